@@ -1,0 +1,107 @@
+// AssemblyScript, not TypeScript: compiled by scripts/build-wasm.ts into src/imagestore/engine/dhash-wasm.ts.
+// Memory is laid out by the caller (src/imagestore/engine/dhash.ts); nothing is allocated here.
+
+const OUTPUTS: i32 = 9
+/** Address of a mask that the caller writes: bytes of four RGB pixels to four bytes each, the last one 0. */
+const SPREAD: usize = 0
+const ROUNDING: i32 = 1 << 21
+const PRECISION_BITS: i32 = 22
+
+// ITU-R 601 with 16 fractional bits: (R*19595 + G*38470 + B*7471 + 0x8000) >> 16. 38470 does not fit a signed 16-bit lane,
+// so its half is used and the product added twice.
+const RED_BLUE: v128 = i16x8(19595, 7471, 19595, 7471, 19595, 7471, 19595, 7471)
+const HALF_GREEN: v128 = i16x8(19235, 0, 19235, 0, 19235, 0, 19235, 0)
+
+/** Four pixels of four bytes to 32-bit luma. */
+function luma4(pixels: v128): v128 {
+  const redBlue = i32x4.dot_i16x8_s(v128.and(pixels, i16x8.splat(0xff)), RED_BLUE)
+  const green = i32x4.dot_i16x8_s(i16x8.shr_u(pixels, 8), HALF_GREEN)
+  const sum = i32x4.add(i32x4.add(redBlue, i32x4.splat(0x8000)), i32x4.add(green, green))
+  return i32x4.shr_u(sum, 16)
+}
+
+/** `pixels` pixels at `source` to 16-bit luma at `target`; reads and writes up to 31 bytes past either end. */
+function toLuma(source: usize, channels: i32, target: usize, pixels: i32): void {
+  if (channels == 3) {
+    // A swizzle by a value from memory stays one instruction; a shuffle by a constant rebuilds its mask every time.
+    const spread = v128.load(SPREAD)
+    for (let i: i32 = 0; i < pixels; i += 8) {
+      v128.store(
+        target,
+        i16x8.narrow_i32x4_s(
+          luma4(v128.swizzle(v128.load(source), spread)),
+          luma4(v128.swizzle(v128.load(source, 12), spread)),
+        ),
+      )
+      source += 24
+      target += 16
+    }
+  } else if (channels == 4) {
+    for (let i: i32 = 0; i < pixels; i += 8) {
+      v128.store(target, i16x8.narrow_i32x4_s(luma4(v128.load(source)), luma4(v128.load(source, 16))))
+      source += 32
+      target += 16
+    }
+  } else {
+    for (let i: i32 = 0; i < pixels; i++) {
+      store<i16>(target, <i16>load<u8>(source))
+      source += channels
+      target += 2
+    }
+  }
+}
+
+function total(sum: v128): i32 {
+  return (
+    i32x4.extract_lane(sum, 0) +
+    i32x4.extract_lane(sum, 1) +
+    i32x4.extract_lane(sum, 2) +
+    i32x4.extract_lane(sum, 3)
+  )
+}
+
+function dot(luma: usize, weights: usize, end: usize): i32 {
+  let a = i32x4.splat(0)
+  let b = i32x4.splat(0)
+  do {
+    a = i32x4.add(a, i32x4.dot_i16x8_s(v128.load(luma), v128.load(weights)))
+    b = i32x4.add(b, i32x4.dot_i16x8_s(v128.load(luma, 16), v128.load(weights, 16)))
+    a = i32x4.add(a, i32x4.dot_i16x8_s(v128.load(luma, 32), v128.load(weights, 32)))
+    b = i32x4.add(b, i32x4.dot_i16x8_s(v128.load(luma, 48), v128.load(weights, 48)))
+    luma += 64
+    weights += 64
+  } while (weights < end)
+  return total(i32x4.add(a, b))
+}
+
+/**
+ * `count` rows of `width` pixels to nine bytes each at `target`.
+ * `table` holds nine records of four 32-bit integers: first pixel, address of the low halves of the weights, address just past them, address
+ * of the high halves (0 when all are zero). A weight is high * 65536 + low; sums wrap modulo 2^32, the true total fits.
+ */
+export function rows(
+  source: usize,
+  channels: i32,
+  width: i32,
+  count: i32,
+  table: usize,
+  luma: usize,
+  target: usize,
+): void {
+  for (let y: i32 = 0; y < count; y++) {
+    toLuma(source, channels, luma, width)
+    // What the vector loop wrote past the row belongs to the next one: the weights there are zero.
+    for (let x: i32 = 0; x < OUTPUTS; x++) {
+      const record = table + ((<usize>x) << 4)
+      const first = luma + ((<usize>load<i32>(record)) << 1)
+      const low = <usize>load<u32>(record, 4)
+      const end = <usize>load<u32>(record, 8)
+      const high = <usize>load<u32>(record, 12)
+      let sum = ROUNDING + dot(first, low, end)
+      if (high) sum += dot(first, high, high + (end - low)) << 16
+      sum >>= PRECISION_BITS
+      store<u8>(target++, <u8>max(0, min(255, sum)))
+    }
+    source += <usize>(width * channels)
+  }
+}

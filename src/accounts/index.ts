@@ -1,0 +1,87 @@
+import { LRUCache } from 'lru-cache'
+import type { Clock } from '../core/clock.ts'
+import type { Database } from '../database/database.ts'
+import type { Identity, Service } from '../http/authentication.ts'
+import { digestOf, newApiKey, newKeyId, type ApiKey } from './keys.ts'
+import * as queries from './queries.ts'
+
+export type { KeyRow } from './queries.ts'
+
+/** Keys that are looked up in memory while nothing in the database changes. */
+const MAX_CACHED_KEYS = 10_000
+const MAX_NAME_LENGTH = 100
+
+export type CreateKeyOutcome =
+  | { readonly kind: 'created'; readonly key: ApiKey; readonly id: string }
+  | { readonly kind: 'other-service'; readonly service: Service }
+  | { readonly kind: 'bad-name'; readonly takes: string }
+
+export interface Accounts {
+  /** Who holds this key; undefined when it is unknown or revoked, from the moment of revocation on. */
+  identify(key: string): Promise<Identity | undefined>
+  /** Makes a key, and the account where there is none of that name. */
+  createKey(account: string, service: Service): Promise<CreateKeyOutcome>
+  keys(): Promise<queries.KeyRow[]>
+  revoke(id: string): Promise<'revoked' | 'already-revoked' | 'unknown'>
+  /** Whether there is no account at all: the first run. */
+  isEmpty(): Promise<boolean>
+}
+
+export function createAccounts(database: Database, clock: Clock): Accounts {
+  const cache = new LRUCache<string, Identity>({ max: MAX_CACHED_KEYS })
+  let cachedAt = database.version()
+
+  return {
+    async identify(key) {
+      // Any commit, of any process, may have been a revocation: what was cached before it is forgotten.
+      const version = database.version()
+      if (version !== cachedAt) {
+        cache.clear()
+        cachedAt = version
+      }
+      const digest = digestOf(key)
+      const known = cache.get(digest)
+      if (known !== undefined) return known
+      const row = await database.first(queries.accountByDigest(digest))
+      if (row === undefined) return undefined
+      const identity: Identity = { accountId: row.id, account: row.name, service: row.service }
+      if (database.version() === version) cache.set(digest, identity)
+      return identity
+    },
+
+    async createKey(name, service) {
+      const account = name.trim().normalize('NFC')
+      if (account === '' || account.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(account)) {
+        return {
+          kind: 'bad-name',
+          takes: `1 to ${MAX_NAME_LENGTH} characters, none of them a control character`,
+        }
+      }
+      const key = newApiKey()
+      const id = newKeyId()
+      const now = clock.now()
+      return database.transaction(async (tx) => {
+        let row = await tx.first(queries.accountByName(account))
+        if (row === undefined) {
+          await tx.run(queries.insertAccount(account, service, now))
+          row = await tx.first(queries.accountByName(account))
+        }
+        if (row === undefined) throw new Error('the account just inserted is not there')
+        if (row.service !== service) return { kind: 'other-service', service: row.service }
+        await tx.run(queries.insertKey(id, row.id, digestOf(key), now))
+        return { kind: 'created', key, id }
+      })
+    },
+
+    keys: () => database.all(queries.allKeys()),
+
+    revoke: (id) =>
+      database.transaction(async (tx) => {
+        const changed = await tx.run(queries.revokeKey(id, clock.now()))
+        if (changed > 0) return 'revoked'
+        return (await tx.first(queries.keyById(id))) === undefined ? 'unknown' : 'already-revoked'
+      }),
+
+    isEmpty: async () => (await database.first(queries.countAccounts()))?.count === 0,
+  }
+}

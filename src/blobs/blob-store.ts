@@ -1,0 +1,26 @@
+import type { Readable } from 'node:stream'
+import type { StagedFile } from './staging.ts'
+
+/**
+ * Immutable byte strings under keys. A key is written once and never rewritten: whoever stores the same
+ * content anew takes a new key, so that a removal can never race a new upload of the same bytes.
+ */
+export interface BlobStore {
+  /** Stores a staged file under a new key. When this resolves the bytes survive power loss. */
+  put(key: string, staged: StagedFile): Promise<void>
+  /** The whole blob of a known size, for small ones; undefined when there is none. */
+  read(key: string, size: number): Promise<Buffer | undefined>
+  /** The bytes from `start` to `end` (inclusive) as a stream; undefined when there is no such blob. */
+  stream(key: string, start: number, end: number): Promise<Readable | undefined>
+  /** Lends a local file that holds the blob for as long as `use` runs; undefined when there is no such blob. */
+  lend<T>(key: string, use: (path: string) => Promise<T>): Promise<T | undefined>
+  /** Removes a blob; one that is not there is no fault. */
+  remove(key: string): Promise<void>
+  /** Every key, with the time its blob was written (milliseconds since 1970), in no order. */
+  keys(): AsyncIterable<{ readonly key: string; readonly writtenAt: number }>
+  /** Rejects when the store cannot be used. */
+  ping(): Promise<void>
+}
+
+/** The store lost a blob that a record promises, or holds it in another size. */
+export class BlobDamaged extends Error {}

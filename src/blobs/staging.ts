@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import { open, readdir, rm, stat, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { makeFolder } from './durable.ts'
+
+/** An upload on its way: a local file that becomes a blob or is discarded. */
+export interface StagedFile {
+  readonly path: string
+  readonly size: number
+  /** Resolves when the bytes are on stable storage. The flush starts with the write, beside other work. */
+  readonly durable: Promise<void>
+  /** Removes the file, unless it has become a blob. */
+  discard(): Promise<void>
+}
+
+/** The folder where uploads wait for their checks. It must share a file system with the file blob store. */
+export class Staging {
+  readonly #folder: string
+
+  private constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  static async open(folder: string): Promise<Staging> {
+    await makeFolder(folder)
+    return new Staging(folder)
+  }
+
+  /** Writes the bytes; resolves when they can be read back, which is before they are durable. */
+  async write(bytes: Uint8Array): Promise<StagedFile> {
+    const path = join(this.#folder, randomBytes(12).toString('hex'))
+    const handle = await open(path, 'wx')
+    try {
+      await handle.writeFile(bytes)
+    } catch (error) {
+      await handle.close()
+      await rm(path, { force: true })
+      throw error
+    }
+    const durable = handle.sync().finally(() => handle.close())
+    // Whoever needs durability awaits it; a discarded upload must not surface as an unhandled rejection.
+    durable.catch(() => {})
+    return {
+      path,
+      size: bytes.byteLength,
+      durable,
+      discard: async () => {
+        await durable.catch(() => {})
+        await rm(path, { force: true })
+      },
+    }
+  }
+
+  /** Removes what a crash left behind: files older than `maxAgeMs`. Returns how many. */
+  async sweep(now: number, maxAgeMs: number): Promise<number> {
+    let removed = 0
+    for (const name of await readdir(this.#folder)) {
+      const path = join(this.#folder, name)
+      const info = await stat(path).catch(() => undefined)
+      if (info === undefined || now - info.mtimeMs < maxAgeMs) continue
+      await unlink(path).then(
+        () => removed++,
+        () => {},
+      )
+    }
+    return removed
+  }
+}

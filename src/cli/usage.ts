@@ -1,0 +1,5 @@
+/** Says what was wrong with the command's words, and sets the exit code that stands for it. */
+export function usageFault(message: string): void {
+  console.error(`catalejo: ${message}\nTry: catalejo help`)
+  process.exitCode = 2
+}

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import { environmentName, type Setting } from './setting.ts'
+import { settings } from './settings.ts'
+
+type Values = typeof settings
+export type Config = {
+  readonly [K in keyof Values]: Values[K] extends Setting<infer T> ? T : never
+}
+
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
+  /** One line a fault: which setting, what it was, where it came from and what it takes. */
+  | { readonly ok: false; readonly faults: readonly string[] }
+
+/** Values of flags, by the setting's name. */
+export type Flags = Readonly<Record<string, string | undefined>>
+
+interface Source {
+  readonly text: string
+  readonly from: string
+}
+
+/**
+ * Reads every setting: flags win over the environment, the environment over defaults. All faults are found
+ * in one go. This is the only reader of the environment.
+ */
+export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = process.env): ConfigResult {
+  const faults: string[] = []
+
+  function read<T>(setting: Setting<T>): T {
+    const source = find(setting.name)
+    if (source === undefined) return setting.default
+    const parsed = setting.parse(source.text)
+    if ('value' in parsed) return parsed.value
+    faults.push(
+      `${environmentName(setting.name)}: «${source.text}» (${source.from}) is not valid, it takes ${parsed.takes}`,
+    )
+    return setting.default
+  }
+
+  function find(name: string): Source | undefined {
+    const variable = environmentName(name)
+    const flag = flags[name]
+    if (flag !== undefined) return { text: flag, from: `flag --${name}` }
+    const direct = environment[variable]
+    const path = environment[`${variable}_FILE`]
+    if (direct !== undefined && path !== undefined) {
+      faults.push(
+        `${variable}: set twice, by itself and by ${variable}_FILE «${path}»; it takes only one of them`,
+      )
+    }
+    if (direct !== undefined) return { text: direct, from: 'environment' }
+    if (path === undefined) return undefined
+    try {
+      return { text: readFileSync(path, 'utf8').trim(), from: `file ${path}` }
+    } catch {
+      faults.push(
+        `${variable}_FILE: «${path}» (environment) cannot be read, it takes the path of a readable file`,
+      )
+      return undefined
+    }
+  }
+
+  const config: Config = {
+    host: read(settings.host),
+    port: read(settings.port),
+    data: read(settings.data),
+    databaseUrl: read(settings.databaseUrl),
+    blobsUrl: read(settings.blobsUrl),
+    baseUrl: read(settings.baseUrl),
+    timeZone: read(settings.timeZone),
+    dnsServers: read(settings.dnsServers),
+    logLevel: read(settings.logLevel),
+    trustedProxies: read(settings.trustedProxies),
+    corsOrigins: read(settings.corsOrigins),
+    maxImageBytes: read(settings.maxImageBytes),
+    maxImagePixels: read(settings.maxImagePixels),
+    imageWorkers: read(settings.imageWorkers),
+    imageMemory: read(settings.imageMemory),
+    imageTimeout: read(settings.imageTimeout),
+    memoryCache: read(settings.memoryCache),
+    failedKeys: read(settings.failedKeys),
+  }
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, config, warnings: unknownNames(environment) }
+}
+
+function unknownNames(environment: NodeJS.ProcessEnv): string[] {
+  const known = Object.values(settings).flatMap(({ name }) => [
+    environmentName(name),
+    `${environmentName(name)}_FILE`,
+  ])
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('CATALEJO_') && !known.includes(name))
+    .map((name) => `${name} is not a known setting, did you mean ${nearest(name, known)}?`)
+}
+
+function nearest(name: string, known: readonly string[]): string {
+  return known.reduce((best, candidate) =>
+    distance(name, candidate) < distance(name, best) ? candidate : best,
+  )
+}
+
+/** Levenshtein distance, one row at a time. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[b.length] ?? 0
+}

@@ -1,0 +1,47 @@
+/** What a setting's text turned out to be: its value, or what it should have been. */
+export type Parsed<T> = { readonly value: T } | { readonly takes: string }
+
+/** One setting: `CATALEJO_<NAME>`, its `_FILE` twin and its flag are all derived from `name`. */
+export interface Setting<T> {
+  /** Lower-case words joined by hyphens, as the flag is written. */
+  readonly name: string
+  /** What `--help` and the operations page say of it. */
+  readonly summary: string
+  readonly default: T
+  readonly parse: (text: string) => Parsed<T>
+}
+
+export const environmentName = (name: string): string => `CATALEJO_${name.toUpperCase().replaceAll('-', '_')}`
+
+/** A decimal integer between two bounds. */
+export function integer(min: number, max: number): (text: string) => Parsed<number> {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
+    return value >= min && value <= max ? { value } : { takes: `an integer from ${min} to ${max}` }
+  }
+}
+
+export function oneOf<const T extends string>(...values: readonly T[]): (text: string) => Parsed<T> {
+  return (text) => {
+    const value = values.find((candidate) => candidate === text)
+    return value === undefined ? { takes: `one of ${values.join(', ')}` } : { value }
+  }
+}
+
+/** A comma-separated list, each entry parsed by itself; an empty text is an empty list. */
+export function listOf<T>(parse: (text: string) => Parsed<T>): (text: string) => Parsed<readonly T[]> {
+  return (text) => {
+    const values: T[] = []
+    for (const entry of text.split(',').map((part) => part.trim())) {
+      if (entry === '') continue
+      const parsed = parse(entry)
+      if ('takes' in parsed) return { takes: `a comma-separated list, each entry ${parsed.takes}` }
+      values.push(parsed.value)
+    }
+    return { value: values }
+  }
+}
+
+export function text(takes: string): (text: string) => Parsed<string> {
+  return (value) => (value.trim() === '' ? { takes } : { value: value.trim() })
+}

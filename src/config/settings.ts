@@ -1,0 +1,121 @@
+import ipaddr from 'ipaddr.js'
+import { parseServers, type ServerAddress } from '../dns/servers.ts'
+import { integer, listOf, oneOf, text, type Parsed, type Setting } from './setting.ts'
+
+const MIB = 1024 * 1024
+
+/** Every setting of the service. The type of `Config` follows from this list. */
+export const settings = {
+  host: setting('host', 'address to listen on', '127.0.0.1', text('an address or host name')),
+  port: setting('port', 'port to listen on; 0 takes a free one', 8080, integer(0, 65_535)),
+  data: setting('data', 'folder of the database and the images', './data', text('a folder')),
+  databaseUrl: setting('database-url', 'database; empty for SQLite in the data folder', '', databaseUrl),
+  blobsUrl: setting('blobs-url', 'image store; empty for files in the data folder', '', blobsUrl),
+  baseUrl: setting('base-url', 'public address; its path is where everything is served', '', baseUrl),
+  timeZone: setting('time-zone', 'IANA time zone of date_mod', 'America/Santiago', timeZone),
+  dnsServers: setting(
+    'dns-servers',
+    'resolvers, address:port,…; empty for the system ones',
+    undefined,
+    dnsServers,
+  ),
+  logLevel: setting(
+    'log-level',
+    'least level that is logged',
+    'info',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  ),
+  trustedProxies: setting(
+    'trusted-proxies',
+    'addresses or networks whose X-Forwarded-For is believed',
+    [],
+    listOf(network),
+  ),
+  corsOrigins: setting(
+    'cors-origins',
+    'origins that may call from a browser; * for all, empty for none',
+    ['*'],
+    listOf(origin),
+  ),
+  maxImageBytes: setting(
+    'max-image-bytes',
+    'largest image accepted, in bytes',
+    20 * MIB,
+    integer(1_024, 512 * MIB),
+  ),
+  maxImagePixels: setting(
+    'max-image-pixels',
+    'most pixels of an image, all frames together',
+    64_000_000,
+    integer(1, 1_000_000_000),
+  ),
+  imageWorkers: setting('image-workers', 'processes that decode images; 0 for one a core', 0, integer(0, 64)),
+  imageMemory: setting(
+    'image-memory',
+    'memory all decoding together may take, in MiB',
+    1_280,
+    integer(128, 65_536),
+  ),
+  imageTimeout: setting('image-timeout', 'longest time one image may take, in seconds', 15, integer(1, 300)),
+  memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
+  failedKeys: setting('failed-keys', 'wrong keys one address may send a minute', 300, integer(1, 1_000_000)),
+} satisfies Record<string, Setting<unknown>>
+
+function setting<T>(
+  name: string,
+  summary: string,
+  fallback: T,
+  parse: (text: string) => Parsed<T>,
+): Setting<T> {
+  return { name, summary, default: fallback, parse }
+}
+
+function databaseUrl(value: string): Parsed<string> {
+  return value === ''
+    ? { value }
+    : { takes: 'nothing: SQLite in the data folder is the only database of this version' }
+}
+
+function blobsUrl(value: string): Parsed<string> {
+  return value === ''
+    ? { value }
+    : { takes: 'nothing: files in the data folder are the only store of this version' }
+}
+
+function baseUrl(value: string): Parsed<string> {
+  const takes = 'an http:// or https:// address without query, such as https://example.cl/catalejo'
+  if (value === '') return { value }
+  const url = URL.parse(value)
+  if (url === null || !/^https?:$/.test(url.protocol)) return { takes }
+  if (url.search !== '' || url.hash !== '' || url.username !== '') return { takes }
+  return { value: value.replace(/\/+$/, '') }
+}
+
+function timeZone(value: string): Parsed<string> {
+  try {
+    return { value: new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone }
+  } catch {
+    return { takes: 'an IANA time zone, such as America/Santiago' }
+  }
+}
+
+function dnsServers(value: string): Parsed<readonly ServerAddress[] | undefined> {
+  if (value === '') return { value: undefined }
+  const parsed = parseServers(value)
+  return parsed.kind === 'servers'
+    ? { value: parsed.servers }
+    : { takes: 'address:port,… of up to 8 servers' }
+}
+
+function network(value: string): Parsed<string> {
+  const valid = value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value)
+  return valid ? { value } : { takes: 'an IP address or network, such as 10.0.0.0/8' }
+}
+
+function origin(value: string): Parsed<string> {
+  if (value === '*') return { value }
+  const url = URL.parse(value)
+  return url !== null && url.origin === value
+    ? { value }
+    : { takes: '* or an origin, such as https://example.cl' }
+}

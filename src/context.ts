@@ -1,0 +1,99 @@
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import { pino, type Logger } from 'pino'
+import { createAccounts, type Accounts } from './accounts/index.ts'
+import type { BlobStore } from './blobs/blob-store.ts'
+import { makeFolder } from './blobs/durable.ts'
+import { openFileBlobs } from './blobs/files.ts'
+import { Staging } from './blobs/staging.ts'
+import type { Config } from './config/config.ts'
+import { systemClock, type Clock } from './core/clock.ts'
+import { createTasks, type Tasks } from './core/tasks.ts'
+import type { Database } from './database/database.ts'
+import { openSqlite } from './database/sqlite/open.ts'
+import { createResolver, systemServers, type Resolver } from './dns/index.ts'
+import { Metrics } from './http/metrics.ts'
+
+/** All that the service runs on, wired once. */
+export interface Context {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly database: Database
+  readonly blobs: BlobStore
+  readonly staging: Staging
+  /** Work in other threads: parsing of large bodies, hashing. */
+  readonly tasks: Tasks
+  readonly accounts: Accounts
+  readonly resolver: Resolver
+  /** Something else that must end with the rest. */
+  onClose(close: () => Promise<void>): void
+  close(): Promise<void>
+}
+
+/** What a test may put in place of the real thing. */
+export interface Overrides {
+  readonly clock?: Clock
+  readonly log?: Logger
+}
+
+const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
+
+export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
+  const { clock = systemClock, log = pino({ level: config.logLevel }) } = overrides
+  const metrics = new Metrics()
+  const data = resolve(config.data)
+  await makeFolder(data)
+  const database = await openDatabase(config, metrics)
+  const tasks = createTasks(TASK_THREADS)
+  const resolver = createResolver({ servers: config.dnsServers ?? systemServers() })
+  const closing: (() => Promise<void>)[] = [
+    () => resolver.close(),
+    () => tasks.close(),
+    () => database.close(),
+  ]
+  observe(metrics, database, tasks, resolver)
+
+  return {
+    config,
+    clock,
+    log,
+    metrics,
+    database,
+    blobs: await openFileBlobs(join(data, 'blobs')),
+    staging: await Staging.open(join(data, 'staging')),
+    tasks,
+    accounts: createAccounts(database, clock),
+    resolver,
+    onClose: (close) => closing.unshift(close),
+    close: async () => {
+      for (const close of closing) await close()
+    },
+  }
+}
+
+/** The database alone, for commands that need nothing else. */
+export async function openDatabase(config: Config, metrics?: Metrics): Promise<Database> {
+  const data = resolve(config.data)
+  await makeFolder(data)
+  const seconds = metrics?.histogram('catalejo_database_seconds', 'Time of a database operation', [
+    'operation',
+  ])
+  return openSqlite(join(data, 'catalejo.db'), (operation, duration) =>
+    seconds?.observe({ operation }, duration),
+  )
+}
+
+function observe(metrics: Metrics, database: Database, tasks: Tasks, resolver: Resolver): void {
+  metrics.gauge(
+    'catalejo_database_waiting_writes',
+    'Transactions in line',
+    () => database.stats().waitingWrites,
+  )
+  metrics.gauge('catalejo_database_waiting_scans', 'Scans in line', () => database.stats().waitingScans)
+  metrics.gauge('catalejo_tasks_waiting', 'Tasks in line for a thread', () => tasks.waiting)
+  metrics.gauge('catalejo_dns_in_flight', 'DNS questions under way', () => resolver.stats().inFlight)
+  metrics.gauge('catalejo_dns_cache_hits', 'DNS answers from the cache', () => resolver.stats().hits)
+  metrics.gauge('catalejo_dns_cache_misses', 'DNS answers not in the cache', () => resolver.stats().misses)
+}

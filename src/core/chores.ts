@@ -1,0 +1,39 @@
+/** A chore that runs again and again beside the requests. */
+export interface Chore {
+  readonly name: string
+  readonly everyMs: number
+  readonly run: () => Promise<unknown>
+}
+
+/**
+ * Runs each chore at its interval, never twice at once.
+ * @param failed told of a chore that threw; it is tried again at its next turn
+ * @returns stops them and waits for those that are running
+ */
+export function startChores(chores: readonly Chore[], failed: (name: string, error: unknown) => void) {
+  const stopping = new AbortController()
+  const loops = chores.map(async (chore) => {
+    while (!stopping.signal.aborted) {
+      await chore.run().catch((error: unknown) => failed(chore.name, error))
+      await pause(chore.everyMs, stopping.signal)
+    }
+  })
+  return async () => {
+    stopping.abort()
+    await Promise.all(loops)
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const timer = setTimeout(end, ms)
+    timer.unref()
+    signal.addEventListener('abort', end, { once: true })
+    function end() {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+  })
+}

@@ -1,0 +1,60 @@
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Piscina } from 'piscina'
+import { Overload } from './errors.ts'
+
+/** Tasks in line for a thread, and how long one may take in all. */
+const MAX_WAITING = 128
+const TASK_TIMEOUT_MS = 30_000
+const IDLE_MS = 60_000
+
+/**
+ * Names a module whose default export is a task: `fn(input) => output`, run in another thread. Its extension is
+ * that of the caller: .ts in a checkout, .js in the packed release.
+ */
+export function taskModule(relative: string, importMeta: ImportMeta): string {
+  return fileURLToPath(new URL(relative + extname(importMeta.url), importMeta.url))
+}
+
+/** Runs work that would hold the event loop in a bounded pool of threads. */
+export interface Tasks {
+  /**
+   * @param module from `taskModule`
+   * @param transfer buffers that move to the thread instead of being copied; the caller loses them
+   * @throws Overload when the line is full or the time is up
+   */
+  run<Input, Output>(module: string, input: Input, transfer?: ArrayBuffer[]): Promise<Output>
+  readonly waiting: number
+  close(): Promise<void>
+}
+
+export function createTasks(threads: number): Tasks {
+  const pool = new Piscina({
+    minThreads: 1,
+    maxThreads: threads,
+    maxQueue: MAX_WAITING,
+    idleTimeout: IDLE_MS,
+  })
+  return {
+    async run(module, input, transfer = []) {
+      try {
+        return await pool.run(input, {
+          filename: module,
+          transferList: transfer,
+          signal: AbortSignal.timeout(TASK_TIMEOUT_MS),
+        })
+      } catch (error) {
+        if (error instanceof Error && isOverload(error)) throw new Overload()
+        throw error
+      }
+    },
+    get waiting() {
+      return pool.queueSize
+    },
+    close: () => pool.destroy(),
+  }
+}
+
+function isOverload(error: Error): boolean {
+  return error.name === 'AbortError' || error.message === 'Task queue is at limit'
+}

@@ -1,0 +1,53 @@
+import type { Dialect } from './dialect.ts'
+import type { Query, SqlValue } from './sql.ts'
+
+/** Reads, on a connection or inside a transaction. */
+export interface Reader {
+  /** Runs a read that an index answers in well under a millisecond (a few rows, or one page of them). */
+  all<Row>(query: Query<Row>): Promise<Row[]>
+  /** The first row of such a read. */
+  first<Row>(query: Query<Row>): Promise<Row | undefined>
+}
+
+export interface Transaction extends Reader {
+  /** Runs a writing statement and tells how many rows it changed. */
+  run(query: Query): Promise<number>
+  /**
+   * Runs one statement for each row of a JSON array of arrays (UTF-8), which spares a large batch the
+   * copying between threads. In the statement `?1` … `?n` are the constants, the row's elements follow them.
+   * @returns how many rows changed in all
+   */
+  runMany(statement: string, constants: readonly SqlValue[], rows: Uint8Array): Promise<number>
+}
+
+/**
+ * The database as the features see it. Every method is asynchronous, so that an engine behind a socket
+ * fits as well as one in the process.
+ */
+export interface Database extends Reader {
+  readonly dialect: Dialect
+  /** Runs a read that may visit many rows, where it cannot delay other requests. */
+  scan<Row>(query: Query<Row>): Promise<Row[]>
+  /**
+   * Runs `work` in one read-write transaction: all of it is on stable storage when this resolves, none of
+   * it is there when it rejects.
+   * @throws Overload when too many transactions wait, or one waited too long
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** A number that changes whenever anyone, in any process, commits: what a cache compares itself with. */
+  version(): number
+  /** Rejects when the engine does not answer. */
+  ping(): Promise<void>
+  stats(): DatabaseStats
+  close(): Promise<void>
+}
+
+export interface DatabaseStats {
+  /** Transactions in line for the writer. */
+  readonly waitingWrites: number
+  /** Scans in line for the scanning connection. */
+  readonly waitingScans: number
+}
+
+/** Told how long each operation took, for the metrics. */
+export type ObserveDatabase = (operation: 'read' | 'scan' | 'write', seconds: number) => void

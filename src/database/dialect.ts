@@ -1,0 +1,9 @@
+import type { Sql } from 'sql-template-tag'
+
+/** Where the engines differ in what they are asked for: named abilities, so that no caller asks which engine it is. */
+export interface Dialect {
+  /** A condition: `column` contains `text`, compared byte by byte. */
+  contains(column: Sql, text: string): Sql
+  /** An aggregate: the JSON array (as text) of one object a row, in the order the rows come. */
+  jsonArray(fields: Readonly<Record<string, Sql>>): Sql
+}

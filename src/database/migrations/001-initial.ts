@@ -1,0 +1,73 @@
+import type { Migration } from './index.ts'
+
+export const initial: Migration = {
+  sqlite: `
+    CREATE TABLE accounts (
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE,
+      service TEXT NOT NULL CHECK (service IN ('domainwatch', 'imagestore')),
+      created_at INTEGER NOT NULL
+    ) STRICT;
+
+    CREATE TABLE keys (
+      id TEXT PRIMARY KEY,
+      account_id INTEGER NOT NULL REFERENCES accounts (id),
+      digest TEXT NOT NULL UNIQUE,
+      created_at INTEGER NOT NULL,
+      revoked_at INTEGER
+    ) STRICT, WITHOUT ROWID;
+
+    -- The name is the key, so every index below carries it as its last column and breaks ties by it.
+    CREATE TABLE domains (
+      name TEXT PRIMARY KEY,
+      ascii TEXT,
+      length INTEGER NOT NULL,
+      agent TEXT NOT NULL,
+      agent_folded TEXT NOT NULL,
+      status INTEGER NOT NULL,
+      reserved INTEGER NOT NULL,
+      revision INTEGER NOT NULL DEFAULT 0,
+      discarded_at INTEGER,
+      date_reg TEXT NOT NULL,
+      date_mod TEXT NOT NULL,
+      released_at TEXT,
+      deleted_at TEXT GENERATED ALWAYS AS (CASE WHEN status = 0 THEN COALESCE(released_at, date_reg) END) STORED
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX domains_by_date ON domains (date_reg);
+    CREATE INDEX domains_by_status ON domains (status, date_reg);
+    CREATE INDEX domains_by_deletion ON domains (deleted_at) WHERE status = 0;
+    CREATE INDEX domains_expiring ON domains (discarded_at) WHERE discarded_at IS NOT NULL;
+    CREATE INDEX domains_discarded ON domains (date_reg) WHERE discarded_at IS NOT NULL;
+    CREATE INDEX domains_in_review ON domains (date_reg) WHERE revision = 1;
+    CREATE INDEX domains_reserved ON domains (date_reg) WHERE reserved = 1;
+
+    CREATE TABLE blobs (
+      hash TEXT PRIMARY KEY,
+      key TEXT NOT NULL UNIQUE,
+      format TEXT NOT NULL,
+      mime TEXT NOT NULL,
+      size INTEGER NOT NULL,
+      width INTEGER NOT NULL,
+      height INTEGER NOT NULL,
+      frames INTEGER NOT NULL,
+      dhash TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE images (
+      account_id INTEGER NOT NULL REFERENCES accounts (id),
+      hash TEXT NOT NULL REFERENCES blobs (hash),
+      name TEXT NOT NULL,
+      name_folded TEXT NOT NULL,
+      ip TEXT NOT NULL,
+      date INTEGER NOT NULL,
+      PRIMARY KEY (account_id, hash)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX images_by_date ON images (account_id, date);
+    CREATE INDEX images_by_hash ON images (hash);
+
+    -- Blobs that no image holds any more, until their bytes are removed.
+    CREATE TABLE blob_trash (
+      key TEXT PRIMARY KEY
+    ) STRICT, WITHOUT ROWID;
+  `,
+}

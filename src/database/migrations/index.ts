@@ -1,0 +1,8 @@
+import { initial } from './001-initial.ts'
+
+/** One step of the schema. Its place in the list is its version; a released step never changes. */
+export interface Migration {
+  readonly sqlite: string
+}
+
+export const migrations: readonly Migration[] = [initial]

@@ -1,0 +1,24 @@
+import { empty, join, raw, Sql, type RawValue } from 'sql-template-tag'
+
+export { empty, join, raw }
+
+/** What a column may hold, in either engine. */
+export type SqlValue = string | number | bigint | null | Uint8Array
+
+/**
+ * A statement with its parameters, and (in the type only) the row it yields. `.sql` is its text with `?`
+ * places, `.text` the same with `$1` places, so one statement serves both engines.
+ */
+export class Query<Row = unknown> extends Sql {
+  declare readonly row: Row
+}
+
+/** Tags a template as a statement: every `${value}` becomes a parameter, a nested statement is spliced in. */
+export function sql<Row = unknown>(strings: TemplateStringsArray, ...values: RawValue[]): Query<Row> {
+  return new Query<Row>(strings, values)
+}
+
+/** Conditions joined by AND; with none, always true. */
+export function allOf(conditions: readonly Sql[]): Sql {
+  return conditions.length === 0 ? raw('1 = 1') : join(conditions, ' AND ')
+}

@@ -1,0 +1,25 @@
+import type { SqlValue } from '../sql.ts'
+import type { ConnectionMode } from './connection.ts'
+
+/** What a thread is started with. */
+export interface Start {
+  readonly path: string
+  readonly mode: ConnectionMode
+}
+
+export type Work =
+  | { readonly kind: 'all' | 'run'; readonly text: string; readonly values: readonly SqlValue[] }
+  | {
+      readonly kind: 'runMany'
+      readonly text: string
+      readonly values: readonly SqlValue[]
+      readonly rows: Uint8Array
+    }
+  | { readonly kind: 'rollback' }
+  | { readonly kind: 'close' }
+
+export type Task = Work & { readonly id: number }
+
+/** The answer to the task of the same id; id 0 says that the thread is ready. */
+export type Answer =
+  { readonly id: number; readonly value: unknown } | { readonly id: number; readonly fault: string }

@@ -1,0 +1,118 @@
+import { Mutex } from '../../core/queue.ts'
+import type { Database, ObserveDatabase, Transaction } from '../database.ts'
+import { sql, type Query } from '../sql.ts'
+import { Connection } from './connection.ts'
+import { sqliteDialect } from './dialect.ts'
+import { ConnectionThread } from './thread-client.ts'
+
+/** Transactions in line for the one writer that SQLite has, and how long one waits there. */
+const MAX_WAITING_WRITES = 1_000
+const WRITE_WAIT_MS = 15_000
+/** Scans in line for the scanner. */
+const MAX_WAITING_SCANS = 256
+const SCAN_WAIT_MS = 15_000
+
+/**
+ * Opens (and makes or migrates) the SQLite file at `path`. Small reads run on the caller's thread, where they
+ * cost microseconds; writes and scans have a thread each.
+ */
+export async function openSqlite(path: string, observe: ObserveDatabase = () => {}): Promise<Database> {
+  const writer = await ConnectionThread.open(path, 'write')
+  const scanner = await ConnectionThread.open(path, 'read')
+  const reader = new Connection(path, 'read')
+  const writes = new Mutex(MAX_WAITING_WRITES, WRITE_WAIT_MS)
+  const scans = new Mutex(MAX_WAITING_SCANS, SCAN_WAIT_MS)
+
+  function read<T>(operation: () => T): T {
+    const start = performance.now()
+    try {
+      return operation()
+    } finally {
+      observe('read', (performance.now() - start) / 1000)
+    }
+  }
+
+  async function timed<T>(operation: 'scan' | 'write', work: () => Promise<T>): Promise<T> {
+    const start = performance.now()
+    try {
+      return await work()
+    } finally {
+      observe(operation, (performance.now() - start) / 1000)
+    }
+  }
+
+  const tx: Transaction = {
+    all: (query) => rows(writer.send({ kind: 'all', text: query.sql, values: values(query) })),
+    first: async (query) => (await tx.all(query))[0],
+    run: (query) => count(writer.send({ kind: 'run', text: query.sql, values: values(query) })),
+    runMany: (text, constants, batch) =>
+      count(writer.send({ kind: 'runMany', text, values: constants, rows: batch }, transferable(batch))),
+  }
+
+  return {
+    dialect: sqliteDialect,
+
+    all: async <Row>(query: Query<Row>) => read(() => trusted<Row[]>(reader.all(query.sql, values(query)))),
+    first: async <Row>(query: Query<Row>) =>
+      read(() => trusted<Row | undefined>(reader.first(query.sql, values(query)))),
+
+    scan: (query) =>
+      timed('scan', () =>
+        scans.run(() => rows(scanner.send({ kind: 'all', text: query.sql, values: values(query) }))),
+      ),
+
+    transaction: (work) =>
+      timed('write', () =>
+        writes.run(async () => {
+          await tx.run(sql`BEGIN IMMEDIATE`)
+          try {
+            const result = await work(tx)
+            await tx.run(sql`COMMIT`)
+            return result
+          } catch (error) {
+            await writer.send({ kind: 'rollback' })
+            throw error
+          }
+        }),
+      ),
+
+    version: () => Number(reader.first('PRAGMA data_version', [])?.['data_version']),
+    ping: async () => {
+      if (!writer.alive || !scanner.alive) throw new Error('a database thread ended')
+      reader.first('SELECT count(*) FROM accounts', [])
+    },
+    stats: () => ({ waitingWrites: writes.waiting, waitingScans: scans.waiting }),
+
+    close: async () => {
+      await writes.run(() => writer.close())
+      await scanner.close()
+      reader.close()
+    },
+  }
+}
+
+function values(query: Query<unknown>) {
+  return query.values.map((value) => {
+    if (value === null || typeof value === 'string' || typeof value === 'number') return value
+    if (typeof value === 'bigint' || value instanceof Uint8Array) return value
+    throw new TypeError(`a ${typeof value} is no SQL value`)
+  })
+}
+
+// The engine cannot know a statement's row type: the statement's own declaration is trusted, here only.
+function trusted<T>(value: unknown): T {
+  return value as T
+}
+
+async function rows<Row>(answer: Promise<unknown>): Promise<Row[]> {
+  return trusted<Row[]>(await answer)
+}
+
+async function count(answer: Promise<unknown>): Promise<number> {
+  return Number(await answer)
+}
+
+function transferable(bytes: Uint8Array): ArrayBuffer[] {
+  const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
+  return whole && bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : []
+}

@@ -1,0 +1,80 @@
+import type { Clock } from '../core/clock.ts'
+import { localDateTime } from '../core/dates.ts'
+import { Refusal } from '../core/errors.ts'
+import { taskModule, type Tasks } from '../core/tasks.ts'
+import type { Database, Reader } from '../database/database.ts'
+import type { Identity } from '../http/authentication.ts'
+import type { RequestBody } from '../http/request-body.ts'
+import * as queries from './queries.ts'
+import { countOfFaults, MAX_FAULTS, type RecordFault } from './records.ts'
+import type { Batch, Input, Output } from './tasks/read-records.ts'
+
+const READ_RECORDS = taskModule('./tasks/read-records', import.meta)
+/** Names looked up in one statement. */
+const CHUNK = 500
+
+type Rows = Extract<Batch, { kind: 'rows' }>
+
+/** Stores batches of records, each whole or not at all. */
+export class DomainBatches {
+  readonly #database: Database
+  readonly #tasks: Tasks
+  readonly #clock: Clock
+  readonly #timeZone: string
+
+  constructor(database: Database, tasks: Tasks, clock: Clock, timeZone: string) {
+    this.#database = database
+    this.#tasks = tasks
+    this.#clock = clock
+    this.#timeZone = timeZone
+  }
+
+  /** Reads a body in another thread. The body's bytes move there. */
+  read(operation: Input['operation'], { contentType, bytes }: RequestBody): Promise<Output> {
+    return this.#tasks.run<Input, Output>(READ_RECORDS, { contentType, bytes, operation }, [bytes.buffer])
+  }
+
+  /** @returns how many records were stored, those that were the same already included */
+  async add({ account }: Identity, batch: Rows): Promise<number> {
+    if (batch.count === 0) return 0
+    await this.#database.transaction(async (tx) => {
+      const now = this.#clock.now()
+      // A record whose 7 days are over is gone, so adding it again must start afresh.
+      await tx.run(queries.deleteAllExpired(now))
+      const constants = [localDateTime(now, this.#timeZone), account, account.toLowerCase()]
+      await tx.runMany(queries.UPSERT, constants, batch.rows)
+    })
+    return batch.count
+  }
+
+  /** @throws Refusal 500 with the unknown names, when any is not recorded */
+  async update(batch: Rows): Promise<number> {
+    if (batch.count === 0) return 0
+    await this.#database.transaction(async (tx) => {
+      const now = this.#clock.now()
+      await tx.run(queries.deleteAllExpired(now))
+      const constants = [localDateTime(now, this.#timeZone), now]
+      const found = await tx.runMany(queries.UPDATE_MARKS, constants, batch.rows)
+      if (found < batch.count) throw await unknownNames(tx, batch.names)
+    })
+    return batch.count
+  }
+}
+
+async function unknownNames(tx: Reader, names: readonly string[]): Promise<Refusal> {
+  const known = new Set<string>()
+  for (let i = 0; i < names.length; i += CHUNK) {
+    for (const { name } of await tx.all(queries.recorded(names.slice(i, i + CHUNK)))) known.add(name)
+  }
+  const faults: RecordFault[] = []
+  for (const [index, name] of names.entries()) {
+    if (!known.has(name))
+      faults.push({ index, field: 'domain', msg: 'El dominio no está registrado en el servicio' })
+  }
+  return batchRefusal(500, countOfFaults(faults.length), faults.slice(0, MAX_FAULTS))
+}
+
+/** The answer to a batch of which nothing was stored. */
+export function batchRefusal(status: number, msg: string, errors: readonly RecordFault[] = []): Refusal {
+  return new Refusal(status, msg, { fields: { count: 0, errors } })
+}

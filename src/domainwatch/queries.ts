@@ -1,0 +1,225 @@
+import type { Dialect } from '../database/dialect.ts'
+import { allOf, empty, join, raw, sql, type Query } from '../database/sql.ts'
+import type { Sql } from 'sql-template-tag'
+
+/** From the moment of marking a discarded record until it deletes itself. */
+export const DISCARDED_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000
+
+/** Later than any date a clock can show: stands for "never" in a comparison. */
+const NEVER = 8_640_000_000_000_000
+
+/** A place in an ordered list: the sort key of a record, and its name to break ties. */
+export interface Place {
+  readonly key: string
+  readonly name: string
+}
+
+export interface Span {
+  readonly low: Place
+  readonly high: Place
+}
+
+/** The filters of a list, each undefined where it is not given. */
+export interface Filters {
+  readonly search?: { readonly text: string; readonly ascii?: string } | undefined
+  /** Lower-cased. */
+  readonly agent?: string | undefined
+  readonly length?: number | undefined
+  readonly status?: number | undefined
+  readonly reserve: boolean
+  readonly rev: boolean
+  readonly dis: boolean
+}
+
+/** Which records a list draws from, and by what it sorts them. */
+export type Source =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'registered' | 'deleted'; readonly newest: number; readonly span?: Span | undefined }
+
+export interface PageRow {
+  readonly json: string
+  readonly count: number
+  /** Least and greatest place of the page, as key and name in one text; null on an empty page. */
+  readonly low: string | null
+  readonly high: string | null
+}
+
+/** A record's age at which it is gone, as the moment it was marked: whatever was marked by then is in no answer. */
+export const expiredBefore = (now: number) => now - DISCARDED_LIFETIME_MS
+
+/** Conditions that pick an index must name it by literals: a partial index serves no parameter. */
+function conditions(dialect: Dialect, filters: Filters, now: number): Sql[] {
+  const all: Sql[] = [sql`COALESCE(discarded_at, ${raw(String(NEVER))}) > ${expiredBefore(now)}`]
+  if (filters.dis) all.push(sql`discarded_at IS NOT NULL`)
+  if (filters.rev) all.push(sql`revision = 1`)
+  if (filters.reserve) all.push(sql`reserved = 1`)
+  if (filters.status !== undefined) all.push(filters.status === 1 ? sql`status = 1` : sql`status = 0`)
+  if (filters.length !== undefined) all.push(sql`length = ${filters.length}`)
+  if (filters.agent !== undefined) all.push(dialect.contains(sql`agent_folded`, filters.agent))
+  if (filters.search !== undefined) {
+    const inName = dialect.contains(sql`name`, filters.search.text)
+    all.push(
+      filters.search.ascii === undefined
+        ? inName
+        : sql`(${inName} OR ${dialect.contains(sql`ascii`, filters.search.ascii)})`,
+    )
+  }
+  return all
+}
+
+const COLUMNS = raw(
+  'name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at',
+)
+
+/** The records of one source, unordered or (where it takes only the newest) ordered and cut. */
+function records(dialect: Dialect, source: Source, filters: Filters, now: number): Sql {
+  const all = conditions(dialect, filters, now)
+  if (source.kind === 'all') return sql`SELECT ${COLUMNS} FROM domains WHERE ${allOf(all)}`
+  const key = raw(source.kind === 'deleted' ? 'deleted_at' : 'date_reg')
+  all.push(source.kind === 'deleted' ? sql`status = 0` : sql`status = 1`)
+  if (source.span !== undefined) {
+    // Later pages: the records between the first page's ends, so that newer ones do not push others out.
+    const { low, high } = source.span
+    all.push(
+      sql`(${key}, name) >= (${low.key}, ${low.name})`,
+      sql`(${key}, name) <= (${high.key}, ${high.name})`,
+    )
+    return sql`SELECT ${COLUMNS} FROM domains WHERE ${allOf(all)}`
+  }
+  return sql`SELECT * FROM (
+    SELECT ${COLUMNS} FROM domains WHERE ${allOf(all)} ORDER BY ${key} DESC, name DESC LIMIT ${source.newest}
+  ) AS newest`
+}
+
+export interface PageRequest {
+  readonly sources: readonly Source[]
+  readonly filters: Filters
+  readonly sortKey: 'date_reg' | 'deleted_at'
+  readonly ascending: boolean
+  /** Only records after this place, in the list's order. */
+  readonly after?: Place | undefined
+  readonly limit: number
+  readonly now: number
+}
+
+/** One page of a list as JSON, with its ends. */
+export function page(dialect: Dialect, request: PageRequest): Query<PageRow> {
+  const json = dialect.jsonArray({
+    name: sql`name`,
+    length: sql`length`,
+    agent: sql`agent`,
+    status: sql`status`,
+    reserved: sql`reserved`,
+    revision: sql`revision`,
+    discarded: sql`CASE WHEN discarded_at IS NULL THEN 0 ELSE 1 END`,
+    date_reg: sql`date_reg`,
+    date_mod: sql`date_mod`,
+  })
+  // Keys are dates of one width, so key and name joined sort as the pair does.
+  const place = sql`${raw(request.sortKey)} || name`
+  return sql<PageRow>`
+    SELECT ${json} AS json, count(*) AS count, min(${place}) AS low, max(${place}) AS high
+    FROM (${ordered(dialect, request)}) AS page`
+}
+
+/** The ends of the set that `last_register` or `last_deleted` names, at this moment. */
+export function spanOf(dialect: Dialect, source: Source, filters: Filters, now: number) {
+  const key = raw(source.kind === 'deleted' ? 'deleted_at' : 'date_reg')
+  return sql<{ low: string | null; high: string | null }>`
+    SELECT min(${key} || name) AS low, max(${key} || name) AS high
+    FROM (${records(dialect, source, filters, now)}) AS source`
+}
+
+/** Whether a page after this one would hold anything. */
+export function anyAfter(dialect: Dialect, request: PageRequest): Query<{ name: string }> {
+  return sql<{ name: string }>`${ordered(dialect, { ...request, limit: 1 })}`
+}
+
+function ordered(dialect: Dialect, request: PageRequest): Sql {
+  const { sources, filters, after, ascending, limit, now } = request
+  const key = raw(request.sortKey)
+  const direction = raw(ascending ? 'ASC' : 'DESC')
+  const beyond =
+    after === undefined
+      ? empty
+      : sql`WHERE (${key}, name) ${raw(ascending ? '>' : '<')} (${after.key}, ${after.name})`
+  const union = join(
+    sources.map((source) => records(dialect, source, filters, now)),
+    ' UNION ALL ',
+  )
+  return sql`SELECT * FROM (${union}) AS records ${beyond}
+    ORDER BY ${key} ${direction}, name ${direction} LIMIT ${limit}`
+}
+
+/** Whether there are more records than `count`. */
+export const moreThan = (count: number) => sql<{ name: string }>`
+  SELECT name FROM domains ORDER BY name LIMIT 1 OFFSET ${count}`
+
+/** Removes records whose 7 days are over; at most `limit` of them. */
+export const deleteExpired = (now: number, limit: number) => sql`
+  DELETE FROM domains WHERE name IN (
+    SELECT name FROM domains WHERE discarded_at <= ${expiredBefore(now)} ORDER BY discarded_at LIMIT ${limit}
+  )`
+
+/** Removes all of them. */
+export const deleteAllExpired = (now: number) => sql`
+  DELETE FROM domains WHERE discarded_at <= ${expiredBefore(now)}`
+
+/**
+ * Records a domain or updates it in place. Constants: date_mod, the account's name, the same folded; then
+ * the row of `readNewRecord`. A record that is the same already is left alone, its date_mod too.
+ */
+export const UPSERT = `
+  INSERT INTO domains (name, ascii, length, agent, agent_folded, status, reserved, date_reg, date_mod)
+  VALUES (?4, ?5, ?6, COALESCE(?7, ?2), COALESCE(?8, ?3), ?9, ?10, ?11, ?1)
+  ON CONFLICT (name) DO UPDATE SET
+    released_at = CASE
+      WHEN excluded.status = 1 THEN NULL
+      WHEN domains.status = 1 THEN excluded.date_mod
+      ELSE domains.released_at
+    END,
+    status = excluded.status,
+    reserved = excluded.reserved,
+    date_reg = excluded.date_reg,
+    agent = COALESCE(?7, domains.agent),
+    agent_folded = COALESCE(?8, domains.agent_folded),
+    date_mod = excluded.date_mod
+  WHERE domains.status <> excluded.status
+    OR domains.reserved <> excluded.reserved
+    OR domains.date_reg <> excluded.date_reg
+    OR domains.agent <> COALESCE(?7, domains.agent)`
+
+/**
+ * Sets the marks of a recorded domain. Constants: date_mod, the moment of marking (milliseconds); then the
+ * row of `readMarks`. Marking what is marked already does not start the 7 days anew.
+ */
+export const UPDATE_MARKS = `
+  UPDATE domains SET
+    date_mod = CASE WHEN
+      revision = COALESCE(?4, revision)
+      AND (discarded_at IS NOT NULL) = COALESCE(?5, discarded_at IS NOT NULL)
+      AND reserved = COALESCE(?6, reserved)
+      AND status = COALESCE(?7, status)
+      AND agent = COALESCE(?8, agent)
+      THEN date_mod ELSE ?1 END,
+    released_at = CASE
+      WHEN ?7 IS NULL THEN released_at
+      WHEN ?7 = 1 THEN NULL
+      WHEN status = 1 THEN ?1
+      ELSE released_at
+    END,
+    discarded_at = CASE
+      WHEN ?5 IS NULL THEN discarded_at
+      WHEN ?5 = 0 THEN NULL
+      ELSE COALESCE(discarded_at, ?2)
+    END,
+    revision = COALESCE(?4, revision),
+    reserved = COALESCE(?6, reserved),
+    status = COALESCE(?7, status),
+    agent = COALESCE(?8, agent),
+    agent_folded = COALESCE(?9, agent_folded)
+  WHERE name = ?3`
+
+/** Which of these names are recorded. */
+export const recorded = (names: readonly string[]) => sql<{ name: string }>`
+  SELECT name FROM domains WHERE name IN (${join(names)})`

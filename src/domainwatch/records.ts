@@ -1,0 +1,107 @@
+import { isCalendarDateTime } from '../core/dates.ts'
+import { parseLabel } from '../core/names.ts'
+
+/** A bad record of a batch: its place, its first bad field, and what is wrong with it. */
+export interface RecordFault {
+  readonly index: number
+  readonly field: string
+  readonly msg: string
+}
+
+/** A record's columns in the order of the statement that stores it. */
+export type Row = readonly (string | number | null)[]
+
+export type ReadRecord =
+  | { readonly ok: true; readonly name: string; readonly row: Row }
+  | { readonly ok: false; readonly field: string; readonly msg: string }
+
+const MAX_AGENT_LENGTH = 100
+
+/** Bad records of a batch that are listed in the answer. */
+export const MAX_FAULTS = 100
+
+export const countOfFaults = (count: number) =>
+  count === 1 ? 'Hay 1 registro con errores' : `Hay ${count} registros con errores`
+
+/**
+ * Checks one record of `add`.
+ * The row: name, A-label form (null where it is the name), length, agent, folded agent (null where none is
+ * given), status, reserved, date_reg.
+ */
+export function readNewRecord(record: unknown): ReadRecord {
+  if (!isObject(record)) return NOT_AN_OBJECT
+  const { domain, length, reserve, status, date_reg, agent } = record
+  const label = typeof domain === 'string' ? parseLabel(domain) : undefined
+  if (label?.ok !== true) return bad('domain', domain, TAKES_NAME)
+  if (length !== label.name.length) return bad('length', length, takesLength(label.name))
+  if (!isBit(reserve)) return bad('reserve', reserve, TAKES_BIT)
+  if (!isBit(status)) return bad('status', status, TAKES_BIT)
+  if (typeof date_reg !== 'string' || !isCalendarDateTime(date_reg))
+    return bad('date_reg', date_reg, TAKES_DATE)
+  if (agent !== undefined && !isAgent(agent)) return bad('agent', agent, TAKES_AGENT)
+  const ascii = label.ascii === label.name ? null : label.ascii
+  return {
+    ok: true,
+    name: label.name,
+    row: [label.name, ascii, length, agent ?? null, agent?.toLowerCase() ?? null, status, reserve, date_reg],
+  }
+}
+
+/**
+ * Checks one record of `update`.
+ * The row: name, revision, discarded, reserved, status, agent, folded agent; null where it is not given.
+ */
+export function readMarks(record: unknown): ReadRecord {
+  if (!isObject(record)) return NOT_AN_OBJECT
+  const { domain, revision, discarded, reserve, status, agent } = record
+  const label = typeof domain === 'string' ? parseLabel(domain) : undefined
+  if (label?.ok !== true) return bad('domain', domain, TAKES_NAME)
+  if (!isOptionalBit(revision)) return bad('revision', revision, TAKES_BIT)
+  if (!isOptionalBit(discarded)) return bad('discarded', discarded, TAKES_BIT)
+  if (!isOptionalBit(reserve)) return bad('reserve', reserve, TAKES_BIT)
+  if (!isOptionalBit(status)) return bad('status', status, TAKES_BIT)
+  if (agent !== undefined && !isAgent(agent)) return bad('agent', agent, TAKES_AGENT)
+  const marks = [revision ?? null, discarded ?? null, reserve ?? null, status ?? null]
+  return {
+    ok: true,
+    name: label.name,
+    row: [label.name, ...marks, agent ?? null, agent?.toLowerCase() ?? null],
+  }
+}
+
+const TAKES_NAME = 'debe ser un nombre de dominio .cl válido, sin el sufijo'
+const TAKES_BIT = 'debe ser 0 o 1'
+const TAKES_DATE = 'debe ser una fecha y hora real con el formato YYYY-MM-DD HH:MM:SS'
+const TAKES_AGENT = `debe ser un texto de 1 a ${MAX_AGENT_LENGTH} caracteres`
+const takesLength = (name: string) => `debe ser el número de caracteres de «${name}», ${name.length}`
+
+const NOT_AN_OBJECT: ReadRecord = { ok: false, field: '', msg: 'El registro debe ser un objeto' }
+
+function bad(field: string, value: unknown, takes: string): ReadRecord {
+  return {
+    ok: false,
+    field,
+    msg: value === undefined ? `Falta el campo ${field}` : `El campo ${field} ${takes}`,
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isBit(value: unknown): value is 0 | 1 {
+  return value === 0 || value === 1
+}
+
+function isOptionalBit(value: unknown): value is 0 | 1 | undefined {
+  return value === undefined || isBit(value)
+}
+
+function isAgent(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value.trim() !== '' &&
+    value.length <= MAX_AGENT_LENGTH &&
+    value.isWellFormed()
+  )
+}

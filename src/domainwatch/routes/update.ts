@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify'
+import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { batchRefusal, type DomainBatches } from '../batches.ts'
+import { batchProblem, storedAnswer, updateBody } from '../schemas.ts'
+import { BATCH_BODY_BYTES } from './add.ts'
+
+export function updateRoute(app: FastifyInstance, shared: EndpointShared, batches: DomainBatches) {
+  bulkEndpoint(app, shared, {
+    service: 'domainwatch',
+    methods: ['POST'],
+    path: '/api/v1/domainwatch/update',
+    bodyLimit: BATCH_BODY_BYTES,
+    parameters: {},
+    document: {
+      tag: 'domainwatch',
+      summary: 'Mark recorded domains',
+      description:
+        'Sets the marks that are given and leaves the others. A discarded record deletes itself 7 days after it was ' +
+        'marked, unless it is taken back before. All of the batch is stored, or nothing.',
+      body: updateBody,
+      answers: { 200: storedAnswer, 500: batchProblem },
+    },
+
+    async handle({ body, identify }) {
+      const { api, batch } = await batches.read('update', body)
+      await identify(api)
+      switch (batch.kind) {
+        case 'unreadable':
+          throw batchRefusal(400, batch.msg)
+        case 'faulty':
+          throw batchRefusal(500, batch.msg, batch.faults)
+        case 'rows':
+          return { status: 200, count: await batches.update(batch) }
+      }
+    },
+  })
+}

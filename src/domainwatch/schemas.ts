@@ -1,0 +1,106 @@
+import { Type } from 'typebox'
+
+const bit = (description: string) => Type.Integer({ minimum: 0, maximum: 1, description })
+const dateTime = (description: string) =>
+  Type.String({
+    pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$',
+    description,
+    examples: ['2025-12-31 14:30:34'],
+  })
+
+export const domainRecord = Type.Object({
+  name: Type.String({ description: 'Name without the `.cl` suffix', examples: ['ñandú'] }),
+  length: Type.Integer({ description: 'Characters of the name' }),
+  agent: Type.String({ description: 'Who recorded it' }),
+  status: bit('Bought (1) or not (0)'),
+  reserved: bit('Reserved (1) or not (0)'),
+  revision: bit('Marked for review'),
+  discarded: bit('Marked as discarded: deletes itself after 7 days'),
+  date_reg: dateTime('When it was registered'),
+  date_mod: dateTime('When the record last changed, in the time zone of the service'),
+})
+
+export const listAnswer = Type.Object(
+  {
+    status: Type.Literal(200),
+    count: Type.Integer({ description: 'Records returned' }),
+    query: Type.String({ description: 'The search text in lower case' }),
+    data: Type.Array(Type.Array(domainRecord), { description: 'One array that holds the records' }),
+  },
+  { description: 'The records' },
+)
+
+const agent = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 100, description: "Instead of the account's name" }),
+)
+
+export const addBody = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      domain: Type.String({ description: 'Name without the `.cl` suffix', examples: ['catalejo'] }),
+      length: Type.Integer({ description: 'Characters of the name', examples: [8] }),
+      reserve: bit('Reserved (1) or not (0)'),
+      status: bit('Bought (1) or not (0)'),
+      date_reg: dateTime('When it was registered'),
+      agent,
+    }),
+    { maxItems: 50_000, description: 'The records, as a JSON array or as a string that holds one' },
+  ),
+})
+
+export const updateBody = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      domain: Type.String({ description: 'Name of a recorded domain, without the `.cl` suffix' }),
+      revision: Type.Optional(bit('Mark (1) for review or unmark (0)')),
+      discarded: Type.Optional(bit('Discard (1) or take back (0)')),
+      reserve: Type.Optional(bit('Reserved (1) or not (0)')),
+      status: Type.Optional(bit('Bought (1) or not (0)')),
+      agent,
+    }),
+    { maxItems: 50_000, description: 'The marks, as a JSON array or as a string that holds one' },
+  ),
+})
+
+export const storedAnswer = Type.Object(
+  { status: Type.Literal(200), count: Type.Integer({ description: 'Records stored' }) },
+  { description: 'All of it is stored', examples: [{ status: 200, count: 2 }] },
+)
+
+export const batchProblem = Type.Object(
+  {
+    status: Type.Literal(500),
+    count: Type.Literal(0),
+    msg: Type.String(),
+    errors: Type.Array(Type.Object({ index: Type.Integer(), field: Type.String(), msg: Type.String() }), {
+      description: 'The bad records, at most the first 100',
+    }),
+  },
+  {
+    description: 'Nothing of the batch is stored',
+    examples: [
+      {
+        status: 500,
+        count: 0,
+        msg: 'Hay 1 registro con errores',
+        errors: [{ index: 0, field: 'length', msg: 'Falta el campo length' }],
+      },
+    ],
+  },
+)
+
+const dnsFields = {
+  domain: Type.String({ description: 'As requested' }),
+  dns: Type.Array(Type.String(), { description: 'Host names of the name servers' }),
+}
+
+export const dnsAnswer = Type.Object(
+  { status: Type.Literal(200), ...dnsFields },
+  {
+    description: 'The name exists',
+    examples: [{ status: 200, domain: 'nic.cl', dns: ['a.nic.cl', 'b.nic.cl'] }],
+  },
+)
+
+export const dnsProblem = (description: string) =>
+  Type.Object({ status: Type.Integer(), ...dnsFields, msg: Type.String() }, { description })

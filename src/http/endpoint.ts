@@ -1,0 +1,172 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
+import { Refusal } from '../core/errors.ts'
+import type { Authenticator, Identity, Service } from './authentication.ts'
+import { bodyKind, parseBody } from './body/parse.ts'
+import { parseParameters, type Given, type Parameters, type Values } from './parameters.ts'
+import { receiveBody, type BodyBudget, type RequestBody } from './request-body.ts'
+import { documentEndpoint, type EndpointDocument } from './openapi.ts'
+
+/** Room for the parameters of an endpoint whose body carries nothing large. */
+const SMALL_BODY_BYTES = 64 * 1024
+
+/** What an endpoint's handler is given: the request after its key check. */
+export interface Call<P extends Parameters> {
+  readonly identity: Identity
+  readonly values: Values<P>
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** Aborts when the client goes away before its answer. */
+  readonly signal: AbortSignal
+}
+
+/** The same for an endpoint that reads its body by itself, in another thread, and may find the key there. */
+export interface BulkCall<P extends Parameters> extends Omit<Call<P>, 'identity'> {
+  readonly body: RequestBody
+  /** The key check: of the key in the query, else of the one found in the body. */
+  readonly identify: (keyInBody: string | undefined) => Promise<Identity>
+}
+
+/** JSON text that is ready to be sent, or an object to be serialised. */
+export type Answer = string | Readonly<Record<string, unknown>>
+
+interface EndpointBase<P extends Parameters> {
+  readonly service: Service
+  readonly path: string
+  readonly parameters: P
+  readonly document: EndpointDocument
+}
+
+export interface SimpleEndpoint<P extends Parameters> extends EndpointBase<P> {
+  readonly methods: readonly ('GET' | 'POST' | 'DELETE')[]
+  readonly handle: (call: Call<P>) => Promise<Answer>
+}
+
+export interface BulkEndpoint<P extends Parameters> extends EndpointBase<P> {
+  readonly methods: readonly ['POST']
+  /** Largest body, in bytes. */
+  readonly bodyLimit: number
+  readonly handle: (call: BulkCall<P>) => Promise<Answer>
+}
+
+/** What the endpoints of a server share. */
+export interface EndpointShared {
+  readonly authenticator: Authenticator
+  readonly bodies: BodyBudget
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set as soon as the key of the query was checked. */
+    identity: Identity | undefined
+    releaseBody: (() => void) | undefined
+  }
+}
+
+/** Registers an endpoint whose parameters come in the query, or in a small body (the query wins). */
+export function simpleEndpoint<P extends Parameters>(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  endpoint: SimpleEndpoint<P>,
+): void {
+  const { authenticator } = shared
+  register(app, shared, endpoint, async (request, reply) => {
+    let given = queryOf(request)
+    const body = await receive(request, SMALL_BODY_BYTES, shared.bodies)
+    if (body.bytes.byteLength > 0) {
+      const fields = textFields(body)
+      request.identity ??= await authenticator.identify(fields?.['api'], endpoint.service, request.ip)
+      if (bodyKind(body.contentType) === undefined) throw unsupported()
+      if (fields === undefined) throw new Refusal(400, 'El cuerpo de la solicitud no se puede leer')
+      given = { ...fields, ...given }
+    }
+    const identity =
+      request.identity ?? (await authenticator.identify(undefined, endpoint.service, request.ip))
+    const values = checked(endpoint.parameters, given)
+    return endpoint.handle({ identity, values, request, reply, signal: request.signal })
+  })
+}
+
+/** Registers an endpoint that takes a large body. */
+export function bulkEndpoint<P extends Parameters>(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  endpoint: BulkEndpoint<P>,
+): void {
+  register(app, shared, endpoint, async (request, reply) => {
+    const body = await receive(request, endpoint.bodyLimit, shared.bodies)
+    const identify = async (keyInBody: string | undefined) => {
+      request.identity ??= await shared.authenticator.identify(keyInBody, endpoint.service, request.ip)
+      if (body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined) throw unsupported()
+      return request.identity
+    }
+    const values = checked(endpoint.parameters, queryOf(request))
+    return endpoint.handle({ body, identify, values, request, reply, signal: request.signal })
+  })
+}
+
+type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>
+
+function register<P extends Parameters>(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  endpoint: EndpointBase<P> & { readonly methods: readonly HTTPMethods[] },
+  handle: Handle,
+): void {
+  const route: Omit<RouteOptions, 'method' | 'schema'> = {
+    url: endpoint.path,
+    // Before the body is parsed, so that nobody without a key makes the service read one.
+    onRequest: async (request) => {
+      const key = queryOf(request)['api']
+      if (key === undefined) return
+      request.identity = await shared.authenticator.identify(key, endpoint.service, request.ip)
+    },
+    onResponse: async (request) => request.releaseBody?.(),
+    handler: async (request, reply) => {
+      const answer = await handle(request, reply)
+      if (typeof answer === 'string') reply.type('application/json; charset=utf-8')
+      return answer
+    },
+  }
+  for (const method of endpoint.methods) {
+    app.route({ ...route, method, schema: documentEndpoint(endpoint, method) })
+  }
+}
+
+const unsupported = () =>
+  new Refusal(
+    415,
+    'El tipo de contenido debe ser application/x-www-form-urlencoded, multipart/form-data o application/json',
+  )
+
+function queryOf(request: FastifyRequest): Given {
+  // What the server's own query parser returned.
+  return request.query as Given
+}
+
+const METHODS_WITH_BODY = new Set(['POST', 'DELETE'])
+
+async function receive(request: FastifyRequest, limit: number, budget: BodyBudget): Promise<RequestBody> {
+  const contentType = request.headers['content-type']
+  if (!METHODS_WITH_BODY.has(request.method)) return { contentType, bytes: new Uint8Array(0) }
+  const { bytes, release } = await receiveBody(request.raw, limit, budget)
+  request.releaseBody = release
+  return { contentType, bytes }
+}
+
+/** The parameters that a small body carries; undefined when it cannot be read. */
+function textFields(body: RequestBody): Given | undefined {
+  const parsed = parseBody(body.contentType, Buffer.from(body.bytes.buffer))
+  if (!parsed.ok) return undefined
+  const given: Record<string, string> = Object.create(null)
+  for (const [name, field] of parsed.fields) {
+    if (field.kind === 'text') given[name] = field.value
+    else if (field.kind === 'json' && typeof field.value === 'number') given[name] = String(field.value)
+  }
+  return given
+}
+
+function checked<P extends Parameters>(parameters: P, given: Given): Values<P> {
+  const parsed = parseParameters(parameters, given)
+  if (!parsed.ok) throw new Refusal(400, parsed.message)
+  return parsed.values
+}

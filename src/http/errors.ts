@@ -1,0 +1,66 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Refusal } from '../core/errors.ts'
+
+/**
+ * Makes every error answer of the server `{status, msg}`: refusals as they are, the framework's own by
+ * status, anything else as a general 500 whose detail goes to the log only.
+ */
+export function answerErrors(app: FastifyInstance): void {
+  app.setErrorHandler((error, request, reply) => {
+    send(reply, error instanceof Refusal ? error : translate(error, request))
+  })
+
+  const methodsByPath = new Map<string, Set<string>>()
+  app.addHook('onRoute', ({ url, method }) => {
+    const methods = methodsByPath.get(url) ?? new Set()
+    for (const name of [method].flat()) methods.add(name)
+    methodsByPath.set(url, methods)
+  })
+
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.raw.url?.split('?', 1)[0] ?? ''
+    const methods = methodsByPath.get(path) ?? prefixMatch(methodsByPath, path)
+    if (methods === undefined) return send(reply, new Refusal(404, 'La dirección no existe'))
+    const allow = [...methods].sort().join(', ')
+    return send(reply, new Refusal(405, `El método debe ser ${allow}`, { headers: { allow } }))
+  })
+}
+
+/** Also for errors that arise before a route is chosen, such as a malformed address. */
+export function send(reply: FastifyReply, refusal: Refusal): FastifyReply {
+  return reply
+    .code(refusal.status)
+    .headers(refusal.headers)
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify(refusal.body()))
+}
+
+function prefixMatch(methodsByPath: Map<string, Set<string>>, path: string): Set<string> | undefined {
+  for (const [pattern, methods] of methodsByPath) {
+    if (pattern.endsWith('*') && path.startsWith(pattern.slice(0, -1))) return methods
+  }
+  return undefined
+}
+
+const MESSAGES: Readonly<Record<number, string>> = {
+  400: 'La solicitud no es válida',
+  404: 'La dirección no existe',
+  408: 'La solicitud tardó demasiado',
+  413: 'El cuerpo de la solicitud es demasiado grande',
+  414: 'La dirección es demasiado larga',
+  415: 'El tipo de contenido no es válido',
+  431: 'Las cabeceras de la solicitud son demasiado grandes',
+  503: 'El servicio está saturado, inténtelo de nuevo',
+}
+
+export function refusalOf(status: number): Refusal {
+  const message = MESSAGES[status]
+  return message === undefined ? new Refusal(500, 'Error interno del servicio') : new Refusal(status, message)
+}
+
+function translate(error: unknown, request: FastifyRequest): Refusal {
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
+  const refusal = refusalOf(status)
+  if (refusal.status === 500) request.log.error({ err: error }, 'unexpected fault')
+  return refusal
+}

@@ -1,0 +1,42 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** The service's measurements, in Prometheus' form. */
+export class Metrics {
+  readonly registry = new Registry()
+  readonly #requests = this.histogram('catalejo_http_request_seconds', 'Time to answer a request', [
+    'method',
+    'route',
+    'status',
+  ])
+
+  constructor() {
+    collectDefaultMetrics({ register: this.registry })
+  }
+
+  histogram(name: string, help: string, labelNames: string[] = []): Histogram {
+    return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] })
+  }
+
+  counter(name: string, help: string, labelNames: string[] = []): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] })
+  }
+
+  /** A gauge whose value is read when the metrics are asked for. */
+  gauge(name: string, help: string, read: () => number): void {
+    const registers = [this.registry]
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+
+  observeRequest(method: string, route: string, status: number, seconds: number): void {
+    this.#requests.observe({ method, route, status }, seconds)
+  }
+}

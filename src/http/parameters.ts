@@ -1,0 +1,105 @@
+/** A text was refused: what the parameter takes, in Spanish, to follow its name in the answer. */
+export type Parameter<T> = {
+  readonly required: boolean
+  readonly description: string
+  /** JSON Schema of the value, for the OpenAPI document. */
+  readonly schema: Readonly<Record<string, unknown>>
+  readonly example?: unknown
+  readonly parse: (text: string) => { readonly value: T } | { readonly takes: string }
+}
+
+export type Parameters = Readonly<Record<string, Parameter<unknown>>>
+
+/** The values of parameters that were given; those not given are undefined (a flag is then false). */
+export type Values<P extends Parameters> = {
+  readonly [K in keyof P]: P[K] extends Parameter<infer T>
+    ? T extends true
+      ? boolean
+      : T | undefined
+    : never
+}
+
+export type Given = Readonly<Record<string, string | undefined>>
+
+/** A decimal integer within bounds. */
+export function integer(description: string, min: number, max: number): Parameter<number> {
+  const takes = `debe ser un entero entre ${min} y ${max}`
+  return {
+    required: false,
+    description,
+    schema: { type: 'integer', minimum: min, maximum: max },
+    parse: (text) => {
+      const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
+      return value >= min && value <= max ? { value } : { takes }
+    },
+  }
+}
+
+/** Any text up to `maxLength` characters. */
+export function text(description: string, maxLength: number): Parameter<string> {
+  const takes = `debe ser un texto de ${maxLength} caracteres como máximo`
+  return {
+    required: false,
+    description,
+    schema: { type: 'string', maxLength },
+    parse: (value) => (value.length <= maxLength ? { value } : { takes }),
+  }
+}
+
+export function choice<const T extends string>(description: string, values: readonly T[]): Parameter<T> {
+  const takes = `debe ser ${values.join(' o ')}`
+  return {
+    required: false,
+    description,
+    schema: { type: 'string', enum: values },
+    parse: (given) => {
+      const value = values.find((candidate) => candidate === given)
+      return value === undefined ? { takes } : { value }
+    },
+  }
+}
+
+/** On when it is there, with or without a value. */
+export function flag(description: string): Parameter<true> {
+  return {
+    required: false,
+    description: `${description} (flag: on when present, with or without a value)`,
+    schema: { type: 'string' },
+    parse: () => ({ value: true }),
+  }
+}
+
+export type ParseResult<P extends Parameters> =
+  { readonly ok: true; readonly values: Values<P> } | { readonly ok: false; readonly message: string }
+
+/** Reads the declared parameters out of what was given. Unknown ones are ignored. */
+export function parseParameters<P extends Parameters>(declared: P, given: Given): ParseResult<P> {
+  const values: Record<string, unknown> = {}
+  for (const name in declared) {
+    const parameter = declared[name]
+    const text = given[name]
+    if (parameter === undefined) continue
+    if (text === undefined) {
+      values[name] = isFlag(parameter) ? false : undefined
+      continue
+    }
+    const parsed = parameter.parse(text)
+    if ('takes' in parsed) return { ok: false, message: `El parámetro ${name} ${parsed.takes}` }
+    values[name] = parsed.value
+  }
+  // Built name by name from the declarations, which is what the mapped type says.
+  return { ok: true, values: values as Values<P> }
+}
+
+function isFlag(parameter: Parameter<unknown>): boolean {
+  const probe = parameter.parse('')
+  return 'value' in probe && probe.value === true
+}
+
+/** The pairs of a query string; a repeated name keeps its last value. */
+export function parseQuery(query: string): Given {
+  const given: Record<string, string> = Object.create(null)
+  if (query === '') return given
+  for (const [name, value] of new URLSearchParams(query)) given[name] = value
+  return given
+}

@@ -1,0 +1,46 @@
+import type { Socket } from 'node:net'
+import { refusalOf } from './errors.ts'
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  414: 'URI Too Long',
+  431: 'Request Header Fields Too Large',
+}
+
+interface RawError {
+  readonly code: string
+  readonly rawPacket: unknown
+}
+
+/**
+ * Answers what Node's parser refused before there was a request: the same JSON as every other error. The
+ * connection cannot be used again, because nobody knows where the next request starts.
+ */
+export function answerRawError(error: RawError, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy()
+    return
+  }
+  const status = statusOf(error)
+  const body = JSON.stringify(refusalOf(status).body())
+  socket.end(
+    `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\n` +
+      'content-type: application/json; charset=utf-8\r\n' +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+  // A client that never reads nor closes must not keep the socket.
+  socket.setTimeout(5_000, () => socket.destroy())
+}
+
+function statusOf(error: RawError): number {
+  switch (error.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 408
+    case 'HPE_HEADER_OVERFLOW':
+      // No line ended before the limit: it was the address that was too long.
+      return Buffer.isBuffer(error.rawPacket) && !error.rawPacket.includes('\r\n') ? 414 : 431
+    default:
+      return 400
+  }
+}

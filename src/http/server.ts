@@ -1,0 +1,101 @@
+import type { Server } from 'node:http'
+import cors from '@fastify/cors'
+import swagger from '@fastify/swagger'
+import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { answerErrors, refusalOf, send } from './errors.ts'
+import type { Metrics } from './metrics.ts'
+import { parseQuery } from './parameters.ts'
+import { answerRawError } from './raw-errors.ts'
+import { API_DESCRIPTION } from './openapi.ts'
+
+/** The longest address answered; the largest head of a request (address and headers). */
+const MAX_URL_BYTES = 8_192
+const MAX_HEAD_BYTES = 32_768
+/** From a request's first byte to the end of its head, and of its body. */
+const HEADERS_TIMEOUT_MS = 15_000
+const REQUEST_TIMEOUT_MS = 120_000
+/** Longer than the 60 s that balancers commonly keep an idle connection, so that they close it, not we. */
+const KEEP_ALIVE_MS = 72_000
+/** A connection on which nothing moves. */
+const IDLE_TIMEOUT_MS = 130_000
+const MAX_CONNECTIONS = 20_000
+
+export interface ServerOptions {
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly trustedProxies: readonly string[]
+  readonly corsOrigins: readonly string[]
+  readonly version: string
+}
+
+/** An HTTP server with the manners that all routes share, and no route yet. */
+export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { metrics } = options
+  const log: FastifyBaseLogger = options.log
+  const app = fastify<Server>({
+    loggerInstance: log,
+    // Fastify's own lines carry the address, and with it the key.
+    logController: new LogController({ disableRequestLogging: true }),
+    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionTimeout: IDLE_TIMEOUT_MS,
+    forceCloseConnections: 'idle',
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      maxHeaderSize: MAX_HEAD_BYTES,
+      connectionsCheckingInterval: 5_000,
+    },
+    routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_URL_BYTES },
+    clientErrorHandler: answerRawError,
+    frameworkErrors: (_error, _request, reply) => {
+      send(reply, refusalOf(400))
+    },
+  })
+  app.server.maxConnections = MAX_CONNECTIONS
+
+  // Bodies are received by the endpoints: only they know how large one may be and who must be known first.
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  // The endpoints check their parameters themselves, to answer in the contract's words.
+  app.setValidatorCompiler(() => () => true)
+
+  app.addHook('onRequest', (request, reply, done) => {
+    if ((request.raw.url?.length ?? 0) > MAX_URL_BYTES) {
+      send(reply, refusalOf(414))
+      return
+    }
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const seconds = reply.elapsedTime / 1000
+    const route = request.routeOptions.url ?? 'unknown'
+    metrics.observeRequest(request.method, route, reply.statusCode, seconds)
+    // The route's pattern, never the address: it carries the key.
+    request.log.info(
+      { method: request.method, route, status: reply.statusCode, ms: reply.elapsedTime, ip: request.ip },
+      'request',
+    )
+    done()
+  })
+
+  answerErrors(app)
+  if (options.corsOrigins.length > 0) {
+    await app.register(cors, {
+      origin: options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins],
+      methods: ['GET', 'HEAD', 'POST', 'DELETE'],
+      exposedHeaders: ['Link', 'Retry-After', 'ETag'],
+      maxAge: 86_400,
+    })
+  }
+  await app.register(swagger, {
+    openapi: { ...API_DESCRIPTION, info: { ...API_DESCRIPTION.info, version: options.version } },
+  })
+  return app
+}
+
+/** Ends connections that still hold a request after `graceMs`, so that a stuck client cannot hold the exit. */
+export function closeStuckConnections(server: Server, graceMs: number): NodeJS.Timeout {
+  return setTimeout(() => server.closeAllConnections(), graceMs).unref()
+}

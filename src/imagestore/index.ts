@@ -1,0 +1,85 @@
+import type { FastifyInstance } from 'fastify'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import type { Staging } from '../blobs/staging.ts'
+import type { Clock } from '../core/clock.ts'
+import type { Tasks } from '../core/tasks.ts'
+import type { Database } from '../database/database.ts'
+import type { EndpointShared } from '../http/endpoint.ts'
+import type { Metrics } from '../http/metrics.ts'
+import { Delivery } from './delivery.ts'
+import { createImageEngine } from './engine/index.ts'
+import { deleteRoute } from './routes/delete.ts'
+import { getRoute } from './routes/get.ts'
+import { linkRoute } from './routes/link.ts'
+import { imageListRoute } from './routes/list.ts'
+import { uploadRoute } from './routes/upload.ts'
+import { ImageStore } from './store.ts'
+
+const MIB = 1024 * 1024
+
+export interface Imagestore {
+  readonly store: ImageStore
+  readonly delivery: Delivery
+}
+
+/** What image hosting is built on: the part of the service's context that it uses. */
+export interface ImagestoreContext {
+  readonly config: {
+    readonly maxImagePixels: number
+    readonly imageWorkers: number
+    /** MiB. */
+    readonly imageMemory: number
+    /** Seconds. */
+    readonly imageTimeout: number
+    /** MiB. */
+    readonly memoryCache: number
+  }
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly database: Database
+  readonly blobs: BlobStore
+  readonly staging: Staging
+  onClose(close: () => Promise<void>): void
+}
+
+export function openImagestore(context: ImagestoreContext): Imagestore {
+  const { blobs, clock, config, database, metrics, staging } = context
+  const engine = createImageEngine({
+    maxPixels: config.maxImagePixels,
+    timeoutMs: config.imageTimeout * 1000,
+    memoryBudget: config.imageMemory * MIB,
+    ...(config.imageWorkers === 0 ? {} : { workers: config.imageWorkers }),
+  })
+  context.onClose(() => engine.close())
+  const delivery = new Delivery(database, blobs, engine, config.memoryCache * MIB)
+  metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
+  metrics.gauge('catalejo_images_waiting', 'Images in line to be decoded', () => engine.stats().waiting)
+  metrics.gauge(
+    'catalejo_images_restarts',
+    'Decoding processes that had to be replaced',
+    () => engine.stats().restarts,
+  )
+  metrics.gauge('catalejo_images_cached_bytes', 'Images kept in memory', () => delivery.cachedBytes)
+  return { store: new ImageStore(database, blobs, staging, engine, clock), delivery }
+}
+
+export interface ImagestoreRouteOptions {
+  readonly database: Database
+  readonly tasks: Tasks
+  readonly baseUrl: () => string
+  readonly maxBytes: number
+}
+
+/** The image-hosting API and the public links. */
+export function imagestoreRoutes(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  { store, delivery }: Imagestore,
+  { database, tasks, baseUrl, maxBytes }: ImagestoreRouteOptions,
+): void {
+  uploadRoute(app, shared, { store, tasks, maxBytes })
+  getRoute(app, shared, database)
+  deleteRoute(app, shared, store)
+  imageListRoute(app, shared, database, baseUrl)
+  linkRoute(app, delivery)
+}

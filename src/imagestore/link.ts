@@ -1,0 +1,34 @@
+import { isImageHash, type ImageHash } from './hash.ts'
+
+/** What a public link asks for. */
+export interface LinkTarget {
+  readonly hash: ImageHash
+  /** The extension of the id, lower-cased, where there is one. */
+  readonly extension: string | undefined
+  /** The text of `m=`, from the path or the query. */
+  readonly modifier: string | undefined
+}
+
+/**
+ * Takes a public link apart: `<id>[.<ext>][&m=<modifier>][?m=<modifier>]`. Undefined when it names no image.
+ * @param target what follows `/i/` in the address as it was sent, query included
+ */
+export function readLink(target: string): LinkTarget | undefined {
+  const [path = '', query = ''] = target.split('?', 2)
+  const decoded = decode(path)
+  if (decoded === undefined) return undefined
+  const [id = '', ...rest] = decoded.split('&')
+  const [name = '', extension] = id.split('.', 2)
+  if (!isImageHash(name) || id.split('.').length > 2) return undefined
+  const inPath = new URLSearchParams(rest.join('&')).getAll('m').at(-1)
+  const modifier = inPath ?? new URLSearchParams(query).getAll('m').at(-1)
+  return { hash: name, extension: extension?.toLowerCase(), modifier }
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,89 @@
+import type { Dialect } from '../database/dialect.ts'
+import { allOf, sql } from '../database/sql.ts'
+import type { Sql } from 'sql-template-tag'
+
+/** The bytes that one or more applications hold, and what decoding them told. */
+export interface BlobRow {
+  readonly hash: string
+  readonly key: string
+  readonly format: string
+  readonly mime: string
+  readonly size: number
+  readonly width: number
+  readonly height: number
+  readonly frames: number
+  readonly dhash: string
+}
+
+/** An application's own record of an image. */
+export interface ImageRow {
+  readonly name: string
+  readonly hash: string
+  readonly mime: string
+  readonly width: number
+  readonly height: number
+  readonly size: number
+  readonly dhash: string
+  readonly date: number
+}
+
+export interface ImageInfo {
+  readonly name: string
+  readonly ip: string
+}
+
+export const blobByHash = (hash: string) => sql<BlobRow>`
+  SELECT hash, key, format, mime, size, width, height, frames, dhash FROM blobs WHERE hash = ${hash}`
+
+export const insertBlob = (blob: BlobRow) => sql`
+  INSERT INTO blobs (hash, key, format, mime, size, width, height, frames, dhash)
+  VALUES (${blob.hash}, ${blob.key}, ${blob.format}, ${blob.mime}, ${blob.size}, ${blob.width}, ${blob.height},
+    ${blob.frames}, ${blob.dhash})`
+
+export const deleteBlob = (hash: string) => sql`DELETE FROM blobs WHERE hash = ${hash}`
+
+export const upsertImage = (accountId: number, hash: string, info: ImageInfo, date: number) => sql`
+  INSERT INTO images (account_id, hash, name, name_folded, ip, date)
+  VALUES (${accountId}, ${hash}, ${info.name}, ${info.name.toLowerCase()}, ${info.ip}, ${date})
+  ON CONFLICT (account_id, hash) DO UPDATE SET
+    name = excluded.name, name_folded = excluded.name_folded, ip = excluded.ip, date = excluded.date`
+
+export const deleteImage = (accountId: number, hash: string) => sql`
+  DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash}`
+
+export const anyHolder = (hash: string) => sql<{ account_id: number }>`
+  SELECT account_id FROM images WHERE hash = ${hash} LIMIT 1`
+
+export const imageOf = (accountId: number, hash: string) => sql<ImageRow>`
+  SELECT images.name, images.hash, blobs.mime, blobs.width, blobs.height, blobs.size, blobs.dhash, images.date
+  FROM images JOIN blobs ON blobs.hash = images.hash
+  WHERE images.account_id = ${accountId} AND images.hash = ${hash}`
+
+export interface ImagePage {
+  readonly accountId: number
+  /** Lower-cased part of the name. */
+  readonly search?: string | undefined
+  /** The last image of the page before. */
+  readonly after?: { readonly date: number; readonly hash: string } | undefined
+  readonly limit: number
+}
+
+/** An application's images, newest first. */
+export function imagePage(dialect: Dialect, { accountId, search, after, limit }: ImagePage) {
+  const conditions: Sql[] = [sql`images.account_id = ${accountId}`]
+  if (search !== undefined) conditions.push(dialect.contains(sql`images.name_folded`, search))
+  if (after !== undefined) conditions.push(sql`(images.date, images.hash) < (${after.date}, ${after.hash})`)
+  return sql<ImageRow>`
+    SELECT images.name, images.hash, blobs.mime, blobs.width, blobs.height, blobs.size, blobs.dhash, images.date
+    FROM images JOIN blobs ON blobs.hash = images.hash
+    WHERE ${allOf(conditions)}
+    ORDER BY images.date DESC, images.hash DESC LIMIT ${limit}`
+}
+
+export const addTrash = (key: string) => sql`INSERT INTO blob_trash (key) VALUES (${key})`
+
+export const trash = (limit: number) => sql<{ key: string }>`SELECT key FROM blob_trash LIMIT ${limit}`
+
+export const removeTrash = (key: string) => sql`DELETE FROM blob_trash WHERE key = ${key}`
+
+export const blobByKey = (key: string) => sql<{ key: string }>`SELECT key FROM blobs WHERE key = ${key}`

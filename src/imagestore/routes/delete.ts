@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../../core/errors.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { isImageHash } from '../hash.ts'
+import { deleteAnswer, problem } from '../schemas.ts'
+import type { ImageStore } from '../store.ts'
+import { hashParameter, NO_IMAGE } from './get.ts'
+
+export function deleteRoute(app: FastifyInstance, shared: EndpointShared, store: ImageStore) {
+  simpleEndpoint(app, shared, {
+    service: 'imagestore',
+    methods: ['POST', 'DELETE'],
+    path: '/api/v1/imagestore/delete',
+    parameters: { hash: hashParameter },
+    document: {
+      tag: 'imagestore',
+      summary: 'Delete an image',
+      description: 'The public link is gone from then on, unless another application holds the same bytes.',
+      answers: {
+        200: deleteAnswer,
+        404: problem('This application has no such image', 404, NO_IMAGE),
+      },
+    },
+
+    async handle({ identity, values: { hash } }) {
+      const removed =
+        hash !== undefined && isImageHash(hash) && (await store.remove(identity.accountId, hash))
+      if (!removed) throw new Refusal(404, NO_IMAGE)
+      return { status: 200, hash }
+    },
+  })
+}

@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../../core/errors.ts'
+import type { Database } from '../../database/database.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { nextLink } from '../../http/links.ts'
+import { integer, text } from '../../http/parameters.ts'
+import { isImageHash } from '../hash.ts'
+import { imagePage } from '../queries.ts'
+import { listAnswer } from '../schemas.ts'
+
+const MAX_PAGE = 1_024
+const DEFAULT_PAGE = 100
+
+const parameters = {
+  search: text('Only images whose name contains this text', 1_024),
+  limit: integer(`Images in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
+  cursor: text('Where the page starts: from the `Link` header of the one before', 100),
+}
+
+export function imageListRoute(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  database: Database,
+  baseUrl: () => string,
+) {
+  simpleEndpoint(app, shared, {
+    service: 'imagestore',
+    methods: ['GET'],
+    path: '/api/v1/imagestore/list',
+    parameters,
+    document: {
+      tag: 'imagestore',
+      summary: "List the application's own images",
+      description:
+        'Newest first. When there are more, the `Link` header carries the address of the next page.',
+      answers: { 200: listAnswer },
+    },
+
+    async handle({ identity, values, request, reply }) {
+      const { search = '', limit = DEFAULT_PAGE } = values
+      const after = values.cursor === undefined ? undefined : readCursor(values.cursor)
+      const query = imagePage(database.dialect, {
+        accountId: identity.accountId,
+        search: search === '' ? undefined : search.toLowerCase(),
+        after,
+        // One more than shown tells whether there is a next page.
+        limit: limit + 1,
+      })
+      const rows = search === '' ? await database.all(query) : await database.scan(query)
+      const data = rows.slice(0, limit)
+      const last = data.at(-1)
+      if (rows.length > limit && last !== undefined) {
+        reply.header('link', nextLink(baseUrl, request, `${last.date}.${last.hash}`))
+      }
+      return { status: 200, count: data.length, data }
+    },
+  })
+}
+
+function readCursor(text: string): { date: number; hash: string } {
+  const [date = '', hash = ''] = text.split('.', 2)
+  if (!/^\d{1,12}$/.test(date) || !isImageHash(hash)) {
+    throw new Refusal(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
+  }
+  return { date: Number(date), hash }
+}

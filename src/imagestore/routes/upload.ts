@@ -1,0 +1,78 @@
+import type { FastifyInstance } from 'fastify'
+import { Overload, Refusal } from '../../core/errors.ts'
+import { taskModule, type Tasks } from '../../core/tasks.ts'
+import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { problem, uploadAnswer, uploadBody } from '../schemas.ts'
+import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
+import type { Input, Output } from '../tasks/read-upload.ts'
+
+const READ_UPLOAD = taskModule('../tasks/read-upload', import.meta)
+
+const NO_INFO = 'Falta información de la imagen'
+const DAMAGED = 'La imagen está dañada'
+const NOT_SAVED = 'No se han podido guardar los datos'
+
+export interface UploadOptions {
+  readonly store: ImageStore
+  readonly tasks: Tasks
+  /** Largest image, in bytes. */
+  readonly maxBytes: number
+}
+
+export function uploadRoute(app: FastifyInstance, shared: EndpointShared, options: UploadOptions) {
+  const { store, tasks, maxBytes } = options
+  bulkEndpoint(app, shared, {
+    service: 'imagestore',
+    methods: ['POST'],
+    path: '/api/v1/imagestore/upload',
+    // Base64 takes a third more, url-encoding and line breaks some more again.
+    bodyLimit: 2 * maxBytes + 1024 * 1024,
+    parameters: {},
+    document: {
+      tag: 'imagestore',
+      summary: 'Upload an image',
+      body: uploadBody,
+      answers: {
+        200: uploadAnswer,
+        401: problem('No key, no `info`, or a damaged image', 401, DAMAGED),
+        413: problem('The image is too large', 413, 'La imagen supera el máximo de 20971520 bytes'),
+        500: problem('The image could not be saved', 500, NOT_SAVED),
+      },
+    },
+
+    async handle({ body, identify, request, signal }) {
+      const { contentType, bytes } = body
+      const upload = await tasks.run<Input, Output>(READ_UPLOAD, { contentType, bytes }, [bytes.buffer])
+      const { accountId } = await identify(upload.api)
+      const { info, image } = upload
+      if (info === undefined) throw new Refusal(401, NO_INFO)
+      if (image === undefined) throw new Refusal(401, DAMAGED)
+      if (image.bytes.byteLength > maxBytes)
+        throw new Refusal(413, `La imagen supera el máximo de ${maxBytes} bytes`)
+      const outcome = await save({ accountId, info, ...image })
+      switch (outcome.kind) {
+        case 'stored': {
+          const { hash, dhash, size, width, height } = outcome.blob
+          return { status: 200, hash, dhash, size, width, height }
+        }
+        case 'damaged':
+          request.log.info({ reason: outcome.reason }, 'image refused')
+          throw new Refusal(401, DAMAGED)
+        case 'busy':
+          throw new Overload()
+        case 'aborted':
+          throw new Refusal(499, 'La conexión se cerró antes de terminar')
+      }
+
+      async function save(checked: Upload): Promise<UploadOutcome> {
+        try {
+          return await store.upload(checked, signal)
+        } catch (error) {
+          if (error instanceof Refusal) throw error
+          request.log.error({ err: error }, 'an upload could not be saved')
+          throw new Refusal(500, NOT_SAVED)
+        }
+      }
+    },
+  })
+}

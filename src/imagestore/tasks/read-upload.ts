@@ -1,0 +1,74 @@
+/**
+ * Task for another thread: the body of `upload` to the image's bytes and what the client says of it. Parsing,
+ * base64 and SHA-256 of 20 MiB would hold the event loop for longer than it may be held.
+ */
+import { isIP } from 'node:net'
+import type { BodyField } from '../../http/body/fields.ts'
+import { parseBody } from '../../http/body/parse.ts'
+import { hashOf, type ImageHash } from '../hash.ts'
+import type { ImageInfo } from '../queries.ts'
+
+const MAX_NAME_LENGTH = 1_024
+const MAX_MIME_LENGTH = 255
+
+export interface Input {
+  readonly contentType: string | undefined
+  readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+export interface Output {
+  /** The key, where the body carries it. */
+  readonly api: string | undefined
+  /** Undefined when it is missing or lacks something. */
+  readonly info: ImageInfo | undefined
+  /** Undefined when it is missing or not base64. */
+  readonly image: { readonly bytes: Uint8Array<ArrayBuffer>; readonly hash: ImageHash } | undefined
+}
+
+export default function readUpload(input: Input): Output {
+  const parsed = parseBody(input.contentType, Buffer.from(input.bytes.buffer), { base64: ['image'] })
+  if (!parsed.ok) return { api: undefined, info: undefined, image: undefined }
+  const { fields } = parsed
+  const api = fields.get('api')
+  const image = fields.get('image')
+  return {
+    api: api?.kind === 'text' ? api.value : undefined,
+    info: readInfo(fields.get('info'), image),
+    image: image?.kind === 'bytes' && image.bytes.byteLength > 0 ? ownCopy(image.bytes) : undefined,
+  }
+}
+
+/** A view on the body cannot leave the thread without all of the body. */
+function ownCopy(view: Buffer): NonNullable<Output['image']> {
+  const bytes = new Uint8Array(view)
+  return { bytes, hash: hashOf(bytes) }
+}
+
+function readInfo(field: BodyField | undefined, image: BodyField | undefined): ImageInfo | undefined {
+  const info = objectOf(field)
+  if (info === undefined) return undefined
+  const part = image?.kind === 'bytes' ? image : undefined
+  const name = info['name'] ?? part?.filename
+  const mime = info['mime'] ?? part?.mime
+  const ip = info['ip']
+  if (!isText(name, MAX_NAME_LENGTH) || !isText(mime, MAX_MIME_LENGTH)) return undefined
+  return typeof ip === 'string' && isIP(ip) !== 0 ? { name, ip } : undefined
+}
+
+function objectOf(field: BodyField | undefined): Record<string, unknown> | undefined {
+  if (field?.kind === 'json') return asObject(field.value)
+  if (field?.kind !== 'text') return undefined
+  try {
+    return asObject(JSON.parse(field.value))
+  } catch {
+    return undefined
+  }
+}
+
+function asObject(value: unknown): Record<string, unknown> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+}
+
+function isText(value: unknown, maxLength: number): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= maxLength && value.isWellFormed()
+}

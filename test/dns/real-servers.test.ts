@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { createResolver, parseServers } from '../../src/dns/index.ts'
+import type { NameServerAnswer, Resolver } from '../../src/dns/index.ts'
+import { MANY_NAME_SERVERS, NAME_SERVERS } from './fixtures/zones.ts'
+import { startDnsServers } from './servers.ts'
+
+const servers = await startDnsServers()
+
+function resolverAt(address: string): Resolver {
+  const parsed = parseServers(address)
+  assert.equal(parsed.kind, 'servers')
+  return createResolver({ servers: parsed.servers })
+}
+
+suite('against nsd and unbound', { skip: 'skipped' in servers ? servers.skipped : false }, () => {
+  if ('skipped' in servers) return
+  let recursive: Resolver
+  let registry: Resolver
+  before(() => {
+    recursive = resolverAt(servers.resolver)
+    registry = resolverAt(servers.authoritative)
+  })
+  after(async () => {
+    await Promise.all([recursive.close(), registry.close()])
+    await servers.stop()
+  })
+
+  const found = { kind: 'found', servers: NAME_SERVERS } as const
+  const cases: readonly [string, string, NameServerAnswer, NameServerAnswer][] = [
+    // what, name, by way of the recursive server, from the registry's server itself
+    ['a registered name', 'registrado.cl', found, found],
+    ['an IDN name', 'xn--and-6ma2c.cl', found, found],
+    ['a free name', 'libre.cl', { kind: 'no-such-name' }, { kind: 'no-such-name' }],
+    ['a name without name servers', 'sin-servidores.cl', { kind: 'empty' }, { kind: 'empty' }],
+    ['a host below a registered name', 'www.registrado.cl', { kind: 'empty' }, { kind: 'failed' }],
+    ['an alias below a registered name', 'alias.registrado.cl', { kind: 'empty' }, { kind: 'failed' }],
+    ['a lame delegation', 'cojo.cl', { kind: 'failed' }, found],
+    ['a zone that does not load', 'servfail.example', { kind: 'failed' }, { kind: 'failed' }],
+    ['a zone of somebody else', 'ejemplo.test', { kind: 'failed' }, { kind: 'refused' }],
+  ]
+  for (const [what, name, fromRecursive, fromRegistry] of cases) {
+    test(`${what}: ${fromRecursive.kind} / ${fromRegistry.kind}`, async () => {
+      assert.deepEqual(await recursive.nameServers(name), fromRecursive, 'recursive')
+      assert.deepEqual(await registry.nameServers(name), fromRegistry, 'registry')
+    })
+  }
+
+  test('an answer too large for a datagram comes whole, over TCP', async () => {
+    const whole = { kind: 'found', servers: MANY_NAME_SERVERS }
+    assert.deepEqual(await registry.nameServers('grande.cl'), whole)
+  })
+
+  test('a name whose servers are silent ends as a time-out, within the three seconds', async () => {
+    const start = performance.now()
+    assert.deepEqual(await recursive.nameServers('mudo.cl'), { kind: 'timeout' })
+    const took = performance.now() - start
+    assert.ok(took < 3_300, `${took} ms`)
+  })
+})
