@@ -9,7 +9,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Resolver } from 'node:dns/promises'
-import { hostingConfig, hostingZone, registryConfig, registryZone, resolverConfig } from './fixtures/zones.ts'
+import {
+  hostingConfig,
+  hostingZone,
+  largeZone,
+  registryConfig,
+  registryZone,
+  resolverConfig,
+} from './fixtures/zones.ts'
 export { startScriptedDns } from './scripted.ts'
 
 export interface DnsServers {
@@ -46,6 +53,7 @@ export async function startDnsServers(): Promise<DnsServers | { readonly skipped
   const files = {
     'cl.zone': registryZone(),
     'hosting.zone': hostingZone(),
+    'grande.zone': largeZone(),
     'registry.conf': registryConfig(directory, ports),
     'hosting.conf': hostingConfig(directory, ports),
     'unbound.conf': resolverConfig(directory, ports),
