@@ -1,0 +1,108 @@
+import type { Message, ResourceRecord } from './message.ts'
+import type { Conclusion } from './outcomes.ts'
+import type { Reply } from './wire.ts'
+
+const AUTHORITATIVE = 0x0400
+const RECURSION_AVAILABLE = 0x0080
+
+const NO_ERROR = 0
+const NAME_ERROR = 3
+/** NOTIMP, REFUSED, NOTAUTH, NOTZONE: the server will not serve us, whatever the name. */
+const REFUSALS: ReadonlySet<number> = new Set([4, 5, 9, 10])
+
+/** A longer chain of aliases is a loop or an attack. */
+const MAX_ALIASES = 16
+
+const FAILED: Reply = { kind: 'failed' }
+
+/**
+ * What a well-formed answer to the NS question for `name` says. `rcode` is the header's; the upper bits come from
+ * the OPT record.
+ */
+export function classify(message: Message, rcode: number, name: string): Reply {
+  const { answers, authorities } = message
+  // BADVERS and the like look like NOERROR in the header alone.
+  if (message.extendedRcode > 0) return FAILED
+  if (REFUSALS.has(rcode)) return { kind: 'refused' }
+  if (rcode !== NO_ERROR && rcode !== NAME_ERROR) return FAILED
+
+  const alias = followAliases(answers, name)
+  const last = alias?.target ?? name
+  const found = nameServers(answers, last)
+  if (found.length > 0 && rcode === NO_ERROR) return answerFound(found, alias?.ttl)
+
+  const authoritative = (message.flags & AUTHORITATIVE) !== 0
+  const recursive = (message.flags & RECURSION_AVAILABLE) !== 0
+  // Only who owns the data or has looked for them can say that there are none.
+  const credible = authoritative || recursive
+  const soaTtl = negativeTtl(authorities, last)
+  // The response code is about the end of the chain (RFC 6604); the name asked about exists, as an alias.
+  if (alias !== undefined) {
+    return credible ? conclude({ kind: 'empty' }, Math.min(alias.ttl, soaTtl ?? alias.ttl)) : FAILED
+  }
+  if (rcode === NAME_ERROR) return credible ? conclude({ kind: 'no-such-name' }, soaTtl ?? 0) : FAILED
+  if (soaTtl !== undefined) return credible ? conclude({ kind: 'empty' }, soaTtl) : FAILED
+
+  // A referral. That of the parent's server is the delegation itself; any other leads up or astray.
+  if (authorities.some((record) => record.type === 'NS')) {
+    return authoritative ? FAILED : answerFound(nameServers(authorities, name), undefined)
+  }
+  // Without an SOA it must not be kept (RFC 2308, section 5), and only a recursive server is believed.
+  return recursive ? conclude({ kind: 'empty' }, 0) : FAILED
+}
+
+function conclude(answer: Conclusion, ttl: number): Reply {
+  return { kind: 'answer', answer, ttl }
+}
+
+function answerFound(records: readonly ResourceRecord[], aliasTtl: number | undefined): Reply {
+  const servers = new Set<string>()
+  let ttl = aliasTtl ?? Number.POSITIVE_INFINITY
+  for (const record of records) {
+    if (record.type !== 'NS' || !HOST_NAME.test(record.target)) continue
+    servers.add(record.target)
+    ttl = Math.min(ttl, ttlOf(record))
+  }
+  // No record for the name, or none whose target could be the name of a host.
+  if (servers.size === 0) return FAILED
+  return conclude({ kind: 'found', servers: [...servers].sort() }, ttl)
+}
+
+function nameServers(records: readonly ResourceRecord[], owner: string): ResourceRecord[] {
+  return records.filter((record) => record.type === 'NS' && record.name === owner)
+}
+
+/** Where a chain of CNAMEs that starts at the name ends, with the chain's least TTL; undefined without a chain. */
+function followAliases(
+  answers: readonly ResourceRecord[],
+  name: string,
+): { target: string; ttl: number } | undefined {
+  let target = name
+  let ttl = Number.POSITIVE_INFINITY
+  for (let hops = 0; hops < MAX_ALIASES; hops++) {
+    const record = answers.find(({ type, name: owner }) => type === 'CNAME' && owner === target)
+    if (record?.type !== 'CNAME') break
+    target = record.target
+    ttl = Math.min(ttl, ttlOf(record))
+  }
+  return ttl === Number.POSITIVE_INFINITY ? undefined : { target, ttl }
+}
+
+/** RFC 2308, section 5: the lesser of the SOA's own TTL and its MINIMUM. Undefined without an SOA above the name. */
+function negativeTtl(authorities: readonly ResourceRecord[], name: string): number | undefined {
+  for (const record of authorities) {
+    if (record.type !== 'SOA') continue
+    const zone = record.name
+    if (zone === '' || zone === name || name.endsWith(`.${zone}`))
+      return Math.min(ttlOf(record), record.minimum)
+  }
+  return undefined
+}
+
+/** RFC 2181, section 8: a TTL with its highest bit set counts as 0. */
+function ttlOf(record: ResourceRecord): number {
+  return record.ttl > 0x7fffffff ? 0 : record.ttl
+}
+
+// Labels may hold any octet; what is no name of a host is left out rather than shown as another.
+const HOST_NAME = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/

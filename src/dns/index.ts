@@ -1,0 +1,5 @@
+export type { NameServerAnswer } from './outcomes.ts'
+export { createResolver } from './resolver.ts'
+export type { Resolver, ResolverOptions, ResolverStats } from './resolver.ts'
+export { formatServer, parseServers, systemServers } from './servers.ts'
+export type { ParsedServers, ServerAddress } from './servers.ts'

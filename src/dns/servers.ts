@@ -1,0 +1,69 @@
+import { getServers } from 'node:dns'
+import { isIPv4, isIPv6, SocketAddress } from 'node:net'
+
+export interface ServerAddress {
+  /** Canonical text of the address, as the system gives it for the source of a datagram. */
+  readonly address: string
+  readonly family: 4 | 6
+  readonly port: number
+}
+
+export type ParsedServers =
+  | { readonly kind: 'servers'; readonly servers: readonly ServerAddress[] }
+  /** `part` is the piece of the text that is wrong. */
+  | { readonly kind: 'fault'; readonly part: string }
+
+const DNS_PORT = 53
+/** More are never asked within one deadline. */
+const MAX_SERVERS = 8
+
+/**
+ * Reads `address[:port]` items, separated by commas: `192.0.2.1`, `192.0.2.1:5353`, `2001:db8::1`, `[::1]:5353`.
+ * The port is 53 unless given. From 1 to 8 servers; repeated ones count once.
+ */
+export function parseServers(text: string): ParsedServers {
+  const servers = new Map<string, ServerAddress>()
+  for (const item of text.split(',')) {
+    const server = parseServer(item.trim())
+    if (server === undefined) return { kind: 'fault', part: item.trim() }
+    servers.set(formatServer(server), server)
+  }
+  if (servers.size > MAX_SERVERS) return { kind: 'fault', part: text.trim() }
+  return { kind: 'servers', servers: [...servers.values()] }
+}
+
+/** The servers that the operating system uses; the local one where it names none, as the system's own resolver does. */
+export function systemServers(): readonly ServerAddress[] {
+  const servers: ServerAddress[] = []
+  for (const text of getServers()) {
+    const server = parseServer(text)
+    if (server !== undefined && servers.length < MAX_SERVERS) servers.push(server)
+  }
+  return servers.length > 0 ? servers : [{ address: '127.0.0.1', family: 4, port: DNS_PORT }]
+}
+
+export function formatServer({ address, family, port }: ServerAddress): string {
+  return family === 6 ? `[${address}]:${port}` : `${address}:${port}`
+}
+
+const BRACKETED = /^\[(?<address>[^\]]+)\](?::(?<port>\d{1,5}))?$/
+const PLAIN = /^(?<address>[\d.]+)(?::(?<port>\d{1,5}))?$/
+
+function parseServer(text: string): ServerAddress | undefined {
+  if (isIPv6(text)) return serverAt(text, undefined)
+  const match = BRACKETED.exec(text) ?? PLAIN.exec(text)
+  const address = match?.groups?.['address']
+  if (address === undefined || isIPv6(address) !== text.startsWith('[')) return undefined
+  return serverAt(address, match?.groups?.['port'])
+}
+
+function serverAt(address: string, portText: string | undefined): ServerAddress | undefined {
+  const port = portText === undefined ? DNS_PORT : Number(portText)
+  if (port < 1 || port > 65_535) return undefined
+  if (isIPv4(address)) return { address, family: 4, port }
+  if (!isIPv6(address)) return undefined
+  // The zone of a link-local address is kept as it is: it names an interface.
+  const [bare = '', ...zone] = address.split('%')
+  const canonical = new SocketAddress({ address: bare, family: 'ipv6' }).address
+  return { address: [canonical, ...zone].join('%'), family: 6, port }
+}

@@ -1,0 +1,60 @@
+import { UdpSocket } from './udp-socket.ts'
+import type { ServerReply } from './udp-socket.ts'
+import { randomUint16 } from './random.ts'
+import type { ServerAddress } from './servers.ts'
+import type { Query } from './wire.ts'
+
+/** A fresh port this often keeps it from being found by probing while it is still worth finding. */
+const MAX_QUERIES_PER_SOCKET = 512
+const MAX_AGE_MS = 10_000
+
+/**
+ * The sockets that look-ups share towards one server. A query goes out from one chosen at random; sockets, and so
+ * source ports, are replaced after 512 queries or 10 seconds. A forger has to guess the port and the id at once
+ * (RFC 5452), without the price of a socket for each query.
+ */
+export class UdpPool {
+  readonly #server: ServerAddress
+  readonly #slots: (UdpSocket | undefined)[]
+  readonly #open = new Set<UdpSocket>()
+  readonly #sweeper: NodeJS.Timeout
+
+  constructor(server: ServerAddress, size: number) {
+    this.#server = server
+    this.#slots = Array.from({ length: size }, () => undefined)
+    this.#sweeper = setInterval(() => this.#retireOld(), MAX_AGE_MS)
+    this.#sweeper.unref()
+  }
+
+  /** Sends the query; `settle` is called at most once, never before this returns, never after the cancel it gives. */
+  ask(query: Query, settle: (reply: ServerReply) => void): () => void {
+    return this.#pick().ask(query, settle)
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeper)
+    await Promise.all([...this.#open].map((socket) => socket.close()))
+  }
+
+  #pick(): UdpSocket {
+    const index = randomUint16() % this.#slots.length
+    const current = this.#slots[index]
+    if (current !== undefined && !current.retired) {
+      if (current.queries < MAX_QUERIES_PER_SOCKET) return current
+      current.retire()
+    }
+    const fresh = new UdpSocket(this.#server, () => this.#open.delete(fresh))
+    this.#open.add(fresh)
+    this.#slots[index] = fresh
+    return fresh
+  }
+
+  #retireOld(): void {
+    const bornBefore = performance.now() - MAX_AGE_MS
+    for (const [index, socket] of this.#slots.entries()) {
+      if (socket === undefined || socket.bornAt > bornBefore) continue
+      socket.retire()
+      this.#slots[index] = undefined
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { decode, encode } from 'dns-packet'
+import type { ResourceRecord } from 'dns-packet'
+import fc from 'fast-check'
+import { messageId, messageWithId, nameServerQuery, readReply } from './wire.ts'
+import type { Query } from './wire.ts'
+
+const RESPONSE = 0x8000
+const RA = 0x0080
+
+function queryFor(name: string, edns = true): Query {
+  const query = nameServerQuery(name, edns)
+  assert.ok(query)
+  return query
+}
+
+function answerTo(query: Query, answers: ResourceRecord[], flags = RA): Buffer {
+  return encode({
+    type: 'response',
+    id: 7,
+    flags,
+    questions: [{ name: query.name, type: 'NS', class: 'IN' }],
+    answers,
+  })
+}
+
+const ns = (name: string, data: string): ResourceRecord => ({ name, type: 'NS', class: 'IN', ttl: 60, data })
+
+test('a query asks for NS with recursion and EDNS of 1,232 octets', () => {
+  const message = decode(messageWithId(queryFor('registrado.cl'), 0xbeef))
+  assert.equal(message.id, 0xbeef)
+  assert.equal(message.flags, 0x0100)
+  assert.deepEqual(
+    message.questions.map(({ name, type, class: klass }) => [name, type, klass]),
+    [['registrado.cl', 'NS', 'IN']],
+  )
+  assert.equal(message.additionals[0]?.udpPayloadSize, 1_232)
+  assert.deepEqual(decode(messageWithId(queryFor('a.cl', false), 1)).additionals, [])
+})
+
+test('ids are set in a copy', () => {
+  const query = queryFor('a.cl')
+  const first = messageWithId(query, 1)
+  messageWithId(query, 2)
+  assert.equal(messageId(first), 1)
+  assert.equal(messageId(first.subarray(0, 11)), undefined)
+})
+
+test('names that no message can carry have no query', () => {
+  for (const name of ['', '.', '.cl', 'cl.', 'a..b', 'a b.cl', 'á.cl', `${'x'.repeat(64)}.cl`]) {
+    assert.equal(nameServerQuery(name), undefined, name)
+  }
+  const longest = `${'x'.repeat(63)}.${'x'.repeat(63)}.${'x'.repeat(63)}.${'x'.repeat(61)}`
+  assert.equal(longest.length, 253)
+  assert.ok(nameServerQuery(longest))
+  assert.equal(nameServerQuery(`${longest}x`), undefined)
+})
+
+test('a server may change the case of the question', () => {
+  const query = queryFor('registrado.cl')
+  const message = answerTo(query, [ns('registrado.cl', 'ns1.cl')])
+  message.write('ReGiStRaDo', 13, 'latin1')
+  assert.deepEqual(readReply(message, query), {
+    kind: 'answer',
+    answer: { kind: 'found', servers: ['ns1.cl'] },
+    ttl: 60,
+  })
+})
+
+test('what does not echo the question is no reply', () => {
+  const query = queryFor('registrado.cl')
+  const answers = [ns('registrado.cl', 'ns1.cl')]
+  const good = answerTo(query, answers)
+  const bent = (bend: (message: Buffer) => void): Buffer => {
+    const copy = Buffer.from(good)
+    bend(copy)
+    return copy
+  }
+  const messages = {
+    'another name': answerTo(queryFor('registrada.cl'), answers),
+    'a query': bent((message) => message.writeUInt16BE(0, 2)),
+    'another opcode': bent((message) => message.writeUInt16BE(RESPONSE | 0x2800, 2)),
+    'two questions': bent((message) => message.writeUInt16BE(2, 4)),
+    'no question': bent((message) => message.writeUInt16BE(0, 4)),
+    'NXDOMAIN without question': bent((message) => {
+      message.writeUInt16BE(RESPONSE | RA | 3, 2)
+      message.writeUInt16BE(0, 4)
+    }),
+    'a cut header': good.subarray(0, 11),
+    nothing: Buffer.alloc(0),
+  }
+  for (const [what, message] of Object.entries(messages)) {
+    assert.deepEqual(readReply(message, query), { kind: 'mismatch' }, what)
+  }
+})
+
+test('a bare FORMERR header asks for a query without EDNS, and is a failure without', () => {
+  const bare = Buffer.alloc(12)
+  bare.writeUInt16BE(RESPONSE | 1, 2)
+  assert.deepEqual(readReply(bare, queryFor('a.cl')), { kind: 'no-edns' })
+  assert.deepEqual(readReply(bare, queryFor('a.cl', false)), { kind: 'failed' })
+})
+
+test('truncation is seen even where a record is cut', () => {
+  const query = queryFor('a.cl')
+  const message = answerTo(query, [ns('a.cl', 'ns1.cl')], RA | 0x0200)
+  assert.deepEqual(readReply(message.subarray(0, -3), query), { kind: 'truncated' })
+})
+
+test('name servers whose names are no host names are left out', () => {
+  const query = queryFor('a.cl')
+  const odd = answerTo(query, [ns('a.cl', 'n\u0000s.cl'), ns('a.cl', 'ñ.cl'), ns('a.cl', '.')])
+  assert.deepEqual(readReply(odd, query), { kind: 'failed' })
+  const mixed = answerTo(query, [ns('a.cl', '<b>.cl'), ns('a.cl', 'NS1.cl')])
+  assert.deepEqual(readReply(mixed, query), {
+    kind: 'answer',
+    answer: { kind: 'found', servers: ['ns1.cl'] },
+    ttl: 60,
+  })
+})
+
+test('no bytes whatever make it throw', () => {
+  const query = queryFor('registrado.cl')
+  const good = answerTo(query, [ns('registrado.cl', 'ns1.cl'), ns('registrado.cl', 'ns2.cl')])
+  const head = good.subarray(0, query.questionEnd)
+  fc.assert(
+    fc.property(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.array(fc.tuple(fc.nat(), fc.nat(255))),
+      (tail, edits) => {
+        readReply(Buffer.from(tail), query)
+        readReply(Buffer.concat([head, tail]), query)
+        const bent = Buffer.from(good)
+        for (const [at, octet] of edits) bent[at % bent.length] = octet
+        const reply = readReply(bent, query)
+        if (reply.kind === 'answer' && reply.answer.kind === 'found') {
+          for (const server of reply.answer.servers) assert.match(server, /^[a-z0-9_.-]+$/)
+        }
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})
