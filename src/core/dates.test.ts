@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { isCalendarDateTime, isTimeZone, localDateTime } from './dates.ts'
+
+const two = (value: number) => String(value).padStart(2, '0')
+
+test('real dates and times', () => {
+  for (const text of [
+    '2025-05-31 23:55:43',
+    '2024-02-29 00:00:00',
+    '2000-02-29 12:00:00',
+    '0001-01-01 00:00:00',
+    '9999-12-31 23:59:59',
+  ])
+    assert.equal(isCalendarDateTime(text), true, text)
+})
+
+test('anything else', () => {
+  for (const text of [
+    '',
+    '2025-02-29 00:00:00',
+    '1900-02-29 00:00:00',
+    '2100-02-29 00:00:00',
+    '2025-04-31 00:00:00',
+    '2025-13-01 00:00:00',
+    '2025-00-01 00:00:00',
+    '2025-01-00 00:00:00',
+    '2025-01-32 00:00:00',
+    '0000-01-01 00:00:00',
+    '2025-01-01 24:00:00',
+    '2025-01-01 23:60:00',
+    '2025-01-01 23:59:60',
+    '2025-01-01T00:00:00',
+    '2025-01-01 00:00',
+    '2025-01-01',
+    ' 2025-01-01 00:00:00',
+    '2025-01-01 00:00:00 ',
+    '2025-01-01 00:00:00Z',
+    '2025-1-1 00:00:00',
+    '2025-01-01 00:00: 0',
+    '2025-01-01 00:00:+1',
+    '-025-01-01 00:00:00',
+    '2025/01/01 00:00:00',
+    '٢٠٢٥-01-01 00:00:00',
+    '２０２５-01-01 00:00:00',
+    '2025-0a-01 00:00:00',
+  ])
+    assert.equal(isCalendarDateTime(text), false, text)
+})
+
+test('agrees with Date on any day and second, valid or not', () => {
+  const near = fc.tuple(
+    fc.integer({ min: 0, max: 9999 }),
+    fc.nat(14),
+    fc.nat(33),
+    fc.nat(25),
+    fc.nat(61),
+    fc.nat(61),
+  )
+  fc.assert(
+    fc.property(near, ([year, month, day, hour, minute, second]) => {
+      const date = `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}`
+      const time = `${two(hour)}:${two(minute)}:${two(second)}`
+      const parsed = new Date(`${date}T${time}Z`)
+      const real = !Number.isNaN(parsed.getTime()) && parsed.toISOString() === `${date}T${time}.000Z`
+      assert.equal(isCalendarDateTime(`${date} ${time}`), real && year > 0)
+    }),
+    { numRuns: 5000 },
+  )
+})
+
+test('any other text is refused, without an exception', () => {
+  const almost = fc.string({ unit: fc.constantFrom(...'0123456789-: T'), minLength: 19, maxLength: 19 })
+  fc.assert(
+    fc.property(fc.oneof(almost, fc.string({ unit: 'binary' })), (text) => {
+      if (isCalendarDateTime(text)) assert.match(text, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    }),
+  )
+})
+
+test('Santiago across both changes of the clock', () => {
+  const at = (iso: string) => localDateTime(Date.parse(iso), 'America/Santiago')
+  assert.equal(at('2024-04-07T02:59:59Z'), '2024-04-06 23:59:59')
+  assert.equal(at('2024-04-07T03:00:00Z'), '2024-04-06 23:00:00', 'back to winter time: an hour twice')
+  assert.equal(at('2024-09-08T03:59:59Z'), '2024-09-07 23:59:59')
+  assert.equal(
+    at('2024-09-08T04:00:00Z'),
+    '2024-09-08 01:00:00',
+    'on to summer time: midnight does not exist',
+  )
+  assert.equal(at('2025-01-01T03:00:00.999Z'), '2025-01-01 00:00:00', 'midnight is 00, not 24')
+})
+
+const instant = fc.date({
+  min: new Date('1970-01-01T00:00:00Z'),
+  max: new Date('2400-01-01T00:00:00Z'),
+  noInvalidDate: true,
+})
+
+test('UTC is what Date says', () => {
+  fc.assert(
+    fc.property(instant, (date) => {
+      assert.equal(localDateTime(date.getTime(), 'UTC'), date.toISOString().slice(0, 19).replace('T', ' '))
+    }),
+  )
+})
+
+test('a local time and its offset lead back to the instant, in any zone', () => {
+  const zones = ['America/Santiago', 'Pacific/Easter', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'UTC']
+  fc.assert(
+    fc.property(instant, fc.constantFrom(...zones), (date, timeZone) => {
+      const local = localDateTime(date.getTime(), timeZone)
+      assert.equal(isCalendarDateTime(local), true, local)
+      const named = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' }).formatToParts(
+        date,
+      )
+      const offset = named.find((part) => part.type === 'timeZoneName')?.value.slice(3) ?? ''
+      // Offsets of odd seconds ended before 1970 in all of these.
+      const back = Date.parse(`${local.replace(' ', 'T')}${offset === '' ? 'Z' : offset}`)
+      assert.equal(back, Math.floor(date.getTime() / 1000) * 1000)
+    }),
+  )
+})
+
+test('one second in two zones, and more zones than are kept', () => {
+  const now = Date.parse('2026-01-15T12:00:00Z')
+  for (let round = 0; round < 3; round++) {
+    assert.equal(localDateTime(now, 'America/Santiago'), '2026-01-15 09:00:00')
+    assert.equal(localDateTime(now, 'UTC'), '2026-01-15 12:00:00')
+    assert.equal(localDateTime(now + 1000, 'UTC'), '2026-01-15 12:00:01')
+  }
+  for (const zone of Intl.supportedValuesOf('timeZone').slice(0, 40)) localDateTime(now, zone)
+  assert.equal(localDateTime(now, 'UTC'), '2026-01-15 12:00:00')
+  assert.throws(() => localDateTime(now, 'America/Nowhere'), RangeError)
+})
+
+test('time zones', () => {
+  for (const zone of ['America/Santiago', 'UTC', 'Etc/GMT+3', 'Pacific/Easter'])
+    assert.ok(isTimeZone(zone), zone)
+  for (const zone of ['', 'America/Nowhere', 'Santiago', '-03:00', '+3', ' UTC', 'UTC ', 'C:/x']) {
+    assert.equal(isTimeZone(zone), false, zone)
+  }
+})

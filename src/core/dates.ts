@@ -1,0 +1,84 @@
+const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
+
+/** The number that the two characters from `at` on spell; NaN where one is not an ASCII digit. */
+function twoDigits(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - 0x30
+  const units = text.charCodeAt(at + 1) - 0x30
+  return tens >= 0 && tens <= 9 && units >= 0 && units <= 9 ? tens * 10 + units : Number.NaN
+}
+
+function isLeapYear(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+}
+
+/**
+ * Whether `text` is a date and time in exactly `YYYY-MM-DD HH:MM:SS` that a calendar and a clock show: years 0001 to
+ * 9999 (there is no year 0, and PostgreSQL has none either), hours 00 to 23, no leap second. Any zone: a time that a
+ * zone skips in spring is accepted.
+ */
+export function isCalendarDateTime(text: string): boolean {
+  if (text.length !== 19) return false
+  if (text[4] !== '-' || text[7] !== '-' || text[10] !== ' ' || text[13] !== ':' || text[16] !== ':')
+    return false
+  const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
+  const month = twoDigits(text, 5)
+  const day = twoDigits(text, 8)
+  // Comparisons are written so that NaN fails them.
+  if (!(year >= 1 && twoDigits(text, 11) <= 23 && twoDigits(text, 14) <= 59 && twoDigits(text, 17) <= 59))
+    return false
+  const days = month === 2 && isLeapYear(year) ? 29 : daysInMonth[month - 1]
+  return days !== undefined && day >= 1 && day <= days
+}
+
+/** Whether this system knows `text` as the name of an IANA time zone. Bare offsets (`-03:00`) are not names. */
+export function isTimeZone(text: string): boolean {
+  if (!/^[A-Za-z]/.test(text)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text })
+    return true
+  } catch {
+    return false
+  }
+}
+
+type ZoneClock = { format: Intl.DateTimeFormat; second: number; text: string }
+
+// A service runs in one zone; the bound is for tests and for whoever asks for more.
+const maxZones = 16
+const clocks = new Map<string, ZoneClock>()
+
+function openClock(timeZone: string): ZoneClock {
+  const format = new Intl.DateTimeFormat('en', {
+    timeZone,
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  })
+  if (clocks.size >= maxZones) clocks.clear()
+  const clock = { format, second: Number.NaN, text: '' }
+  clocks.set(timeZone, clock)
+  return clock
+}
+
+/**
+ * The local time `YYYY-MM-DD HH:MM:SS` of an IANA zone at `epochMs` (milliseconds since 1970-01-01 UTC, years 1 to 9999),
+ * daylight saving time included. Repeated within one second it costs a comparison. Throws a RangeError for an unknown zone
+ * or an instant that no Date holds.
+ */
+export function localDateTime(epochMs: number, timeZone: string): string {
+  const clock = clocks.get(timeZone) ?? openClock(timeZone)
+  const second = Math.floor(epochMs / 1000)
+  if (clock.second === second) return clock.text
+  const parts: Partial<Record<Intl.DateTimeFormatPartTypes, string>> = {}
+  for (const { type, value } of clock.format.formatToParts(second * 1000)) parts[type] = value
+  const { year = '', month, day, hour, minute, second: seconds } = parts
+  clock.text = `${year.padStart(4, '0')}-${month}-${day} ${hour}:${minute}:${seconds}`
+  clock.second = second
+  return clock.text
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { decodeUtf8, pieceOctets, replaceOctets } from './text.ts'
+
+test('UTF-8 comes back to the letter, a byte order mark too', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => assert.equal(decodeUtf8(Buffer.from(text)), text)),
+  )
+  assert.equal(decodeUtf8(Buffer.from('\ufeffx')), '\ufeffx')
+})
+
+test('anything else is undefined: nothing is replaced', () => {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 8 }), (bytes) => {
+      let expected: string | undefined
+      try {
+        expected = decoder.decode(bytes)
+      } catch {
+        expected = undefined
+      }
+      assert.equal(decodeUtf8(Buffer.from(bytes)), expected)
+    }),
+  )
+  assert.equal(decodeUtf8(Buffer.from([0xf1])), undefined, 'ñ in Latin-1')
+})
+
+test('a match across the end of a piece is not cut', () => {
+  const text = `${'A'.repeat(pieceOctets - 1)}\\/`
+  const replaced = replaceOctets(Buffer.from(text), /\\\//g, '/', '\\'.charCodeAt(0))
+  assert.ok(replaced.equals(Buffer.from(text.replace('\\/', '/'))))
+})
+
+test('replaced in pieces as in one', () => {
+  const lead = '\\'.charCodeAt(0)
+  const around = fc.integer({ min: pieceOctets - 5, max: pieceOctets + 5 })
+  const tail = fc.string({ unit: fc.constantFrom('\\', '/', 'ñ', ' '), maxLength: 12 })
+  fc.assert(
+    fc.property(around, tail, (length, end) => {
+      // Ends in pairs only: a lone lead before the cut goes to the next piece, with what follows it.
+      const text = 'A'.repeat(length) + end.replaceAll('\\\\', '')
+      const bytes = Buffer.from(text, 'latin1')
+      const replaced = replaceOctets(bytes, /\\\//g, '/', lead)
+      assert.equal(replaced.toString('latin1'), text.replaceAll('\\/', '/'))
+      assert.equal(replaceOctets(bytes, / +/g, '').toString('latin1'), text.replaceAll(' ', ''))
+    }),
+  )
+})

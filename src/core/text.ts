@@ -1,0 +1,36 @@
+import { isUtf8 } from 'node:buffer'
+
+/**
+ * The text that `bytes` hold, or `undefined` where they are not valid UTF-8. Nothing is replaced and a byte order mark
+ * stays: what was sent is what comes back.
+ */
+export function decodeUtf8(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined
+}
+
+/**
+ * How much of a large text goes through a string at a time. Pieces that fit the processor's cache are three times as
+ * fast as a string of megabytes. A multiple of 4, for base64.
+ */
+export const pieceOctets = 65_536
+
+/**
+ * A copy of `bytes` with each match of `pattern` (global, of Latin-1 characters) replaced by a text that is not longer
+ * than the match. Piece by piece: a match that begins with `lead` is not cut, other matches must be one octet long or
+ * such that cutting one does not matter.
+ */
+export function replaceOctets(bytes: Buffer, pattern: RegExp, replacement: string, lead?: number): Buffer {
+  const result = Buffer.allocUnsafeSlow(bytes.length)
+  let length = 0
+  for (let start = 0; start < bytes.length;) {
+    let end = Math.min(start + pieceOctets, bytes.length)
+    if (end < bytes.length && bytes[end - 1] === lead) end--
+    length += result.write(
+      bytes.toString('latin1', start, end).replace(pattern, replacement),
+      length,
+      'latin1',
+    )
+    start = end
+  }
+  return result.subarray(0, length)
+}

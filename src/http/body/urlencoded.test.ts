@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { BodyField } from './fields.ts'
+import { percentDecode, parseUrlencoded } from './urlencoded.ts'
+
+function fields(body: string | Buffer, base64: string[] = []): [string, BodyField][] | undefined {
+  const parsed = parseUrlencoded(Buffer.from(body), { base64 })
+  return parsed.ok ? [...parsed.fields] : undefined
+}
+
+const text = (name: string, value: string): [string, BodyField] => [name, { kind: 'text', value }]
+
+test('pairs as WHATWG reads them', () => {
+  assert.deepEqual(fields(''), [])
+  assert.deepEqual(fields('a=1&&b=&c&=d&'), [text('a', '1'), text('b', ''), text('c', ''), text('', 'd')])
+  assert.deepEqual(fields('a=1=2&a=3'), [text('a', '3')], 'the last one counts')
+  assert.deepEqual(fields('n+m=a+b%2Bc%20d'), [text('n m', 'a b+c d')])
+  assert.deepEqual(fields('a=100%&b=%zz&c=%4&d=%C3%B1&e=ñ%&f=+%2B%C3%B1%'), [
+    text('a', '100%'),
+    text('b', '%zz'),
+    text('c', '%4'),
+    text('d', 'ñ'),
+    text('e', 'ñ%'),
+    text('f', ' +ñ%'),
+  ])
+})
+
+test('like URLSearchParams on any ASCII text that decodes to UTF-8', () => {
+  const soup = fc.string({ unit: fc.constantFrom(...'ab&=%+253C0f;'), maxLength: 40 })
+  fc.assert(
+    fc.property(soup, (body) => {
+      const ours = fields(body)
+      if (ours === undefined) return
+      assert.deepEqual(
+        new Map(ours),
+        new Map([...new URLSearchParams(`&${body}`)].map(([name, value]) => text(name, value))),
+      )
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('what is not UTF-8 is unparsable', () => {
+  for (const body of ['a=%F1', 'a=%C3', '%ff=1', Buffer.from('a=ñ', 'latin1')])
+    assert.equal(fields(body), undefined)
+})
+
+test('256 pairs are the most', () => {
+  assert.equal(fields('a=1&'.repeat(256))?.length, 1)
+  assert.equal(fields('a=1&'.repeat(257)), undefined)
+})
+
+test('a plus sign that a client forgot to escape in base64 is a plus sign', () => {
+  const bytes = Buffer.from('fb ef be fb ff bf ef'.replaceAll(' ', ''), 'hex')
+  const base64 = bytes.toString('base64')
+  assert.equal(base64, '++++' + '+/+/' + '7w==')
+  const expected = [['image', { kind: 'bytes', bytes }]]
+  assert.deepEqual(fields(`image=${base64}`, ['image']), expected, 'nothing escaped')
+  assert.deepEqual(fields(`image=${encodeURIComponent(base64)}`, ['image']), expected, 'all escaped')
+  assert.deepEqual(fields(`image=${base64.replaceAll('=', '%3D')}`, ['image']), expected, 'as escape() does')
+})
+
+test('a plus sign is white space where others are escaped, or where base64 could have no other', () => {
+  const expected = [['image', { kind: 'bytes', bytes: Buffer.from('ABC>>>D') }]]
+  assert.equal(Buffer.from('ABC>>>D').toString('base64'), 'QUJDPj4+RA==')
+  assert.deepEqual(fields('image=+QUJDPj4%2BRA%3D%3D+', ['image']), expected)
+  assert.deepEqual(fields('image=QUJD+Pj4%2BRA%3D%3D', ['image']), expected)
+  assert.deepEqual(fields('image=++++QUJDPj4%2bRA', ['image']), expected)
+  assert.deepEqual(fields('image=++QUJDRA%3D%3D', ['image']), [
+    ['image', { kind: 'bytes', bytes: Buffer.from('ABCD') }],
+  ])
+  assert.deepEqual(fields('image=Q!+', ['image']), [['image', { kind: 'not-base64' }]])
+})
+
+test('nothing to decode, nothing copied', () => {
+  const bytes = Buffer.from('abc')
+  assert.equal(percentDecode(bytes, 0x20), bytes)
+  assert.deepEqual(percentDecode(Buffer.from('%'), 0x20), Buffer.from('%'))
+})
+
+test('percent-decoding, octet by octet the same', () => {
+  const octet = fc.oneof(fc.constantFrom(...Buffer.from('%%%+aF09g')), fc.nat(255))
+  fc.assert(
+    fc.property(
+      fc.array(octet, { maxLength: 60 }),
+      fc.constantFrom(0x20, 0x2b),
+      fc.nat(3),
+      (octets, plusAs, offset) => {
+        const latin1 = Buffer.from(octets).toString('latin1')
+        const expected = latin1.replace(/%[0-9a-f]{2}|\+/gi, (match) =>
+          String.fromCharCode(match === '+' ? plusAs : Number.parseInt(match.slice(1), 16)),
+        )
+        const bytes = Buffer.from([...Array<number>(offset).fill(0), ...octets]).subarray(offset)
+        assert.equal(percentDecode(bytes, plusAs).toString('latin1'), expected)
+      },
+    ),
+    { numRuns: 3000 },
+  )
+})
