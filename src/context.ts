@@ -38,10 +38,13 @@ export interface Overrides {
   readonly log?: Logger
 }
 
+const LOG_BUFFER_BYTES = 8_192
+const LOG_FLUSH_MS = 500
+
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
-  const { clock = systemClock, log = pino({ level: config.logLevel }) } = overrides
+  const { clock = systemClock, log = createLog(config.logLevel) } = overrides
   const metrics = new Metrics()
   const data = resolve(config.data)
   await makeFolder(data)
@@ -71,6 +74,12 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       for (const close of closing) await close()
     },
   }
+}
+
+/** JSON lines on standard output, gathered: a write of its own for each would cost as much as a small answer. */
+function createLog(level: string): Logger {
+  const output = pino.destination({ fd: 1, sync: false, minLength: LOG_BUFFER_BYTES, periodicFlush: LOG_FLUSH_MS })
+  return pino({ level }, output)
 }
 
 /** The database alone, for commands that need nothing else. */

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
+import { VersionedCache } from '../database/versioned-cache.ts'
 import type { Identity, Service } from '../http/authentication.ts'
 import { digestOf, newApiKey, newKeyId, type ApiKey } from './keys.ts'
 import * as queries from './queries.ts'
@@ -18,7 +18,7 @@ export type CreateKeyOutcome =
 
 export interface Accounts {
   /** Who holds this key; undefined when it is unknown or revoked, from the moment of revocation on. */
-  identify(key: string): Promise<Identity | undefined>
+  readonly identify: (key: string) => Promise<Identity | undefined>
   /** Makes a key, and the account where there is none of that name. */
   createKey(account: string, service: Service): Promise<CreateKeyOutcome>
   keys(): Promise<queries.KeyRow[]>
@@ -28,25 +28,16 @@ export interface Accounts {
 }
 
 export function createAccounts(database: Database, clock: Clock): Accounts {
-  const cache = new LRUCache<string, Identity>({ max: MAX_CACHED_KEYS })
-  let cachedAt = database.version()
+  const cache = new VersionedCache<Identity>(database, MAX_CACHED_KEYS)
 
   return {
-    async identify(key) {
-      // Any commit, of any process, may have been a revocation: what was cached before it is forgotten.
-      const version = database.version()
-      if (version !== cachedAt) {
-        cache.clear()
-        cachedAt = version
-      }
+    // The cache forgets all at any commit, so a revocation counts from its own on.
+    identify(key) {
       const digest = digestOf(key)
-      const known = cache.get(digest)
-      if (known !== undefined) return known
-      const row = await database.first(queries.accountByDigest(digest))
-      if (row === undefined) return undefined
-      const identity: Identity = { accountId: row.id, account: row.name, service: row.service }
-      if (database.version() === version) cache.set(digest, identity)
-      return identity
+      return cache.get(digest, async () => {
+        const row = await database.first(queries.accountByDigest(digest))
+        return row && { accountId: row.id, account: row.name, service: row.service }
+      })
     },
 
     async createKey(name, service) {

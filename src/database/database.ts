@@ -7,6 +7,8 @@ export interface Reader {
   all<Row>(query: Query<Row>): Promise<Row[]>
   /** The first row of such a read. */
   first<Row>(query: Query<Row>): Promise<Row | undefined>
+  /** The rows as arrays of their columns' values, in the order selected: half the cost where rows are many. */
+  values(query: Query): Promise<SqlValue[][]>
 }
 
 export interface Transaction extends Reader {
@@ -26,8 +28,8 @@ export interface Transaction extends Reader {
  */
 export interface Database extends Reader {
   readonly dialect: Dialect
-  /** Runs a read that may visit many rows, where it cannot delay other requests. */
-  scan<Row>(query: Query<Row>): Promise<Row[]>
+  /** For reads that may visit many rows: they run where they cannot delay other requests. */
+  readonly scanner: Reader
   /**
    * Runs `work` in one read-write transaction: all of it is on stable storage when this resolves, none of
    * it is there when it rejects.

@@ -4,6 +4,4 @@ import type { Sql } from 'sql-template-tag'
 export interface Dialect {
   /** A condition: `column` contains `text`, compared byte by byte. */
   contains(column: Sql, text: string): Sql
-  /** An aggregate: the JSON array (as text) of one object a row, in the order the rows come. */
-  jsonArray(fields: Readonly<Record<string, Sql>>): Sql
 }

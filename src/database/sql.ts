@@ -18,6 +18,14 @@ export function sql<Row = unknown>(strings: TemplateStringsArray, ...values: Raw
   return new Query<Row>(strings, values)
 }
 
+/**
+ * A LIMIT clause. The cast is for SQLite: it plans anew at every run of a statement whose LIMIT is a bare
+ * parameter, which costs several times the run itself.
+ */
+export function limit(count: number): Sql {
+  return sql`LIMIT CAST(${count} AS INTEGER)`
+}
+
 /** Conditions joined by AND; with none, always true. */
 export function allOf(conditions: readonly Sql[]): Sql {
   return conditions.length === 0 ? raw('1 = 1') : join(conditions, ' AND ')

@@ -11,6 +11,8 @@ export class Metrics {
     'status',
   ])
 
+  readonly #series = new Map<string, { observe(seconds: number): void }>()
+
   constructor() {
     collectDefaultMetrics({ register: this.registry })
   }
@@ -37,6 +39,13 @@ export class Metrics {
   }
 
   observeRequest(method: string, route: string, status: number, seconds: number): void {
-    this.#requests.observe({ method, route, status }, seconds)
+    // Methods, routes and statuses are few, so looking the series up by one text is safe, and quick.
+    const key = `${method} ${status} ${route}`
+    let series = this.#series.get(key)
+    if (series === undefined) {
+      series = this.#requests.labels({ method, route, status })
+      this.#series.set(key, series)
+    }
+    series.observe(seconds)
   }
 }

@@ -11,6 +11,7 @@ export type ConnectionMode = 'read' | 'write'
 export class Connection {
   readonly #db: DatabaseSync
   readonly #statements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS })
+  readonly #arrayStatements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS })
 
   constructor(path: string, mode: ConnectionMode) {
     this.#db = new DatabaseSync(path, { readOnly: mode === 'read', timeout: 10_000 })
@@ -29,6 +30,14 @@ export class Connection {
 
   first(text: string, values: readonly SqlValue[]): Record<string, unknown> | undefined {
     return this.#statement(text).get(...values)
+  }
+
+  /** Rows as arrays, in the order of the columns. */
+  values(text: string, values: readonly SqlValue[]): SqlValue[][] {
+    const statement = this.#statement(text, this.#arrayStatements)
+    statement.setReturnArrays(true)
+    // Which is what the setting makes of the rows; the library's types do not know it.
+    return statement.all(...values) as unknown as SqlValue[][]
   }
 
   run(text: string, values: readonly SqlValue[]): number {
@@ -54,11 +63,11 @@ export class Connection {
     this.#db.close()
   }
 
-  #statement(text: string): StatementSync {
-    let statement = this.#statements.get(text)
+  #statement(text: string, prepared = this.#statements): StatementSync {
+    let statement = prepared.get(text)
     if (statement === undefined) {
       statement = this.#db.prepare(text)
-      this.#statements.set(text, statement)
+      prepared.set(text, statement)
     }
     return statement
   }

@@ -8,7 +8,7 @@ export interface Start {
 }
 
 export type Work =
-  | { readonly kind: 'all' | 'run'; readonly text: string; readonly values: readonly SqlValue[] }
+  | { readonly kind: 'all' | 'values' | 'run'; readonly text: string; readonly values: readonly SqlValue[] }
   | {
       readonly kind: 'runMany'
       readonly text: string

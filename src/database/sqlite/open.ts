@@ -1,6 +1,6 @@
 import { Mutex } from '../../core/queue.ts'
-import type { Database, ObserveDatabase, Transaction } from '../database.ts'
-import { sql, type Query } from '../sql.ts'
+import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
+import { sql, type Query, type SqlValue } from '../sql.ts'
 import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
 import { ConnectionThread } from './thread-client.ts'
@@ -41,25 +41,23 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
     }
   }
 
+  const onWriter = threadReader(writer, (work) => work())
   const tx: Transaction = {
-    all: (query) => rows(writer.send({ kind: 'all', text: query.sql, values: values(query) })),
-    first: async (query) => (await tx.all(query))[0],
-    run: (query) => count(writer.send({ kind: 'run', text: query.sql, values: values(query) })),
-    runMany: (text, constants, batch) =>
-      count(writer.send({ kind: 'runMany', text, values: constants, rows: batch }, transferable(batch))),
+    ...onWriter,
+    run: async (query) => Number(await writer.send({ kind: 'run', text: query.sql, values: parameters(query) })),
+    runMany: async (text, constants, batch) =>
+      Number(await writer.send({ kind: 'runMany', text, values: constants, rows: batch }, transferable(batch))),
   }
 
   return {
     dialect: sqliteDialect,
 
-    all: async <Row>(query: Query<Row>) => read(() => trusted<Row[]>(reader.all(query.sql, values(query)))),
+    all: async <Row>(query: Query<Row>) => read(() => trusted<Row[]>(reader.all(query.sql, parameters(query)))),
     first: async <Row>(query: Query<Row>) =>
-      read(() => trusted<Row | undefined>(reader.first(query.sql, values(query)))),
+      read(() => trusted<Row | undefined>(reader.first(query.sql, parameters(query)))),
+    values: async (query) => read(() => reader.values(query.sql, parameters(query))),
 
-    scan: (query) =>
-      timed('scan', () =>
-        scans.run(() => rows(scanner.send({ kind: 'all', text: query.sql, values: values(query) }))),
-      ),
+    scanner: threadReader(scanner, (work) => timed('scan', () => scans.run(work))),
 
     transaction: (work) =>
       timed('write', () =>
@@ -91,7 +89,23 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
   }
 }
 
-function values(query: Query<unknown>) {
+/** Reads on a connection in a thread, each run by `run`. */
+function threadReader(thread: ConnectionThread, run: <T>(work: () => Promise<T>) => Promise<T>): Reader {
+  async function all<Row>(query: Query<Row>): Promise<Row[]> {
+    const work = () => thread.send({ kind: 'all', text: query.sql, values: parameters(query) })
+    return trusted<Row[]>(await run(work))
+  }
+  return {
+    all,
+    first: async (query) => (await all(query))[0],
+    values: async (query) => {
+      const work = () => thread.send({ kind: 'values', text: query.sql, values: parameters(query) })
+      return trusted<SqlValue[][]>(await run(work))
+    },
+  }
+}
+
+function parameters(query: Query): SqlValue[] {
   return query.values.map((value) => {
     if (value === null || typeof value === 'string' || typeof value === 'number') return value
     if (typeof value === 'bigint' || value instanceof Uint8Array) return value
@@ -102,14 +116,6 @@ function values(query: Query<unknown>) {
 // The engine cannot know a statement's row type: the statement's own declaration is trusted, here only.
 function trusted<T>(value: unknown): T {
   return value as T
-}
-
-async function rows<Row>(answer: Promise<unknown>): Promise<Row[]> {
-  return trusted<Row[]>(await answer)
-}
-
-async function count(answer: Promise<unknown>): Promise<number> {
-  return Number(await answer)
 }
 
 function transferable(bytes: Uint8Array): ArrayBuffer[] {

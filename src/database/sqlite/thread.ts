@@ -17,6 +17,8 @@ function perform(task: Task): unknown {
   switch (task.kind) {
     case 'all':
       return connection.all(task.text, task.values)
+    case 'values':
+      return connection.values(task.text, task.values)
     case 'run':
       return connection.run(task.text, task.values)
     case 'runMany':
