@@ -8,7 +8,7 @@ const root = new URL('../', import.meta.url)
 
 export async function buildWasm(): Promise<string> {
   const files = new Map<string, Uint8Array>()
-  const { error, stderr } = await asc.main(
+  const { error } = await asc.main(
     [
       source,
       '--outFile=dhash.wasm',
@@ -28,7 +28,7 @@ export async function buildWasm(): Promise<string> {
     },
   )
   const bytes = files.get('dhash.wasm')
-  if (error !== null || bytes === undefined) throw new Error(`asc failed: ${stderr.toString()}`)
+  if (error !== null || bytes === undefined) throw new Error('asc failed', { cause: error })
   const lines =
     Buffer.from(bytes)
       .toString('base64')

@@ -5,6 +5,7 @@ import { createAccounts, type Accounts } from './accounts/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { makeFolder } from './blobs/durable.ts'
 import { openFileBlobs } from './blobs/files.ts'
+import { observed } from './blobs/observed.ts'
 import { Staging } from './blobs/staging.ts'
 import type { Config } from './config/config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
@@ -56,6 +57,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     () => tasks.close(),
     () => database.close(),
   ]
+  const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])
   observe(metrics, database, tasks, resolver)
 
   return {
@@ -64,7 +66,9 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     log,
     metrics,
     database,
-    blobs: await openFileBlobs(join(data, 'blobs')),
+    blobs: observed(await openFileBlobs(join(data, 'blobs')), (operation, seconds) =>
+      blobSeconds.observe({ operation }, seconds),
+    ),
     staging: await Staging.open(join(data, 'staging')),
     tasks,
     accounts: createAccounts(database, clock),
@@ -78,7 +82,12 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
 
 /** JSON lines on standard output, gathered: a write of its own for each would cost as much as a small answer. */
 function createLog(level: string): Logger {
-  const output = pino.destination({ fd: 1, sync: false, minLength: LOG_BUFFER_BYTES, periodicFlush: LOG_FLUSH_MS })
+  const output = pino.destination({
+    fd: 1,
+    sync: false,
+    minLength: LOG_BUFFER_BYTES,
+    periodicFlush: LOG_FLUSH_MS,
+  })
   return pino({ level }, output)
 }
 
@@ -103,6 +112,10 @@ function observe(metrics: Metrics, database: Database, tasks: Tasks, resolver: R
   metrics.gauge('catalejo_database_waiting_scans', 'Scans in line', () => database.stats().waitingScans)
   metrics.gauge('catalejo_tasks_waiting', 'Tasks in line for a thread', () => tasks.waiting)
   metrics.gauge('catalejo_dns_in_flight', 'DNS questions under way', () => resolver.stats().inFlight)
-  metrics.gauge('catalejo_dns_cache_hits', 'DNS answers from the cache', () => resolver.stats().hits)
-  metrics.gauge('catalejo_dns_cache_misses', 'DNS answers not in the cache', () => resolver.stats().misses)
+  metrics.total('catalejo_dns_cache_hits_total', 'DNS answers from the cache', () => resolver.stats().hits)
+  metrics.total(
+    'catalejo_dns_cache_misses_total',
+    'DNS answers not in the cache',
+    () => resolver.stats().misses,
+  )
 }

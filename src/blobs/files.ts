@@ -1,5 +1,5 @@
 import { createReadStream, readFileSync } from 'node:fs'
-import { open, opendir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { BlobStore } from './blob-store.ts'
@@ -14,27 +14,36 @@ const SYNC_READ_BYTES = 256 * 1024
 /** Blobs as files, in folders named by the first two characters of the key. */
 export async function openFileBlobs(root: string): Promise<BlobStore> {
   await makeFolder(root)
-  const folders = new Set<string>()
+  const folders = new Map<string, Promise<void>>()
 
   const pathOf = (key: string) => join(root, key.slice(0, 2), key)
 
-  async function folderOf(path: string): Promise<string> {
+  /** Makes sure that a folder is there for good, also for those who ask while it is being made. */
+  function folderFor(path: string): Promise<void> {
     const folder = dirname(path)
-    if (!folders.has(folder)) {
-      await makeFolder(folder)
-      folders.add(folder)
+    let ready = folders.get(folder)
+    if (ready === undefined) {
+      ready = makeDurable(folder)
+      folders.set(folder, ready)
+      ready.catch(() => folders.delete(folder))
     }
-    return folder
+    return ready
+  }
+
+  async function makeDurable(folder: string): Promise<void> {
+    await mkdir(folder, { recursive: true })
+    // Also when it was there: a run that was cut off may have made it and not come to flush the root.
+    await syncFolder(root)
   }
 
   return {
     async put(key, staged) {
       const path = pathOf(key)
-      const folder = await folderOf(path)
+      await folderFor(path)
       // Content first, then its name: a crash in between leaves a staged file, never half a blob.
       await staged.durable
       await rename(staged.path, path)
-      await syncFolder(folder)
+      await syncFolder(dirname(path))
     },
 
     async read(key, size) {

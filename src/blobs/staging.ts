@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { open, readdir, rm, stat, unlink } from 'node:fs/promises'
+import { open, readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { makeFolder } from './durable.ts'
 
@@ -37,7 +37,7 @@ export class Staging {
       await rm(path, { force: true })
       throw error
     }
-    const durable = handle.sync().finally(() => handle.close())
+    const durable = syncAndClose(handle)
     // Whoever needs durability awaits it; a discarded upload must not surface as an unhandled rejection.
     durable.catch(() => {})
     return {
@@ -64,5 +64,13 @@ export class Staging {
       )
     }
     return removed
+  }
+}
+
+async function syncAndClose(handle: FileHandle): Promise<void> {
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
   }
 }

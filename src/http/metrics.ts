@@ -21,10 +21,6 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] })
   }
 
-  counter(name: string, help: string, labelNames: string[] = []): Counter {
-    return new Counter({ name, help, labelNames, registers: [this.registry] })
-  }
-
   /** A gauge whose value is read when the metrics are asked for. */
   gauge(name: string, help: string, read: () => number): void {
     const registers = [this.registry]
@@ -34,6 +30,20 @@ export class Metrics {
       registers,
       collect() {
         this.set(read())
+      },
+    })
+  }
+
+  /** A counter that somebody else keeps, read when the metrics are asked for. */
+  total(name: string, help: string, read: () => number): void {
+    const registers = [this.registry]
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset()
+        this.inc(read())
       },
     })
   }

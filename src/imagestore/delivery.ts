@@ -2,10 +2,11 @@ import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
+import { VersionedCache } from '../database/versioned-cache.ts'
 import type { Derivation, ImageEngine } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
 import { canonical, type Plan } from './modifiers/index.ts'
-import { blobByHash, type BlobRow } from './queries.ts'
+import { blobByHash, blobByKey, type BlobRow } from './queries.ts'
 
 /** Larger originals are streamed from the store, not kept in memory. */
 const MAX_CACHED_BYTES = 1024 * 1024
@@ -34,8 +35,7 @@ export class Delivery {
   readonly #database: Database
   readonly #blobs: BlobStore
   readonly #engine: ImageEngine
-  readonly #lookups = new LRUCache<string, BlobRow>({ max: MAX_LOOKUPS })
-  #lookedUpAt: number
+  readonly #lookups: VersionedCache<BlobRow>
   readonly #hot: LRUCache<string, Hot>
   readonly #deriving = new Map<string, Promise<Derivative | undefined>>()
 
@@ -44,30 +44,26 @@ export class Delivery {
     this.#database = database
     this.#blobs = blobs
     this.#engine = engine
-    this.#lookedUpAt = database.version()
+    this.#lookups = new VersionedCache(database, MAX_LOOKUPS)
     this.#hot = new LRUCache({
       maxSize: Math.max(1, cacheBytes),
       sizeCalculation: ({ bytes }) => bytes.byteLength + 512,
     })
   }
 
+  /** Images that were in memory when asked for, and those that were not. */
+  hits = 0
+  misses = 0
+
   get cachedBytes(): number {
     return this.#hot.calculatedSize
   }
 
   /** The blob that an application holds under this hash at this moment. */
-  async find(hash: ImageHash): Promise<BlobRow | undefined> {
-    // Any commit may have been a deletion. The bytes below need no such care: their keys never come back.
-    const version = this.#database.version()
-    if (version !== this.#lookedUpAt) {
-      this.#lookups.clear()
-      this.#lookedUpAt = version
-    }
-    const known = this.#lookups.get(hash)
-    if (known !== undefined) return known
-    const blob = await this.#database.first(blobByHash(hash))
-    if (blob !== undefined && this.#database.version() === version) this.#lookups.set(hash, blob)
-    return blob
+  find(hash: ImageHash): Promise<BlobRow | undefined> {
+    // Any commit may be a deletion, and this cache forgets all at each. The bytes need no such care: their keys
+    // never come back.
+    return this.#lookups.get(hash, () => this.#database.first(blobByHash(hash)))
   }
 
   /** The bytes as they were uploaded; undefined when the blob was deleted meanwhile. */
@@ -79,7 +75,7 @@ export class Delivery {
         open: (start, end) => this.#blobs.stream(blob.key, start, end),
       }
     }
-    const cached = this.#hot.get(blob.key)
+    const cached = this.#fromMemory(blob.key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
     const bytes = await this.#blobs.read(blob.key, blob.size)
     if (bytes === undefined) return undefined
@@ -91,7 +87,7 @@ export class Delivery {
   /** The image that `plan` describes; undefined when the blob was deleted meanwhile. */
   async derivative(blob: BlobRow, plan: Plan): Promise<Derivative | undefined> {
     const key = `${blob.key} ${canonical(plan)}`
-    const cached = this.#hot.get(key)
+    const cached = this.#fromMemory(key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
     // Equal requests in flight share one computation, whoever of them stays.
     let running = this.#deriving.get(key)
@@ -102,8 +98,19 @@ export class Delivery {
     return running
   }
 
+  #fromMemory(key: string): Hot | undefined {
+    const hot = this.#hot.get(key)
+    if (hot === undefined) this.misses++
+    else this.hits++
+    return hot
+  }
+
   async #derive(blob: BlobRow, plan: Plan, key: string): Promise<Derivative | undefined> {
     const derived = await this.#blobs.lend(blob.key, (path) => this.#engine.derive(path, plan))
+    if (derived?.kind === 'damaged' && (await this.#database.first(blobByKey(blob.key))) === undefined) {
+      // Not the image is at fault: its file was deleted while it waited for its turn.
+      return undefined
+    }
     if (derived?.kind !== 'image') return derived
     const hot = { bytes: derived.bytes, mime: derived.mime }
     this.#hot.set(key, hot)

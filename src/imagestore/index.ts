@@ -54,8 +54,10 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
   const delivery = new Delivery(database, blobs, engine, config.memoryCache * MIB)
   metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
   metrics.gauge('catalejo_images_waiting', 'Images in line to be decoded', () => engine.stats().waiting)
-  metrics.gauge(
-    'catalejo_images_restarts',
+  metrics.total('catalejo_images_cache_hits_total', 'Images served from memory', () => delivery.hits)
+  metrics.total('catalejo_images_cache_misses_total', 'Images read or made', () => delivery.misses)
+  metrics.total(
+    'catalejo_images_restarts_total',
     'Decoding processes that had to be replaced',
     () => engine.stats().restarts,
   )

@@ -14,7 +14,8 @@ export interface LinkTarget {
  * @param target what follows `/i/` in the address as it was sent, query included
  */
 export function readLink(target: string): LinkTarget | undefined {
-  const [path = '', query = ''] = target.split('?', 2)
+  const [path = '', ...queries] = target.split('?')
+  const query = queries.join('?')
   const decoded = decode(path)
   if (decoded === undefined) return undefined
   const [id = '', ...rest] = decoded.split('&')

@@ -1,5 +1,5 @@
 import type { Dialect } from '../database/dialect.ts'
-import { allOf, sql } from '../database/sql.ts'
+import { allOf, limit, sql } from '../database/sql.ts'
 import type { Sql } from 'sql-template-tag'
 
 /** The bytes that one or more applications hold, and what decoding them told. */
@@ -69,7 +69,7 @@ export interface ImagePage {
 }
 
 /** An application's images, newest first. */
-export function imagePage(dialect: Dialect, { accountId, search, after, limit }: ImagePage) {
+export function imagePage(dialect: Dialect, { accountId, search, after, limit: count }: ImagePage) {
   const conditions: Sql[] = [sql`images.account_id = ${accountId}`]
   if (search !== undefined) conditions.push(dialect.contains(sql`images.name_folded`, search))
   if (after !== undefined) conditions.push(sql`(images.date, images.hash) < (${after.date}, ${after.hash})`)
@@ -77,12 +77,12 @@ export function imagePage(dialect: Dialect, { accountId, search, after, limit }:
     SELECT images.name, images.hash, blobs.mime, blobs.width, blobs.height, blobs.size, blobs.dhash, images.date
     FROM images JOIN blobs ON blobs.hash = images.hash
     WHERE ${allOf(conditions)}
-    ORDER BY images.date DESC, images.hash DESC LIMIT ${limit}`
+    ORDER BY images.date DESC, images.hash DESC ${limit(count)}`
 }
 
 export const addTrash = (key: string) => sql`INSERT INTO blob_trash (key) VALUES (${key})`
 
-export const trash = (limit: number) => sql<{ key: string }>`SELECT key FROM blob_trash LIMIT ${limit}`
+export const trash = (count: number) => sql<{ key: string }>`SELECT key FROM blob_trash ${limit(count)}`
 
 export const removeTrash = (key: string) => sql`DELETE FROM blob_trash WHERE key = ${key}`
 

@@ -1,5 +1,11 @@
 import { Type } from 'typebox'
 
+/** Of the picture that ships with the package. */
+export const EXAMPLE_HASH = 'HASHHERE'
+const EXAMPLE = { hash: EXAMPLE_HASH, dhash: 'DHASHHERE', width: 0, height: 0, size: 0 }
+const EXAMPLE_INFO = { name: 'catalejo.png', mime: 'image/png' }
+const EXAMPLE_DATE = 1_767_202_234
+
 const hash = Type.String({
   pattern: '^[a-z2-7]{32}$',
   description: 'Names the image; the same bytes have the same hash',

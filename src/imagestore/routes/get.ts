@@ -1,18 +1,33 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../../core/errors.ts'
 import type { Database } from '../../database/database.ts'
+import { VersionedCache } from '../../database/versioned-cache.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
-import { isImageHash } from '../hash.ts'
+import { isImageHash, type ImageHash } from '../hash.ts'
 import { imageOf } from '../queries.ts'
-import { getAnswer, problem } from '../schemas.ts'
+import { EXAMPLE_HASH, getAnswer, problem } from '../schemas.ts'
 
 export const NO_IMAGE = 'La imagen no existe'
 
 /** A hash of any length is a text: what names no image is answered 404, not 400. */
-export const hashParameter = text("The image's hash", 65_536)
+export const hashParameter = { ...text("The image's hash", 65_536), required: true, example: EXAMPLE_HASH }
+
+/** Answers kept ready, some 200 bytes each. */
+const MAX_ANSWERS = 20_000
 
 export function getRoute(app: FastifyInstance, shared: EndpointShared, database: Database) {
+  const answers = new VersionedCache<string>(database, MAX_ANSWERS)
+
+  function answerFor(accountId: number, hash: ImageHash): Promise<string | undefined> {
+    return answers.get(`${accountId} ${hash}`, async () => {
+      const image = await database.first(imageOf(accountId, hash))
+      if (image === undefined) return undefined
+      const { name, mime, width, height, size, date } = image
+      return JSON.stringify({ status: 200, name, hash, mime, width, height, size, date })
+    })
+  }
+
   simpleEndpoint(app, shared, {
     service: 'imagestore',
     methods: ['GET'],
@@ -30,10 +45,9 @@ export function getRoute(app: FastifyInstance, shared: EndpointShared, database:
 
     async handle({ identity, values: { hash } }) {
       if (hash === undefined || hash === '') throw new Refusal(401, 'Ha fallado la solicitud')
-      const image = isImageHash(hash) ? await database.first(imageOf(identity.accountId, hash)) : undefined
-      if (image === undefined) throw new Refusal(404, NO_IMAGE)
-      const { name, mime, width, height, size, date } = image
-      return { status: 200, name, hash, mime, width, height, size, date }
+      const answer = isImageHash(hash) ? await answerFor(identity.accountId, hash) : undefined
+      if (answer === undefined) throw new Refusal(404, NO_IMAGE)
+      return answer
     },
   })
 }

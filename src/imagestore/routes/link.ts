@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { Overload, Refusal } from '../../core/errors.ts'
-import { matches, readRange } from '../../http/conditional.ts'
+import { matches, readRange, type Range } from '../../http/conditional.ts'
 import type { Content, Delivery } from '../delivery.ts'
 import { readLink, type LinkTarget } from '../link.ts'
 import {
@@ -14,7 +15,7 @@ import {
 } from '../modifiers/index.ts'
 import type { Plan } from '../modifiers/index.ts'
 import type { BlobRow } from '../queries.ts'
-import { problem } from '../schemas.ts'
+import { EXAMPLE_HASH, problem } from '../schemas.ts'
 import { NO_IMAGE } from './get.ts'
 
 /** Pages repeat few modifiers many times: what they mean is worked out once. */
@@ -38,36 +39,59 @@ type Wanted =
   /** The extension is of no format that can be made. */
   | { readonly kind: 'none' }
 
+const IMAGE = { 'image/*': { schema: { type: 'string', format: 'binary' } } }
+
 export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
   const read = new LRUCache<string, Wanted>({ max: MAX_READ_MODIFIERS })
 
   function wanted({ extension, modifier }: LinkTarget, format: string): Wanted {
-    const key = `${format}.${extension ?? ''}&${modifier ?? ''}`
-    let result = read.get(key)
-    if (result === undefined) {
-      result = readWanted(extension, modifier, format)
-      read.set(key, result)
-    }
+    const key = JSON.stringify([format, extension, modifier])
+    const known = read.get(key)
+    if (known !== undefined) return known
+    const result = readWanted(extension, modifier, format)
+    // Faults are not kept: their texts have no bound but the address's own.
+    if (result.kind === 'original' || result.kind === 'derivative') read.set(key, result)
     return result
   }
 
   const prefixLength = `${app.prefix}/i/`.length
   const schema = {
     tags: ['imagestore'],
+    operationId: 'get-link',
     summary: 'A stored image, as uploaded or modified on the way',
-    description:
-      'No key. `{id}` is the hash, with an extension or without; `&m=` (or `?m=`) takes a preset or modifiers. ' +
-      'Answers `HEAD`, `Range` and conditional requests.',
-    produces: ['image/*'],
+    description: 'No key. Answers `HEAD`, `Range` and conditional requests.',
+    params: {
+      type: 'object',
+      properties: {
+        '*': {
+          type: 'string',
+          description:
+            "The hash, with an extension or without; another format's extension converts. `&m=` and a preset or " +
+            'modifiers may follow directly.',
+          examples: [`${EXAMPLE_HASH}.webp&m=w_300`],
+        },
+      },
+    },
+    querystring: {
+      type: 'object',
+      properties: {
+        m: {
+          type: 'string',
+          description: 'The modifier, where it is not in the path',
+          examples: ['w_300,h_200,c_fill'],
+        },
+      },
+    },
     response: {
-      200: { description: 'The image', type: 'string', format: 'binary' },
+      200: { description: 'The image', content: IMAGE },
+      206: { description: 'The part of the image that `Range` asks for', content: IMAGE },
       304: { description: 'The image that the client has is the right one', type: 'null' },
       400: problem('A modifier is unknown, repeated or out of range', 400, 'El modificador w_0 no es válido'),
       404: problem('No such image', 404, NO_IMAGE),
     },
   }
 
-  app.get('/i/*', { schema }, async (request, reply) => {
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const target = readLink((request.raw.url ?? '').slice(prefixLength))
     const blob = target === undefined ? undefined : await delivery.find(target.hash)
     if (target === undefined || blob === undefined) throw new Refusal(404, NO_IMAGE)
@@ -75,15 +99,19 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
     if (want.kind === 'none') throw new Refusal(404, NO_IMAGE)
     if (want.kind === 'fault') throw new Refusal(400, describe(want.fault))
     const etag = want.kind === 'original' ? `"${blob.hash}"` : `"${blob.hash}-${want.suffix}"`
-    reply.headers(SAFE_HEADERS)
-    reply.header('etag', etag)
-    if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+    if (matches(request.headers['if-none-match'], etag)) {
+      return reply.code(304).headers(SAFE_HEADERS).header('etag', etag).send()
+    }
     const content =
       want.kind === 'original' ? await delivery.original(blob) : await derivative(blob, want.plan)
     if (content === undefined) throw new Refusal(404, NO_IMAGE)
     const size = content.kind === 'bytes' ? content.bytes.byteLength : blob.size
     return sendContent(request, reply, content, size, etag)
-  })
+  }
+
+  app.route({ method: 'GET', url: '/i/*', schema, handler, exposeHeadRoute: false })
+  // The framework's own would announce a length of 0 for what has no body at hand: streams, 304.
+  app.route({ method: 'HEAD', url: '/i/*', schema: { ...schema, hide: true }, handler })
 
   async function derivative(blob: BlobRow, plan: Plan): Promise<Content | undefined> {
     const derived = await delivery.derivative(blob, plan)
@@ -142,34 +170,29 @@ async function sendContent(
   size: number,
   etag: string,
 ): Promise<FastifyReply> {
-  reply.type(content.mime)
-  const range = readRange(request.headers, size, etag)
-  switch (range.kind) {
-    case 'unsatisfiable':
-      // The answer is an error now, which no cache may keep.
-      reply.header('cache-control', 'no-store')
-      throw new Refusal(416, 'El rango pedido está fuera de la imagen', {
-        headers: { 'content-range': `bytes */${size}` },
-      })
-    case 'whole':
-      return sendPart(request, reply, content, 0, size - 1)
-    case 'part':
-      reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${size}`)
-      return sendPart(request, reply, content, range.start, range.end)
+  const isHead = request.method === 'HEAD'
+  // Ranges are defined for GET alone (RFC 9110, section 14.2).
+  const range: Range = isHead ? { kind: 'whole' } : readRange(request.headers, size, etag)
+  if (range.kind === 'unsatisfiable') {
+    throw new Refusal(416, 'El rango pedido está fuera de la imagen', {
+      headers: { 'content-range': `bytes */${size}`, 'cache-control': 'no-store' },
+    })
   }
+  const { start, end } = range.kind === 'part' ? range : { start: 0, end: size - 1 }
+  const body = isHead ? undefined : await readPart(content, start, end)
+  // From here on nothing can fail: an error must not go out with headers that let it be kept for a year.
+  if (range.kind === 'part') reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
+  return reply
+    .headers(SAFE_HEADERS)
+    .header('etag', etag)
+    .header('content-length', end - start + 1)
+    .type(content.mime)
+    .send(body)
 }
 
-async function sendPart(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  content: Content,
-  start: number,
-  end: number,
-): Promise<FastifyReply> {
-  if (content.kind === 'bytes') return reply.send(content.bytes.subarray(start, end + 1))
-  reply.header('content-length', end - start + 1)
-  if (request.method === 'HEAD') return reply.send()
+async function readPart(content: Content, start: number, end: number): Promise<Readable | Uint8Array> {
+  if (content.kind === 'bytes') return content.bytes.subarray(start, end + 1)
   const stream = await content.open(start, end)
   if (stream === undefined) throw new Refusal(404, NO_IMAGE)
-  return reply.send(stream)
+  return stream
 }

@@ -46,7 +46,7 @@ export function imageListRoute(
         // One more than shown tells whether there is a next page.
         limit: limit + 1,
       })
-      const rows = search === '' ? await database.all(query) : await database.scan(query)
+      const rows = search === '' ? await database.all(query) : await database.scanner.all(query)
       const data = rows.slice(0, limit)
       const last = data.at(-1)
       if (rows.length > limit && last !== undefined) {
@@ -58,8 +58,8 @@ export function imageListRoute(
 }
 
 function readCursor(text: string): { date: number; hash: string } {
-  const [date = '', hash = ''] = text.split('.', 2)
-  if (!/^\d{1,12}$/.test(date) || !isImageHash(hash)) {
+  const [, date = '', hash = ''] = /^(\d{1,12})\.(.+)$/.exec(text) ?? []
+  if (!isImageHash(hash)) {
     throw new Refusal(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
   }
   return { date: Number(date), hash }

@@ -40,7 +40,7 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
       },
     },
 
-    async handle({ body, identify, request, signal }) {
+    async handle({ body, identify, request }) {
       const { contentType, bytes } = body
       const upload = await tasks.run<Input, Output>(READ_UPLOAD, { contentType, bytes }, [bytes.buffer])
       const { accountId } = await identify(upload.api)
@@ -66,7 +66,7 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
 
       async function save(checked: Upload): Promise<UploadOutcome> {
         try {
-          return await store.upload(checked, signal)
+          return await store.upload(checked, request.signal)
         } catch (error) {
           if (error instanceof Refusal) throw error
           request.log.error({ err: error }, 'an upload could not be saved')

@@ -4,6 +4,7 @@
  */
 import { isIP } from 'node:net'
 import type { BodyField } from '../../http/body/fields.ts'
+import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
 import { hashOf, type ImageHash } from '../hash.ts'
 import type { ImageInfo } from '../queries.ts'
@@ -58,11 +59,8 @@ function readInfo(field: BodyField | undefined, image: BodyField | undefined): I
 function objectOf(field: BodyField | undefined): Record<string, unknown> | undefined {
   if (field?.kind === 'json') return asObject(field.value)
   if (field?.kind !== 'text') return undefined
-  try {
-    return asObject(JSON.parse(field.value))
-  } catch {
-    return undefined
-  }
+  const parsed = parseJsonText(field.value)
+  return parsed.ok ? asObject(parsed.value) : undefined
 }
 
 function asObject(value: unknown): Record<string, unknown> | undefined {

@@ -1,0 +1,122 @@
+// Lint rules for the walls of the house, loaded by the linter (.oxlintrc.json). Plain JavaScript, because the linter
+// loads it with whatever Node runs it.
+import { posix } from 'node:path'
+
+const FEATURES = ['accounts', 'domainwatch', 'dns', 'imagestore']
+
+/** What each folder of src/ may import of ours besides itself. A folder that is not here may import everything. */
+const MAY_IMPORT = {
+  core: [],
+  database: ['core'],
+  blobs: ['core'],
+  http: ['core', 'database', 'blobs'],
+  ...Object.fromEntries(FEATURES.map((feature) => [feature, ['core', 'database', 'blobs', 'http']])),
+}
+
+/** Where a file stands under src/, as `folder/file`; undefined for what is elsewhere (tests, benches, scripts). */
+function placeOf(filename) {
+  const path = filename.replaceAll('\\', '/')
+  const at = path.lastIndexOf('/src/')
+  return at === -1 || path.endsWith('.test.ts') ? undefined : path.slice(at + '/src/'.length)
+}
+
+const folderOf = (place) => (place.includes('/') ? place.slice(0, place.indexOf('/')) : '')
+const isQueries = (place) => /^queries[^/]*\.ts$/.test(posix.basename(place))
+
+/** Calls `visit(node, target)` for every module named, statically or by a literal in `import()`. */
+function onImports(visit) {
+  const look = (node) => {
+    if (node.source?.type === 'Literal' && typeof node.source.value === 'string')
+      visit(node, node.source.value)
+  }
+  return {
+    ImportDeclaration: look,
+    ExportNamedDeclaration: look,
+    ExportAllDeclaration: look,
+    ImportExpression: look,
+  }
+}
+
+const layers = {
+  create(context) {
+    const place = placeOf(context.filename)
+    const allowed = place === undefined ? undefined : MAY_IMPORT[folderOf(place)]
+    if (allowed === undefined) return {}
+    const own = folderOf(place)
+    return onImports((node, specifier) => {
+      if (!specifier.startsWith('.')) return
+      const target = folderOf(posix.join(posix.dirname(place), specifier))
+      if (target === own || allowed.includes(target)) return
+      const may = allowed.length === 0 ? 'nothing of ours' : `only ${allowed.join(', ')}`
+      context.report({ node, message: `${own} may import ${may}, not ${specifier}` })
+    })
+  },
+}
+
+const sharpOnlyInImagestore = {
+  create(context) {
+    const place = placeOf(context.filename)
+    if (place === undefined || folderOf(place) === 'imagestore') return {}
+    return onImports((node, specifier) => {
+      if (specifier !== 'sharp') return
+      context.report({ node, message: 'sharp is only for imagestore' })
+    })
+  },
+}
+
+const sqlOnlyInQueries = {
+  create(context) {
+    const place = placeOf(context.filename)
+    if (place === undefined || folderOf(place) === 'database' || isQueries(place)) return {}
+    const message = 'SQL is only for database/ and files named queries*.ts'
+    return {
+      // Types (a query that is handed on) are no SQL.
+      ImportDeclaration(node) {
+        if (!/(^|\/)(sql\.ts|sql-template-tag|node:sqlite)$/.test(node.source.value)) return
+        if (node.importKind === 'type' || node.specifiers.every((one) => one.importKind === 'type')) return
+        context.report({ node, message })
+      },
+      // Statements that were written without the tag.
+      Literal(node) {
+        if (isStatement(node.value)) context.report({ node, message })
+      },
+      TemplateElement(node) {
+        if (isStatement(node.value.cooked)) context.report({ node, message })
+      },
+    }
+  },
+}
+
+const isStatement = (text) =>
+  typeof text === 'string' &&
+  /^\s*(SELECT\s.+\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s)/is.test(
+    text,
+  )
+
+const environmentOnlyInConfig = {
+  create(context) {
+    const place = placeOf(context.filename)
+    if (place === undefined || place === 'config/config.ts') return {}
+    const message = 'the environment is read by config/config.ts only'
+    return {
+      MemberExpression(node) {
+        const name = node.computed ? node.property.value : node.property.name
+        if (node.object.name === 'process' && name === 'env') context.report({ node, message })
+      },
+      ImportDeclaration(node) {
+        if (!/^(node:)?process$/.test(node.source.value)) return
+        if (node.specifiers.some((one) => one.imported?.name === 'env')) context.report({ node, message })
+      },
+    }
+  },
+}
+
+export default {
+  meta: { name: 'house' },
+  rules: {
+    layers,
+    'sharp-only-in-imagestore': sharpOnlyInImagestore,
+    'sql-only-in-queries': sqlOnlyInQueries,
+    'environment-only-in-config': environmentOnlyInConfig,
+  },
+}

@@ -1,0 +1,23 @@
+import type { BlobStore } from './blob-store.ts'
+
+/** Told how long each operation of a store took, for the metrics. */
+export type ObserveBlobs = (operation: 'put' | 'read' | 'stream' | 'remove', seconds: number) => void
+
+/** The same store, with its operations timed. A stream counts until it is open. */
+export function observed(store: BlobStore, observe: ObserveBlobs): BlobStore {
+  async function timed<T>(operation: Parameters<ObserveBlobs>[0], work: () => Promise<T>): Promise<T> {
+    const start = performance.now()
+    try {
+      return await work()
+    } finally {
+      observe(operation, (performance.now() - start) / 1000)
+    }
+  }
+  return {
+    ...store,
+    put: (key, staged) => timed('put', () => store.put(key, staged)),
+    read: (key, size) => timed('read', () => store.read(key, size)),
+    stream: (key, start, end) => timed('stream', () => store.stream(key, start, end)),
+    remove: (key) => timed('remove', () => store.remove(key)),
+  }
+}

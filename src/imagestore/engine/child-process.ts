@@ -1,0 +1,127 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { extname } from 'node:path'
+import type { FromChild, JobOutcome, ToChild } from './messages.ts'
+
+/** How a job left its process. `started` is false when the process never came up, which says nothing about the image. */
+export type Ending =
+  | { readonly type: 'done'; readonly outcome: JobOutcome }
+  | { readonly type: 'timeout' }
+  | { readonly type: 'crash'; readonly started: boolean }
+
+export interface Run {
+  readonly job: Extract<ToChild, { type: 'job' }>
+  readonly timeoutMs: number
+  /** Called when the job asks for memory: must end in one `verdict`. */
+  readonly onCost: (bytes: number) => void
+  readonly onEnd: (ending: Ending) => void
+}
+
+const START_TIMEOUT_MS = 15_000
+const file = new URL(`./child${extname(import.meta.url)}`, import.meta.url)
+
+/** One decoding process. Its first job waits inside for the start; ended for good once `onExit` has been called. */
+export class DecoderProcess {
+  readonly #process: ChildProcess
+  readonly #exited: Promise<void>
+  #run: Run | undefined
+  #timer: NodeJS.Timeout | undefined
+  #ready = false
+  #killedForTime = false
+
+  constructor(onExit: (child: DecoderProcess) => void) {
+    this.#process = fork(file, {
+      serialization: 'advanced',
+      execArgv: ['--expose-gc', '--max-old-space-size=256', '--disable-warning=ExperimentalWarning'],
+      // glibc's per-thread arenas keep freed pixels otherwise. Nothing else is passed on: secrets stay out of the decoder.
+      env: { MALLOC_ARENA_MAX: '2' },
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    })
+    this.#exited = new Promise((resolve) => {
+      const ended = (): void => {
+        this.#finish(
+          this.#killedForTime && this.#ready ? { type: 'timeout' } : { type: 'crash', started: this.#ready },
+        )
+        onExit(this)
+        resolve()
+      }
+      this.#process.once('exit', ended)
+      // `exit` does not follow when the process could not be started at all.
+      this.#process.on('error', () => {
+        if (this.#process.pid === undefined) ended()
+        else void this.kill()
+      })
+    })
+    // Only our own child speaks on this channel.
+    this.#process.on('message', (message: FromChild) => this.#receive(message))
+    this.#process.unref()
+    this.#process.channel?.unref()
+    this.#startTimer(START_TIMEOUT_MS)
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid
+  }
+
+  start(run: Run): void {
+    this.#run = run
+    // The process keeps the event loop alive only while somebody waits for it.
+    this.#process.ref()
+    this.#process.channel?.ref()
+    if (this.#ready) this.#begin(run)
+  }
+
+  verdict(admitted: boolean): void {
+    this.#send({ type: 'verdict', admitted })
+    if (this.#run !== undefined) this.#startTimer(this.#run.timeoutMs)
+  }
+
+  kill(): Promise<void> {
+    this.#process.ref()
+    this.#process.kill('SIGKILL')
+    return this.#exited
+  }
+
+  #begin(run: Run): void {
+    this.#send(run.job)
+    this.#startTimer(run.timeoutMs)
+  }
+
+  #receive(message: FromChild): void {
+    switch (message.type) {
+      case 'ready':
+        this.#ready = true
+        clearTimeout(this.#timer)
+        if (this.#run !== undefined) this.#begin(this.#run)
+        return
+      case 'cost':
+        clearTimeout(this.#timer)
+        this.#run?.onCost(message.bytes)
+        return
+      case 'done':
+        this.#finish(message)
+    }
+  }
+
+  #finish(ending: Ending): void {
+    clearTimeout(this.#timer)
+    const run = this.#run
+    this.#run = undefined
+    this.#process.unref()
+    this.#process.channel?.unref()
+    run?.onEnd(ending)
+  }
+
+  #startTimer(ms: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#killedForTime = true
+      this.#process.kill('SIGKILL')
+    }, ms)
+    this.#timer.unref()
+  }
+
+  #send(message: ToChild): void {
+    // A failed send means that the process is ending: `exit` follows.
+    this.#process.send(message, () => undefined)
+  }
+}

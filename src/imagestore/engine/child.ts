@@ -1,0 +1,77 @@
+/** The process that decodes: forked by child-process.ts, one job at a time. It may be killed at any moment. */
+import { setPriority } from 'node:os'
+import sharp from 'sharp'
+import { decodeCost, deriveCost } from './cost.ts'
+import { deriveImage } from './derive.ts'
+import { inspectSource } from './inspect.ts'
+import { startMemoryGuard } from './memory-guard.ts'
+import type { FromChild, JobOutcome, ToChild } from './messages.ts'
+import { openSource, RefusedImage } from './source.ts'
+
+/** Growth past which garbage is collected after a job: raw pixels live outside the heap and would pile up unseen. */
+const COLLECT_PAST_BYTES = 32 * 1024 * 1024
+/** What reading a header may take: an SVG is parsed whole for it. */
+const HEADER_BYTES = 128 * 1024 * 1024
+const MAX_REASON = 300
+/** Below the parent's: answers to clients come before pixels when cores are short. */
+const NICENESS = 5
+
+type Job = Extract<ToChild, { type: 'job' }>
+
+setPriority(NICENESS)
+sharp.concurrency(1)
+sharp.cache(false)
+sharp.block({ operation: ['VipsForeignLoad'] })
+sharp.unblock({
+  operation: ['Jpeg', 'Png', 'Nsgif', 'Webp', 'Heif', 'Tiff', 'Svg'].map((name) => `VipsForeignLoad${name}`),
+})
+
+const guard = startMemoryGuard()
+let answer: ((admitted: boolean) => void) | undefined
+
+const send = (message: FromChild): void => {
+  process.send?.(message)
+}
+
+function askFor(bytes: number, granted: number): Promise<boolean> {
+  if (bytes <= granted) return Promise.resolve(true)
+  return new Promise((resolve) => {
+    answer = resolve
+    send({ type: 'cost', bytes })
+  })
+}
+
+async function run({ path, task, maxPixels, granted }: Job): Promise<JobOutcome> {
+  guard.allow(HEADER_BYTES)
+  try {
+    const source = await openSource(path, maxPixels)
+    const cost = task.operation === 'inspect' ? decodeCost(source) : deriveCost(source, task.plan)
+    if (!(await askFor(cost, granted))) return { kind: 'damaged', reason: `needs ${cost} bytes to decode` }
+    guard.allow(cost)
+    return await (task.operation === 'inspect' ? inspectSource(source) : deriveImage(source, task.plan))
+  } catch (error) {
+    const reason = error instanceof RefusedImage || error instanceof Error ? error.message : String(error)
+    return { kind: 'damaged', reason: reason.slice(0, MAX_REASON) }
+  }
+}
+
+// Only our own parent speaks on this channel.
+process.on('message', (message: ToChild) => {
+  if (message.type === 'verdict') {
+    answer?.(message.admitted)
+    answer = undefined
+    return
+  }
+  void run(message).then((outcome) => {
+    send({ type: 'done', outcome })
+    if (process.memoryUsage().arrayBuffers > COLLECT_PAST_BYTES) globalThis.gc?.()
+  })
+})
+
+// An orphan ends at once, without waiting for the decoder's thread as an orderly exit would.
+process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
+// Signals to the whole group are the parent's to act on: it may still want answers while it stops.
+process.on('SIGINT', () => undefined)
+process.on('SIGTERM', () => undefined)
+
+send({ type: 'ready' })

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { parseModifiers } from '../modifiers/index.ts'
+import { fits, type Plan } from '../modifiers/plan.ts'
+import { geometryOf, type Geometry } from './geometry.ts'
+
+function planOf(text: string): Plan {
+  const parsed = parseModifiers(text)
+  assert.ok(parsed.ok)
+  return parsed.plan
+}
+
+const geometry = (text: string, width: number, height: number): Geometry =>
+  geometryOf(planOf(text), { width, height })
+const canvas = (text: string, width = 400, height = 200): string => {
+  const size = geometry(text, width, height).canvas
+  return `${size.width}x${size.height}`
+}
+
+test('sizes by mode', () => {
+  const cases: Record<string, string> = {
+    '': '400x200',
+    w_100: '100x50',
+    h_100: '200x100',
+    '100x100': '100x50',
+    'w_100,dpr_2': '200x100',
+    w_800: '400x200',
+    'w_800,up': '800x400',
+    '100x100,c_fill': '100x100',
+    '300x300,c_fill': '200x200',
+    '300x300,c_fill,up': '300x300',
+    '100x100,c_pad': '100x100',
+    '900x900,c_pad': '900x900',
+    '100x100,c_crop': '100x100',
+    '900x100,c_crop': '400x100',
+    '30x90,c_scale': '30x90',
+    '30x900,c_scale': '30x200',
+    '30x900,c_scale,up': '30x900',
+    'ar_1:1,c_fill': '200x200',
+    'w_100,ar_1:1,c_fill': '100x100',
+    'h_50,ar_2:1,c_fill': '100x50',
+  }
+  for (const [text, want] of Object.entries(cases)) assert.equal(canvas(text), want, text)
+  assert.equal(canvas('', 20_000, 100), '8192x41')
+  assert.equal(canvas('w_8000,up', 10, 1000), '82x8192')
+})
+
+test('a crop keeps what the gravity says', () => {
+  const corner = (text: string): unknown => {
+    const { crop } = geometry(text, 400, 200)
+    return crop && [crop.left, crop.top]
+  }
+  assert.deepEqual(corner('100x100,c_crop'), [150, 50])
+  assert.deepEqual(corner('100x100,c_crop,g_nw'), [0, 0])
+  assert.deepEqual(corner('100x100,c_crop,g_se'), [300, 100])
+  assert.deepEqual(corner('100x100,c_crop,g_n'), [150, 0])
+  assert.deepEqual(corner('100x100,c_crop,g_xy_0.5_0.25'), [150, 0])
+  assert.deepEqual(corner('100x100,c_fill,g_e'), [100, 0])
+})
+
+test('no size passes the limit, nothing is enlarged unasked, every crop is inside', () => {
+  const side = fc.integer({ min: 1, max: 30_000 })
+  const wanted = fc.option(fc.integer({ min: 1, max: 8192 }), { nil: null })
+  const plans = fc.record({
+    width: wanted,
+    height: wanted,
+    ratio: fc.constantFrom(null, [16, 9], [1, 100], [100, 1]) satisfies fc.Arbitrary<Plan['ratio']>,
+    dpr: fc.constant(1),
+    enlarge: fc.boolean(),
+    fit: fc.constantFrom(...fits),
+    gravity: fc.constantFrom(
+      { kind: 'compass', point: 'se' },
+      { kind: 'point', x: 1, y: 0 },
+    ) satisfies fc.Arbitrary<Plan['gravity']>,
+  })
+  fc.assert(
+    fc.property(plans, side, side, (plan, width, height) => {
+      const { scaled, crop, canvas } = geometryOf(plan, { width, height })
+      for (const value of [canvas.width, canvas.height]) assert.ok(value >= 1 && value <= 8192)
+      if (!plan.enlarge) assert.ok(scaled.width <= width + 1 && scaled.height <= height + 1)
+      if (crop === undefined) return
+      assert.ok(crop.left >= 0 && crop.left + crop.width <= scaled.width)
+      assert.ok(crop.top >= 0 && crop.top + crop.height <= scaled.height)
+    }),
+    { numRuns: 1000 },
+  )
+})

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { emptyPlan } from '../modifiers/plan.ts'
+import { createImageEngine, type EngineOptions, type ImageEngine } from './index.ts'
+
+const quick = fileURLToPath(new URL('../../../test/fixtures/dhash/rgb.png', import.meta.url))
+const folder = await mkdtemp(join(tmpdir(), 'catalejo-engine-'))
+after(() => rm(folder, { recursive: true }))
+
+/** Takes tens of seconds to draw and little memory. */
+const slow = join(folder, 'slow.svg')
+await writeFile(
+  slow,
+  `<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="4000">
+   <filter id="f"><feTurbulence baseFrequency="0.05" numOctaves="40"/></filter>
+   ${'<rect width="4000" height="4000" filter="url(#f)"/>'.repeat(20)}</svg>`,
+)
+
+async function withEngine(
+  options: EngineOptions,
+  use: (engine: ImageEngine) => Promise<void>,
+): Promise<void> {
+  const engine = createImageEngine(options)
+  try {
+    await use(engine)
+  } finally {
+    await engine.close()
+  }
+}
+
+async function until(condition: () => boolean, what: string): Promise<void> {
+  const deadline = Date.now() + 10_000
+  while (!condition()) {
+    if (Date.now() > deadline) assert.fail(`not in time: ${what}`)
+    await sleep(5)
+  }
+}
+
+function alive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test('children start with the first job and at most as many as allowed', () =>
+  withEngine({ workers: 2 }, async (engine) => {
+    assert.deepEqual(engine.stats().pids, [])
+    const all = await Promise.all(Array.from({ length: 12 }, () => engine.inspect(quick)))
+    assert.ok(all.every(({ kind }) => kind === 'image'))
+    assert.equal(engine.stats().pids.length, 2)
+    assert.deepEqual(
+      { ...engine.stats(), pids: [] },
+      { running: 0, waiting: 0, restarts: 0, pids: [], memory: 0 },
+    )
+  }))
+
+test('a file that is not there is damaged', () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    assert.equal((await engine.inspect(join(folder, 'none'))).kind, 'damaged')
+  }))
+
+test('a job past its time is killed, refused and not tried again', () =>
+  withEngine({ workers: 1, timeoutMs: 400 }, async (engine) => {
+    assert.equal((await engine.inspect(slow)).kind, 'damaged')
+    assert.equal((await engine.inspect(quick)).kind, 'image')
+    assert.equal(engine.stats().restarts, 1)
+    assert.equal(engine.stats().memory, 0)
+  }))
+
+test('the parent answers while a child is busy', () =>
+  withEngine({ workers: 1, timeoutMs: 600 }, async (engine) => {
+    const job = engine.inspect(slow)
+    let longest = 0
+    let last = performance.now()
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last)
+      last = performance.now()
+    }, 5)
+    await job
+    clearInterval(timer)
+    assert.ok(longest < 250, `the event loop stood for ${longest} ms`)
+  }))
+
+test('past the queue the answer is busy', () =>
+  withEngine({ workers: 1, queue: 2, timeoutMs: 2000 }, async (engine) => {
+    const stop = new AbortController()
+    const first = engine.inspect(slow, stop.signal)
+    const waiting = [engine.inspect(quick, stop.signal), engine.derive(quick, emptyPlan, stop.signal)]
+    assert.deepEqual(engine.stats().waiting, 2)
+    assert.deepEqual(await engine.inspect(quick), { kind: 'busy' })
+    assert.deepEqual(await engine.derive(quick, emptyPlan), { kind: 'busy' })
+    stop.abort()
+    for (const job of [first, ...waiting]) assert.deepEqual(await job, { kind: 'aborted' })
+    assert.equal(engine.stats().waiting, 0)
+  }))
+
+test('a signal that has fired already starts nothing', () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    assert.deepEqual(await engine.inspect(quick, AbortSignal.abort()), { kind: 'aborted' })
+    assert.deepEqual(engine.stats().pids, [])
+  }))
+
+test('a child that dies is replaced and its job tried once more', () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    const stop = new AbortController()
+    await engine.inspect(quick)
+    const job = engine.inspect(slow, stop.signal)
+    for (const restarts of [1, 2]) {
+      // More than the standing grant: the child has read the header and asked.
+      await until(() => engine.stats().memory > 150e6, 'the job is under way')
+      const [pid] = engine.stats().pids
+      assert.ok(pid !== undefined)
+      process.kill(pid, 'SIGKILL')
+      await until(() => engine.stats().restarts === restarts, 'restart')
+    }
+    assert.equal((await job).kind, 'damaged')
+    assert.equal((await engine.inspect(quick)).kind, 'image')
+  }))
+
+test('an idle child that dies is replaced', () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    await engine.inspect(quick)
+    const [pid] = engine.stats().pids
+    assert.ok(pid !== undefined)
+    process.kill(pid, 'SIGKILL')
+    await until(() => engine.stats().restarts === 1, 'restart')
+    assert.equal((await engine.inspect(quick)).kind, 'image')
+  }))
+
+test('a job dearer than the limit is refused, one dearer than the budget runs alone', async () => {
+  await withEngine({ workers: 1, memoryBudget: 1, memoryLimit: 1 }, async (engine) => {
+    const got = await engine.inspect(quick)
+    assert.ok(got.kind === 'damaged' && got.reason.includes('bytes to decode'))
+    assert.equal(engine.stats().memory, 0)
+  })
+  await withEngine({ workers: 2, memoryBudget: 1 }, async (engine) => {
+    const all = await Promise.all([engine.inspect(quick), engine.inspect(quick), engine.inspect(quick)])
+    assert.deepEqual(
+      all.map(({ kind }) => kind),
+      ['image', 'image', 'image'],
+    )
+    assert.equal(engine.stats().memory, 0)
+  })
+})
+
+test('a job that waits for memory leaves when its client does', () =>
+  withEngine({ workers: 2, memoryBudget: 1, timeoutMs: 3000 }, async (engine) => {
+    const stop = new AbortController()
+    const first = engine.inspect(slow, stop.signal)
+    await until(() => engine.stats().memory > 0, 'first job admitted')
+    const second = engine.inspect(quick, stop.signal)
+    await until(() => engine.stats().running === 2, 'second job in its child')
+    stop.abort()
+    assert.deepEqual(await Promise.all([first, second]), [{ kind: 'aborted' }, { kind: 'aborted' }])
+  }))
+
+test('close ends children and jobs at once', async () => {
+  const engine = createImageEngine({ workers: 1 })
+  await engine.inspect(quick)
+  const { pids } = engine.stats()
+  const job = engine.inspect(slow)
+  const start = performance.now()
+  await engine.close()
+  assert.ok(performance.now() - start < 2000)
+  assert.deepEqual(await job, { kind: 'aborted' })
+  assert.deepEqual(pids.filter(alive), [])
+  assert.deepEqual(await engine.inspect(quick), { kind: 'aborted' })
+})
+
+const script = (code: string): ReturnType<typeof spawn> =>
+  spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+const moduleUrl = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href)
+
+test('children end when their parent is killed, in the middle of a job too', async () => {
+  const parent = script(`
+    import { createImageEngine } from ${moduleUrl('./index.ts')}
+    const engine = createImageEngine({ workers: 1 })
+    await engine.inspect(${JSON.stringify(quick)})
+    console.log(engine.stats().pids[0])
+    await engine.inspect(${JSON.stringify(slow)})`)
+  assert.ok(parent.stdout !== null)
+  const [line] = await once(parent.stdout, 'data')
+  const pid = Number(line)
+  assert.ok(alive(pid))
+  parent.kill('SIGKILL')
+  await until(() => !alive(pid), 'the orphan ends')
+})
+
+test('an idle engine lets the process end', async () => {
+  const parent = script(`
+    import { createImageEngine } from ${moduleUrl('./index.ts')}
+    await createImageEngine({ workers: 1 }).inspect(${JSON.stringify(quick)})`)
+  const [code] = await once(parent, 'exit')
+  assert.equal(code, 0)
+})
+
+test('the memory guard kills a process that grows past what it was allowed', async () => {
+  const grower = script(`
+    import { startMemoryGuard } from ${moduleUrl('./memory-guard.ts')}
+    startMemoryGuard().allow(0)
+    const kept = []
+    setInterval(() => kept.push(Buffer.alloc(32 * 1024 * 1024, 1)), 10)
+    setTimeout(() => process.exit(7), 20_000)`)
+  const [code, signal] = await once(grower, 'exit')
+  assert.deepEqual([code, signal], [null, 'SIGKILL'])
+})

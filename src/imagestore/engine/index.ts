@@ -1,0 +1,50 @@
+import { availableParallelism } from 'node:os'
+import type { JobOutcome, Task } from './messages.ts'
+import { DecoderPool, type PoolOutcome } from './pool.ts'
+import type { EngineOptions, ImageEngine } from './types.ts'
+
+export type * from './types.ts'
+
+const MIB = 1024 * 1024
+
+/** Children start with the first job. The engine does not keep the process alive while it has nothing to do. */
+export function createImageEngine(options: EngineOptions = {}): ImageEngine {
+  const pool = new DecoderPool({
+    workers: options.workers ?? availableParallelism(),
+    maxPixels: options.maxPixels ?? 64_000_000,
+    timeoutMs: options.timeoutMs ?? 20_000,
+    memoryBudget: options.memoryBudget ?? 1200 * MIB,
+    memoryLimit: options.memoryLimit ?? 2048 * MIB,
+    queue: options.queue ?? 64,
+  })
+
+  const run = async <Outcome extends JobOutcome>(
+    path: string,
+    task: Task,
+    signal: AbortSignal | undefined,
+    expected: (outcome: PoolOutcome) => outcome is PoolOutcome<Outcome>,
+  ): Promise<PoolOutcome<Outcome>> => {
+    const outcome = await pool.run(path, task, signal)
+    if (!expected(outcome)) throw new Error(`${task.operation} gave the other operation's outcome`)
+    return outcome
+  }
+
+  return {
+    inspect: (path, signal) =>
+      run(
+        path,
+        { operation: 'inspect' },
+        signal,
+        (outcome) => outcome.kind !== 'image' || 'dhash' in outcome,
+      ),
+    derive: (path, plan, signal) =>
+      run(
+        path,
+        { operation: 'derive', plan },
+        signal,
+        (outcome) => outcome.kind !== 'image' || 'bytes' in outcome,
+      ),
+    stats: () => pool.stats(),
+    close: () => pool.close(),
+  }
+}

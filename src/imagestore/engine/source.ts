@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
+import { detectKind } from './kind.ts'
+import { readStructure, type Structure } from './structure/index.ts'
+import type { ImageKind } from './types.ts'
+
+/** A file whose container is whole and whose header a decoder has accepted. */
+export interface Source {
+  readonly bytes: Buffer
+  readonly kind: ImageKind
+  readonly structure: Structure
+  readonly metadata: Metadata
+  /** One frame, as stored. */
+  readonly storedWidth: number
+  readonly storedHeight: number
+  /** One frame, as a person sees it. */
+  readonly width: number
+  readonly height: number
+  readonly frames: number
+  readonly maxPixels: number
+}
+
+/** EXIF orientations from here on swap width and height. */
+const FIRST_TURNED_ORIENTATION = 5
+
+/** Why a file is no image that we take; the text is for the log. */
+export class RefusedImage extends Error {}
+
+export function openSharp(bytes: Buffer, maxPixels: number, options: SharpOptions = {}): Sharp {
+  // From bytes, never from a path: with a path, SVG may read files that lie beside it.
+  return sharp(bytes, { failOn: 'warning', limitInputPixels: maxPixels, ...options })
+}
+
+export async function openSource(path: string, maxPixels: number): Promise<Source> {
+  const bytes = await readFile(path)
+  const kind = detectKind(bytes)
+  if (kind === undefined) throw new RefusedImage('not an accepted kind')
+  const structure = readStructure(kind, bytes)
+  if (!structure.complete) throw new RefusedImage(`${kind} ends early`)
+  const metadata = await openSharp(bytes, maxPixels).metadata()
+  const { width, height, orientation = 1 } = metadata
+  const storedHeight = metadata.pageHeight ?? height
+  const frames = kind === 'avif' ? 1 : (metadata.pages ?? 1)
+  if (width * storedHeight * frames > maxPixels) throw new RefusedImage('too many pixels')
+  const turned = orientation >= FIRST_TURNED_ORIENTATION
+  return {
+    bytes,
+    kind,
+    structure,
+    metadata,
+    storedWidth: width,
+    storedHeight,
+    width: turned ? storedHeight : width,
+    height: turned ? width : storedHeight,
+    frames,
+    maxPixels,
+  }
+}

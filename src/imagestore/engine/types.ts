@@ -1,0 +1,73 @@
+import type { Plan } from '../modifiers/plan.ts'
+
+export const imageKinds = ['jpeg', 'png', 'gif', 'webp', 'avif', 'tiff', 'svg'] as const
+export type ImageKind = (typeof imageKinds)[number]
+
+/** `reason` is for the log, never for a client. */
+export interface Damaged {
+  readonly kind: 'damaged'
+  readonly reason: string
+}
+
+/** What an image is, once every pixel of every frame has been decoded. */
+export interface InspectedImage {
+  readonly kind: 'image'
+  readonly format: ImageKind
+  readonly mime: string
+  /** Pixels as a person sees the image: EXIF orientation applied, one frame. */
+  readonly width: number
+  readonly height: number
+  readonly frames: number
+  /** 16 lower-case hex digits. */
+  readonly dhash: string
+}
+
+export interface DerivedImage {
+  readonly kind: 'image'
+  readonly bytes: Uint8Array
+  readonly mime: string
+  readonly width: number
+  readonly height: number
+}
+
+/** `busy`: the queue is full, try later. `aborted`: the signal fired first. */
+export type Inspection = InspectedImage | Damaged | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
+export type Derivation = DerivedImage | Damaged | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
+
+export interface EngineStats {
+  /** Jobs in a child now. */
+  readonly running: number
+  /** Jobs waiting for a child. */
+  readonly waiting: number
+  /** Children that ended on their own or were killed, since the start. */
+  readonly restarts: number
+  /** Process ids of the children. */
+  readonly pids: readonly number[]
+  /** Bytes of decode memory promised to running jobs. */
+  readonly memory: number
+}
+
+export interface ImageEngine {
+  /** Decodes the file at `path` whole. Never rejects for what the file holds. */
+  inspect(path: string, signal?: AbortSignal): Promise<Inspection>
+  /** Makes the derivative that `plan` describes from the file at `path`. */
+  derive(path: string, plan: Plan, signal?: AbortSignal): Promise<Derivation>
+  stats(): EngineStats
+  /** Ends every child within about a second; jobs under way come out as `aborted`. */
+  close(): Promise<void>
+}
+
+export interface EngineOptions {
+  /** Child processes. Default: the number of cores. */
+  readonly workers?: number
+  /** Pixels of all frames together. Default: 64 million. */
+  readonly maxPixels?: number
+  /** Milliseconds a job may run, waiting not counted. Default: 20,000. */
+  readonly timeoutMs?: number
+  /** Bytes of decode memory all running jobs may take together. Default: 1.2 GiB. */
+  readonly memoryBudget?: number
+  /** Bytes a single job may take; one dearer than the budget runs alone. Default: 2 GiB. */
+  readonly memoryLimit?: number
+  /** Jobs that may wait for a child. Default: 64. */
+  readonly queue?: number
+}

@@ -1,0 +1,12 @@
+import { oneOf, type Modifier } from '../modifier.ts'
+import { outputFormats } from '../plan.ts'
+
+export const format: Modifier = {
+  key: 'f',
+  settles: ['format'],
+  takes: outputFormats.join(', '),
+  parse: (value) => {
+    const format = value === 'jpeg' ? 'jpg' : oneOf(value, outputFormats)
+    return format === undefined ? undefined : { format }
+  },
+}
