@@ -1,9 +1,9 @@
 import type { Clock } from '../core/clock.ts'
-import type { Database } from '../database/database.ts'
-import type { Query } from '../database/sql.ts'
+import type { Database, Reader } from '../database/database.ts'
 import { encodeCursor, placeOf, type Cursor } from './cursor.ts'
 import * as queries from './queries.ts'
-import type { Filters, PageRequest, Source, Span } from './queries.ts'
+import { placeOfRow, recordsToJson } from './page-json.ts'
+import type { Filters, PageRequest, Place, Source, Span } from './queries.ts'
 
 export const MAX_PAGE = 1_024
 
@@ -39,15 +39,19 @@ export class DomainLists {
   }
 
   async page(request: ListRequest): Promise<Page> {
-    const { dialect } = this.#database
-    const pageRequest = this.#pageRequest(request)
-    const run = await this.#runner(request.filters)
-    const [row] = await run(queries.page(dialect, pageRequest))
-    if (row === undefined || row.low === null || row.high === null)
-      return { json: '[]', count: 0, next: undefined }
-    const end = placeOf(request.ascending ? row.high : row.low)
-    const next = row.count < pageRequest.limit ? undefined : await this.#next(run, request, pageRequest, end)
-    return { json: row.json, count: row.count, next }
+    const reader = await this.#reader(request.filters)
+    const pageRequest = await this.#withSpans(reader, this.#pageRequest(request))
+    // One more than shown tells whether there is a next page.
+    const limit = pageRequest.limit + 1
+    const rows = await reader.values(queries.page(this.#database.dialect, { ...pageRequest, limit }))
+    const hasNext = rows.length === limit
+    if (hasNext) rows.pop()
+    const last = rows.at(-1)
+    const next =
+      hasNext && last !== undefined
+        ? nextCursor(pageRequest, placeOfRow(last, pageRequest.sortKey))
+        : undefined
+    return { json: recordsToJson(rows), count: rows.length, next }
   }
 
   #pageRequest(request: ListRequest): PageRequest {
@@ -71,36 +75,35 @@ export class DomainLists {
     }
   }
 
-  async #next(
-    run: Run,
-    request: ListRequest,
-    shown: PageRequest,
-    end: queries.Place,
-  ): Promise<string | undefined> {
-    const { dialect } = this.#database
-    const spans: { registered?: Span; deleted?: Span } = {}
-    for (const source of shown.sources) {
-      if (source.kind === 'all') continue
-      const span = source.span ?? (await this.#span(run, source, shown))
-      if (span !== undefined) spans[source.kind] = span
+  /**
+   * Under `last_register` and `last_deleted` the first page of several settles which records all of them are drawn
+   * from, before it is read itself: a record added in between must not push another out.
+   */
+  async #withSpans(reader: Reader, request: PageRequest): Promise<PageRequest> {
+    const wanted = request.sources.reduce(
+      (sum, source) => sum + (source.kind === 'all' ? 0 : source.newest),
+      0,
+    )
+    if (wanted <= request.limit) return request
+    const sources: Source[] = []
+    for (const source of request.sources) {
+      const isSettled = source.kind === 'all' || source.span !== undefined
+      sources.push(isSettled ? source : { ...source, span: await this.#span(reader, source, request) })
     }
-    const cursor: Cursor = { after: end, ...spans }
-    const following = this.#pageRequest({ ...request, cursor })
-    const [more] = await run(queries.anyAfter(dialect, { ...following, now: shown.now }))
-    return more === undefined ? undefined : encodeCursor(cursor)
+    return { ...request, sources }
   }
 
-  async #span(run: Run, source: Source, shown: PageRequest): Promise<Span | undefined> {
-    const [ends] = await run(queries.spanOf(this.#database.dialect, source, shown.filters, shown.now))
+  async #span(reader: Reader, source: Source, shown: PageRequest): Promise<Span | undefined> {
+    const query = queries.spanOf(this.#database.dialect, source, shown.filters, shown.now)
+    const ends = await reader.first(query)
     if (ends === undefined || ends.low === null || ends.high === null) return undefined
     return { low: placeOf(ends.low), high: placeOf(ends.high) }
   }
 
   /** Filters that no index serves may visit every record: such a list must not hold the event loop. */
-  async #runner({ search, agent, length }: Filters): Promise<Run> {
+  async #reader({ search, agent, length }: Filters): Promise<Reader> {
     const visitsMany = search !== undefined || agent !== undefined || length !== undefined
-    const scan = visitsMany && !(await this.#isSmall())
-    return (query) => (scan ? this.#database.scan(query) : this.#database.all(query))
+    return visitsMany && !(await this.#isSmall()) ? this.#database.scanner : this.#database
   }
 
   async #isSmall(): Promise<boolean> {
@@ -113,4 +116,10 @@ export class DomainLists {
   }
 }
 
-type Run = <Row>(query: Query<Row>) => Promise<Row[]>
+function nextCursor({ sources }: PageRequest, after: Place): string {
+  const spans: { registered?: Span; deleted?: Span } = {}
+  for (const source of sources) {
+    if (source.kind !== 'all' && source.span !== undefined) spans[source.kind] = undefined
+  }
+  return encodeCursor({ after, ...spans })
+}

@@ -1,5 +1,5 @@
 import type { Dialect } from '../database/dialect.ts'
-import { allOf, empty, join, raw, sql, type Query } from '../database/sql.ts'
+import { allOf, empty, join, limit, raw, sql, type Query } from '../database/sql.ts'
 import type { Sql } from 'sql-template-tag'
 
 /** From the moment of marking a discarded record until it deletes itself. */
@@ -36,14 +36,6 @@ export type Source =
   | { readonly kind: 'all' }
   | { readonly kind: 'registered' | 'deleted'; readonly newest: number; readonly span?: Span | undefined }
 
-export interface PageRow {
-  readonly json: string
-  readonly count: number
-  /** Least and greatest place of the page, as key and name in one text; null on an empty page. */
-  readonly low: string | null
-  readonly high: string | null
-}
-
 /** A record's age at which it is gone, as the moment it was marked: whatever was marked by then is in no answer. */
 export const expiredBefore = (now: number) => now - DISCARDED_LIFETIME_MS
 
@@ -67,11 +59,12 @@ function conditions(dialect: Dialect, filters: Filters, now: number): Sql[] {
   return all
 }
 
+/** What a page is made of, in this order: `PageRow`. */
 const COLUMNS = raw(
   'name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at',
 )
 
-/** The records of one source, unordered or (where it takes only the newest) ordered and cut. */
+/** The records of one source. */
 function records(dialect: Dialect, source: Source, filters: Filters, now: number): Sql {
   const all = conditions(dialect, filters, now)
   if (source.kind === 'all') return sql`SELECT ${COLUMNS} FROM domains WHERE ${allOf(all)}`
@@ -87,7 +80,7 @@ function records(dialect: Dialect, source: Source, filters: Filters, now: number
     return sql`SELECT ${COLUMNS} FROM domains WHERE ${allOf(all)}`
   }
   return sql`SELECT * FROM (
-    SELECT ${COLUMNS} FROM domains WHERE ${allOf(all)} ORDER BY ${key} DESC, name DESC LIMIT ${source.newest}
+    SELECT ${COLUMNS} FROM domains WHERE ${allOf(all)} ORDER BY ${key} DESC, name DESC ${limit(source.newest)}
   ) AS newest`
 }
 
@@ -102,41 +95,9 @@ export interface PageRequest {
   readonly now: number
 }
 
-/** One page of a list as JSON, with its ends. */
-export function page(dialect: Dialect, request: PageRequest): Query<PageRow> {
-  const json = dialect.jsonArray({
-    name: sql`name`,
-    length: sql`length`,
-    agent: sql`agent`,
-    status: sql`status`,
-    reserved: sql`reserved`,
-    revision: sql`revision`,
-    discarded: sql`CASE WHEN discarded_at IS NULL THEN 0 ELSE 1 END`,
-    date_reg: sql`date_reg`,
-    date_mod: sql`date_mod`,
-  })
-  // Keys are dates of one width, so key and name joined sort as the pair does.
-  const place = sql`${raw(request.sortKey)} || name`
-  return sql<PageRow>`
-    SELECT ${json} AS json, count(*) AS count, min(${place}) AS low, max(${place}) AS high
-    FROM (${ordered(dialect, request)}) AS page`
-}
-
-/** The ends of the set that `last_register` or `last_deleted` names, at this moment. */
-export function spanOf(dialect: Dialect, source: Source, filters: Filters, now: number) {
-  const key = raw(source.kind === 'deleted' ? 'deleted_at' : 'date_reg')
-  return sql<{ low: string | null; high: string | null }>`
-    SELECT min(${key} || name) AS low, max(${key} || name) AS high
-    FROM (${records(dialect, source, filters, now)}) AS source`
-}
-
-/** Whether a page after this one would hold anything. */
-export function anyAfter(dialect: Dialect, request: PageRequest): Query<{ name: string }> {
-  return sql<{ name: string }>`${ordered(dialect, { ...request, limit: 1 })}`
-}
-
-function ordered(dialect: Dialect, request: PageRequest): Sql {
-  const { sources, filters, after, ascending, limit, now } = request
+/** A page's rows, as arrays: `COLUMNS`. */
+export function page(dialect: Dialect, request: PageRequest): Query {
+  const { sources, filters, after, ascending, now } = request
   const key = raw(request.sortKey)
   const direction = raw(ascending ? 'ASC' : 'DESC')
   const beyond =
@@ -148,17 +109,26 @@ function ordered(dialect: Dialect, request: PageRequest): Sql {
     ' UNION ALL ',
   )
   return sql`SELECT * FROM (${union}) AS records ${beyond}
-    ORDER BY ${key} ${direction}, name ${direction} LIMIT ${limit}`
+    ORDER BY ${key} ${direction}, name ${direction} ${limit(request.limit)}`
+}
+
+/** The ends of the set that `last_register` or `last_deleted` names, at this moment: key and name joined. */
+export function spanOf(dialect: Dialect, source: Source, filters: Filters, now: number) {
+  const key = raw(source.kind === 'deleted' ? 'deleted_at' : 'date_reg')
+  // Keys are dates of one width, so key and name joined sort as the pair does.
+  return sql<{ low: string | null; high: string | null }>`
+    SELECT min(${key} || name) AS low, max(${key} || name) AS high
+    FROM (${records(dialect, source, filters, now)}) AS source`
 }
 
 /** Whether there are more records than `count`. */
 export const moreThan = (count: number) => sql<{ name: string }>`
-  SELECT name FROM domains ORDER BY name LIMIT 1 OFFSET ${count}`
+  SELECT name FROM domains ORDER BY name ${limit(1)} OFFSET CAST(${count} AS INTEGER)`
 
 /** Removes records whose 7 days are over; at most `limit` of them. */
-export const deleteExpired = (now: number, limit: number) => sql`
+export const deleteExpired = (now: number, count: number) => sql`
   DELETE FROM domains WHERE name IN (
-    SELECT name FROM domains WHERE discarded_at <= ${expiredBefore(now)} ORDER BY discarded_at LIMIT ${limit}
+    SELECT name FROM domains WHERE discarded_at <= ${expiredBefore(now)} ORDER BY discarded_at ${limit(count)}
   )`
 
 /** Removes all of them. */

@@ -15,8 +15,6 @@ export interface Call<P extends Parameters> {
   readonly values: Values<P>
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Aborts when the client goes away before its answer. */
-  readonly signal: AbortSignal
 }
 
 /** The same for an endpoint that reads its body by itself, in another thread, and may find the key there. */
@@ -82,7 +80,7 @@ export function simpleEndpoint<P extends Parameters>(
     const identity =
       request.identity ?? (await authenticator.identify(undefined, endpoint.service, request.ip))
     const values = checked(endpoint.parameters, given)
-    return endpoint.handle({ identity, values, request, reply, signal: request.signal })
+    return endpoint.handle({ identity, values, request, reply })
   })
 }
 
@@ -94,13 +92,15 @@ export function bulkEndpoint<P extends Parameters>(
 ): void {
   register(app, shared, endpoint, async (request, reply) => {
     const body = await receive(request, endpoint.bodyLimit, shared.bodies)
+    // Looked at now: the endpoint hands the bytes to another thread.
+    const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
     const identify = async (keyInBody: string | undefined) => {
       request.identity ??= await shared.authenticator.identify(keyInBody, endpoint.service, request.ip)
-      if (body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined) throw unsupported()
+      if (isUnsupported) throw unsupported()
       return request.identity
     }
     const values = checked(endpoint.parameters, queryOf(request))
-    return endpoint.handle({ body, identify, values, request, reply, signal: request.signal })
+    return endpoint.handle({ body, identify, values, request, reply })
   })
 }
 
@@ -120,11 +120,15 @@ function register<P extends Parameters>(
       if (key === undefined) return
       request.identity = await shared.authenticator.identify(key, endpoint.service, request.ip)
     },
-    onResponse: async (request) => request.releaseBody?.(),
     handler: async (request, reply) => {
-      const answer = await handle(request, reply)
-      if (typeof answer === 'string') reply.type('application/json; charset=utf-8')
-      return answer
+      try {
+        const answer = await handle(request, reply)
+        if (typeof answer === 'string') reply.type('application/json; charset=utf-8')
+        return answer
+      } finally {
+        // Not in `onResponse`, which never comes when the client has gone away.
+        request.releaseBody?.()
+      }
     },
   }
   for (const method of endpoint.methods) {

@@ -12,6 +12,8 @@ export function answerErrors(app: FastifyInstance): void {
 
   const methodsByPath = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
+    // The route of CORS preflights is for every address, those that do not exist included.
+    if (url === '*') return
     const methods = methodsByPath.get(url) ?? new Set()
     for (const name of [method].flat()) methods.add(name)
     methodsByPath.set(url, methods)

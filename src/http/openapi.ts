@@ -1,5 +1,6 @@
 import type { FastifySchema } from 'fastify'
 import type { TSchema } from 'typebox'
+import { bodyContent } from './openapi-body.ts'
 import type { Parameters } from './parameters.ts'
 
 /** What an endpoint says of itself beyond its parameters. */
@@ -7,9 +8,9 @@ export interface EndpointDocument {
   readonly tag: string
   readonly summary: string
   readonly description?: string
-  /** Fields of the body, by name. */
+  /** Fields of a body that carries more than the parameters, as an object schema with an example. */
   readonly body?: TSchema
-  /** The answer's body by status. Those of 401, 403, 429 and 500 are added for every endpoint. */
+  /** The answer's body by status. Those that every endpoint may give are added. */
   readonly answers: Readonly<Record<number, TSchema>>
 }
 
@@ -25,9 +26,27 @@ const COMMON_ANSWERS = {
   401: problem('No key, or a wrong one', 401, 'Falta la clave de API'),
   403: problem("The other service's key", 403, 'La clave de API no da acceso a este servicio'),
   429: problem('Too many wrong keys from one address', 429, 'Demasiadas solicitudes'),
+  503: problem(
+    'Too much to do: `Retry-After` says when',
+    503,
+    'El servicio está saturado, inténtelo de nuevo',
+  ),
 }
 
-const BODY_KINDS = ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json']
+const PARAMETER_ANSWERS = {
+  400: problem(
+    'A parameter is malformed or out of range',
+    400,
+    'El parámetro length debe ser un entero entre 1 y 63',
+  ),
+}
+
+const BODY_ANSWERS = {
+  413: problem('The body is too large', 413, 'El cuerpo de la solicitud es demasiado grande'),
+  415: problem('The body is of another type', 415, 'El tipo de contenido no es válido'),
+}
+
+const API_KEY = { type: 'string', description: 'API key; in the query or in the body, where there is one' }
 
 interface Documented {
   readonly path: string
@@ -38,27 +57,31 @@ interface Documented {
 /** The route's schema: what the OpenAPI document is generated from, and what serialises its answers. */
 export function documentEndpoint(endpoint: Documented, method: string): FastifySchema {
   const { document, parameters, path } = endpoint
-  const properties: Record<string, unknown> = {
-    api: { type: 'string', description: 'API key' },
-  }
+  const properties: Record<string, unknown> = { api: API_KEY }
+  const required = ['api']
   for (const [name, parameter] of Object.entries(parameters)) {
     properties[name] = {
       ...parameter.schema,
       description: parameter.description,
       ...(parameter.example === undefined ? {} : { examples: [parameter.example] }),
     }
+    if (parameter.required) required.push(name)
   }
-  const name = path.split('/').slice(-2).join('-')
+  const isPost = method === 'POST'
   return {
     tags: [document.tag],
     summary: document.summary,
-    operationId: `${method.toLowerCase()}-${name}`,
-    querystring: { type: 'object', properties },
-    response: { ...COMMON_ANSWERS, ...document.answers },
+    operationId: [method.toLowerCase(), ...path.split('/').slice(-2)].join('-'),
+    // What a POST needs may come in its body instead.
+    querystring: { type: 'object', properties, ...(isPost ? {} : { required }) },
+    response: {
+      ...COMMON_ANSWERS,
+      ...(Object.keys(parameters).length > 0 ? PARAMETER_ANSWERS : {}),
+      ...(isPost ? BODY_ANSWERS : {}),
+      ...document.answers,
+    },
     ...(document.description === undefined ? {} : { description: document.description }),
-    ...(method === 'POST' && document.body !== undefined
-      ? { body: document.body, consumes: BODY_KINDS }
-      : {}),
+    ...(isPost ? { body: { content: bodyContent(properties, document.body) } } : {}),
   }
 }
 

@@ -64,7 +64,7 @@ export function flag(description: string): Parameter<true> {
   return {
     required: false,
     description: `${description} (flag: on when present, with or without a value)`,
-    schema: { type: 'string' },
+    schema: { type: 'string', 'x-flag': true },
     parse: () => ({ value: true }),
   }
 }

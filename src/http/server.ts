@@ -7,6 +7,7 @@ import { answerErrors, refusalOf, send } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { parseQuery } from './parameters.ts'
 import { answerRawError } from './raw-errors.ts'
+import { finishDocument } from './openapi-finish.ts'
 import { API_DESCRIPTION } from './openapi.ts'
 
 /** The longest address answered; the largest head of a request (address and headers). */
@@ -20,6 +21,7 @@ const KEEP_ALIVE_MS = 72_000
 /** A connection on which nothing moves. */
 const IDLE_TIMEOUT_MS = 130_000
 const MAX_CONNECTIONS = 20_000
+const STOP_SWEEP_MS = 50
 
 export interface ServerOptions {
   readonly log: Logger
@@ -42,6 +44,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionTimeout: IDLE_TIMEOUT_MS,
     forceCloseConnections: 'idle',
+    // What arrives on an open connection while the server stops is still answered: Fastify's 503 is not our JSON.
+    return503OnClosing: false,
     http: {
       headersTimeout: HEADERS_TIMEOUT_MS,
       maxHeaderSize: MAX_HEAD_BYTES,
@@ -81,21 +85,29 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   })
 
   answerErrors(app)
+  closeAnsweredConnections(app)
   if (options.corsOrigins.length > 0) {
     await app.register(cors, {
       origin: options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins],
       methods: ['GET', 'HEAD', 'POST', 'DELETE'],
       exposedHeaders: ['Link', 'Retry-After', 'ETag'],
       maxAge: 86_400,
+      // An OPTIONS that is no preflight is answered as one: the plugin's refusal is plain text.
+      strictPreflight: false,
     })
   }
   await app.register(swagger, {
     openapi: { ...API_DESCRIPTION, info: { ...API_DESCRIPTION.info, version: options.version } },
+    transformObject: (made) => finishDocument('openapiObject' in made ? made.openapiObject : made.swaggerObject),
   })
   return app
 }
 
-/** Ends connections that still hold a request after `graceMs`, so that a stuck client cannot hold the exit. */
-export function closeStuckConnections(server: Server, graceMs: number): NodeJS.Timeout {
-  return setTimeout(() => server.closeAllConnections(), graceMs).unref()
+/** While the server stops, a connection whose last request is answered is closed, not kept for the next one. */
+function closeAnsweredConnections(app: FastifyInstance): void {
+  app.addHook('preClose', (done) => {
+    const sweep = setInterval(() => app.server.closeIdleConnections(), STOP_SWEEP_MS)
+    app.server.once('close', () => clearInterval(sweep))
+    done()
+  })
 }

@@ -3,6 +3,7 @@ import { Refusal } from '../core/errors.ts'
 import type { Metrics } from './metrics.ts'
 
 const READY_TIMEOUT_MS = 2_000
+const NOT_READY = 'El servicio no está listo'
 
 /** Rejects when a part that the service cannot do without does not answer. */
 export type ReadyCheck = () => Promise<void>
@@ -10,41 +11,81 @@ export type ReadyCheck = () => Promise<void>
 /** What operators and their programs ask: no key, no effect. */
 export function serviceRoutes(app: FastifyInstance, metrics: Metrics, checks: readonly ReadyCheck[]): void {
   const tags = ['service']
-  const answer = (description: string) => ({
+  const answer = (description: string, status: number, msg?: string) => ({
     description,
     type: 'object',
-    properties: { status: { type: 'integer', examples: [200] } },
+    properties: { status: { type: 'integer' }, ...(msg === undefined ? {} : { msg: { type: 'string' } }) },
+    examples: [msg === undefined ? { status } : { status, msg }],
+  })
+  const plain = (type: string, description: string) => ({
+    200: { description, content: { [type]: { schema: { type: 'string' } } } },
   })
 
   app.get(
     '/healthz',
-    { schema: { tags, summary: 'The process is up', response: { 200: answer('It is') } } },
+    {
+      schema: {
+        tags,
+        operationId: 'get-healthz',
+        summary: 'The process is up',
+        response: { 200: answer('It is', 200) },
+      },
+    },
     async () => ({ status: 200 }),
   )
 
   app.get(
     '/readyz',
-    { schema: { tags, summary: 'Database and image store answer', response: { 200: answer('They do') } } },
+    {
+      schema: {
+        tags,
+        operationId: 'get-readyz',
+        summary: 'Database and image store answer',
+        response: { 200: answer('They do', 200), 503: answer('One does not', 503, NOT_READY) },
+      },
+    },
     async (request) => {
       try {
         await withTimeout(Promise.all(checks.map((check) => check())), READY_TIMEOUT_MS)
         return { status: 200 }
       } catch (error) {
         request.log.error({ err: error }, 'not ready')
-        throw new Refusal(503, 'El servicio no está listo', { headers: { 'retry-after': '1' } })
+        throw new Refusal(503, NOT_READY, { headers: { 'retry-after': '1' } })
       }
     },
   )
 
   app.get(
     '/metrics',
-    { schema: { tags, summary: 'Measurements for Prometheus', produces: ['text/plain'] } },
+    {
+      schema: {
+        tags,
+        operationId: 'get-metrics',
+        summary: 'Measurements for Prometheus',
+        response: plain('text/plain', "In Prometheus's text format"),
+      },
+    },
     async (_request, reply) =>
       reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   )
 
-  app.get('/openapi.json', { schema: { hide: true } }, async (_request, reply) =>
-    reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
+  app.get(
+    '/openapi.json',
+    {
+      schema: {
+        tags,
+        operationId: 'get-openapi',
+        summary: 'This document',
+        response: {
+          200: {
+            description: 'OpenAPI 3.1',
+            content: { 'application/json': { schema: { type: 'object' } } },
+          },
+        },
+      },
+    },
+    async (_request, reply) =>
+      reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
   )
 }
 

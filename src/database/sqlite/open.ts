@@ -44,15 +44,19 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
   const onWriter = threadReader(writer, (work) => work())
   const tx: Transaction = {
     ...onWriter,
-    run: async (query) => Number(await writer.send({ kind: 'run', text: query.sql, values: parameters(query) })),
+    run: async (query) =>
+      Number(await writer.send({ kind: 'run', text: query.sql, values: parameters(query) })),
     runMany: async (text, constants, batch) =>
-      Number(await writer.send({ kind: 'runMany', text, values: constants, rows: batch }, transferable(batch))),
+      Number(
+        await writer.send({ kind: 'runMany', text, values: constants, rows: batch }, transferable(batch)),
+      ),
   }
 
   return {
     dialect: sqliteDialect,
 
-    all: async <Row>(query: Query<Row>) => read(() => trusted<Row[]>(reader.all(query.sql, parameters(query)))),
+    all: async <Row>(query: Query<Row>) =>
+      read(() => trusted<Row[]>(reader.all(query.sql, parameters(query)))),
     first: async <Row>(query: Query<Row>) =>
       read(() => trusted<Row | undefined>(reader.first(query.sql, parameters(query)))),
     values: async (query) => read(() => reader.values(query.sql, parameters(query))),

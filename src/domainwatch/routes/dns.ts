@@ -18,7 +18,7 @@ export function dnsRoute(app: FastifyInstance, shared: EndpointShared, nameServe
     service: 'domainwatch',
     methods: ['GET'],
     path: '/api/v1/domainwatch/dns',
-    parameters: { domain: { ...text('Full name under .cl', 1_000), example: 'nic.cl' } },
+    parameters: { domain: { ...text('Full name under .cl', 1_000), required: true, example: 'nic.cl' } },
     document: {
       tag: 'domainwatch',
       summary: 'Name servers of a domain',

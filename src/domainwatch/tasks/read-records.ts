@@ -4,6 +4,7 @@
  */
 import { decodeUtf8 } from '../../core/text.ts'
 import type { BodyField } from '../../http/body/fields.ts'
+import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
 import {
   countOfFaults,
@@ -103,9 +104,8 @@ function valueOf(
   const text =
     field.kind === 'text' ? field.value : field.kind === 'bytes' ? decodeUtf8(field.bytes) : undefined
   if (text?.trim() === '') return unreadable('El parámetro data está vacío')
-  try {
-    return { kind: 'json', value: JSON.parse(text ?? '') }
-  } catch {
-    return unreadable('El parámetro data no es JSON válido')
-  }
+  const parsed = text === undefined ? undefined : parseJsonText(text)
+  return parsed?.ok === true
+    ? { kind: 'json', value: parsed.value }
+    : unreadable('El parámetro data no es JSON válido')
 }

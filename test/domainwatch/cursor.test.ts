@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { LIST, names, record, stored, walk } from '../support/domains.ts'
+import { call, type Fields } from '../support/http.ts'
+import { startService } from '../support/service.ts'
+
+/**
+ * What others do between two pages: a new record or a change of one, at a date that may fall anywhere in the list.
+ * Few dates, so that names break many ties.
+ */
+const write = fc.record({
+  name: fc.integer({ min: 0, max: 39 }),
+  day: fc.integer({ min: 1, max: 5 }),
+  status: fc.constantFrom(0, 1),
+  reserve: fc.constantFrom(0, 1),
+})
+type Write = typeof write extends fc.Arbitrary<infer T> ? T : never
+
+const dated = ({ name, day, status, reserve }: Write, prefix: string) =>
+  record(`${prefix}${name}`, { date_reg: `2025-01-0${day} 00:00:00`, status, reserve })
+
+const WALKS: readonly Fields[] = [
+  {},
+  { status: 1 },
+  { reserve: '' },
+  { search: '1' },
+  { last_register: 9 },
+  { last_deleted: 9 },
+  { last_register: 7, last_deleted: 6 },
+  { last_register: 5, reserve: '' },
+]
+
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+let runs = 0
+
+test('a walk neither skips nor repeats a record that did not change, whatever is written meanwhile', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(write, { minLength: 1, maxLength: 30, selector: ({ name }) => name }),
+      fc.array(fc.array(write, { maxLength: 4 }), { maxLength: 8 }),
+      fc.constantFrom(...WALKS),
+      fc.constantFrom('asc', 'desc'),
+      fc.integer({ min: 1, max: 7 }),
+      async (initial, writes, filters, sort, limit) => {
+        // A prefix of its own keeps each run apart from the records of those before.
+        const prefix = `p${runs++}x`
+        const search = 'search' in filters ? `${prefix}1` : prefix
+        const query = { ...filters, search, sort }
+        await stored(
+          service,
+          initial.map((each) => dated(each, prefix)),
+        )
+        const expected = await names(service, query)
+        const touched = new Set<string>()
+        const walked = await walk(service, { ...query, limit }, async (page) => {
+          const now = writes[page - 1] ?? []
+          if (now.length === 0) return
+          for (const { name } of now) touched.add(`${prefix}${name}`)
+          const last = new Map(now.map((each) => [each.name, dated(each, prefix)]))
+          await stored(service, [...last.values()])
+        })
+        const seen = walked.map(({ name }) => name)
+        const unchanged = (name: string) => !touched.has(name)
+        assert.deepEqual(seen.filter(unchanged), expected.filter(unchanged))
+      },
+    ),
+    { numRuns: 150 },
+  )
+})
+
+test('pages in a walk without writes are the list itself, for every limit', async () => {
+  await using other = await startService()
+  const data = Array.from({ length: 60 }, (_, i) =>
+    record(`n${i}`, { date_reg: `2025-01-0${(i % 4) + 1} 00:00:00` }),
+  )
+  await stored(other, data)
+  for (const sort of ['asc', 'desc']) {
+    const wanted = await names(other, { sort })
+    for (const limit of [1, 7, 20, 59, 60, 61]) {
+      const walked = await walk(other, { sort, limit })
+      assert.deepEqual(
+        walked.map(({ name }) => name),
+        wanted,
+      )
+    }
+  }
+})
+
+test('the next page keeps what was asked, odd characters too', async () => {
+  await stored(service, [
+    record('odd1', { agent: 'a?b&c=d #é' }),
+    record('odd2', { agent: 'a?b&c=d #é' }),
+    record('odd3', { agent: 'otro' }),
+  ])
+  const walked = await walk(service, { search: '?b&c=d #é', agent: '', limit: 1, sort: 'asc' })
+  assert.deepEqual(
+    walked.map(({ name }) => name),
+    ['odd1', 'odd2'],
+  )
+})
+
+test("a cursor without the key's parameter does not open the list", async () => {
+  const query = { api: service.domainKey, limit: 1 }
+  const link = (await call(service, LIST, { query })).headers.get('link') ?? ''
+  const cursor = new URL(/<([^>]*)>/.exec(link)?.[1] ?? '').searchParams.get('cursor')
+  assert.equal((await call(service, LIST, { query: { cursor } })).status, 401)
+})

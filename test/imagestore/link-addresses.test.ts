@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import sharp from 'sharp'
+import {
+  answerOf,
+  bytesOf,
+  expectedHash,
+  getRaw,
+  gradient,
+  ImageClient,
+  NO_IMAGE,
+  plain,
+} from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const png = await gradient(60, 40).png().toBuffer()
+const jpeg = await gradient(60, 40).jpeg().toBuffer()
+const tiff = await gradient(60, 40).tiff().toBuffer()
+const svg = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><rect width="9" height="9"/></svg>',
+)
+const hash = expectedHash(png)
+
+const unknownIds: Readonly<Record<string, string>> = {
+  nothing: '',
+  'an unknown hash': 'a'.repeat(32),
+  'an unknown hash with a modifier': `${'a'.repeat(32)}&m=w_1`,
+  'an unknown hash with a wrong modifier': `${'a'.repeat(32)}&m=nada`,
+  'upper case': hash.toUpperCase(),
+  'too short': hash.slice(1),
+  'too long': `${hash}a`,
+  'very long': 'a'.repeat(4_000),
+  'letters that are not base32': '01890189018901890189018901890189',
+  'a NUL behind': `${hash}%00`,
+  'a NUL before the extension': `${hash}%00.png`,
+  'a line break behind': `${hash}%0A`,
+  'a space behind': `${hash}%20`,
+  'up and away': '..%2f..%2fcatalejo.db',
+  'up and away, plainly written twice': '%2e%2e%2fcatalejo.db',
+  'a folder before': `x/${hash}`,
+  'a folder behind': `${hash}/x`,
+  'a slash behind': `${hash}/`,
+  'a backslash': '..%5ccatalejo.db',
+  'other letters': '%C3%B1'.repeat(32),
+  'letters that look alike': hash.replace(/^./, '%D0%B0'),
+  'the key of a blob': `${hash}.0123456789ab`,
+  'an unknown extension': `${hash}.bmp`,
+  'a script as extension': `${hash}.php`,
+  'an extension of no format that is written': `${hash}.svg`,
+  'TIFF, which is not written': `${hash}.tiff`,
+  'an empty extension': `${hash}.`,
+  'two extensions': `${hash}.png.png`,
+  'two dots': `${hash}..png`,
+  'an extension and a space': `${hash}.png%20`,
+  'a property of all objects as extension': `${hash}.constructor`,
+}
+
+suite('addresses of the public link', () => {
+  let service: TestService
+  let fotos: ImageClient
+
+  before(async () => {
+    service = await startService()
+    fotos = new ImageClient(service.url, service.imageKey)
+    for (const bytes of [png, jpeg, tiff, svg]) assert.equal((await fotos.upload(bytes)).status, 200)
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  for (const [name, id] of Object.entries(unknownIds)) {
+    test(`${name} names no image`, async () => {
+      const { status, text } = await getRaw(service.url, `/i/${id}`)
+      assert.deepEqual({ status, body: JSON.parse(text) }, NO_IMAGE)
+    })
+  }
+
+  for (const id of ['%', '%zz', `${hash}%`, '%c3%28', '%ff']) {
+    test(`broken escapes are refused: ${id}`, async () => {
+      const { status, text } = await getRaw(service.url, `/i/${id}`)
+      assert.ok(status === 404 || status === 400)
+      assert.deepEqual(Object.keys(JSON.parse(text)), ['status', 'msg'])
+    })
+  }
+
+  test('an answer that is no image is not kept by caches', async () => {
+    const response = await fotos.link('a'.repeat(32))
+    assert.doesNotMatch(response.headers.get('cache-control') ?? '', /immutable|max-age=[1-9]/)
+    assert.equal(response.headers.get('etag'), null)
+  })
+
+  test('the names of headers and parameters that mean nothing here change nothing', async () => {
+    const response = await fotos.link(`${hash}?api=nada&x=1`)
+    assert.deepEqual(await bytesOf(response), png)
+  })
+
+  for (const [format, bytes, extensions] of [
+    ['PNG', png, ['png', 'PNG']],
+    ['JPEG', jpeg, ['jpg', 'jpeg', 'JPG']],
+    ['TIFF', tiff, ['tif', 'tiff']],
+    ['SVG', svg, ['svg']],
+  ] as const) {
+    for (const extension of extensions) {
+      test(`${format} under its own extension .${extension} is the original`, async () => {
+        const response = await fotos.link(`${expectedHash(bytes)}.${extension}`)
+        assert.equal(response.status, 200)
+        assert.deepEqual(await bytesOf(response), bytes)
+      })
+    }
+  }
+
+  for (const [source, bytes] of [
+    ['PNG', png],
+    ['JPEG', jpeg],
+    ['TIFF', tiff],
+    ['SVG', svg],
+  ] as const) {
+    for (const [extension, mime, format] of [
+      ['webp', 'image/webp', 'webp'],
+      ['jpg', 'image/jpeg', 'jpeg'],
+      ['JPEG', 'image/jpeg', 'jpeg'],
+      ['png', 'image/png', 'png'],
+      ['gif', 'image/gif', 'gif'],
+      ['avif', 'image/avif', 'heif'],
+    ] as const) {
+      if (source.toLowerCase() === format) continue
+      test(`${source} under .${extension} is converted`, async () => {
+        const response = await fotos.link(`${expectedHash(bytes)}.${extension}`)
+        assert.equal(response.status, 200)
+        assert.equal(response.headers.get('content-type'), mime)
+        const { format: made, width, height } = await sharp(await bytesOf(response)).metadata()
+        assert.deepEqual([made, width, height], [format, 60, 40])
+      })
+    }
+  }
+
+  test('every way to write a modifier means the same', async () => {
+    const expected = await fotos.link(`${hash}&m=w_30,f_webp`)
+    const etag = expected.headers.get('etag')
+    const bytes = await bytesOf(expected)
+    assert.equal(expected.status, 200)
+    for (const written of [
+      `${hash}?m=w_30,f_webp`,
+      `${hash}?m=f_webp,w_30`,
+      `${hash}?x=1&m=w_30,f_webp`,
+      `${hash}&m=w_30.webp`,
+      `${hash}.webp&m=w_30`,
+      `${hash}.webp?m=w_30`,
+      `${hash}.jpg&m=w_30,f_webp`,
+      `${hash}%26m=w_30,f_webp`,
+      `${hash}&m=w_30%2Cf_webp`,
+      `${hash}&m=w_7&m=w_30,f_webp`,
+      `${hash}&m=w_30,f_webp?m=w_7`,
+      `${hash}&m=w_30,f_webp&utm=x`,
+    ]) {
+      const response = await fotos.link(written)
+      assert.equal(response.status, 200, written)
+      assert.equal(response.headers.get('etag'), etag, written)
+      assert.deepEqual(await bytesOf(response), bytes, written)
+    }
+  })
+
+  test('an empty modifier is none', async () => {
+    for (const written of [`${hash}&m=`, `${hash}?m=`, `${hash}&m`, `${hash}&`, `${hash}?`]) {
+      assert.deepEqual(await bytesOf(await fotos.link(written)), png, written)
+    }
+  })
+
+  test('a second question mark belongs to the modifier', async () => {
+    assert.deepEqual(plain(await answerOf(await fotos.link(`${hash}?m=w_30?x`))), {
+      status: 400,
+      body: { status: 400, msg: 'El modificador w_30?x no es válido: un entero de 1 a 8192' },
+    })
+  })
+
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+    test(`${method} is not for links`, async () => {
+      const response = await fotos.link(hash, { method })
+      assert.equal(response.status, 405)
+      assert.match(response.headers.get('allow') ?? '', /GET.*HEAD/)
+    })
+  }
+})

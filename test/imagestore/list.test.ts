@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, suite, test } from 'node:test'
+import {
+  type Answer,
+  expectedHash,
+  gradient,
+  ImageClient,
+  plain,
+  problem,
+  stamped,
+} from '../support/images.ts'
+import { answerOf } from '../support/images.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+
+const png = await gradient(20, 10).png().toBuffer()
+const image = (name: string) => stamped(png, Buffer.from(name).toString('hex'))
+const hashOf = (name: string) => expectedHash(image(name))
+
+function imagesOf({ body }: Answer): Readonly<Record<string, unknown>>[] {
+  assert.ok(Array.isArray(body['data']))
+  assert.equal(body['count'], body['data'].length)
+  return body['data']
+}
+
+const namesOf = (answer: Answer) => imagesOf(answer).map(({ name }) => String(name))
+
+const nextOf = ({ headers }: Answer) => /^<(.+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1]
+
+suite('list of images', () => {
+  const clock = new ManualClock('2026-03-01T00:00:00Z')
+  let service: TestService
+  let fotos: ImageClient
+  let accounts = 0
+
+  before(async () => {
+    service = await startService({ clock })
+  })
+  after(() => service[Symbol.asyncDispose]())
+  beforeEach(async () => {
+    const { key } = await service.newKey(`lista ${accounts++}`, 'imagestore')
+    fotos = new ImageClient(service.url, key)
+  })
+
+  async function uploadAll(names: readonly string[], secondsBetween = 1): Promise<void> {
+    for (const name of names) {
+      assert.equal((await fotos.upload(image(name), { name })).status, 200)
+      clock.advance(1_000 * secondsBetween)
+    }
+  }
+
+  /** Follows `Link` from the first page to the last. */
+  async function walk(
+    query: Readonly<Record<string, string>>,
+    between: (page: number) => Promise<void> = async () => {},
+  ): Promise<string[]> {
+    const names: string[] = []
+    let answer = await fotos.list(query)
+    for (let page = 0; ; page++) {
+      names.push(...namesOf(answer))
+      const next = nextOf(answer)
+      if (next === undefined) return names
+      await between(page)
+      answer = await answerOf(await fetch(next))
+      assert.equal(answer.status, 200)
+    }
+  }
+
+  test('an application without images', async () => {
+    const answer = await fotos.list()
+    assert.deepEqual(plain(answer), { status: 200, body: { status: 200, count: 0, data: [] } })
+    assert.equal(answer.headers.get('link'), null)
+  })
+
+  test('own images only, with all their fields', async () => {
+    const date = clock.now() / 1000
+    const { body } = await fotos.upload(image('una'), { name: 'una.png' })
+    assert.deepEqual((await fotos.list()).body, {
+      status: 200,
+      count: 1,
+      data: [
+        {
+          name: 'una.png',
+          hash: hashOf('una'),
+          dhash: body['dhash'],
+          mime: 'image/png',
+          width: 20,
+          height: 10,
+          size: image('una').length,
+          date,
+        },
+      ],
+    })
+    const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
+    assert.deepEqual((await other.list()).body, { status: 200, count: 0, data: [] })
+  })
+
+  test('newest first, and a new upload of the same bytes is newest', async () => {
+    await uploadAll(['a', 'b', 'c'])
+    assert.deepEqual(namesOf(await fotos.list()), ['c', 'b', 'a'])
+    await uploadAll(['a'])
+    assert.deepEqual(namesOf(await fotos.list()), ['a', 'c', 'b'])
+  })
+
+  for (const together of [true, false]) {
+    test(`pages of every size meet each image once, uploaded ${together ? 'in one second' : 'one a second'}`, async () => {
+      const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+      await uploadAll(names, together ? 0 : 1)
+      const whole = namesOf(await fotos.list())
+      assert.deepEqual(whole.toSorted(), names)
+      for (const limit of ['1', '2', '3', '6', '7', '8', '1024']) {
+        assert.deepEqual(await walk({ limit }), whole)
+      }
+    })
+  }
+
+  test('the next page keeps the other parameters', async () => {
+    await uploadAll(['x1', 'y1', 'x2', 'y2', 'x3'])
+    assert.deepEqual(await walk({ limit: '1', search: 'x' }), ['x3', 'x2', 'x1'])
+  })
+
+  test('a walk while others upload and delete meets what stayed once', async () => {
+    const names = Array.from({ length: 12 }, (_, index) => `foto ${String.fromCharCode(97 + index)}`)
+    await uploadAll(names, 0)
+    const inOrder = namesOf(await fotos.list())
+    const doomed = [inOrder[1], inOrder[2], inOrder[7]].map(String)
+    const met = await walk({ limit: '3' }, async (page) => {
+      clock.advance(1_000)
+      await fotos.upload(image(`nueva ${page}`), { name: `nueva ${page}` })
+      const name = doomed[page]
+      if (name !== undefined) await fotos.remove(hashOf(name))
+    })
+    assert.equal(new Set(met).size, met.length)
+    assert.deepEqual(
+      met.filter((name) => !doomed.includes(name)),
+      inOrder.filter((name) => !doomed.includes(name)),
+    )
+  })
+
+  for (const [search, expected] of [
+    ['ñandú', ['ÑANDÚ.png', 'ñandú chico.jpg']],
+    ['ÑAN', ['ÑANDÚ.png', 'ñandú chico.jpg']],
+    ['.PNG', ['ÑANDÚ.png', 'casa_1.png', 'casa%1.PNG']],
+    ['_1', ['casa_1.png']],
+    ['%1', ['casa%1.PNG']],
+    ['CHICO', ['ñandú chico.jpg']],
+    ['nandu', []],
+    ['', ['ñandú chico.jpg', 'ÑANDÚ.png', 'casa%1.PNG', 'casa_1.png']],
+  ] as const) {
+    test(`search «${search}»`, async () => {
+      await uploadAll(['ñandú chico.jpg', 'ÑANDÚ.png', 'casa_1.png', 'casa%1.PNG'])
+      assert.deepEqual(namesOf(await fotos.list({ search })).toSorted(), expected.toSorted())
+    })
+  }
+
+  for (const [name, value] of [
+    ['limit', '0'],
+    ['limit', '1025'],
+    ['limit', '-1'],
+    ['limit', 'diez'],
+    ['limit', '1.5'],
+    ['limit', ''],
+  ] as const) {
+    test(`${name}=${value} is out of range`, async () => {
+      assert.deepEqual(
+        plain(await fotos.list({ [name]: value })),
+        problem(400, 'El parámetro limit debe ser un entero entre 1 y 1024'),
+      )
+    })
+  }
+
+  for (const cursor of [
+    '',
+    'x',
+    '1.x',
+    `-1.${'a'.repeat(32)}`,
+    `1.${'A'.repeat(32)}`,
+    `1.${'a'.repeat(32)}.2`,
+    '9'.repeat(90),
+  ]) {
+    test(`cursor ${cursor} is malformed`, async () => {
+      assert.deepEqual(
+        plain(await fotos.list({ cursor })),
+        problem(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior'),
+      )
+    })
+  }
+})

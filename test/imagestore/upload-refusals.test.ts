@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import {
+  answerOf,
+  DAMAGED,
+  gradient,
+  ImageClient,
+  INFO,
+  NO_INFO,
+  noise,
+  plain,
+  problem,
+} from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const png = await gradient(60, 40).png().toBuffer()
+const jpeg = await noise(64, 64).jpeg().toBuffer()
+const webp = await noise(64, 64).webp().toBuffer()
+const gif = await noise(64, 64).gif().toBuffer()
+const base64 = (bytes: Buffer) => bytes.toString('base64')
+
+const badInfo: Readonly<Record<string, unknown>> = {
+  missing: undefined,
+  null: null,
+  'a number': 7,
+  true: true,
+  'an array': [INFO],
+  'an empty object': {},
+  'an empty text': '',
+  'a text that is not JSON': '{name:"x"}',
+  'cut JSON': JSON.stringify(INFO).slice(0, -1),
+  'JSON of a text': JSON.stringify(JSON.stringify(INFO)),
+  'JSON null': 'null',
+  'JSON array': '[]',
+  'without name': { mime: INFO.mime, ip: INFO.ip },
+  'without mime': { name: INFO.name, ip: INFO.ip },
+  'without ip': { name: INFO.name, mime: INFO.mime },
+  'empty name': { ...INFO, name: '' },
+  'empty mime': { ...INFO, mime: '' },
+  'empty ip': { ...INFO, ip: '' },
+  'name a number': { ...INFO, name: 5 },
+  'name null': { ...INFO, name: null },
+  'mime an object': { ...INFO, mime: {} },
+  'ip a number': { ...INFO, ip: 127 },
+  'ip out of range': { ...INFO, ip: '300.1.1.1' },
+  'ip a host name': { ...INFO, ip: 'localhost' },
+  'ip with a port': { ...INFO, ip: '127.0.0.1:80' },
+  'ip with spaces': { ...INFO, ip: ' 127.0.0.1' },
+  'ip of three numbers': { ...INFO, ip: '127.0.1' },
+  'fields of other capitals': { Name: 'x', MIME: 'image/png', IP: '127.0.0.1' },
+}
+
+const badImage: Readonly<Record<string, unknown>> = {
+  missing: undefined,
+  null: null,
+  'a number': 12345678,
+  'an array': [base64(png)],
+  empty: '',
+  'white space': ' \n',
+  'padding alone': '====',
+  'not base64': 'esto no es base64!',
+  'foreign character within': `${base64(png).slice(0, 40)}*${base64(png).slice(40)}`,
+  'an impossible length': base64(png).replace(/=+$/, '').slice(0, 41),
+  'a data: prefix alone': 'data:image/png;base64,',
+  'base64 twice': base64(Buffer.from(base64(png))),
+  'a text': base64(Buffer.from('no soy una imagen')),
+  'one octet': 'AA==',
+  HTML: base64(Buffer.from('<!doctype html><svg></svg>')),
+  BMP: base64(Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)])),
+  PDF: base64(Buffer.from('%PDF-1.7\n%âãÏÓ\n')),
+  HEIC: base64(Buffer.from('\0\0\0\x18ftypheic\0\0\0\0mif1heic', 'latin1')),
+  'a PNG signature alone': base64(png.subarray(0, 8)),
+  'PNG cut in half': base64(png.subarray(0, png.length >> 1)),
+  'PNG without its end': base64(png.subarray(0, png.length - 12)),
+  'PNG with a changed octet': base64(changed(png, png.length - 30)),
+  'JPEG cut in half': base64(jpeg.subarray(0, jpeg.length >> 1)),
+  'JPEG without its last octets': base64(jpeg.subarray(0, jpeg.length - 40)),
+  'WebP cut in half': base64(webp.subarray(0, webp.length >> 1)),
+  'GIF cut in half': base64(gif.subarray(0, gif.length >> 1)),
+  'SVG that is not closed': base64(
+    Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">'),
+  ),
+  'SVG without size': base64(Buffer.from('<svg')),
+}
+
+function changed(bytes: Buffer, at: number): Buffer {
+  const copy = Buffer.from(bytes)
+  copy[at] = (copy[at] ?? 0) ^ 0xff
+  return copy
+}
+
+suite('upload refuses', () => {
+  let service: TestService
+  let fotos: ImageClient
+
+  before(async () => {
+    service = await startService({ flags: { 'max-image-bytes': '20000' } })
+    fotos = new ImageClient(service.url, service.imageKey)
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  for (const [name, info] of Object.entries(badInfo)) {
+    test(`info: ${name}`, async () => {
+      assert.deepEqual(plain(await fotos.post({ image: base64(png), info })), NO_INFO)
+    })
+  }
+
+  for (const [name, image] of Object.entries(badImage)) {
+    test(`image: ${name}`, async () => {
+      assert.deepEqual(plain(await fotos.post({ image, info: INFO })), DAMAGED)
+    })
+  }
+
+  test('nothing of what was refused is stored', async () => {
+    assert.deepEqual((await fotos.list()).body, { status: 200, count: 0, data: [] })
+  })
+
+  test('the key first, then info, then the image', async () => {
+    const stranger = new ImageClient(service.url, 'x'.repeat(32))
+    const wrongKey = problem(401, 'La clave de API no es válida')
+    assert.deepEqual(plain(await stranger.post({ image: '*', info: {} })), wrongKey)
+    assert.deepEqual(plain(await stranger.post({ image: base64(png), info: INFO })), wrongKey)
+    assert.deepEqual(plain(await fotos.post({ image: '*', info: {} })), NO_INFO)
+    assert.deepEqual(plain(await fotos.post({ image: base64(Buffer.alloc(20_001)), info: {} })), NO_INFO)
+    assert.deepEqual(plain(await fotos.post({ image: '*', info: INFO })), DAMAGED)
+  })
+
+  test('the key in the body is checked before info and image', async () => {
+    const send = async (body: Readonly<Record<string, string>>) =>
+      plain(
+        await answerOf(
+          await fetch(`${service.url}/api/v1/imagestore/upload`, {
+            method: 'POST',
+            body: new URLSearchParams(body),
+          }),
+        ),
+      )
+    assert.deepEqual(await send({ image: '*', info: '' }), problem(401, 'Falta la clave de API'))
+    assert.deepEqual(await send({ api: '', image: '*' }), problem(401, 'Falta la clave de API'))
+    assert.deepEqual(await send({ api: 'no', image: '*' }), problem(401, 'La clave de API no es válida'))
+    assert.deepEqual(
+      await send({ api: service.domainKey, image: '*' }),
+      problem(403, 'La clave de API no da acceso a este servicio'),
+    )
+    assert.deepEqual(await send({ api: service.imageKey, image: '*' }), NO_INFO)
+  })
+
+  const unreadable: Readonly<Record<string, RequestInit>> = {
+    'no body': {},
+    'cut JSON': { headers: { 'content-type': 'application/json' }, body: '{"image":"AAAA"' },
+    'JSON that is no object': { headers: { 'content-type': 'application/json' }, body: '[1]' },
+    'multipart without boundary': { headers: { 'content-type': 'multipart/form-data' }, body: '--x' },
+    'multipart that does not end': {
+      headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      body: '--x\r\nContent-Disposition: form-data; name="info"\r\n\r\n{}',
+    },
+  }
+  for (const [name, init] of Object.entries(unreadable)) {
+    test(`a body that cannot be read: ${name}`, async () => {
+      const response = await fetch(fotos.endpoint('upload'), { method: 'POST', ...init })
+      assert.deepEqual(plain(await answerOf(response)), NO_INFO)
+    })
+  }
+
+  test('another media type is a 415', async () => {
+    const response = await fetch(fotos.endpoint('upload'), {
+      method: 'POST',
+      headers: { 'content-type': 'image/png' },
+      body: png,
+    })
+    const { status, body } = await answerOf(response)
+    assert.deepEqual([status, body['status'], typeof body['msg']], [415, 415, 'string'])
+  })
+
+  test('too large an image is a 413, in the body or past its limit, and one at the limit is stored', async () => {
+    const fitting = await noise(70, 80).png({ compressionLevel: 0 }).toBuffer()
+    assert.ok(fitting.length < 20_000)
+    // What follows the end of a PNG is not read.
+    const atLimit = Buffer.concat([fitting, Buffer.alloc(20_000 - fitting.length)])
+    const tooLarge = problem(413, 'La imagen supera el máximo de 20000 bytes')
+    assert.equal((await fotos.upload(atLimit)).status, 200)
+    assert.deepEqual(plain(await fotos.upload(Buffer.concat([atLimit, Buffer.alloc(1)]))), tooLarge)
+    assert.deepEqual(plain(await fotos.upload(Buffer.alloc(500_000))), tooLarge)
+    const huge = await fotos.upload(Buffer.alloc(3_000_000))
+    assert.deepEqual([huge.status, huge.body['status'], typeof huge.body['msg']], [413, 413, 'string'])
+    assert.equal((await fotos.upload(png)).status, 200)
+  })
+})

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { call, send, type Encoding, type Fields, type Reply } from './http.ts'
+import type { TestService } from './service.ts'
+
+export const ADD = '/api/v1/domainwatch/add'
+export const LIST = '/api/v1/domainwatch/list'
+export const UPDATE = '/api/v1/domainwatch/update'
+export const DNS = '/api/v1/domainwatch/dns'
+
+/** A record as `list` returns it. */
+export interface ListedRecord {
+  readonly name: string
+  readonly length: number
+  readonly agent: string
+  readonly status: number
+  readonly reserved: number
+  readonly revision: number
+  readonly discarded: number
+  readonly date_reg: string
+  readonly date_mod: string
+}
+
+/** A good record of `add`, with what the test is about put in its place. */
+export function record(domain: string, fields: Fields = {}) {
+  const date_reg = '2025-12-31 14:30:34'
+  return { domain, length: [...domain].length, reserve: 0, status: 1, date_reg, ...fields }
+}
+
+export interface Options {
+  readonly key?: string
+  readonly encoding?: Encoding
+}
+
+export function add(service: TestService, data: unknown, options: Options = {}): Promise<Reply> {
+  const { key = service.domainKey, encoding = 'urlencoded' } = options
+  return send(service, ADD, { data }, { encoding, query: { api: key } })
+}
+
+/** `add` that must succeed with this many records. */
+export async function stored(service: TestService, data: readonly unknown[], options: Options = {}) {
+  const { body } = await add(service, data, options)
+  assert.deepEqual(body, { status: 200, count: new Set(data.map(nameOf)).size })
+}
+
+function nameOf(record: unknown): unknown {
+  return typeof record === 'object' && record !== null && 'domain' in record ? record.domain : record
+}
+
+export function update(service: TestService, data: unknown, options: Options = {}): Promise<Reply> {
+  const { key = service.domainKey, encoding = 'urlencoded' } = options
+  return send(service, UPDATE, { data }, { encoding, query: { api: key } })
+}
+
+export interface Listing {
+  readonly status: number
+  readonly count: number
+  readonly query: string
+  readonly data: readonly [readonly ListedRecord[]]
+}
+
+/** A list that must succeed, its shape checked to the last field. */
+export async function list(service: TestService, query: Fields = {}): Promise<Listing> {
+  const reply = await call(service, LIST, { query: { api: service.domainKey, ...query } })
+  return listing(reply)
+}
+
+export function listing(reply: Reply): Listing {
+  assert.equal(reply.status, 200, reply.text)
+  // Its shape is asserted just below.
+  const body = reply.body as Listing
+  assert.deepEqual(Object.keys(body), ['status', 'count', 'query', 'data'])
+  assert.equal(body.data.length, 1)
+  assert.equal(body.data[0].length, body.count)
+  for (const each of body.data[0]) assert.deepEqual(Object.keys(each), FIELDS)
+  return body
+}
+
+const FIELDS = [
+  'name',
+  'length',
+  'agent',
+  'status',
+  'reserved',
+  'revision',
+  'discarded',
+  'date_reg',
+  'date_mod',
+]
+
+export async function records(service: TestService, query: Fields = {}): Promise<readonly ListedRecord[]> {
+  return (await list(service, query)).data[0]
+}
+
+export async function names(service: TestService, query: Fields = {}): Promise<string[]> {
+  return (await records(service, query)).map(({ name }) => name)
+}
+
+/** The pages of a list from the first to the last, by their `Link` headers, `between` run after each. */
+export async function walk(
+  service: TestService,
+  query: Fields,
+  between: (page: number) => Promise<void> = async () => {},
+): Promise<ListedRecord[]> {
+  const all: ListedRecord[] = []
+  let reply = await call(service, LIST, { query: { api: service.domainKey, ...query } })
+  for (let page = 1; ; page++) {
+    all.push(...listing(reply).data[0])
+    const link = reply.headers.get('link')
+    if (link === null) return all
+    const next = /^<([^>]*)>; rel="next"$/.exec(link)?.[1]
+    assert.ok(next?.startsWith(`${service.url}/`), link)
+    await between(page)
+    reply = await call(service, next.slice(service.url.length))
+  }
+}

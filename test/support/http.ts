@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import type { TestService } from './service.ts'
+
+/** The three encodings that every POST body may come in. */
+export const ENCODINGS = ['urlencoded', 'multipart', 'json'] as const
+export type Encoding = (typeof ENCODINGS)[number]
+
+export type Fields = Readonly<Record<string, unknown>>
+
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  /** Parsed JSON; undefined where there is no body. */
+  readonly body: unknown
+  readonly text: string
+}
+
+export interface CallOptions {
+  readonly method?: string
+  readonly query?: Fields | URLSearchParams | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array<ArrayBuffer> | FormData | URLSearchParams | undefined
+}
+
+/** One request. That the HTTP status equals the body's is checked on every JSON answer. */
+export async function call(
+  service: Pick<TestService, 'url'>,
+  path: string,
+  options: CallOptions = {},
+): Promise<Reply> {
+  const { method = options.body === undefined ? 'GET' : 'POST', query, headers = {}, body } = options
+  const response = await fetch(`${service.url}${path}${queryText(query)}`, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body }),
+  })
+  const text = await response.text()
+  const isJson = text !== '' && (response.headers.get('content-type') ?? '').startsWith('application/json')
+  const parsed: unknown = isJson ? JSON.parse(text) : undefined
+  if (isJson && path !== '/openapi.json') assert.equal(statusOf(parsed), response.status)
+  return { status: response.status, headers: response.headers, body: parsed, text }
+}
+
+/** A POST (or another method) whose body carries `fields` in the given encoding. */
+export function send(
+  service: Pick<TestService, 'url'>,
+  path: string,
+  fields: Fields,
+  options: { encoding?: Encoding; query?: Fields; method?: string } = {},
+): Promise<Reply> {
+  const { encoding = 'urlencoded', query, method = 'POST' } = options
+  return call(service, path, { method, query, ...encode(encoding, fields) })
+}
+
+/** `fields` as a body: what is no string goes as JSON text, except in a JSON body, where it goes as it is. */
+export function encode(
+  encoding: Encoding,
+  fields: Fields,
+): Required<Pick<CallOptions, 'body'>> & Pick<CallOptions, 'headers'> {
+  switch (encoding) {
+    case 'urlencoded':
+      return { body: new URLSearchParams(textsOf(fields)) }
+    case 'multipart': {
+      const form = new FormData()
+      for (const [name, value] of Object.entries(textsOf(fields))) form.set(name, value)
+      return { body: form }
+    }
+    case 'json':
+      return { body: JSON.stringify(fields), headers: { 'content-type': 'application/json' } }
+  }
+}
+
+function textsOf(fields: Fields): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]),
+  )
+}
+
+function queryText(query: Fields | URLSearchParams | undefined): string {
+  if (query === undefined) return ''
+  return `?${query instanceof URLSearchParams ? query : new URLSearchParams(textsOf(query))}`
+}
+
+function statusOf(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'status' in body ? body.status : undefined
+}
