@@ -2,35 +2,41 @@
 // Memory is laid out by the caller (src/imagestore/engine/dhash.ts); nothing is allocated here.
 
 const OUTPUTS: i32 = 9
-/** Address of a mask that the caller writes: bytes of four RGB pixels to four bytes each, the last one 0. */
+// Addresses of vectors that the caller writes. A constant in the code would be built anew on every turn of the loop, a value
+// loaded before it stays in its register.
+/** Mask: bytes of four RGB pixels to four bytes each, the last one 0. */
 const SPREAD: usize = 0
+const RED_BLUE: usize = 16
+const HALF_GREEN: usize = 32
+const LOW_BYTES: usize = 48
+const HALF: usize = 64
 const ROUNDING: i32 = 1 << 21
 const PRECISION_BITS: i32 = 22
 
 // ITU-R 601 with 16 fractional bits: (R*19595 + G*38470 + B*7471 + 0x8000) >> 16. 38470 does not fit a signed 16-bit lane,
 // so its half is used and the product added twice.
-const RED_BLUE: v128 = i16x8(19595, 7471, 19595, 7471, 19595, 7471, 19595, 7471)
-const HALF_GREEN: v128 = i16x8(19235, 0, 19235, 0, 19235, 0, 19235, 0)
-
 /** Four pixels of four bytes to 32-bit luma. */
-function luma4(pixels: v128): v128 {
-  const redBlue = i32x4.dot_i16x8_s(v128.and(pixels, i16x8.splat(0xff)), RED_BLUE)
-  const green = i32x4.dot_i16x8_s(i16x8.shr_u(pixels, 8), HALF_GREEN)
-  const sum = i32x4.add(i32x4.add(redBlue, i32x4.splat(0x8000)), i32x4.add(green, green))
+function luma4(pixels: v128, low: v128, redBlue: v128, halfGreen: v128, half: v128): v128 {
+  const ends = i32x4.dot_i16x8_s(v128.and(pixels, low), redBlue)
+  const green = i32x4.dot_i16x8_s(i16x8.shr_u(pixels, 8), halfGreen)
+  const sum = i32x4.add(i32x4.add(ends, half), i32x4.add(green, green))
   return i32x4.shr_u(sum, 16)
 }
 
 /** `pixels` pixels at `source` to 16-bit luma at `target`; reads and writes up to 31 bytes past either end. */
 function toLuma(source: usize, channels: i32, target: usize, pixels: i32): void {
+  const low = v128.load(LOW_BYTES)
+  const redBlue = v128.load(RED_BLUE)
+  const halfGreen = v128.load(HALF_GREEN)
+  const half = v128.load(HALF)
   if (channels == 3) {
-    // A swizzle by a value from memory stays one instruction; a shuffle by a constant rebuilds its mask every time.
     const spread = v128.load(SPREAD)
     for (let i: i32 = 0; i < pixels; i += 8) {
       v128.store(
         target,
         i16x8.narrow_i32x4_s(
-          luma4(v128.swizzle(v128.load(source), spread)),
-          luma4(v128.swizzle(v128.load(source, 12), spread)),
+          luma4(v128.swizzle(v128.load(source), spread), low, redBlue, halfGreen, half),
+          luma4(v128.swizzle(v128.load(source, 12), spread), low, redBlue, halfGreen, half),
         ),
       )
       source += 24
@@ -38,7 +44,7 @@ function toLuma(source: usize, channels: i32, target: usize, pixels: i32): void 
     }
   } else if (channels == 4) {
     for (let i: i32 = 0; i < pixels; i += 8) {
-      v128.store(target, i16x8.narrow_i32x4_s(luma4(v128.load(source)), luma4(v128.load(source, 16))))
+      v128.store(target, i16x8.narrow_i32x4_s(luma4(v128.load(source), low, redBlue, halfGreen, half), luma4(v128.load(source, 16), low, redBlue, halfGreen, half)))
       source += 32
       target += 16
     }

@@ -1,26 +1,52 @@
 #!/usr/bin/env node
-// Starts the command on Node 24 or newer: this Node if it is one, else the one that came as a dependency.
+// Starts the command on Node 24.11 or newer (24.0 fails the tests): this Node if it is one, else the one that came as a
+// dependency.
 // The program is compiled in the packed release (dist/) and runs from its sources in a checkout (src/).
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-const compiled = new URL('../dist/cli.js', import.meta.url)
-const program = existsSync(compiled) ? compiled : new URL('../src/cli.ts', import.meta.url)
+const PARENT_CHECK_MS = 250
 
-const [major, minor] = process.versions.node.split('.').map(Number)
+// A checkout may hold an older dist/ beside its sources, so these come first; a release has none.
+const source = new URL('../src/cli.ts', import.meta.url)
+const program = existsSync(source) ? source : new URL('../dist/cli.js', import.meta.url)
+
+stopWithNpm()
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major > 24 || (major === 24 && minor >= 11)) {
   await import(program.href)
 } else {
   const node = bundledNode()
   if (node === undefined) {
-    console.error(`catalejo needs Node 24 or newer (this is ${process.versions.node})`)
+    console.error(
+      `catalejo needs Node 24.11 or newer: this is ${process.versions.node}, and none came along for ` +
+        `${process.platform} on ${process.arch}`,
+    )
     process.exit(1)
   }
   const child = spawn(node, [fileURLToPath(program), ...process.argv.slice(2)], { stdio: 'inherit' })
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => {
+    console.error(
+      `catalejo needs Node 24.11 or newer: the one that came along does not start (${error.message})`,
+    )
+    process.exit(1)
+  })
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))
+}
+
+/**
+ * npm, told to stop, ends the shell it started us with and no more: the service would stay, without a parent, and
+ * keep its port.
+ */
+function stopWithNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) process.kill(process.pid, 'SIGTERM')
+  }, PARENT_CHECK_MS).unref()
 }
 
 function bundledNode() {

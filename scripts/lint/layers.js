@@ -89,7 +89,7 @@ const sqlOnlyInQueries = {
 
 const isStatement = (text) =>
   typeof text === 'string' &&
-  /^\s*(SELECT\s.+\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s)/is.test(
+  /^\s*(SELECT\s.+\sFROM\s|INSERT\s+(OR\s+\w+\s+)?INTO\s|UPDATE\s+\w+\s+SET\s|DELETE\s+FROM\s|PRAGMA\s)/s.test(
     text,
   )
 

@@ -5,8 +5,6 @@ import type { Identity, Service } from '../http/authentication.ts'
 import { digestOf, newApiKey, newKeyId, type ApiKey } from './keys.ts'
 import * as queries from './queries.ts'
 
-export type { KeyRow } from './queries.ts'
-
 /** Keys that are looked up in memory while nothing in the database changes. */
 const MAX_CACHED_KEYS = 10_000
 const MAX_NAME_LENGTH = 100

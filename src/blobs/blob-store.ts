@@ -21,6 +21,3 @@ export interface BlobStore {
   /** Rejects when the store cannot be used. */
   ping(): Promise<void>
 }
-
-/** The store lost a blob that a record promises, or holds it in another size. */
-export class BlobDamaged extends Error {}

@@ -119,7 +119,7 @@ export class DomainLists {
 function nextCursor({ sources }: PageRequest, after: Place): string {
   const spans: { registered?: Span; deleted?: Span } = {}
   for (const source of sources) {
-    if (source.kind !== 'all' && source.span !== undefined) spans[source.kind] = undefined
+    if (source.kind !== 'all' && source.span !== undefined) spans[source.kind] = source.span
   }
   return encodeCursor({ after, ...spans })
 }

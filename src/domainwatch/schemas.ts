@@ -8,7 +8,7 @@ const dateTime = (description: string) =>
     examples: ['2025-12-31 14:30:34'],
   })
 
-export const domainRecord = Type.Object({
+const domainRecord = Type.Object({
   name: Type.String({ description: 'Name without the `.cl` suffix', examples: ['ñandú'] }),
   length: Type.Integer({ description: 'Characters of the name' }),
   agent: Type.String({ description: 'Who recorded it' }),
@@ -27,66 +27,107 @@ export const listAnswer = Type.Object(
     query: Type.String({ description: 'The search text in lower case' }),
     data: Type.Array(Type.Array(domainRecord), { description: 'One array that holds the records' }),
   },
-  { description: 'The records' },
+  {
+    description: 'The records',
+    examples: [
+      {
+        status: 200,
+        count: 1,
+        query: 'cata',
+        data: [
+          [
+            {
+              name: 'catalejo',
+              length: 8,
+              agent: 'grupo',
+              status: 1,
+              reserved: 0,
+              revision: 0,
+              discarded: 0,
+              date_reg: '2025-12-31 14:30:34',
+              date_mod: '2025-12-31 15:00:00',
+            },
+          ],
+        ],
+      },
+    ],
+  },
 )
 
 const agent = Type.Optional(
   Type.String({ minLength: 1, maxLength: 100, description: "Instead of the account's name" }),
 )
 
-export const addBody = Type.Object({
-  data: Type.Array(
-    Type.Object({
-      domain: Type.String({ description: 'Name without the `.cl` suffix', examples: ['catalejo'] }),
-      length: Type.Integer({ description: 'Characters of the name', examples: [8] }),
-      reserve: bit('Reserved (1) or not (0)'),
-      status: bit('Bought (1) or not (0)'),
-      date_reg: dateTime('When it was registered'),
-      agent,
-    }),
-    { maxItems: 50_000, description: 'The records, as a JSON array or as a string that holds one' },
-  ),
-})
+export const addBody = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object({
+        domain: Type.String({ description: 'Name without the `.cl` suffix', examples: ['catalejo'] }),
+        length: Type.Integer({ description: 'Characters of the name', examples: [8] }),
+        reserve: bit('Reserved (1) or not (0)'),
+        status: bit('Bought (1) or not (0)'),
+        date_reg: dateTime('When it was registered'),
+        agent,
+      }),
+      { maxItems: 50_000, description: 'The records' },
+    ),
+  },
+  {
+    examples: [
+      { data: [{ domain: 'catalejo', length: 8, reserve: 0, status: 1, date_reg: '2025-12-31 14:30:34' }] },
+    ],
+  },
+)
 
-export const updateBody = Type.Object({
-  data: Type.Array(
-    Type.Object({
-      domain: Type.String({ description: 'Name of a recorded domain, without the `.cl` suffix' }),
-      revision: Type.Optional(bit('Mark (1) for review or unmark (0)')),
-      discarded: Type.Optional(bit('Discard (1) or take back (0)')),
-      reserve: Type.Optional(bit('Reserved (1) or not (0)')),
-      status: Type.Optional(bit('Bought (1) or not (0)')),
-      agent,
-    }),
-    { maxItems: 50_000, description: 'The marks, as a JSON array or as a string that holds one' },
-  ),
-})
+export const updateBody = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object({
+        domain: Type.String({ description: 'Name of a recorded domain, without the `.cl` suffix' }),
+        revision: Type.Optional(bit('Mark (1) for review or unmark (0)')),
+        discarded: Type.Optional(bit('Discard (1) or take back (0)')),
+        reserve: Type.Optional(bit('Reserved (1) or not (0)')),
+        status: Type.Optional(bit('Bought (1) or not (0)')),
+        agent,
+      }),
+      { maxItems: 50_000, description: 'The marks' },
+    ),
+  },
+  { examples: [{ data: [{ domain: 'catalejo', discarded: 1 }] }] },
+)
 
 export const storedAnswer = Type.Object(
   { status: Type.Literal(200), count: Type.Integer({ description: 'Records stored' }) },
   { description: 'All of it is stored', examples: [{ status: 200, count: 2 }] },
 )
 
-export const batchProblem = Type.Object(
-  {
-    status: Type.Literal(500),
-    count: Type.Literal(0),
-    msg: Type.String(),
-    errors: Type.Array(Type.Object({ index: Type.Integer(), field: Type.String(), msg: Type.String() }), {
-      description: 'The bad records, at most the first 100',
-    }),
-  },
-  {
-    description: 'Nothing of the batch is stored',
-    examples: [
-      {
-        status: 500,
-        count: 0,
-        msg: 'Hay 1 registro con errores',
-        errors: [{ index: 0, field: 'length', msg: 'Falta el campo length' }],
-      },
-    ],
-  },
+const batchAnswer = (
+  status: number,
+  description: string,
+  msg: string,
+  errors: readonly { index: number; field: string; msg: string }[],
+) =>
+  Type.Object(
+    {
+      status: Type.Literal(status),
+      count: Type.Literal(0),
+      msg: Type.String(),
+      errors: Type.Array(Type.Object({ index: Type.Integer(), field: Type.String(), msg: Type.String() }), {
+        description: 'The bad records, at most the first 100',
+      }),
+    },
+    { description, examples: [{ status, count: 0, msg, errors }] },
+  )
+
+export const batchProblem = batchAnswer(500, 'Nothing of the batch is stored', 'Hay 1 registro con errores', [
+  { index: 0, field: 'length', msg: 'Falta el campo length' },
+])
+
+export const unreadableBatch = batchAnswer(
+  400,
+  '`data` is missing or cannot be read',
+  'Falta el parámetro data',
+  [],
 )
 
 const dnsFields = {
@@ -102,5 +143,8 @@ export const dnsAnswer = Type.Object(
   },
 )
 
-export const dnsProblem = (description: string) =>
-  Type.Object({ status: Type.Integer(), ...dnsFields, msg: Type.String() }, { description })
+export const dnsProblem = (description: string, status: number, msg: string) =>
+  Type.Object(
+    { status: Type.Integer(), ...dnsFields, msg: Type.String() },
+    { description, examples: [{ status, domain: 'nic.cl', dns: [], msg }] },
+  )

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { Refusal } from '../core/errors.ts'
 import type { Authenticator, Identity, Service } from './authentication.ts'
+import { refusalOf } from './errors.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
 import { parseParameters, type Given, type Parameters, type Values } from './parameters.ts'
 import { receiveBody, type BodyBudget, type RequestBody } from './request-body.ts'
@@ -73,7 +74,7 @@ export function simpleEndpoint<P extends Parameters>(
     if (body.bytes.byteLength > 0) {
       const fields = textFields(body)
       request.identity ??= await authenticator.identify(fields?.['api'], endpoint.service, request.ip)
-      if (bodyKind(body.contentType) === undefined) throw unsupported()
+      if (bodyKind(body.contentType) === undefined) throw refusalOf(415)
       if (fields === undefined) throw new Refusal(400, 'El cuerpo de la solicitud no se puede leer')
       given = { ...fields, ...given }
     }
@@ -96,7 +97,7 @@ export function bulkEndpoint<P extends Parameters>(
     const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
     const identify = async (keyInBody: string | undefined) => {
       request.identity ??= await shared.authenticator.identify(keyInBody, endpoint.service, request.ip)
-      if (isUnsupported) throw unsupported()
+      if (isUnsupported) throw refusalOf(415)
       return request.identity
     }
     const values = checked(endpoint.parameters, queryOf(request))
@@ -117,7 +118,7 @@ function register<P extends Parameters>(
     // Before the body is parsed, so that nobody without a key makes the service read one.
     onRequest: async (request) => {
       const key = queryOf(request)['api']
-      if (key === undefined) return
+      if (key === undefined && mayCarryKey(request)) return
       request.identity = await shared.authenticator.identify(key, endpoint.service, request.ip)
     },
     handler: async (request, reply) => {
@@ -136,11 +137,10 @@ function register<P extends Parameters>(
   }
 }
 
-const unsupported = () =>
-  new Refusal(
-    415,
-    'El tipo de contenido debe ser application/x-www-form-urlencoded, multipart/form-data o application/json',
-  )
+/** Only a body that can be read may carry the key. */
+function mayCarryKey({ method, headers }: FastifyRequest): boolean {
+  return METHODS_WITH_BODY.has(method) && bodyKind(headers['content-type']) !== undefined
+}
 
 function queryOf(request: FastifyRequest): Given {
   // What the server's own query parser returned.

@@ -19,12 +19,19 @@ export function answerErrors(app: FastifyInstance): void {
     methodsByPath.set(url, methods)
   })
 
-  app.setNotFoundHandler((request, reply) => {
+  function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const path = request.raw.url?.split('?', 1)[0] ?? ''
     const methods = methodsByPath.get(path) ?? prefixMatch(methodsByPath, path)
     if (methods === undefined) return send(reply, new Refusal(404, 'La dirección no existe'))
     const allow = [...methods].sort().join(', ')
     return send(reply, new Refusal(405, `El método debe ser ${allow}`, { headers: { allow } }))
+  }
+
+  app.setNotFoundHandler(answerUnknown)
+  // Already before the framework finds fault with the type of a body that nobody is going to read.
+  app.addHook('preParsing', (request, reply, _payload, done) => {
+    if (request.is404) answerUnknown(request, reply)
+    else done()
   })
 }
 
@@ -50,7 +57,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   408: 'La solicitud tardó demasiado',
   413: 'El cuerpo de la solicitud es demasiado grande',
   414: 'La dirección es demasiado larga',
-  415: 'El tipo de contenido no es válido',
+  415: 'El tipo de contenido debe ser application/x-www-form-urlencoded, multipart/form-data o application/json',
   431: 'Las cabeceras de la solicitud son demasiado grandes',
   503: 'El servicio está saturado, inténtelo de nuevo',
 }

@@ -12,16 +12,18 @@ export function bodyContent(
   parameters: Fields,
   body: TSchema | undefined,
 ): Record<string, { schema: Schema }> {
-  const own = isFields(body?.['properties']) ? body['properties'] : {}
+  const declared: Fields = isFields(body) ? body : {}
+  const own = isFields(declared['properties']) ? declared['properties'] : {}
+  const examples = declared['examples']
   const fields = Object.entries({ ...parameters, ...own }).filter((pair): pair is [string, Schema] =>
     isFields(pair[1]),
   )
-  const example: unknown = body?.['examples']?.[0]
+  const example: unknown = Array.isArray(examples) ? examples[0] : undefined
   const encoded = (field: (schema: Schema) => Schema, exampleOf: (value: unknown) => unknown) => ({
     schema: {
       type: 'object',
       properties: Object.fromEntries(fields.map(([name, schema]) => [name, field(schema)])),
-      ...(body?.['required'] === undefined ? {} : { required: body['required'] }),
+      ...(declared['required'] === undefined ? {} : { required: declared['required'] }),
       ...(isFields(example)
         ? {
             examples: [
@@ -53,8 +55,8 @@ function inMultipart(schema: Schema): Schema {
 }
 
 /** Without the words that are about queries only. */
-function plain({ 'x-flag': _, ...schema }: Schema): Schema {
-  return schema
+function plain(schema: Schema): Schema {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'x-flag'))
 }
 
 const isText = (schema: Schema) => schema['type'] !== 'array' && schema['type'] !== 'object'

@@ -43,7 +43,11 @@ const PARAMETER_ANSWERS = {
 
 const BODY_ANSWERS = {
   413: problem('The body is too large', 413, 'El cuerpo de la solicitud es demasiado grande'),
-  415: problem('The body is of another type', 415, 'El tipo de contenido no es válido'),
+  415: problem(
+    'The body is of another type',
+    415,
+    'El tipo de contenido debe ser application/x-www-form-urlencoded, multipart/form-data o application/json',
+  ),
 }
 
 const API_KEY = { type: 'string', description: 'API key; in the query or in the body, where there is one' }

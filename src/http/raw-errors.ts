@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net'
 import { refusalOf } from './errors.ts'
 
+/** The longest address answered. */
+export const MAX_URL_BYTES = 8_192
+
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   408: 'Request Timeout',
@@ -38,9 +41,14 @@ function statusOf(error: RawError): number {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return 408
     case 'HPE_HEADER_OVERFLOW':
-      // No line ended before the limit: it was the address that was too long.
-      return Buffer.isBuffer(error.rawPacket) && !error.rawPacket.includes('\r\n') ? 414 : 431
+      return Buffer.isBuffer(error.rawPacket) && hasLongAddress(error.rawPacket) ? 414 : 431
     default:
       return 400
   }
+}
+
+/** Whether what was read last begins with a request line that is too long by itself. */
+function hasLongAddress(packet: Buffer): boolean {
+  const lineEnd = packet.indexOf('\r\n')
+  return (lineEnd === -1 || lineEnd > MAX_URL_BYTES) && /^[A-Z]+ /.test(packet.toString('latin1', 0, 32))
 }

@@ -6,12 +6,12 @@ import type { Logger } from 'pino'
 import { answerErrors, refusalOf, send } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { parseQuery } from './parameters.ts'
-import { answerRawError } from './raw-errors.ts'
+import { answerRawError, MAX_URL_BYTES } from './raw-errors.ts'
 import { finishDocument } from './openapi-finish.ts'
 import { API_DESCRIPTION } from './openapi.ts'
+import { endConnectionsOnClose } from './stopping.ts'
 
-/** The longest address answered; the largest head of a request (address and headers). */
-const MAX_URL_BYTES = 8_192
+/** The largest head of a request (address and headers). */
 const MAX_HEAD_BYTES = 32_768
 /** From a request's first byte to the end of its head, and of its body. */
 const HEADERS_TIMEOUT_MS = 15_000
@@ -21,7 +21,6 @@ const KEEP_ALIVE_MS = 72_000
 /** A connection on which nothing moves. */
 const IDLE_TIMEOUT_MS = 130_000
 const MAX_CONNECTIONS = 20_000
-const STOP_SWEEP_MS = 50
 
 export interface ServerOptions {
   readonly log: Logger
@@ -50,6 +49,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       headersTimeout: HEADERS_TIMEOUT_MS,
       maxHeaderSize: MAX_HEAD_BYTES,
       connectionsCheckingInterval: 5_000,
+      // Missing in HTTP/1.1 it is refused all the same (RFC 9112, section 3.2), but with our JSON.
+      requireHostHeader: false,
     },
     routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_URL_BYTES },
     clientErrorHandler: answerRawError,
@@ -58,6 +59,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     },
   })
   app.server.maxConnections = MAX_CONNECTIONS
+  endConnectionsOnClose(app.server)
 
   // Bodies are received by the endpoints: only they know how large one may be and who must be known first.
   app.removeAllContentTypeParsers()
@@ -68,9 +70,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.addHook('onRequest', (request, reply, done) => {
     if ((request.raw.url?.length ?? 0) > MAX_URL_BYTES) {
       send(reply, refusalOf(414))
-      return
-    }
-    done()
+    } else if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      send(reply, refusalOf(400))
+    } else done()
   })
   app.addHook('onResponse', (request, reply, done) => {
     const seconds = reply.elapsedTime / 1000
@@ -85,7 +87,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   })
 
   answerErrors(app)
-  closeAnsweredConnections(app)
   if (options.corsOrigins.length > 0) {
     await app.register(cors, {
       origin: options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins],
@@ -98,16 +99,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   }
   await app.register(swagger, {
     openapi: { ...API_DESCRIPTION, info: { ...API_DESCRIPTION.info, version: options.version } },
-    transformObject: (made) => finishDocument('openapiObject' in made ? made.openapiObject : made.swaggerObject),
+    transformObject: (made) =>
+      finishDocument('openapiObject' in made ? made.openapiObject : made.swaggerObject),
   })
   return app
-}
-
-/** While the server stops, a connection whose last request is answered is closed, not kept for the next one. */
-function closeAnsweredConnections(app: FastifyInstance): void {
-  app.addHook('preClose', (done) => {
-    const sweep = setInterval(() => app.server.closeIdleConnections(), STOP_SWEEP_MS)
-    app.server.once('close', () => clearInterval(sweep))
-    done()
-  })
 }

@@ -1,8 +1,9 @@
 import { Type } from 'typebox'
 
 /** Of the picture that ships with the package. */
-export const EXAMPLE_HASH = 'HASHHERE'
-const EXAMPLE = { hash: EXAMPLE_HASH, dhash: 'DHASHHERE', width: 0, height: 0, size: 0 }
+export const EXAMPLE_HASH = '42j4wpd3wjumvg7ovuzuh4g5ev565hwq'
+const EXAMPLE_DHASH = '0b146c94764a1c40'
+const EXAMPLE_SIZES = { size: 11_352, width: 960, height: 600 }
 const EXAMPLE_INFO = { name: 'catalejo.png', mime: 'image/png' }
 const EXAMPLE_DATE = 1_767_202_234
 
@@ -21,33 +22,40 @@ const name = Type.String({ description: 'File name given at upload' })
 const mime = Type.String({ description: 'What the bytes are', examples: ['image/jpeg'] })
 const date = Type.Integer({ description: 'Upload time, seconds since 1970-01-01 UTC' })
 
-export const uploadBody = Type.Object({
-  image: Type.String({
-    description: 'The image in base64 (standard or URL alphabet); in multipart also a file part',
-  }),
-  info: Type.Object(
-    {
-      name: Type.String({ maxLength: 1_024 }),
-      mime: Type.String({ maxLength: 255 }),
-      ip: Type.String({ description: 'Address of the end user who uploaded the image' }),
-    },
-    { description: 'As an object, or as a string that holds one' },
-  ),
-})
+export const uploadBody = Type.Object(
+  {
+    image: Type.String({ format: 'byte', description: 'The image in base64, standard or URL alphabet' }),
+    info: Type.Object(
+      {
+        name: Type.String({ maxLength: 1_024 }),
+        mime: Type.String({ maxLength: 255 }),
+        ip: Type.String({ description: 'Address of the end user who uploaded the image' }),
+      },
+      { description: 'What the image is' },
+    ),
+  },
+  { examples: [{ image: 'iVBORw0KGgo…', info: { ...EXAMPLE_INFO, ip: '200.1.2.3' } }] },
+)
 
 export const uploadAnswer = Type.Object(
   { status: Type.Literal(200), hash, dhash, size, width, height },
-  { description: 'The image is on stable storage' },
+  {
+    description: 'The image is on stable storage',
+    examples: [{ status: 200, hash: EXAMPLE_HASH, dhash: EXAMPLE_DHASH, ...EXAMPLE_SIZES }],
+  },
 )
 
 export const getAnswer = Type.Object(
   { status: Type.Literal(200), name, hash, mime, width, height, size, date },
-  { description: 'The image is known' },
+  {
+    description: 'The image is known',
+    examples: [{ status: 200, ...EXAMPLE_INFO, hash: EXAMPLE_HASH, ...EXAMPLE_SIZES, date: EXAMPLE_DATE }],
+  },
 )
 
 export const deleteAnswer = Type.Object(
   { status: Type.Literal(200), hash },
-  { description: 'The image is gone' },
+  { description: 'The image is gone', examples: [{ status: 200, hash: EXAMPLE_HASH }] },
 )
 
 export const listAnswer = Type.Object(
@@ -56,7 +64,18 @@ export const listAnswer = Type.Object(
     count: Type.Integer({ description: 'Images returned' }),
     data: Type.Array(Type.Object({ name, hash, dhash, mime, width, height, size, date })),
   },
-  { description: "The application's own images, newest first" },
+  {
+    description: "The application's own images, newest first",
+    examples: [
+      {
+        status: 200,
+        count: 1,
+        data: [
+          { ...EXAMPLE_INFO, hash: EXAMPLE_HASH, dhash: EXAMPLE_DHASH, ...EXAMPLE_SIZES, date: EXAMPLE_DATE },
+        ],
+      },
+    ],
+  },
 )
 
 export const problem = (description: string, status: number, msg: string) =>

@@ -24,9 +24,9 @@ export function dnsRoute(app: FastifyInstance, shared: EndpointShared, nameServe
       summary: 'Name servers of a domain',
       answers: {
         200: dnsAnswer,
-        404: dnsProblem('The name does not exist'),
-        502: dnsProblem('The resolvers refused or failed'),
-        504: dnsProblem('No resolver answered in time'),
+        404: dnsProblem('The name does not exist', 404, 'El dominio no existe'),
+        502: dnsProblem('The resolvers refused or failed', 502, 'Los servidores DNS rechazaron la consulta'),
+        504: dnsProblem('No resolver answered in time', 504, 'Los servidores DNS no respondieron a tiempo'),
       },
     },
 

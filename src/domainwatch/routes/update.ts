@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { batchRefusal, type DomainBatches } from '../batches.ts'
-import { batchProblem, storedAnswer, updateBody } from '../schemas.ts'
+import { batchProblem, storedAnswer, unreadableBatch, updateBody } from '../schemas.ts'
 import { BATCH_BODY_BYTES } from './add.ts'
 
 export function updateRoute(app: FastifyInstance, shared: EndpointShared, batches: DomainBatches) {
@@ -18,7 +18,7 @@ export function updateRoute(app: FastifyInstance, shared: EndpointShared, batche
         'Sets the marks that are given and leaves the others. A discarded record deletes itself 7 days after it was ' +
         'marked, unless it is taken back before. All of the batch is stored, or nothing.',
       body: updateBody,
-      answers: { 200: storedAnswer, 500: batchProblem },
+      answers: { 200: storedAnswer, 400: unreadableBatch, 500: batchProblem },
     },
 
     async handle({ body, identify }) {

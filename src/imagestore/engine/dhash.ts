@@ -16,9 +16,16 @@ const STRIP_BYTES = 512 * 1024
 /** The vector loops read up to this many bytes past a row. */
 const SLACK = 128
 const PAGE = 65536
-/** Where the kernel expects to find how four RGB pixels spread to four bytes each (an index past 15 gives 0). */
-const SPREAD = [0, 1, 2, 255, 3, 4, 5, 255, 6, 7, 8, 255, 9, 10, 11, 255]
-const TABLE = SPREAD.length
+/** Vectors that the kernel expects at the start of its memory; assembly/dhash.ts says what each is for. */
+const VECTORS = [
+  // How four RGB pixels spread to four bytes each (an index past 15 gives 0), as little-endian pairs.
+  [0x0100, 0xff02, 0x0403, 0xff05, 0x0706, 0xff08, 0x0a09, 0xff0b],
+  [19595, 7471, 19595, 7471, 19595, 7471, 19595, 7471],
+  [19235, 0, 19235, 0, 19235, 0, 19235, 0],
+  [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff],
+  [0x8000, 0, 0x8000, 0, 0x8000, 0, 0x8000, 0],
+].flat()
+const TABLE = VECTORS.length * 2
 const WEIGHTS = TABLE + COLUMNS * 16
 
 interface Kernel {
@@ -34,7 +41,7 @@ interface Kernel {
 }
 
 const memory = new WebAssembly.Memory({ initial: 1 })
-new Uint8Array(memory.buffer).set(SPREAD)
+new Uint16Array(memory.buffer).set(VECTORS)
 const kernel = instantiate()
 
 function instantiate(): Kernel {

@@ -1,0 +1,21 @@
+/** Everything that is checked without running the service. All steps run; one that fails fails the whole. */
+import { spawnSync } from 'node:child_process'
+
+const STEPS = {
+  types: 'tsc -p .',
+  'lint and layers': 'oxlint --type-aware --deny-warnings --report-unused-disable-directives',
+  format: 'prettier --check --log-level warn .',
+  'dead code': 'knip',
+  'drift of openapi.json': 'node scripts/openapi.ts --check',
+  'drift of the compiled dhash': 'node scripts/build-wasm.ts --check',
+}
+
+const failed: string[] = []
+for (const [name, command] of Object.entries(STEPS)) {
+  console.log(`\n== ${name}: ${command}`)
+  const { status } = spawnSync(command, { shell: true, stdio: 'inherit' })
+  console.log(status === 0 ? 'ok' : 'FAILED')
+  if (status !== 0) failed.push(name)
+}
+console.log(failed.length === 0 ? '\nAll checks passed' : `\nFailed: ${failed.join(', ')}`)
+process.exitCode = failed.length === 0 ? 0 : 1

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+interface Plant {
+  readonly rule: string
+  readonly path: string
+  readonly text: string
+}
+
+const imports = (path: string, target: string): Plant => ({
+  rule: 'house(layers)',
+  path,
+  text: `import * as planted from '${target}'\nconsole.log(planted)\n`,
+})
+
+/** One breach a file. */
+const BREACHES: readonly Plant[] = [
+  imports('core/a.ts', '../http/server.ts'),
+  imports('core/b.ts', '../config/config.ts'),
+  imports('core/deep/c.ts', '../../database/database.ts'),
+  imports('core/d.ts', '../app.ts'),
+  imports('database/a.ts', '../http/errors.ts'),
+  imports('database/sqlite/b.ts', '../../accounts/index.ts'),
+  imports('blobs/a.ts', '../http/errors.ts'),
+  imports('blobs/b.ts', '../imagestore/hash.ts'),
+  imports('http/a.ts', '../domainwatch/index.ts'),
+  imports('http/body/b.ts', '../../accounts/index.ts'),
+  imports('accounts/a.ts', '../domainwatch/index.ts'),
+  imports('domainwatch/a.ts', '../dns/index.ts'),
+  imports('domainwatch/routes/b.ts', '../../imagestore/hash.ts'),
+  imports('dns/a.ts', '../imagestore/hash.ts'),
+  imports('imagestore/a.ts', '../accounts/index.ts'),
+  imports('imagestore/b.ts', '../context.ts'),
+  {
+    rule: 'house(layers)',
+    path: 'core/late.ts',
+    text: `export const late = () => import('../http/server.ts')\n`,
+  },
+  { rule: 'house(layers)', path: 'core/again.ts', text: `export * from '../http/server.ts'\n` },
+  { rule: 'house(layers)', path: 'core/type.ts', text: `export type { App } from '../app.ts'\n` },
+  {
+    rule: 'house(sharp-only-in-imagestore)',
+    path: 'http/picture.ts',
+    text: `import sharp from 'sharp'\nconsole.log(sharp)\n`,
+  },
+  {
+    rule: 'house(sql-only-in-queries)',
+    path: 'domainwatch/list.ts',
+    text: `import { sql } from '../database/sql.ts'\nconsole.log(sql)\n`,
+  },
+  {
+    rule: 'house(sql-only-in-queries)',
+    path: 'accounts/text.ts',
+    text: `export const all = 'SELECT name FROM accounts'\n`,
+  },
+  {
+    rule: 'house(sql-only-in-queries)',
+    path: 'accounts/template.ts',
+    text: 'export const one = (id: number) => `DELETE FROM accounts WHERE id = ${id}`\n',
+  },
+  {
+    rule: 'house(environment-only-in-config)',
+    path: 'cli/home.ts',
+    text: `export const home = process.env['HOME']\n`,
+  },
+  {
+    rule: 'house(environment-only-in-config)',
+    path: 'config/settings.ts',
+    text: `import { env } from 'node:process'\nconsole.log(env)\n`,
+  },
+  {
+    rule: 'typescript(no-floating-promises)',
+    path: 'core/floating.ts',
+    text: `async function work(): Promise<void> {}\nexport function go() {\n  work()\n}\n`,
+  },
+  {
+    rule: 'typescript(no-misused-promises)',
+    path: 'core/misused.ts',
+    text: `export function go() {\n  setTimeout(async () => {}, 1)\n}\n`,
+  },
+  {
+    rule: 'typescript(no-explicit-any)',
+    path: 'core/any.ts',
+    text: `export const anything = (value: any) => String(value)\n`,
+  },
+  {
+    rule: 'typescript(no-non-null-assertion)',
+    path: 'core/bang.ts',
+    text: `export const first = (list: string[]) => list[0]!\n`,
+  },
+  {
+    rule: 'import(no-cycle)',
+    path: 'core/ring-a.ts',
+    text: `import { b } from './ring-b.ts'\nexport const a = () => b()\n`,
+  },
+]
+
+/** What looks like a breach and is none. */
+const ALLOWED: readonly Plant[] = [
+  imports('http/fine.ts', '../core/errors.ts'),
+  imports('http/parts/fine.ts', '../server.ts'),
+  imports('imagestore/fine.ts', '../http/errors.ts'),
+  imports('app.ts', './domainwatch/index.ts'),
+  imports('cli/fine.ts', '../imagestore/hash.ts'),
+  imports('core/fine.test.ts', '../http/server.ts'),
+  imports('domainwatch/queries-purge.ts', '../database/sql.ts'),
+  { rule: '', path: 'imagestore/picture.ts', text: `import sharp from 'sharp'\nconsole.log(sharp)\n` },
+  { rule: '', path: 'core/ring-b.ts', text: `import { a } from './ring-a.ts'\nexport const b = () => a()\n` },
+  {
+    rule: '',
+    path: 'domainwatch/prose.ts',
+    text: `import type { Query } from '../database/sql.ts'\nexport const words: [Query?, string?] = [undefined, 'select one from the list']\n`,
+  },
+]
+
+test(
+  'each breach of the layer rules is caught, and nothing else is',
+  { timeout: 120_000 },
+  async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), 'catalejo-lint-'))
+    context.after(() => rm(folder, { recursive: true, force: true }))
+    await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
+    const tsconfig = { extends: join(root, 'tsconfig.json'), include: ['src'], exclude: [] }
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
+    for (const { path, text } of [...BREACHES, ...ALLOWED]) {
+      const file = join(folder, 'src', path)
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, text)
+    }
+
+    const found = await lint(folder)
+
+    for (const { path, rule } of BREACHES) {
+      assert.ok(found.get(path)?.has(rule), `${path}: ${rule} was not reported`)
+    }
+    for (const { path } of ALLOWED) {
+      if (path === 'core/ring-b.ts') continue
+      assert.deepEqual([...(found.get(path) ?? [])], [], path)
+    }
+  },
+)
+
+/** The rules broken, by the file's path under src/. */
+async function lint(folder: string): Promise<Map<string, Set<string>>> {
+  const program = join(root, 'node_modules/oxlint/bin/oxlint')
+  const config = join(root, '.oxlintrc.json')
+  const args = [program, '--type-aware', '-c', config, '-f', 'json', 'src']
+  const output = await new Promise<string>((resolve) => {
+    // It exits 1 when it finds something, which it must.
+    execFile(process.execPath, args, { cwd: folder, maxBuffer: 1 << 24 }, (_error, stdout) => resolve(stdout))
+  })
+  const { diagnostics }: { diagnostics: { code: string; filename: string }[] } = JSON.parse(output)
+  const found = new Map<string, Set<string>>()
+  for (const { code, filename } of diagnostics) {
+    const path = filename.replaceAll('\\', '/').replace(/^.*?src\//, '')
+    const rules = found.get(path) ?? new Set()
+    found.set(path, rules.add(code))
+  }
+  return found
+}

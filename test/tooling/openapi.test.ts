@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+import { Validator } from '@seriousme/openapi-schema-validator'
+
+interface Media {
+  readonly schema: { readonly properties?: Readonly<Record<string, unknown>> }
+  readonly example?: unknown
+}
+
+interface Operation {
+  readonly operationId?: string
+  readonly summary?: string
+  readonly tags?: readonly string[]
+  readonly parameters?: readonly { name: string; in: string; required?: boolean; allowEmptyValue?: boolean }[]
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, Media>> }
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>
+}
+
+interface Document {
+  readonly openapi: string
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+}
+
+const text = await readFile(new URL('../../openapi.json', import.meta.url), 'utf8')
+const document: Document = JSON.parse(text)
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({ name: `${method} ${path}`, operation })),
+)
+
+const operationAt = (name: string): Operation => {
+  const found = operations.find((one) => one.name === name)
+  assert.ok(found, `${name} is not documented`)
+  return found.operation
+}
+
+test('the document is valid OpenAPI 3.1', async () => {
+  assert.match(document.openapi, /^3\.1\./)
+  const { valid, errors } = await new Validator().validate(JSON.parse(text))
+  assert.ok(valid, JSON.stringify(errors))
+})
+
+test('the validator refuses a broken document', async () => {
+  const { valid } = await new Validator().validate({ ...JSON.parse(text), paths: { '/x': { get: 1 } } })
+  assert.equal(valid, false)
+})
+
+test('every endpoint is there', () => {
+  for (const name of [
+    'get /healthz',
+    'get /readyz',
+    'get /metrics',
+    'get /openapi.json',
+    'get /i/{id}',
+    'post /api/v1/domainwatch/add',
+    'get /api/v1/domainwatch/list',
+    'post /api/v1/domainwatch/update',
+    'get /api/v1/domainwatch/dns',
+    'post /api/v1/imagestore/upload',
+    'get /api/v1/imagestore/get',
+    'get /api/v1/imagestore/list',
+    'post /api/v1/imagestore/delete',
+    'delete /api/v1/imagestore/delete',
+  ]) {
+    operationAt(name)
+  }
+})
+
+test('operations have a tag, a summary and an id of their own', () => {
+  const ids = new Set<string>()
+  for (const { name, operation } of operations) {
+    assert.ok(operation.summary !== undefined && operation.tags?.length === 1, name)
+    assert.ok(operation.operationId !== undefined && !ids.has(operation.operationId), name)
+    ids.add(operation.operationId)
+  }
+})
+
+test('every JSON answer and every body with fields of its own has an example', () => {
+  for (const { name, operation } of operations) {
+    if (name === 'get /openapi.json') continue
+    for (const [status, { content = {} }] of Object.entries(operation.responses)) {
+      const json = content['application/json']
+      if (json !== undefined) assert.notEqual(json.example, undefined, `${name} ${status}`)
+    }
+    if (operation.requestBody?.required !== true) continue
+    for (const [type, { example }] of Object.entries(operation.requestBody.content)) {
+      assert.notEqual(example, undefined, `${name} ${type}`)
+    }
+  }
+})
+
+test('no wildcard is left, and parameters of a path are declared', () => {
+  for (const { name, operation } of operations) {
+    assert.ok(!name.includes('*'), name)
+    const declared = (operation.parameters ?? []).filter((one) => one.in === 'path').map((one) => one.name)
+    assert.deepEqual(
+      [...name.matchAll(/\{(\w+)\}/g)].map(([, parameter]) => parameter),
+      declared,
+      name,
+    )
+  }
+})
+
+test('the key is required in the query where there is no body, and may come in every body', () => {
+  for (const { name, operation } of operations) {
+    if (!name.includes('/api/v1/')) continue
+    const key = operation.parameters?.find((one) => one.name === 'api')
+    assert.equal(key?.in, 'query', name)
+    assert.equal(key.required, operation.requestBody === undefined, name)
+    for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
+      assert.ok(schema.properties?.['api'], name)
+    }
+  }
+})
+
+test('posts take the three encodings', () => {
+  for (const { name, operation } of operations) {
+    if (!name.startsWith('post ')) continue
+    assert.deepEqual(
+      Object.keys(operation.requestBody?.content ?? {}),
+      ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+      name,
+    )
+  }
+})
+
+test('flags may be given without a value', () => {
+  const { parameters = [] } = operationAt('get /api/v1/domainwatch/list')
+  const flags = parameters.filter((one) => one.allowEmptyValue === true).map((one) => one.name)
+  assert.deepEqual(flags, ['agent', 'reserve', 'rev', 'dis'])
+})
