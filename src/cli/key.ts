@@ -34,7 +34,7 @@ async function create(accounts: Accounts, account: string | undefined, service: 
       console.log(outcome.key)
       return
     case 'other-service':
-      return fail(`the account «${account}» is of the service ${outcome.service}`)
+      return fail(`the account «${account.trim()}» is of the service ${outcome.service}`)
     case 'bad-name':
       return fail(`an account's name takes ${outcome.takes}`)
   }

@@ -1,4 +1,5 @@
-import { startApp } from '../app.ts'
+import { startApp, type App } from '../app.ts'
+import type { Config } from '../config/config.ts'
 import { firstRun } from './first-run.ts'
 import { readOptions } from './options.ts'
 import { usageFault } from './usage.ts'
@@ -11,11 +12,8 @@ export async function serve(args: readonly string[]): Promise<void> {
   if (options === undefined) return
   if (options.positionals.length > 0) return usageFault(`serve takes no ${options.positionals[0]}`)
 
-  const app = await startApp(options.config)
+  const app = await started(options.config)
   const { log } = app.context
-  log.info({ address: app.baseUrl }, 'listening')
-  await firstRun(app)
-
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
@@ -31,5 +29,18 @@ export async function serve(args: readonly string[]): Promise<void> {
         },
       )
     })
+  }
+  log.info({ address: app.baseUrl }, 'listening')
+  await firstRun(app)
+}
+
+/** What keeps the service from starting, such as a port that is taken, is told in one line. */
+async function started(config: Config): Promise<App> {
+  try {
+    return await startApp(config)
+  } catch (error) {
+    console.error(`catalejo: could not start: ${error instanceof Error ? error.message : String(error)}`)
+    // Parts that did start would keep the process alive.
+    process.exit(1)
   }
 }

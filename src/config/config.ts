@@ -70,6 +70,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     baseUrl: read(settings.baseUrl),
     timeZone: read(settings.timeZone),
     dnsServers: read(settings.dnsServers),
+    workers: read(settings.workers),
     logLevel: read(settings.logLevel),
     trustedProxies: read(settings.trustedProxies),
     corsOrigins: read(settings.corsOrigins),

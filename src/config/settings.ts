@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import { parseServers, type ServerAddress } from '../dns/servers.ts'
+import { parseServers, type ServerAddress } from '../dns/index.ts'
 import { integer, listOf, oneOf, text, type Parsed, type Setting } from './setting.ts'
 
 const MIB = 1024 * 1024
@@ -19,6 +19,7 @@ export const settings = {
     undefined,
     dnsServers,
   ),
+  workers: setting('workers', 'processes that serve; only 1 in this version', 1, workers),
   logLevel: setting(
     'log-level',
     'least level that is logged',
@@ -105,6 +106,10 @@ function dnsServers(value: string): Parsed<readonly ServerAddress[] | undefined>
   return parsed.kind === 'servers'
     ? { value: parsed.servers }
     : { takes: 'address:port,… of up to 8 servers' }
+}
+
+function workers(value: string): Parsed<number> {
+  return value === '1' ? { value: 1 } : { takes: '1: one process is all that this version runs' }
 }
 
 function network(value: string): Parsed<string> {

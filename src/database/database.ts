@@ -41,6 +41,7 @@ export interface Database extends Reader {
   /** Rejects when the engine does not answer. */
   ping(): Promise<void>
   stats(): DatabaseStats
+  /** Waits for the transaction under way. Closing again does nothing. */
   close(): Promise<void>
 }
 

@@ -1,5 +1,4 @@
 export type { NameServerAnswer } from './outcomes.ts'
 export { createResolver } from './resolver.ts'
-export type { Resolver, ResolverOptions, ResolverStats } from './resolver.ts'
-export { formatServer, parseServers, systemServers } from './servers.ts'
-export type { ParsedServers, ServerAddress } from './servers.ts'
+export type { Resolver, ResolverOptions } from './resolver.ts'
+export { parseServers, systemServers, type ServerAddress } from './servers.ts'

@@ -3,7 +3,7 @@ import { allOf, empty, join, limit, raw, sql, type Query } from '../database/sql
 import type { Sql } from 'sql-template-tag'
 
 /** From the moment of marking a discarded record until it deletes itself. */
-export const DISCARDED_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000
+const DISCARDED_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000
 
 /** Later than any date a clock can show: stands for "never" in a comparison. */
 const NEVER = 8_640_000_000_000_000
@@ -37,7 +37,7 @@ export type Source =
   | { readonly kind: 'registered' | 'deleted'; readonly newest: number; readonly span?: Span | undefined }
 
 /** A record's age at which it is gone, as the moment it was marked: whatever was marked by then is in no answer. */
-export const expiredBefore = (now: number) => now - DISCARDED_LIFETIME_MS
+const expiredBefore = (now: number) => now - DISCARDED_LIFETIME_MS
 
 /** Conditions that pick an index must name it by literals: a partial index serves no parameter. */
 function conditions(dialect: Dialect, filters: Filters, now: number): Sql[] {

@@ -81,7 +81,7 @@ export async function startScriptedDns(handler: Handler): Promise<ScriptedDns> {
     from: Pick<Asked, 'transport' | 'port'>,
     send: (message: Buffer) => void,
   ): Promise<void> => {
-    const { id = 0, questions, additionals } = decode(bytes)
+    const { id, questions, additionals } = decode(bytes)
     const [question] = questions
     if (question === undefined) return
     const edns = additionals.some(({ type }) => type === 'OPT')

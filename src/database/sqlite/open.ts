@@ -23,6 +23,8 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
   const writes = new Mutex(MAX_WAITING_WRITES, WRITE_WAIT_MS)
   const scans = new Mutex(MAX_WAITING_SCANS, SCAN_WAIT_MS)
 
+  let closing: Promise<void> | undefined
+
   function read<T>(operation: () => T): T {
     const start = performance.now()
     try {
@@ -39,6 +41,19 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
     } finally {
       observe(operation, (performance.now() - start) / 1000)
     }
+  }
+
+  // Asked once a turn of the event loop: requests that arrived together are as old as each other.
+  let turnVersion: number | undefined
+  const endTurn = () => {
+    turnVersion = undefined
+  }
+  function version(): number {
+    if (turnVersion === undefined) {
+      turnVersion = Number(reader.first('PRAGMA data_version', [])?.['data_version'])
+      setImmediate(endTurn)
+    }
+    return turnVersion
   }
 
   const onWriter = threadReader(writer, (work) => work())
@@ -70,6 +85,7 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
           try {
             const result = await work(tx)
             await tx.run(sql`COMMIT`)
+            endTurn()
             return result
           } catch (error) {
             await writer.send({ kind: 'rollback' })
@@ -78,18 +94,20 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
         }),
       ),
 
-    version: () => Number(reader.first('PRAGMA data_version', [])?.['data_version']),
+    version,
     ping: async () => {
       if (!writer.alive || !scanner.alive) throw new Error('a database thread ended')
       reader.first('SELECT count(*) FROM accounts', [])
     },
     stats: () => ({ waitingWrites: writes.waiting, waitingScans: scans.waiting }),
 
-    close: async () => {
-      await writes.run(() => writer.close())
-      await scanner.close()
-      reader.close()
-    },
+    close: () => (closing ??= close()),
+  }
+
+  async function close(): Promise<void> {
+    await writes.run(() => writer.close())
+    await scanner.close()
+    reader.close()
   }
 }
 

@@ -42,7 +42,7 @@ function wantedBox(plan: SizePlan, image: Size): Size {
 }
 
 /** Where in the room left over the gravity puts a crop, as shares of it. */
-export function gravityShare(gravity: Gravity): readonly [x: number, y: number] {
+function gravityShare(gravity: Gravity): readonly [x: number, y: number] {
   if (gravity.kind === 'point') return [gravity.x, gravity.y]
   if (gravity.kind !== 'compass' || gravity.point === 'center') return [0.5, 0.5]
   const { point } = gravity

@@ -1,3 +1,3 @@
 export { canonical, isIdentity } from './canonical.ts'
-export { formatOfExtension, parseModifiers, type ModifierFault, type ParsedModifier } from './parse.ts'
-export { emptyPlan, type OutputFormat, type Plan } from './plan.ts'
+export { formatOfExtension, parseModifiers, type ModifierFault } from './parse.ts'
+export { emptyPlan, type Plan } from './plan.ts'
