@@ -34,11 +34,11 @@ export function readOptions(args: readonly string[], ownFlags: readonly string[]
     if (typeof value === 'string') flags[name] = value
   }
   const result = readConfig(flags)
+  for (const warning of result.warnings) console.error(warning)
   if (!result.ok) {
     for (const fault of result.faults) console.error(fault)
     process.exitCode = 1
     return undefined
   }
-  for (const warning of result.warnings) console.error(warning)
   return { config: result.config, positionals: parsed.positionals, own: flags }
 }

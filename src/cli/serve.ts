@@ -1,3 +1,4 @@
+import type { Logger } from 'pino'
 import { startApp, type App } from '../app.ts'
 import type { Config } from '../config/config.ts'
 import { firstRun } from './first-run.ts'
@@ -5,13 +6,16 @@ import { readOptions } from './options.ts'
 import { usageFault } from './usage.ts'
 
 /** From the order to stop until the process ends whatever still holds it. */
-const STOP_MS = 9_500
+const STOP_MS = 9_300
+const LAST_LINES_MS = 500
 
 export async function serve(args: readonly string[]): Promise<void> {
   const options = readOptions(args)
   if (options === undefined) return
   if (options.positionals.length > 0) return usageFault(`serve takes no ${options.positionals[0]}`)
 
+  // Nobody reading what is printed is no reason to stop serving.
+  process.stdout.on('error', () => {})
   const app = await started(options.config)
   const { log } = app.context
   let stopping = false
@@ -20,18 +24,27 @@ export async function serve(args: readonly string[]): Promise<void> {
       if (stopping) return
       stopping = true
       log.info({ signal }, 'stopping')
-      setTimeout(() => process.exit(0), STOP_MS).unref()
+      setTimeout(() => leave(log, 0), STOP_MS).unref()
       void app.close().then(
-        () => process.exit(0),
+        () => leave(log, 0),
         (error: unknown) => {
           log.error({ err: error }, 'could not stop cleanly')
-          process.exit(1)
+          leave(log, 1)
         },
       )
     })
   }
   log.info({ address: app.baseUrl }, 'listening')
   await firstRun(app)
+}
+
+/**
+ * Ends the process once the last log lines are out. Without this wait the log's own exit hook writes them, and
+ * tries for ever when whoever read standard output has gone.
+ */
+function leave(log: Logger, code: number): void {
+  setTimeout(() => process.exit(code), LAST_LINES_MS)
+  log.flush(() => process.exit(code))
 }
 
 /** What keeps the service from starting, such as a port that is taken, is told in one line. */

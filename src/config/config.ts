@@ -10,7 +10,7 @@ export type Config = {
 export type ConfigResult =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
   /** One line a fault: which setting, what it was, where it came from and what it takes. */
-  | { readonly ok: false; readonly faults: readonly string[] }
+  | { readonly ok: false; readonly faults: readonly string[]; readonly warnings: readonly string[] }
 
 /** Values of flags, by the setting's name. */
 export type Flags = Readonly<Record<string, string | undefined>>
@@ -82,7 +82,8 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     memoryCache: read(settings.memoryCache),
     failedKeys: read(settings.failedKeys),
   }
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, config, warnings: unknownNames(environment) }
+  const warnings = unknownNames(environment)
+  return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, config, warnings }
 }
 
 function unknownNames(environment: NodeJS.ProcessEnv): string[] {

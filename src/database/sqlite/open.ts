@@ -105,9 +105,12 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
   }
 
   async function close(): Promise<void> {
-    await writes.run(() => writer.close())
-    await scanner.close()
-    reader.close()
+    await writes.run(async () => {
+      reader.close()
+      await scanner.close()
+      // Last, because the last connection to close moves the log into the database file.
+      await writer.close()
+    })
   }
 }
 
