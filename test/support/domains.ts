@@ -108,7 +108,7 @@ export async function walk(
     const link = reply.headers.get('link')
     if (link === null) return all
     const next = /^<([^>]*)>; rel="next"$/.exec(link)?.[1]
-    assert.ok(next?.startsWith(`${service.url}/`), link)
+    assert.ok(next !== undefined && next.startsWith(`${service.url}/`), link)
     await between(page)
     reply = await call(service, next.slice(service.url.length))
   }

@@ -126,11 +126,7 @@ export function noise(width: number, height: number): Sharp {
 }
 
 /** One frame for each colour. */
-export async function animation(
-  width: number,
-  height: number,
-  colours: readonly string[],
-): Promise<Sharp> {
+export async function animation(width: number, height: number, colours: readonly string[]): Promise<Sharp> {
   const frames = await Promise.all(
     colours.map((background) =>
       sharp({ create: { width, height, channels: 3, background } })

@@ -67,11 +67,16 @@ function readBatch(field: BodyField, operation: Input['operation']): Batch {
     return unreadable(`El parámetro data admite ${MAX_RECORDS} registros como máximo`)
   }
   return operation === 'add'
-    ? readAll(data.value, readNewRecord, false)
-    : readAll(data.value, readMarks, true)
+    ? readAll(data.value, readNewRecord, 'last')
+    : readAll(data.value, readMarks, 'merged')
 }
 
-function readAll(records: readonly unknown[], read: (record: unknown) => ReadRecord, named: boolean): Batch {
+/** @param same what counts of one name's several records: the last, or each field's last that is given */
+function readAll(
+  records: readonly unknown[],
+  read: (record: unknown) => ReadRecord,
+  same: 'last' | 'merged',
+): Batch {
   const names: string[] = []
   const rows = new Map<string, Row>()
   const faults: RecordFault[] = []
@@ -81,8 +86,11 @@ function readAll(records: readonly unknown[], read: (record: unknown) => ReadRec
     if (!result.ok) {
       if (++bad <= MAX_FAULTS) faults.push({ index, field: result.field, msg: result.msg })
     } else {
-      if (named) names.push(result.name)
-      rows.set(result.name, merge(rows.get(result.name), result.row))
+      if (same === 'last') rows.set(result.name, result.row)
+      else {
+        names.push(result.name)
+        rows.set(result.name, merge(rows.get(result.name), result.row))
+      }
     }
   }
   if (bad > 0) {
@@ -92,7 +100,6 @@ function readAll(records: readonly unknown[], read: (record: unknown) => ReadRec
   return { kind: 'rows', rows: new Uint8Array(json), count: rows.size, names }
 }
 
-/** The same name again in one batch: what the later record gives counts, what it leaves open stays. */
 function merge(earlier: Row | undefined, later: Row): Row {
   return earlier === undefined ? later : later.map((value, i) => value ?? earlier[i] ?? null)
 }

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LIST } from '../support/domains.ts'
+import { catalejo, type CliResult } from '../support/cli.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { call } from '../support/http.ts'
+import { startService } from '../support/service.ts'
+
+const KEY = /^[a-km-np-z2-9]{32}\n$/
+const HINT = '\nTry: catalejo help\n'
+
+function assertPrints({ code, stdout, stderr }: CliResult, wanted: Partial<CliResult>): void {
+  assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '', ...wanted })
+}
+
+test('a key made beside a running service opens it at once, and is shut out at once when revoked', async () => {
+  await using service = await startService()
+  const data = ['--data', service.data]
+  const status = async (api: string) => (await call(service, LIST, { query: { api } })).status
+
+  const made = await catalejo(['key', 'create', '--account', 'Ana Ñ', '--service', 'domainwatch', ...data])
+  assert.match(made.stdout, KEY)
+  assertPrints(made, { stdout: made.stdout })
+  const key = made.stdout.trim()
+  assert.equal(await status(key), 200)
+
+  const listed = await catalejo(['key', 'list', ...data])
+  const lines = listed.stdout.trimEnd().split('\n')
+  assert.equal(lines.length, 3)
+  const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
+  assert.match(lines[0] ?? '', new RegExp(`^[a-z2-9]{10}\tdomainwatch\tAna Ñ\t${time}\tactive$`))
+  assert.match(lines[1] ?? '', new RegExp(`^[a-z2-9]{10}\timagestore\tfotos\t${time}\tactive$`))
+  assert.match(lines[2] ?? '', new RegExp(`^[a-z2-9]{10}\tdomainwatch\tgrupo\t${time}\tactive$`))
+  assert.equal(listed.stdout.includes(key), false)
+
+  const [id = ''] = lines[0]?.split('\t') ?? []
+  assertPrints(await catalejo(['key', 'revoke', id, ...data]), { stdout: `revoked ${id}\n` })
+  assert.equal(await status(key), 401)
+  assert.equal(await status(service.domainKey), 200)
+  assertPrints(await catalejo(['key', 'revoke', id, ...data]), { stdout: `${id} was revoked before\n` })
+  const after = await catalejo(['key', 'list', ...data])
+  assert.match(after.stdout, new RegExp(`^${id}\tdomainwatch\tAna Ñ\t${time}\trevoked ${time}$`, 'm'))
+})
+
+test('what the key command refuses', async () => {
+  await using folder = await temporaryFolder()
+  const run = (...args: string[]) => catalejo(['key', ...args, '--data', folder.path])
+  const takes = 'catalejo: key create takes --account NAME and --service domainwatch or imagestore'
+  const actions = 'catalejo: key takes create, list or revoke ID'
+  const name = "catalejo: an account's name takes 1 to 100 characters, none of them a control character\n"
+
+  const made = await run('create', '--account', 'a', '--service', 'imagestore')
+  assert.match(made.stdout, KEY)
+  const cases: readonly [readonly string[], Partial<CliResult>][] = [
+    [[], { code: 2, stderr: actions + HINT }],
+    [['borrar'], { code: 2, stderr: actions + HINT }],
+    [['revoke'], { code: 2, stderr: actions + HINT }],
+    [['revoke', 'nada'], { code: 1, stderr: 'catalejo: there is no key nada\n' }],
+    [['create'], { code: 2, stderr: takes + HINT }],
+    [['create', '--account', 'b', '--service', 'otro'], { code: 2, stderr: takes + HINT }],
+    [['create', '--account', '', '--service', 'imagestore'], { code: 1, stderr: name }],
+    [
+      ['create', '--account', ' a ', '--service', 'domainwatch'],
+      { code: 1, stderr: 'catalejo: the account «a» is of the service imagestore\n' },
+    ],
+  ]
+  await Promise.all(cases.map(async ([args, wanted]) => assertPrints(await run(...args), wanted)))
+  assert.equal((await run('list')).stdout.trimEnd().split('\n').length, 1)
+})
+
+test('names of accounts', async () => {
+  await using service = await startService()
+  const { accounts } = service.app.context
+  const outcome = async (name: string) => (await accounts.createKey(name, 'domainwatch')).kind
+  for (const bad of ['', '  ', 'a'.repeat(101), 'a\nb', 'a\tb', '\0']) {
+    assert.equal(await outcome(bad), 'bad-name', JSON.stringify(bad))
+  }
+  for (const good of ['a', 'a'.repeat(100), 'Ñandú & Cía. «3»']) assert.equal(await outcome(good), 'created')
+  // One account, however it is written.
+  await accounts.createKey('n\u0303u', 'domainwatch')
+  await accounts.createKey(' ñu ', 'domainwatch')
+  assert.equal((await accounts.keys()).filter(({ account }) => account === 'ñu').length, 2)
+})
+
+test('unknown commands and flags', async () => {
+  assertPrints(await catalejo(['volar']), { code: 2, stderr: `catalejo: unknown command volar${HINT}` })
+  const flag = await catalejo(['key', 'list', '--volar', 'x'])
+  assert.equal(flag.code, 2)
+  assert.match(flag.stderr, /^catalejo: .*--volar/)
+  assert.equal((await catalejo(['serve', 'ya'])).code, 2)
+})
+
+test('help and version', async () => {
+  for (const word of ['help', '--help', '-h']) {
+    const { code, stdout, stderr } = await catalejo([word])
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.match(stdout, /catalejo key revoke ID/)
+    assert.match(stdout, /--trusted-proxies +CATALEJO_TRUSTED_PROXIES/)
+  }
+  assert.match((await catalejo(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/)
+})

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { catalejo, serve } from '../support/cli.ts'
+import { ADD, LIST } from '../support/domains.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { call } from '../support/http.ts'
+import { RawConnection } from '../support/raw.ts'
+
+/** The contract gives the whole stop ten seconds. */
+const STOP_MS = 10_000
+
+function keysIn(stdout: string): { group: string | undefined; application: string | undefined } {
+  return {
+    group: /^ {2}domainwatch {2}grupo {7}(\S{32})$/m.exec(stdout)?.[1],
+    application: /^ {2}imagestore {3}aplicacion {2}(\S{32})$/m.exec(stdout)?.[1],
+  }
+}
+
+test('the first start makes an account and a key for each service and shows them once', async () => {
+  await using folder = await temporaryFolder()
+  await using first = await serve(['--data', folder.path])
+  // The greeting comes after the line that says it listens.
+  while (!first.stdout().includes('pequena.webp')) await once(first.child.stdout ?? first.child, 'data')
+  const { group, application } = keysIn(first.stdout())
+  assert.equal((await call(first, LIST, { query: { api: group } })).status, 200)
+  assert.equal((await call(first, '/api/v1/imagestore/list', { query: { api: application } })).status, 200)
+  assert.match(first.stdout(), new RegExp(`curl '${first.url}/api/v1/domainwatch/add\\?api=${group}'`))
+  const { code, ms } = await first.stop()
+  assert.equal(code, 0)
+  assert.ok(ms < STOP_MS)
+
+  await using second = await serve(['--data', folder.path])
+  assert.equal((await call(second, LIST, { query: { api: group } })).status, 200)
+  assert.equal((await second.stop()).code, 0)
+  assert.equal(second.stdout().includes('curl'), false)
+  for (const line of second.stdout().trimEnd().split('\n')) JSON.parse(line)
+})
+
+test('a port that is taken is told in one line', async () => {
+  await using folder = await temporaryFolder()
+  await using first = await serve(['--data', folder.path])
+  const { port } = new URL(first.url)
+  const { code, stderr } = await catalejo(['serve', '--data', folder.path, '--port', port])
+  assert.equal(code, 1)
+  assert.match(stderr, /^catalejo: could not start: [^\n]*EADDRINUSE[^\n]*\n$/)
+})
+
+test('SIGTERM: requests in flight finish, new connections are refused, exit 0', async () => {
+  await using folder = await temporaryFolder()
+  await using service = await serve(['--data', folder.path])
+  const api = await newKey(folder.path)
+  const idle = await RawConnection.open(service)
+  const flying = await RawConnection.open(service)
+  const type = 'content-type: application/x-www-form-urlencoded'
+  flying.send(`POST ${ADD}?api=${api} HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: 7\r\n\r\ndata`)
+  await call(service, '/healthz')
+  const stopped = service.stop()
+  await idle.closed()
+  await assert.rejects(call(service, '/healthz'))
+  // The rest of the body, and another request behind it as pipelining clients send it.
+  flying.send('=[]GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+  assert.equal((await flying.reply())?.body, '{"status":200,"count":0}')
+  assert.equal((await flying.reply())?.body, '{"status":200}')
+  await flying.closed()
+  assert.equal((await stopped).code, 0)
+})
+
+test('SIGTERM with stuck clients: gone within ten seconds, exit 0', async () => {
+  await using folder = await temporaryFolder()
+  await using service = await serve(['--data', folder.path])
+  const api = await newKey(folder.path)
+  const stuck = await Promise.all(Array.from({ length: 4 }, () => RawConnection.open(service)))
+  const [silent, head, body, greedy] = stuck
+  head?.send('GET /healthz HTTP/1.1\r\nhost: x\r\na:')
+  body?.send(`POST ${ADD}?api=${api} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n`)
+  body?.send('content-length: 100\r\n\r\n{')
+  // Asks for much and reads nothing.
+  greedy?.socket.pause()
+  greedy?.send('GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n'.repeat(2_000))
+  silent?.send('')
+  await call(service, '/healthz')
+  const { code, ms } = await service.stop()
+  assert.equal(code, 0)
+  assert.ok(ms < STOP_MS)
+  for (const connection of stuck) connection.close()
+})
+
+async function newKey(data: string): Promise<string> {
+  const args = ['key', 'create', '--account', 'prueba', '--service', 'domainwatch', '--data', data]
+  return (await catalejo(args)).stdout.trim()
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { catalejo, serve } from '../support/cli.ts'
+import { ENDPOINTS } from '../support/endpoints.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { call, send } from '../support/http.ts'
+import { record } from '../support/domains.ts'
+import { startService } from '../support/service.ts'
+
+test('every wrong setting is told at once, one line for each', async () => {
+  await using folder = await temporaryFolder()
+  const file = join(folder.path, 'zona')
+  await writeFile(file, 'Marte/Olimpo\n')
+  const { code, stdout, stderr } = await catalejo(
+    ['serve', '--port', '70000', '--log-level', 'mucho', '--base-url', 'ftp://x', '--failed-keys', '0'],
+    {
+      CATALEJO_DATA: ' ',
+      CATALEJO_TIME_ZONE_FILE: file,
+      CATALEJO_DNS_SERVERS: 'uno,dos',
+      CATALEJO_DATABASE_URL: 'mysql://x',
+      CATALEJO_BLOBS_URL: 'x',
+      CATALEJO_TRUSTED_PROXIES: '10.0.0.0/8,casa',
+      CATALEJO_CORS_ORIGINS: 'https://a.cl/',
+      CATALEJO_HOST_FILE: join(folder.path, 'no-hay'),
+      CATALEJO_WORKERS: 'muchos',
+    },
+  )
+  assert.deepEqual([code, stdout], [1, ''])
+  const zone = 'an IANA time zone, such as America/Santiago'
+  assert.deepEqual(stderr.trimEnd().split('\n').toSorted(), [
+    'CATALEJO_BASE_URL: «ftp://x» (flag --base-url) is not valid, it takes an http:// or https:// address without query, such as https://example.cl/catalejo',
+    'CATALEJO_BLOBS_URL: «x» (environment) is not valid, it takes nothing: files in the data folder are the only store of this version',
+    'CATALEJO_CORS_ORIGINS: «https://a.cl/» (environment) is not valid, it takes a comma-separated list, each entry * or an origin, such as https://example.cl',
+    'CATALEJO_DATA: « » (environment) is not valid, it takes a folder',
+    'CATALEJO_DATABASE_URL: «mysql://x» (environment) is not valid, it takes nothing: SQLite in the data folder is the only database of this version',
+    'CATALEJO_DNS_SERVERS: «uno,dos» (environment) is not valid, it takes address:port,… of up to 8 servers',
+    'CATALEJO_FAILED_KEYS: «0» (flag --failed-keys) is not valid, it takes an integer from 1 to 1000000',
+    `CATALEJO_HOST_FILE: «${join(folder.path, 'no-hay')}» (environment) cannot be read, it takes the path of a readable file`,
+    'CATALEJO_LOG_LEVEL: «mucho» (flag --log-level) is not valid, it takes one of trace, debug, info, warn, error, fatal, silent',
+    'CATALEJO_PORT: «70000» (flag --port) is not valid, it takes an integer from 0 to 65535',
+    `CATALEJO_TIME_ZONE: «Marte/Olimpo» (file ${file}) is not valid, it takes ${zone}`,
+    'CATALEJO_TRUSTED_PROXIES: «10.0.0.0/8,casa» (environment) is not valid, it takes a comma-separated list, each entry an IP address or network, such as 10.0.0.0/8',
+    'CATALEJO_WORKERS: «muchos» (environment) is not valid, it takes 1: one process is all that this version runs',
+  ])
+})
+
+test('the key command heeds the same settings', async () => {
+  const { code, stderr } = await catalejo(['key', 'list'], { CATALEJO_PORT: 'x' })
+  assert.deepEqual(
+    [code, stderr],
+    [1, 'CATALEJO_PORT: «x» (environment) is not valid, it takes an integer from 0 to 65535\n'],
+  )
+})
+
+test('an unknown name is a warning with the nearest known one', async () => {
+  await using folder = await temporaryFolder()
+  const { code, stderr } = await catalejo(['key', 'list', '--data', folder.path], {
+    CATALEJO_PROT: '1',
+    CATALEJO_TIMEZONE_FILE: 'x',
+    CATALEJO_BASEURL: 'x',
+  })
+  assert.equal(code, 0)
+  assert.deepEqual(stderr.trimEnd().split('\n').toSorted(), [
+    'CATALEJO_BASEURL is not a known setting, did you mean CATALEJO_BASE_URL?',
+    'CATALEJO_PROT is not a known setting, did you mean CATALEJO_PORT?',
+    'CATALEJO_TIMEZONE_FILE is not a known setting, did you mean CATALEJO_TIME_ZONE_FILE?',
+  ])
+})
+
+test('a setting and its _FILE twin at once are a fault', async () => {
+  const { code, stderr } = await catalejo(['key', 'list'], { CATALEJO_DATA: 'x', CATALEJO_DATA_FILE: 'y' })
+  assert.equal(code, 1)
+  assert.equal(
+    stderr,
+    'CATALEJO_DATA: set twice, by itself and by CATALEJO_DATA_FILE «y»; it takes only one of them\n',
+  )
+})
+
+test('flags win over the environment, the environment over defaults, and a file may hold a value', async () => {
+  await using folder = await temporaryFolder()
+  const file = join(folder.path, 'url')
+  await writeFile(file, 'https://example.cl/catalejo/\n')
+  const arguments_ = ['--data', join(folder.path, 'datos'), '--log-level', 'info']
+  await using service = await serve(arguments_, {
+    CATALEJO_DATA: '/dev/null/imposible',
+    CATALEJO_PORT: '1',
+    CATALEJO_LOG_LEVEL: 'silent',
+    CATALEJO_BASE_URL_FILE: file,
+    CATALEJO_HOST: '127.0.0.1',
+  })
+  assert.equal(service.url, 'https://example.cl/catalejo')
+  assert.equal((await service.stop()).code, 0)
+})
+
+test('a base address with a path serves everything under it', async () => {
+  await using service = await startService({ flags: { 'base-url': 'https://example.cl/uno/dos' } })
+  const address = service.app.server.server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const origin = { url: `http://127.0.0.1:${address.port}` }
+  for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json']) {
+    assert.equal((await call(origin, `/uno/dos${path}`)).status, 200)
+    assert.deepEqual((await call(origin, path)).body, { status: 404, msg: 'La dirección no existe' })
+  }
+  for (const { method, path } of ENDPOINTS) {
+    assert.equal((await call(origin, `/uno/dos${path}`, { method })).status, 401)
+    assert.equal((await call(origin, path, { method })).status, 404)
+  }
+  assert.deepEqual((await call(origin, '/uno/dos/i/nada')).body, { status: 404, msg: 'La imagen no existe' })
+  assert.equal((await call(origin, '/uno/dos/healthz', { method: 'PUT' })).headers.get('allow'), 'GET, HEAD')
+  const query = { api: service.domainKey, limit: 1 }
+  await send(origin, '/uno/dos/api/v1/domainwatch/add', { data: [record('a'), record('b')] }, { query })
+  const { headers } = await call(origin, '/uno/dos/api/v1/domainwatch/list', { query })
+  assert.match(headers.get('link') ?? '', /^<https:\/\/example\.cl\/uno\/dos\/api\/v1\/domainwatch\/list\?/)
+})

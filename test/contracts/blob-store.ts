@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import type { Readable } from 'node:stream'
+import type { BlobStore } from '../../src/blobs/blob-store.ts'
+import { Staging } from '../../src/blobs/staging.ts'
+
+/** Opens an empty store. `folder` is the test's own; files staged for the store are in another folder beside it. */
+export type OpenBlobStore = (folder: string) => Promise<BlobStore>
+
+async function collect(stream: Readable | undefined): Promise<Buffer | undefined> {
+  if (stream === undefined) return undefined
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+/** What every implementation of `BlobStore` promises. */
+export function blobStoreContract(name: string, open: OpenBlobStore): void {
+  suite(`blob store contract: ${name}`, () => {
+    const bytes = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, at) => (at * 7) % 251))
+    let folder: string
+    let store: BlobStore
+    let staging: Staging
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), 'catalejo-blobs-'))
+      staging = await Staging.open(join(folder, 'staging'))
+      store = await open(join(folder, 'store'))
+    })
+    after(() => rm(folder, { recursive: true, force: true }))
+
+    async function put(key: string, content: Buffer): Promise<void> {
+      const staged = await staging.write(content)
+      await store.put(key, staged)
+      await staged.discard()
+    }
+
+    async function keys(): Promise<string[]> {
+      const found: string[] = []
+      for await (const { key } of store.keys()) found.push(key)
+      return found.toSorted()
+    }
+
+    for (const size of [0, 1, 262_144, 262_145, 300_000]) {
+      test(`${size} bytes come back whole, in every way to read them`, async () => {
+        const content = bytes.subarray(0, size)
+        const key = `sizes.${size}`
+        await put(key, content)
+        assert.deepEqual(await store.read(key, size), content)
+        assert.deepEqual(await collect(await store.stream(key, 0, size - 1)), content)
+        assert.deepEqual(await store.lend(key, (path) => readFile(path)), content)
+      })
+    }
+
+    for (const [start, end] of [
+      [0, 0],
+      [0, 9],
+      [299_999, 299_999],
+      [100, 299_999],
+      [65_535, 65_536],
+      [5, 4],
+    ] as const) {
+      test(`streams the bytes from ${start} to ${end}`, async () => {
+        const key = `range.${start}.${end}`
+        await put(key, bytes)
+        assert.deepEqual(await collect(await store.stream(key, start, end)), bytes.subarray(start, end + 1))
+      })
+    }
+
+    test('a blob that is not there is undefined, and removing it is no fault', async () => {
+      let lent = false
+      assert.equal(await store.read('absent', 5), undefined)
+      assert.equal(await store.read('absent', 5_000_000), undefined)
+      assert.equal(await store.stream('absent', 0, 4), undefined)
+      assert.equal(await store.lend('absent', async () => (lent = true)), undefined)
+      assert.equal(lent, false)
+      await store.remove('absent')
+    })
+
+    test('a removed blob is gone, and others are not', async () => {
+      await put('twin.a', bytes)
+      await put('twin.b', bytes)
+      await store.remove('twin.a')
+      assert.equal(await store.read('twin.a', bytes.length), undefined)
+      assert.equal(await store.stream('twin.a', 0, 1), undefined)
+      assert.deepEqual(await store.read('twin.b', bytes.length), bytes)
+      assert.ok(!(await keys()).includes('twin.a'))
+    })
+
+    test('a stream that was opened goes on to its end though the blob is removed', async () => {
+      await put('reading', bytes)
+      const stream = await store.stream('reading', 0, bytes.length - 1)
+      await store.remove('reading')
+      assert.deepEqual(await collect(stream), bytes)
+    })
+
+    test('what lending is used for may fail, and its fault comes through', async () => {
+      await put('failing', bytes)
+      const fault = new Error('of the user')
+      await assert.rejects(
+        store.lend('failing', () => Promise.reject(fault)),
+        fault,
+      )
+      assert.deepEqual(await store.read('failing', bytes.length), bytes)
+    })
+
+    test('all keys are listed once, with the time they were written', async () => {
+      const since = Date.now()
+      await Promise.all(
+        Array.from({ length: 40 }, (_, index) => put(`${index}.listed`, bytes.subarray(index))),
+      )
+      const until = Date.now()
+      const listed: string[] = []
+      for await (const { key, writtenAt } of store.keys()) {
+        if (!key.endsWith('.listed')) continue
+        listed.push(key)
+        // Stores keep whole seconds, and clocks of file systems lag a little.
+        assert.ok(writtenAt >= since - 2_000 && writtenAt <= until + 2_000)
+      }
+      assert.deepEqual(
+        listed.toSorted(),
+        Array.from({ length: 40 }, (_, index) => `${index}.listed`).toSorted(),
+      )
+    })
+
+    test('a staged file that was discarded is no blob, and one that was put leaves nothing staged', async () => {
+      const before = await keys()
+      const staged = await staging.write(bytes)
+      await staged.discard()
+      assert.deepEqual(await keys(), before)
+      await assert.rejects(readFile(staged.path))
+    })
+
+    test('blobs are there for whoever opens the store next', async () => {
+      await put('lasting', bytes)
+      const reopened = await open(join(folder, 'store'))
+      assert.deepEqual(await reopened.read('lasting', bytes.length), bytes)
+    })
+
+    test('it says that it can be used', () => store.ping())
+  })
+}

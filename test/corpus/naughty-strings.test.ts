@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { add, DNS, LIST, record, records, stored } from '../support/domains.ts'
+import { call, ENCODINGS } from '../support/http.ts'
+import { startService } from '../support/service.ts'
+
+const file = new URL('../../../shared/corpus/naughty-strings.json', import.meta.url)
+const skip = existsSync(file) ? false : 'no ../shared/corpus beside this checkout'
+
+function strings(): string[] {
+  const all: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  assert.ok(Array.isArray(all) && all.length > 400)
+  return all.filter((each) => typeof each === 'string')
+}
+
+test('as search and as agent: never a 5xx, and echoed in lower case', { skip }, async () => {
+  await using service = await startService()
+  await stored(service, [record('casa')])
+  for (const search of strings()) {
+    for (const flag of [{}, { agent: '' }]) {
+      const { body, status } = await call(service, LIST, {
+        query: { api: service.domainKey, search, ...flag },
+      })
+      const isRefused = search.length > 255 || ('agent' in flag && search === '')
+      assert.equal(status, isRefused ? 400 : 200, search)
+      if (!isRefused) assert.partialDeepStrictEqual(body, { query: search.toLowerCase() })
+    }
+  }
+})
+
+for (const encoding of ENCODINGS) {
+  test(`as the agent of a record: comes back to the letter (${encoding})`, { skip }, async () => {
+    await using service = await startService()
+    const agents = strings().filter((text) => text.trim() !== '' && text.length <= 100 && text.isWellFormed())
+    assert.ok(agents.length > 300)
+    await stored(
+      service,
+      agents.map((agent, i) => record(`n${i}`, { agent })),
+      { encoding },
+    )
+    const found = new Map((await records(service)).map(({ name, agent }) => [name, agent]))
+    for (const [i, agent] of agents.entries()) assert.equal(found.get(`n${i}`), agent)
+    for (const [i, agent] of agents.entries()) {
+      const matching = await records(service, { search: agent, agent: '' })
+      assert.ok(
+        matching.some(({ name }) => name === `n${i}`),
+        agent,
+      )
+    }
+  })
+}
+
+test('as a domain: stored in its one form, or refused by name', { skip }, async () => {
+  await using service = await startService({ flags: { 'dns-servers': '127.0.0.1:9' } })
+  for (const domain of strings()) {
+    const { status, text } = await add(service, [record(domain)])
+    if (status !== 200) assert.match(text, /"errors":\[\{"index":0,"field":"(domain|length)"/, domain)
+    const reply = await call(service, DNS, { query: { api: service.domainKey, domain } })
+    assert.equal(reply.status, 400, domain)
+    const under = await call(service, DNS, { query: { api: service.domainKey, domain: `${domain}.cl` } })
+    // Nobody answers at that address: what is a name is asked for, and that is all the 5xx there is.
+    assert.ok([400, 502].includes(under.status), domain)
+  }
+  for (const { name, length } of await records(service)) {
+    assert.match(name, /^[-a-z0-9áéíóúüñ]+$/)
+    assert.equal(length, name.length)
+  }
+})

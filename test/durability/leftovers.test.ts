@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { readdir, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { filesUnder } from './folders.ts'
+import { sweepsOf } from './sweeps.ts'
+
+const png = await gradient(20, 10).png().toBuffer()
+const MINUTE = 60_000
+
+const blobFiles = ({ data }: TestService) => filesUnder(join(data, 'blobs'))
+const stagedFiles = ({ data }: TestService) => readdir(join(data, 'staging'))
+
+suite('what interrupted work leaves behind', () => {
+  test('staged files and blobs without a record go when they are old, records keep theirs', async () => {
+    const clock = new ManualClock(new Date().toISOString())
+    await using service = await startService({ clock })
+    const fotos = new ImageClient(service.url, service.imageKey)
+    await fotos.upload(png)
+    const { staging, blobs } = service.app.context
+    await staging.write(Buffer.from('cut off while it was checked'))
+    await blobs.put('zz-orphan', await staging.write(Buffer.from('cut off before its record')))
+    const sweeps = sweepsOf(service)
+
+    assert.equal(await sweeps.staged(60 * MINUTE), 0)
+    assert.equal(await sweeps.orphans(60 * MINUTE), 0)
+    assert.equal((await stagedFiles(service)).length, 1)
+    assert.equal((await blobFiles(service)).length, 2)
+
+    clock.advance(61 * MINUTE)
+    assert.equal(await sweeps.staged(60 * MINUTE), 1)
+    assert.equal(await sweeps.orphans(60 * MINUTE), 1)
+    assert.deepEqual(await stagedFiles(service), [])
+    assert.deepEqual(
+      (await blobFiles(service)).map((name) => name.split('.')[0]),
+      [expectedHash(png)],
+    )
+    assert.deepEqual(await bytesOf(await fotos.link(expectedHash(png))), png)
+  })
+
+  test('a file whose removal was cut off after the record was gone is removed by the sweep', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    await fotos.upload(png)
+    const { database, blobs } = service.app.context
+    const remove = blobs.remove.bind(blobs)
+    // The disk refuses once, as if the process had ended there.
+    Object.assign(blobs, { remove: () => Promise.reject(new Error('refused')) })
+    assert.equal((await fotos.remove(expectedHash(png))).status, 200)
+    assert.equal((await fotos.link(expectedHash(png))).status, 404)
+    assert.equal((await blobFiles(service)).length, 1)
+    Object.assign(blobs, { remove })
+
+    await sweepsOf(service).trash()
+    assert.deepEqual(await blobFiles(service), [])
+    await database.ping()
+  })
+
+  test('a start on a folder with old leftovers clears them', async () => {
+    await using first = await startService()
+    await first.stop()
+    const staged = join(first.data, 'staging', 'leftover')
+    await writeFile(staged, 'x')
+    const longAgo = new Date(Date.now() - 120 * MINUTE)
+    await utimes(staged, longAgo, longAgo)
+    await using second = await startService({ data: first.data })
+    // Stopping waits for the sweep that runs at the start.
+    await second.stop()
+    await assert.rejects(stat(staged))
+  })
+
+  test('a refused upload leaves nothing', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    assert.equal((await fotos.upload(png.subarray(0, 100))).status, 401)
+    assert.deepEqual([await stagedFiles(service), await blobFiles(service)], [[], []])
+  })
+
+  test('a client that goes away in the middle of an upload leaves nothing half done', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    const picture = await gradient(2_000, 1_500).png().toBuffer()
+    const leaving = new AbortController()
+    const cut = assert.rejects(fotos.upload(picture, {}, leaving.signal))
+    setImmediate(() => leaving.abort())
+    await cut
+    // The next upload of the same bytes has the same answer, whether the first one came through or not.
+    assert.equal((await fotos.upload(picture)).status, 200)
+    assert.deepEqual(await bytesOf(await fotos.link(expectedHash(picture))), picture)
+    await service.stop()
+    assert.deepEqual(await stagedFiles(service), [])
+    assert.equal((await blobFiles(service)).length, 1)
+  })
+
+  test('after everything is deleted no file is left', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    const diario = new ImageClient(service.url, (await service.newKey('diario', 'imagestore')).key)
+    const pictures = await Promise.all([30, 31, 32, 33].map((side) => gradient(side, side).png().toBuffer()))
+    for (const picture of pictures) {
+      for (const client of [fotos, diario]) assert.equal((await client.upload(picture)).status, 200)
+    }
+    assert.equal((await blobFiles(service)).length, pictures.length)
+    for (const picture of pictures) {
+      for (const client of [fotos, diario])
+        assert.equal((await client.remove(expectedHash(picture))).status, 200)
+    }
+    assert.deepEqual([await stagedFiles(service), await blobFiles(service)], [[], []])
+  })
+})

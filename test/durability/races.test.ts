@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, before, suite, test } from 'node:test'
+import { bytesOf, expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { filesUnder } from './folders.ts'
+
+const ROUNDS = 15
+
+suite('the same bytes uploaded and deleted at once', () => {
+  let service: TestService
+  let png: Buffer
+
+  before(async () => {
+    service = await startService()
+    png = await gradient(20, 10).png().toBuffer()
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  async function newClient(account: string): Promise<ImageClient> {
+    return new ImageClient(service.url, (await service.newKey(account, 'imagestore')).key)
+  }
+
+  async function assertServes(client: ImageClient, bytes: Buffer, path: string): Promise<void> {
+    const link = await client.link(path)
+    assert.equal(link.status, 200)
+    assert.ok((await bytesOf(link)).equals(bytes))
+  }
+
+  async function assertEmpty(): Promise<void> {
+    assert.deepEqual(await filesUnder(join(service.data, 'blobs')), [])
+    assert.deepEqual(await readdir(join(service.data, 'staging')), [])
+  }
+
+  test('what an application holds is served whatever others do', async () => {
+    const bytes = stamped(png, 'de todas')
+    const hash = expectedHash(bytes)
+    const clients = await Promise.all(['uno', 'dos', 'tres', 'cuatro'].map(newClient))
+    await Promise.all(
+      clients.map(async (client) => {
+        for (let round = 0; round < ROUNDS; round++) {
+          assert.equal((await client.upload(bytes)).status, 200)
+          assert.equal((await client.get(hash)).status, 200)
+          await assertServes(client, bytes, hash)
+          assert.equal((await client.remove(hash)).status, 200)
+          assert.equal((await client.get(hash)).status, 404)
+        }
+      }),
+    )
+    assert.equal((await fetch(`${service.url}/i/${hash}`)).status, 404)
+    await assertEmpty()
+  })
+
+  test('of an upload and a deletion at once either may win, and the link agrees with the record', async () => {
+    const client = await newClient('carrera')
+    const bytes = stamped(png, 'carrera')
+    const hash = expectedHash(bytes)
+    for (let round = 0; round < ROUNDS; round++) {
+      const [uploaded, removed] = await Promise.all([
+        client.upload(bytes),
+        client.remove(hash),
+        client.link(hash).then(bytesOf),
+      ])
+      assert.equal(uploaded.status, 200)
+      assert.ok(removed.status === 200 || removed.status === 404)
+      const isStored = (await client.get(hash)).status === 200
+      if (isStored) await assertServes(client, bytes, hash)
+      else assert.equal((await client.link(hash)).status, 404)
+    }
+    await client.remove(hash)
+    await assertEmpty()
+  })
+
+  test('a deleted image is served no more, nor what was made of it, however hot', async () => {
+    const client = await newClient('borrado')
+    const bytes = stamped(png, 'caliente')
+    const hash = expectedHash(bytes)
+    const paths = [hash, `${hash}.png`, `${hash}.webp`, `${hash}&m=w_5`]
+    for (let round = 0; round < 4; round++) {
+      assert.equal((await client.upload(bytes)).status, 200)
+      const etags = await Promise.all(
+        paths.map(async (path) => {
+          const link = await client.link(path)
+          assert.equal(link.status, 200)
+          await link.arrayBuffer()
+          return link.headers.get('etag') ?? ''
+        }),
+      )
+      assert.equal((await client.remove(hash)).status, 200)
+      for (const [index, path] of paths.entries()) {
+        const headers = { 'if-none-match': etags[index] ?? '' }
+        assert.equal((await client.link(path)).status, 404, path)
+        assert.equal((await client.link(path, { headers })).status, 404, path)
+        assert.equal((await client.link(path, { method: 'HEAD' })).status, 404, path)
+      }
+    }
+    await assertEmpty()
+  })
+
+  test('deleting while derivatives are being made gives images or 404, never a fault', async () => {
+    const client = await newClient('derivados')
+    const bytes = stamped(await gradient(600, 400).png().toBuffer(), 'derivados')
+    const hash = expectedHash(bytes)
+    assert.equal((await client.upload(bytes)).status, 200)
+    const links = Array.from({ length: 16 }, (_, index) => client.link(`${hash}&m=w_${100 + index}`))
+    const removed = await client.remove(hash)
+    assert.equal(removed.status, 200)
+    for (const link of await Promise.all(links)) {
+      assert.ok(link.status === 200 || link.status === 404, String(link.status))
+      await link.arrayBuffer()
+    }
+    await assertEmpty()
+  })
+})

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { ENDPOINTS } from '../support/endpoints.ts'
+import { call } from '../support/http.ts'
+import { RawConnection } from '../support/raw.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+
+const UNKNOWN = { status: 404, msg: 'La dirección no existe' }
+
+for (const path of [
+  '/',
+  '/nada',
+  '/api',
+  '/api/v1',
+  '/api/v2/domainwatch/list',
+  '/api/v1/domainwatch',
+  '/api/v1/domainwatch/list/',
+  '/api/v1/Domainwatch/list',
+  '/api/v1/domainwatch/nada?api=x',
+  '/i',
+  '/healthz/',
+  '/favicon.ico',
+  '/__proto__',
+  '/constructor',
+]) {
+  for (const method of ['GET', 'POST', 'DELETE', 'PATCH', 'PROPFIND']) {
+    test(`${method} ${path} is unknown`, async () => {
+      const { body, headers } = await call(service, path, { method })
+      assert.deepEqual(body, UNKNOWN)
+      assert.equal(headers.get('allow'), null)
+    })
+  }
+}
+
+const ALLOWED = new Map<string, string>([
+  ['/healthz', 'GET, HEAD'],
+  ['/readyz', 'GET, HEAD'],
+  ['/metrics', 'GET, HEAD'],
+  ['/openapi.json', 'GET, HEAD'],
+  ['/i/x', 'GET, HEAD'],
+])
+for (const { path, method } of ENDPOINTS) {
+  ALLOWED.set(path, method === 'GET' ? 'GET, HEAD' : path.endsWith('/delete') ? 'DELETE, POST' : 'POST')
+}
+
+for (const [path, allow] of ALLOWED) {
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'MKCOL', 'REPORT', 'QUERY']) {
+    if (allow.split(', ').includes(method)) continue
+    test(`${method} ${path}: 405`, async () => {
+      const query = { api: service.domainKey }
+      const { body, headers } = await call(service, path, { method, query })
+      assert.deepEqual(body, { status: 405, msg: `El método debe ser ${allow}` })
+      assert.equal(headers.get('allow'), allow)
+    })
+  }
+}
+
+test('the type of a body does not matter where nothing takes it', async () => {
+  const options = { method: 'POST', headers: { 'content-type': ';;' }, body: 'x' }
+  assert.deepEqual((await call(service, '/nada', options)).body, UNKNOWN)
+  assert.equal((await call(service, '/healthz', options)).status, 405)
+})
+
+test('HEAD answers as GET does, without the body', async () => {
+  for (const [path, status] of [
+    ['/healthz', 200],
+    ['/nada', 404],
+    ['/api/v1/domainwatch/list', 401],
+    [`/api/v1/domainwatch/list?api=${service.domainKey}`, 200],
+  ] as const) {
+    const get = await call(service, path)
+    const head = await call(service, path, { method: 'HEAD' })
+    assert.deepEqual([get.status, head.status, head.text], [status, status, ''])
+    assert.equal(head.headers.get('content-length'), get.headers.get('content-length'))
+  }
+  assert.equal((await call(service, '/api/v1/domainwatch/add', { method: 'HEAD' })).status, 405)
+})
+
+/** As written in the request line, which an HTTP client would tidy up. */
+const TARGETS: readonly [string, number, string][] = [
+  ['/%', 400, 'La solicitud no es válida'],
+  ['/i/%zz', 400, 'La solicitud no es válida'],
+  ['/%c3%28', 400, 'La solicitud no es válida'],
+  ['//', 404, 'La dirección no existe'],
+  ['/%2e%2e/healthz', 404, 'La dirección no existe'],
+  ['///healthz', 404, 'La dirección no existe'],
+  ['/nada/../healthz', 404, 'La dirección no existe'],
+  ['/i/..%2f..%2fetc%2fpasswd', 404, 'La imagen no existe'],
+  ['/i/%00', 404, 'La imagen no existe'],
+  ['/api/v1/domainwatch/list?api=%zz', 401, 'La clave de API no es válida'],
+  ['/api/v1/domainwatch/list?%zz=%&&==&api', 401, 'Falta la clave de API'],
+  [`/${'a'.repeat(8_191)}`, 404, 'La dirección no existe'],
+  [`/${'a'.repeat(8_192)}`, 414, 'La dirección es demasiado larga'],
+  [`/healthz?${'a'.repeat(20_000)}`, 414, 'La dirección es demasiado larga'],
+]
+
+for (const [target, status, msg] of TARGETS) {
+  test(`the target ${target.slice(0, 60)}: ${status}, and the connection goes on`, async () => {
+    const connection = await RawConnection.open(service)
+    connection.send(`GET ${target} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    const reply = await connection.reply()
+    assert.deepEqual(JSON.parse(reply?.body ?? ''), { status, msg })
+    assert.equal(reply?.status, status)
+    connection.send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+    assert.equal((await connection.reply())?.body, '{"status":200}')
+    connection.close()
+  })
+}
+
+test('a whole address in the request line is served as its path', async () => {
+  const connection = await RawConnection.open(service)
+  connection.send('GET http://ejemplo.cl/healthz HTTP/1.1\r\nhost: ejemplo.cl\r\n\r\n')
+  assert.equal((await connection.reply())?.body, '{"status":200}')
+  connection.close()
+})
+
+test('OPTIONS * is answered', async () => {
+  const connection = await RawConnection.open(service)
+  connection.send('OPTIONS * HTTP/1.1\r\nhost: x\r\n\r\n')
+  assert.equal((await connection.reply())?.status, 204)
+  connection.close()
+})

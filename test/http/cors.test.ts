@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { ENDPOINTS } from '../support/endpoints.ts'
+import { call } from '../support/http.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+
+const origin = 'https://panel.ejemplo.cl'
+
+for (const { method, path } of ENDPOINTS) {
+  test(`preflight of ${method} ${path}`, async () => {
+    const { status, text, headers } = await call(service, path, {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': method,
+        'access-control-request-headers': 'content-type',
+      },
+    })
+    assert.deepEqual([status, text], [204, ''])
+    assert.equal(headers.get('access-control-allow-origin'), '*')
+    assert.equal(headers.get('access-control-allow-methods'), 'GET, HEAD, POST, DELETE')
+    assert.equal(headers.get('access-control-allow-headers'), 'content-type')
+    assert.equal(headers.get('access-control-max-age'), '86400')
+  })
+}
+
+test('answers and refusals alike may be read by any page', async () => {
+  for (const [path, status] of [
+    [`/api/v1/domainwatch/list?api=${service.domainKey}`, 200],
+    ['/api/v1/domainwatch/list', 401],
+    ['/nada', 404],
+  ] as const) {
+    const reply = await call(service, path, { headers: { origin } })
+    assert.equal(reply.status, status)
+    assert.equal(reply.headers.get('access-control-allow-origin'), '*')
+    assert.equal(reply.headers.get('access-control-expose-headers'), 'Link, Retry-After, ETag')
+  }
+})
+
+test('an OPTIONS that is no preflight', async () => {
+  const { status, text } = await call(service, '/healthz', { method: 'OPTIONS' })
+  assert.deepEqual([status, text], [204, ''])
+})
+
+test('only the origins that are configured', async () => {
+  await using other = await startService({ flags: { 'cors-origins': `${origin}, https://otro.cl` } })
+  for (const [from, allowed] of [
+    [origin, origin],
+    ['https://otro.cl', 'https://otro.cl'],
+    ['https://ajeno.cl', null],
+  ] as const) {
+    const { headers } = await call(other, '/healthz', { headers: { origin: from } })
+    assert.equal(headers.get('access-control-allow-origin'), allowed)
+    assert.match(headers.get('vary') ?? '', /origin/i)
+  }
+})
+
+test('no origin at all', async () => {
+  await using other = await startService({ flags: { 'cors-origins': '' } })
+  const reply = await call(other, '/healthz', { headers: { origin } })
+  assert.equal(reply.headers.get('access-control-allow-origin'), null)
+  const preflight = await call(other, '/healthz', {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'GET' },
+  })
+  assert.deepEqual(preflight.body, { status: 405, msg: 'El método debe ser GET, HEAD' })
+})

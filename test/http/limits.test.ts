@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { after, test } from 'node:test'
+import { ADD, record } from '../support/domains.ts'
+import { call } from '../support/http.ts'
+import { RawConnection } from '../support/raw.ts'
+import { startService } from '../support/service.ts'
+
+const MIB = 1024 * 1024
+const service = await startService({ flags: { 'max-image-bytes': '1048576' } })
+after(() => service[Symbol.asyncDispose]())
+
+/** Endpoint, key, largest body. */
+const LIMITS: readonly [string, string, number][] = [
+  [ADD, service.domainKey, 32 * MIB],
+  ['/api/v1/domainwatch/update', service.domainKey, 32 * MIB],
+  ['/api/v1/imagestore/upload', service.imageKey, 3 * MIB],
+  ['/api/v1/imagestore/delete', service.imageKey, 64 * 1024],
+]
+
+const tooLarge = (limit: number) => ({
+  status: 413,
+  msg: `El cuerpo de la solicitud supera el máximo de ${limit} bytes`,
+})
+
+/** Writes with respect for the other side's pace. */
+async function write(connection: RawConnection, bytes: Buffer): Promise<void> {
+  if (!connection.socket.write(bytes)) await once(connection.socket, 'drain')
+}
+
+async function assertGoesOn(connection: RawConnection): Promise<void> {
+  connection.send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+  assert.equal((await connection.reply())?.body, '{"status":200}')
+  connection.close()
+}
+
+const FORM = 'content-type: application/x-www-form-urlencoded'
+
+for (const [path, key, limit] of LIMITS) {
+  const head = `POST ${path}?api=${key} HTTP/1.1\r\nhost: x\r\n${FORM}\r\n`
+
+  test(`${path}: a declared body past the limit is a 413 and the connection goes on`, async () => {
+    const connection = await RawConnection.open(service)
+    connection.send(`${head}content-length: ${limit + 1}\r\n\r\n`)
+    // The answer comes before the body.
+    assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), tooLarge(limit))
+    for (let sent = 0; sent < limit; sent += 64 * 1024) await write(connection, Buffer.alloc(64 * 1024, 'a'))
+    await write(connection, Buffer.from('a'))
+    await assertGoesOn(connection)
+  })
+
+  test(`${path}: a chunked body past the limit is a 413 and the connection goes on`, async () => {
+    const connection = await RawConnection.open(service)
+    connection.send(`${head}transfer-encoding: chunked\r\n\r\n`)
+    const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(64 * 1024, 'a'), Buffer.from('\r\n')])
+    for (let sent = 0; sent <= limit + MIB; sent += 64 * 1024) await write(connection, chunk)
+    connection.send('0\r\n\r\n')
+    assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), tooLarge(limit))
+    await assertGoesOn(connection)
+  })
+
+  test(`${path}: a body of exactly the limit is read`, async () => {
+    const body = `x=${'a'.repeat(limit - 2)}`
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const { status } = await call(service, path, { method: 'POST', query: { api: key }, headers, body })
+    assert.notEqual(status, 413)
+  })
+}
+
+test('a refused key does not cost the connection, whatever its body', async () => {
+  const connection = await RawConnection.open(service)
+  connection.send(
+    `POST ${ADD}?api=mala HTTP/1.1\r\nhost: x\r\n${FORM}\r\ncontent-length: ${40 * MIB}\r\n\r\n`,
+  )
+  const reply = await connection.reply()
+  assert.deepEqual(JSON.parse(reply?.body ?? ''), { status: 401, msg: 'La clave de API no es válida' })
+  for (let sent = 0; sent < 40 * MIB; sent += MIB) await write(connection, Buffer.alloc(MIB, 'a'))
+  await assertGoesOn(connection)
+})
+
+test('a body that arrives octet by octet is read', async () => {
+  const connection = await RawConnection.open(service)
+  const body = `data=${encodeURIComponent(JSON.stringify([record('lento')]))}`
+  connection.send(`POST ${ADD}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n${FORM}\r\n`)
+  connection.send(`content-length: ${body.length}\r\n\r\n`)
+  for (const octet of body) {
+    connection.send(octet)
+    await new Promise(setImmediate)
+  }
+  assert.equal((await connection.reply())?.body, '{"status":200,"count":1}')
+  connection.close()
+})
+
+test('requests sent all at once are answered in their order', async () => {
+  const connection = await RawConnection.open(service)
+  const body = 'data=[]'
+  const post = `POST ${ADD}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n${FORM}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+  const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
+  connection.send(post + get('/nada') + get('/healthz') + post + get('/healthz'))
+  const statuses: (number | undefined)[] = []
+  for (let i = 0; i < 5; i++) statuses.push((await connection.reply())?.status)
+  assert.deepEqual(statuses, [200, 404, 200, 200, 200])
+  connection.close()
+})
+
+test('bodies cut off by their senders leave no memory taken', async () => {
+  const size = 24 * MIB
+  for (let i = 0; i < 24; i++) {
+    const connection = await RawConnection.open(service)
+    connection.send(`POST ${ADD}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n${FORM}\r\n`)
+    connection.send(`content-length: ${size}\r\n\r\n`)
+    // Every other one is whole, and its sender gone before the answer.
+    await write(connection, Buffer.alloc(i % 2 === 0 ? size : size - 1, 'a'))
+    connection.close()
+  }
+  const body = new Uint8Array(31 * MIB).fill(0x61)
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const { status } = await call(service, ADD, { query: { api: service.domainKey }, headers, body })
+  assert.equal(status, 500)
+})

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { ADD } from '../support/domains.ts'
+import { RawConnection } from '../support/raw.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+
+const BAD = { status: 400, msg: 'La solicitud no es válida' }
+const HEADERS = { status: 431, msg: 'Las cabeceras de la solicitud son demasiado grandes' }
+const LONG = { status: 414, msg: 'La dirección es demasiado larga' }
+
+const REQUESTS: readonly [string, string | Buffer, { readonly status: number; readonly msg: string }][] = [
+  ['noise', Buffer.from([0x16, 0x03, 0x01, 0x00, 0xff, 0x0d, 0x0a, 0x0d, 0x0a]), BAD],
+  ['no method', ' / HTTP/1.1\r\n\r\n', BAD],
+  ['an unknown method', 'HOLA / HTTP/1.1\r\nhost: x\r\n\r\n', BAD],
+  ['half a version', 'GET / HTTP\r\n\r\n', BAD],
+  ['an unknown version', 'GET / HTTP/9.9\r\nhost: x\r\n\r\n', BAD],
+  ['a space in the address', 'GET /a b HTTP/1.1\r\nhost: x\r\n\r\n', BAD],
+  ['a header without a colon', 'GET / HTTP/1.1\r\nhost: x\r\nhola\r\n\r\n', BAD],
+  ['a header with NUL', 'GET / HTTP/1.1\r\nhost: x\r\na: \0\r\n\r\n', BAD],
+  ['a length that is no number', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n', BAD],
+  ['a negative length', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n', BAD],
+  ['two lengths', 'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab', BAD],
+  [
+    'a length and chunks',
+    'POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    BAD,
+  ],
+  ['a header of 40 KB', `GET / HTTP/1.1\r\nhost: x\r\na: ${'b'.repeat(40_000)}\r\n\r\n`, HEADERS],
+  ['4,000 headers', `GET / HTTP/1.1\r\nhost: x\r\n${'a: bcdefghi\r\n'.repeat(4_000)}\r\n`, HEADERS],
+  ['an address of 40 KB', `GET /${'a'.repeat(40_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, LONG],
+]
+
+for (const [what, request, wanted] of REQUESTS) {
+  test(`a request with ${what}: ${wanted.status} as JSON`, async () => {
+    const connection = await RawConnection.open(service)
+    connection.send(request)
+    const reply = await connection.reply()
+    assert.deepEqual(JSON.parse(reply?.body ?? ''), wanted)
+    assert.equal(reply?.status, wanted.status)
+    assert.equal(reply.headers['content-type'], 'application/json; charset=utf-8')
+    // Nobody knows where the next request would begin.
+    assert.equal(reply.headers['connection'], 'close')
+    await connection.closed()
+  })
+}
+
+test('a request without a host is refused in HTTP/1.1 only', async () => {
+  const connection = await RawConnection.open(service)
+  connection.send('GET /healthz HTTP/1.1\r\n\r\n')
+  assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), BAD)
+  connection.send('GET /healthz HTTP/1.0\r\n\r\n')
+  assert.equal((await connection.reply())?.body, '{"status":200}')
+  await connection.closed()
+})
+
+test('a chunk of no size spoils the body', async () => {
+  const connection = await RawConnection.open(service)
+  connection.send(`POST ${ADD}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n`)
+  connection.send('content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n')
+  assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), BAD)
+  await connection.closed()
+})
+
+test('heads and bodies that never end are answered 408', async () => {
+  // Far below the real bounds, which stay as they are for everyone else's tests of them.
+  await using other = await startService()
+  const { server } = other.app.server
+  assert.deepEqual([server.headersTimeout, server.requestTimeout], [15_000, 120_000])
+  server.headersTimeout = 200
+  server.requestTimeout = 400
+  const head = await RawConnection.open(other)
+  head.send('GET /healthz HTTP/1.1\r\nhost: x\r\na: ')
+  const body = await RawConnection.open(other)
+  body.send(`POST ${ADD}?api=${other.domainKey} HTTP/1.1\r\nhost: x\r\n`)
+  body.send('content-type: application/json\r\ncontent-length: 10\r\n\r\n{')
+  for (const connection of [head, body]) {
+    const reply = await connection.reply()
+    assert.deepEqual(JSON.parse(reply?.body ?? ''), { status: 408, msg: 'La solicitud tardó demasiado' })
+    await connection.closed()
+  }
+})
+
+test('after all of this the service is well', async () => {
+  const connection = await RawConnection.open(service)
+  connection.send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+  assert.equal((await connection.reply())?.body, '{"status":200}')
+  connection.close()
+})

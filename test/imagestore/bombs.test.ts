@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { deflateSync } from 'node:zlib'
+import {
+  bytesOf,
+  DAMAGED,
+  expectedHash,
+  gradient,
+  ImageClient,
+  plain,
+  pngChunk,
+  problem,
+  stamped,
+} from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const png = await gradient(60, 40).png().toBuffer()
+
+/** A gray PNG whose pixels are `rows` of black, whatever height its header claims. */
+function blackPng(width: number, height: number, rows: number): Buffer {
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header[8] = 8
+  const pixels = deflateSync(Buffer.alloc((width + 1) * rows))
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    pngChunk('IHDR', header),
+    pngChunk('IDAT', pixels),
+    pngChunk('IEND', new Uint8Array(0)),
+  ])
+}
+
+/** An animation whose frames each hold one pixel on a large canvas. */
+function manyFrames(side: number, frames: number): Buffer {
+  const size = Buffer.alloc(4)
+  size.writeUInt16LE(side, 0)
+  size.writeUInt16LE(side, 2)
+  const frame = Buffer.from('21f90400010000002c00000000010001000002024401003b', 'hex').subarray(0, 23)
+  const head = Buffer.concat([Buffer.from('GIF89a'), size, Buffer.from('800000000000ffffff', 'hex')])
+  return Buffer.concat([head, ...Array.from({ length: frames }, () => frame), Buffer.from(';')])
+}
+
+const svg = (content: string, size = 'width="100" height="100"') =>
+  Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" ${size}>${content}</svg>`,
+  )
+
+/** Each group uses the one before ten times: 10 to the power of `levels` rectangles. */
+function nestedUses(levels: number): Buffer {
+  let groups = '<g id="g0"><rect width="9" height="9"/></g>'
+  for (let level = 1; level <= levels; level++) {
+    groups += `<g id="g${level}">${`<use xlink:href="#g${level - 1}"/>`.repeat(10)}</g>`
+  }
+  return svg(`<defs>${groups}</defs><use xlink:href="#g${levels}"/>`)
+}
+
+function entities(levels: number): Buffer {
+  let declared = '<!ENTITY e0 "aaaaaaaaaa">'
+  for (let level = 1; level <= levels; level++) {
+    declared += `<!ENTITY e${level} "${`&e${level - 1};`.repeat(10)}">`
+  }
+  return Buffer.from(
+    `<!DOCTYPE svg [${declared}]><svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text>&e${levels};</text></svg>`,
+  )
+}
+
+/** `refused`: must be. `handled`: a decoder may know how to draw it cheaply; what counts is that the service lives. */
+const bombs: readonly (readonly [name: string, bytes: Buffer, outcome: 'refused' | 'handled'])[] = [
+  ['a PNG that claims 60,000 × 60,000 pixels', blackPng(60_000, 60_000, 10), 'refused'],
+  ['a PNG that claims the largest size there is', blackPng(0x7fffffff, 0x7fffffff, 0), 'refused'],
+  ['a whole PNG past the limit of pixels', blackPng(9_000, 8_000, 8_000), 'refused'],
+  ['a PNG within the limit whose pixels are not there', blackPng(7_000, 7_000, 10), 'refused'],
+  ['a GIF of 10,000 frames on a canvas of a megapixel', manyFrames(1_000, 10_000), 'refused'],
+  ['a GIF whose frames together pass the limit by little', manyFrames(1_000, 65), 'refused'],
+  [
+    'an SVG of 100,000 × 100,000',
+    svg('<rect width="9" height="9"/>', 'width="100000" height="100000"'),
+    'refused',
+  ],
+  ['an SVG of groups of groups', nestedUses(9), 'handled'],
+  ['an SVG of nested entities', entities(9), 'handled'],
+  ['an SVG of deep nesting', svg(`${'<g>'.repeat(50_000)}${'</g>'.repeat(50_000)}`), 'handled'],
+]
+
+suite('decompression bombs', () => {
+  let service: TestService
+  let fotos: ImageClient
+
+  before(async () => {
+    service = await startService({ flags: { 'image-timeout': '2' } })
+    fotos = new ImageClient(service.url, service.imageKey)
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  /** Asks for `/healthz` again and again until `work` is done. */
+  async function meanwhileHealthy<T>(work: Promise<T>): Promise<T> {
+    let going = true
+    const done = work.finally(() => (going = false))
+    do {
+      const { status } = await fetch(`${service.url}/healthz`, { signal: AbortSignal.timeout(10_000) })
+      assert.equal(status, 200)
+    } while (going)
+    return done
+  }
+
+  for (const [name, bytes, outcome] of bombs) {
+    test(`${name} is ${outcome}, and the service answers meanwhile`, async () => {
+      const answer = await meanwhileHealthy(fotos.upload(bytes))
+      if (outcome === 'refused' || answer.status !== 200) assert.deepEqual(plain(answer), DAMAGED)
+      // Decoders that were ended are replaced.
+      assert.equal((await fotos.upload(stamped(png, name))).status, 200)
+    })
+  }
+
+  test('a GIF within the limit is stored', async () => {
+    assert.equal((await fotos.upload(manyFrames(1_000, 60))).status, 200)
+  })
+
+  test('all of them at once', async () => {
+    const work = Promise.all(bombs.map(([, bytes]) => fotos.upload(Buffer.concat([bytes]))))
+    for (const { status } of await meanwhileHealthy(work)) assert.ok([200, 401, 503].includes(status))
+    assert.equal((await fotos.upload(png)).status, 200)
+  })
+})
+
+suite('more images at once than can be decoded', () => {
+  const OVERLOAD = problem(503, 'El servicio está saturado, inténtelo de nuevo')
+
+  test('each is stored whole or told to come back', async () => {
+    await using service = await startService({ flags: { 'image-workers': '1' } })
+    const fotos = new ImageClient(service.url, service.imageKey)
+    const picture = await gradient(1_500, 1_000).png().toBuffer()
+    const pictures = Array.from({ length: 120 }, (_, index) => stamped(picture, `a la vez ${index}`))
+    const answers = await Promise.all(pictures.map((bytes) => fotos.upload(bytes)))
+    const refused: Buffer[] = []
+    for (const [index, bytes] of pictures.entries()) {
+      const answer = answers[index]
+      assert.ok(answer !== undefined)
+      if (answer.status === 200) {
+        const { dhash } = answer.body
+        const expected = {
+          status: 200,
+          hash: expectedHash(bytes),
+          dhash,
+          size: bytes.length,
+          width: 1_500,
+          height: 1_000,
+        }
+        assert.deepEqual(answer.body, expected)
+        assert.ok((await bytesOf(await fotos.link(expectedHash(bytes)))).equals(bytes))
+      } else {
+        assert.deepEqual(plain(answer), OVERLOAD)
+        assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+        assert.equal((await fotos.get(expectedHash(bytes))).status, 404)
+        refused.push(bytes)
+      }
+    }
+    assert.ok(refused.length > 0, 'the queue is bounded')
+    assert.ok(refused.length < pictures.length, 'those in the queue are served')
+    assert.equal((await fotos.list({ limit: '1024' })).body['count'], pictures.length - refused.length)
+    for (const bytes of refused.slice(0, 3)) assert.equal((await fotos.upload(bytes)).status, 200)
+  })
+})

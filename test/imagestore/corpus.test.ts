@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { readdir, readFile } from 'node:fs/promises'
+import { after, before, suite, test, type TestContext } from 'node:test'
+import sharp from 'sharp'
+import { bytesOf, DAMAGED, expectedHash, ImageClient, plain } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const CORPUS = new URL('../../../shared/corpus/', import.meta.url)
+
+/** The files of a folder of the corpus; undefined, and the test skipped, where it is not at hand. */
+async function corpus(context: TestContext, folder: string, extension: string) {
+  const url = new URL(`${folder}/`, CORPUS)
+  const names = await readdir(url).catch(() => undefined)
+  if (names === undefined) {
+    context.skip('the corpus ../shared/corpus is not here')
+    return undefined
+  }
+  const wanted = names.filter((name) => name.endsWith(extension)).toSorted()
+  return Promise.all(wanted.map(async (name) => ({ name, bytes: await readFile(new URL(name, url)) })))
+}
+
+/** In how many of 64 bits two dhashes differ. */
+function distance(a: string, b: string): number {
+  const bits = (BigInt(`0x${a}`) ^ BigInt(`0x${b}`)).toString(2)
+  return bits.replaceAll('0', '').length
+}
+
+suite('images that nobody here made', () => {
+  let service: TestService
+  let fotos: ImageClient
+
+  before(async () => {
+    service = await startService()
+    fotos = new ImageClient(service.url, service.imageKey)
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  test('every valid PNG of PngSuite is stored with its size', async (context) => {
+    const files = await corpus(context, 'png/valid', '.png')
+    if (files === undefined) return
+    assert.equal(files.length, 161)
+    for (const { name, bytes } of files) {
+      const { status, body } = await fotos.upload(bytes, { name })
+      const { dhash, ...rest } = body
+      assert.match(String(dhash), /^[0-9a-f]{16}$/, name)
+      // Where a PNG keeps its size: the first fields of the first chunk.
+      const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)]
+      const expected = { status: 200, hash: expectedHash(bytes), size: bytes.length, width, height }
+      assert.deepEqual([status, rest], [200, expected], name)
+    }
+  })
+
+  test('every damaged PNG of PngSuite is refused', async (context) => {
+    const files = await corpus(context, 'png/damaged', '.png')
+    if (files === undefined) return
+    assert.equal(files.length, 14)
+    for (const { name, bytes } of files) assert.deepEqual(plain(await fotos.upload(bytes)), DAMAGED, name)
+  })
+
+  test('the dhash that the ImageHash library publishes for its picture', async (context) => {
+    const files = await corpus(context, 'dhash', '.png')
+    if (files === undefined) return
+    const [picture] = files
+    assert.ok(picture !== undefined)
+    assert.equal((await fotos.upload(picture.bytes)).body['dhash'], '0026273b2b19550e')
+  })
+
+  for (const [set, width, height] of [
+    ['Landscape', 1_800, 1_200],
+    ['Portrait', 1_200, 1_800],
+  ] as const) {
+    test(`${set}: six EXIF orientations of one picture look the same`, async (context) => {
+      const files = (await corpus(context, 'orientation', '.jpg'))?.filter(({ name }) => name.startsWith(set))
+      if (files === undefined) return
+      assert.equal(files.length, 6)
+      const dhashes: string[] = []
+      const small: Buffer[] = []
+      for (const { name, bytes } of files) {
+        const { body } = await fotos.upload(bytes)
+        assert.deepEqual([body['width'], body['height']], [width, height], name)
+        dhashes.push(String(body['dhash']))
+        const made = await bytesOf(await fotos.link(`${expectedHash(bytes)}&m=w_90,h_90,f_png`))
+        const { data, info } = await sharp(made).removeAlpha().raw().toBuffer({ resolveWithObject: true })
+        assert.deepEqual([info.width, info.height], set === 'Landscape' ? [90, 60] : [60, 90], name)
+        assert.equal((await sharp(made).metadata()).orientation ?? 1, 1, 'no turn is left to the viewer')
+        small.push(data)
+      }
+      const [firstHash, firstPixels] = [dhashes[0], small[0]]
+      assert.ok(firstHash !== undefined && firstPixels !== undefined)
+      for (const [index, pixels] of small.entries()) {
+        assert.ok(distance(firstHash, dhashes[index] ?? '') <= 4, files[index]?.name)
+        assert.ok(meanDifference(firstPixels, pixels) < 12, files[index]?.name)
+      }
+    })
+  }
+})
+
+function meanDifference(a: Buffer, b: Buffer): number {
+  let sum = 0
+  for (let at = 0; at < a.length; at++) sum += Math.abs((a[at] ?? 0) - (b[at] ?? 0))
+  return sum / a.length
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { after, before, test } from 'node:test'
+import { ENDPOINTS } from '../support/endpoints.ts'
+import { call, ENCODINGS, send, type Fields, type Reply } from '../support/http.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+
+const MISSING = { status: 401, msg: 'Falta la clave de API' }
+const WRONG = { status: 401, msg: 'La clave de API no es válida' }
+const OTHER = { status: 403, msg: 'La clave de API no da acceso a este servicio' }
+
+const revoked = {
+  domainwatch: await service.newKey('revocada', 'domainwatch'),
+  imagestore: await service.newKey('apagada', 'imagestore'),
+}
+before(async () => {
+  for (const { id } of Object.values(revoked)) await service.app.context.accounts.revoke(id)
+})
+
+const keys = { domainwatch: service.domainKey, imagestore: service.imageKey }
+
+for (const { method, path, service: name } of ENDPOINTS) {
+  const other = name === 'domainwatch' ? 'imagestore' : 'domainwatch'
+  const cases: readonly [string, Fields, unknown][] = [
+    ['no key', {}, MISSING],
+    ['an empty key', { api: '' }, MISSING],
+    ['a wrong key', { api: 'equivocada' }, WRONG],
+    ['a key and white space', { api: `${keys[name]} ` }, WRONG],
+    ['a key in capitals', { api: keys[name].toUpperCase() }, WRONG],
+    ['a revoked key', { api: revoked[name].key }, WRONG],
+    ["the other service's key", { api: keys[other] }, OTHER],
+    ["the other service's revoked key", { api: revoked[other].key }, WRONG],
+    ['a very long key', { api: 'x'.repeat(5_000) }, WRONG],
+    ['NUL', { api: '\0' }, WRONG],
+  ]
+
+  for (const [what, query, wanted] of cases) {
+    test(`${method} ${path} with ${what} in the query`, async () => {
+      assert.deepEqual((await call(service, path, { method, query })).body, wanted)
+      // Before any other check: nothing else of such a request matters.
+      const spoiled = { ...query, limit: 'x', sort: 'up', cursor: '!', domain: '..', hash: '' }
+      const headers = { 'content-type': ';;' }
+      const body = method === 'GET' ? undefined : '{'
+      assert.deepEqual((await call(service, path, { method, query: spoiled, headers, body })).body, wanted)
+    })
+
+    if (method === 'GET') continue
+    for (const encoding of ENCODINGS) {
+      test(`${method} ${path} with ${what} in the body (${encoding})`, async () => {
+        const fields = { ...query, data: 'x', info: 'x', image: '=', hash: '' }
+        assert.deepEqual((await send(service, path, fields, { encoding, method })).body, wanted)
+      })
+    }
+  }
+
+  test(`${method} ${path} takes a key in no header and no cookie`, async () => {
+    const headers = {
+      authorization: `Bearer ${keys[name]}`,
+      'x-api-key': keys[name],
+      cookie: `api=${keys[name]}`,
+    }
+    assert.deepEqual((await call(service, path, { method, headers })).body, MISSING)
+  })
+
+  test(`${method} ${path} with its own key gets past the check`, async () => {
+    const { body } = await call(service, path, { method, query: { api: keys[name] } })
+    for (const refused of [MISSING, WRONG, OTHER]) assert.notDeepEqual(body, refused)
+  })
+}
+
+test('a key that is no text in a JSON body is none', async () => {
+  for (const api of [7, null, true, [service.domainKey], { key: service.domainKey }]) {
+    const reply = await send(service, '/api/v1/domainwatch/add', { api, data: [] }, { encoding: 'json' })
+    assert.ok(
+      [MISSING.msg, WRONG.msg].some((msg) => reply.text.includes(msg)),
+      reply.text,
+    )
+    assert.equal(reply.status, 401)
+  }
+})
+
+test("another account's images are not there, and cannot be deleted", async () => {
+  const { key } = await service.newKey('ajena', 'imagestore')
+  const image = (await readFile(new URL('../../assets/catalejo.png', import.meta.url))).toString('base64')
+  const info = { name: 'a.png', mime: 'image/png', ip: '::1' }
+  const uploaded = await send(service, '/api/v1/imagestore/upload', { api: service.imageKey, info, image })
+  const hash = textOf(uploaded, 'hash')
+  const none = { status: 404, msg: 'La imagen no existe' }
+  const ask = async (path: string, api: string, method = 'GET') =>
+    (await call(service, `/api/v1/imagestore/${path}`, { method, query: { api, hash } })).body
+  assert.deepEqual(await ask('get', key), none)
+  assert.deepEqual(await ask('delete', key, 'DELETE'), none)
+  assert.deepEqual(await ask('delete', key, 'POST'), none)
+  assert.partialDeepStrictEqual(await ask('list', key), { status: 200, count: 0 })
+  assert.partialDeepStrictEqual(await ask('get', service.imageKey), { status: 200, hash })
+  assert.deepEqual(await ask('delete', service.imageKey, 'DELETE'), { status: 200, hash })
+})
+
+test('domains are shared by the group: another account lists and marks them', async () => {
+  const { key } = await service.newKey('compañera', 'domainwatch')
+  const data = [{ domain: 'comun', length: 5, reserve: 0, status: 1, date_reg: '2025-01-01 00:00:00' }]
+  const query = { api: service.domainKey }
+  await send(service, '/api/v1/domainwatch/add', { data }, { query })
+  const marks = [{ domain: 'comun', revision: 1 }]
+  const marked = await send(service, '/api/v1/domainwatch/update', { data: marks }, { query: { api: key } })
+  assert.deepEqual(marked.body, { status: 200, count: 1 })
+  const listed = await call(service, '/api/v1/domainwatch/list', { query: { api: key, rev: '' } })
+  assert.partialDeepStrictEqual(listed.body, { status: 200, count: 1 })
+})
+
+test('an account holds several keys, and one is revoked at once without the others', async () => {
+  const first = await service.newKey('relevo', 'domainwatch')
+  const second = await service.newKey('relevo', 'domainwatch')
+  const status = async (api: string) =>
+    (await call(service, '/api/v1/domainwatch/list', { query: { api } })).status
+  assert.deepEqual([await status(first.key), await status(second.key)], [200, 200])
+  await service.app.context.accounts.revoke(first.id)
+  assert.deepEqual([await status(first.key), await status(second.key)], [401, 200])
+})
+
+function textOf({ body, text }: Reply, name: string): string {
+  const value =
+    typeof body === 'object' && body !== null ? new Map(Object.entries(body)).get(name) : undefined
+  assert.ok(typeof value === 'string', text)
+  return value
+}

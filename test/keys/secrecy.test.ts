@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ADD, add, DNS, LIST, record, UPDATE } from '../support/domains.ts'
+import { ENDPOINTS } from '../support/endpoints.ts'
+import { call, ENCODINGS, send } from '../support/http.ts'
+import { RawConnection } from '../support/raw.ts'
+import { startService } from '../support/service.ts'
+
+async function bytesUnder(folder: string): Promise<Buffer> {
+  const files = await readdir(folder, { recursive: true, withFileTypes: true })
+  const whole = files
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFile(join(entry.parentPath, entry.name)))
+  return Buffer.concat(await Promise.all(whole))
+}
+
+test('of a key only its digest is stored, while it runs and after', async () => {
+  await using service = await startService()
+  const { key, id } = await service.newKey('cuenta', 'domainwatch')
+  await add(service, [record('uno')], { key })
+  await service.app.context.accounts.revoke(id)
+  const check = async () => {
+    const bytes = await bytesUnder(service.data)
+    assert.ok(bytes.includes(id))
+    assert.ok(bytes.includes(hash('sha256', service.domainKey)))
+    for (const secret of [key, service.domainKey, service.imageKey])
+      assert.equal(bytes.includes(secret), false)
+  }
+  await check()
+  await service.stop()
+  await check()
+})
+
+test('a key is 160 random bits in letters that survive being read aloud', async () => {
+  await using service = await startService()
+  const keys = await Promise.all(
+    Array.from({ length: 50 }, async () => (await service.newKey('cuenta', 'domainwatch')).key),
+  )
+  assert.equal(new Set(keys).size, 50)
+  for (const key of keys) assert.match(key, /^[a-km-np-z2-9]{32}$/)
+})
+
+test('the value of api shows up in no log, metric or answer, whatever goes wrong', async () => {
+  await using service = await startService({ flags: { 'log-level': 'trace', 'dns-servers': '127.0.0.1:9' } })
+  const canaries = ['canario-equivocado-7f3a', service.domainKey, service.imageKey]
+  const answers: string[] = []
+  const keep = (text: string | undefined) => answers.push(text ?? '')
+
+  for (const api of canaries) {
+    for (const { method, path } of ENDPOINTS) {
+      const query = { api }
+      keep((await call(service, path, { method, query })).text)
+      keep(
+        (await call(service, path, { method, query: { ...query, limit: 'x', domain: api, hash: api } })).text,
+      )
+      keep((await call(service, path, { method: 'PATCH', query })).text)
+      keep((await call(service, `${path}/${api}`, { method, query })).text)
+      if (method === 'GET') continue
+      for (const encoding of ENCODINGS) {
+        keep(
+          (
+            await send(
+              service,
+              path,
+              { api, data: api, info: api, image: api, hash: api },
+              { encoding, method },
+            )
+          ).text,
+        )
+      }
+      for (const type of ['application/json', 'multipart/form-data; boundary=x', 'text/plain', ';;']) {
+        const body = new Uint8Array(Buffer.from(`{"api":"${api}",`))
+        keep((await call(service, path, { method, query, headers: { 'content-type': type }, body })).text)
+        keep((await call(service, path, { method, headers: { 'content-type': type }, body })).text)
+      }
+      const huge = new Uint8Array(50 * 1024 * 1024)
+      if (path === ADD) keep((await call(service, path, { query, body: huge })).text)
+    }
+    keep((await call(service, `/i/${api}&m=${api}?api=${api}`)).text)
+    keep((await call(service, DNS, { query: { api, domain: 'ejemplo.cl' } })).text)
+    keep((await send(service, UPDATE, { data: [{ domain: api }] }, { query: { api } })).text)
+    for (const request of [
+      `GET ${LIST}?api=${api} HTTP/9.9\r\n\r\n`,
+      `GET ${LIST}?api=${api} x HTTP/1.1\r\n\r\n`,
+      `GET ${LIST}?api=${api} HTTP/1.1\r\n\r\n`,
+      `GET ${LIST}%?api=${api} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+      `GET ${LIST}?api=${api}&x=${'a'.repeat(9_000)} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+      `GET ${LIST}?api=${api}&x=${'a'.repeat(50_000)} HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `HOLA ${LIST}?api=${api} HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `POST ${ADD}?api=${api} HTTP/1.1\r\nhost: x\r\ncontent-length: x${api}\r\n\r\n`,
+      `GET /healthz HTTP/1.1\r\nhost: ${api}\r\nx-forwarded-for: ${api}\r\nreferer: /?api=${api}\r\nconnection: close\r\n\r\n`,
+    ]) {
+      const connection = await RawConnection.open(service)
+      connection.send(request)
+      keep((await connection.reply())?.body)
+      connection.close()
+    }
+  }
+
+  // A fault of our own, deep inside: the database is gone.
+  await service.app.context.database.close()
+  for (const api of canaries) {
+    const { body, text } = await call(service, LIST, { query: { api } })
+    assert.deepEqual(body, { status: 500, msg: 'Error interno del servicio' })
+    keep(text)
+  }
+  keep((await call(service, '/metrics')).text)
+  const logged = service.log()
+  assert.match(logged, /unexpected fault/)
+  for (const api of canaries) {
+    assert.equal(logged.includes(api), false, 'in the log')
+    // A name or an image may be called like a key; what an answer must not do is take it from `api`.
+    for (const text of answers) assert.equal(text.includes(api), false, text)
+  }
+})
+
+test('the address of the next page carries the key for its caller, and no log does', async () => {
+  await using service = await startService({ flags: { 'log-level': 'trace' } })
+  await add(service, [record('uno'), record('dos')])
+  const { headers } = await call(service, LIST, { query: { api: service.domainKey, limit: 1 } })
+  assert.match(headers.get('link') ?? '', /rel="next"$/)
+  assert.equal(service.log().includes(service.domainKey), false)
+})

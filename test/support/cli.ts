@@ -1,0 +1,73 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
+
+export interface CliResult {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+type Environment = Readonly<Record<string, string>>
+
+/** Runs the command to its end. Of the environment it sees only what is given. */
+export async function catalejo(args: readonly string[], environment: Environment = {}): Promise<CliResult> {
+  const running = start(args, environment)
+  await once(running.child, 'close')
+  return { code: running.child.exitCode, stdout: running.stdout(), stderr: running.stderr() }
+}
+
+export interface Served {
+  readonly url: string
+  readonly child: ChildProcess
+  stdout(): string
+  stderr(): string
+  /** Sends SIGTERM. @returns the exit code and how long it took, in milliseconds */
+  stop(): Promise<{ readonly code: number | null; readonly ms: number }>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** `catalejo serve` on a free port, once it listens. */
+export async function serve(args: readonly string[], environment: Environment = {}): Promise<Served> {
+  const running = start(['serve', '--port', '0', ...args], environment)
+  const { child, stdout, stderr } = running
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      const address = /"address":"([^"]+)"[^\n]*"listening"/.exec(stdout())?.[1]
+      if (address !== undefined) resolve(address)
+    })
+    child.once('close', () => reject(new Error(`it ended: ${stdout()}${stderr()}`)))
+  })
+
+  async function end(signal: 'SIGTERM' | 'SIGKILL') {
+    const begin = performance.now()
+    if (child.exitCode === null && child.signalCode === null) {
+      const closed = once(child, 'close')
+      child.kill(signal)
+      await closed
+    }
+    return { code: child.exitCode, ms: performance.now() - begin }
+  }
+
+  return {
+    ...running,
+    url,
+    stop: () => end('SIGTERM'),
+    [Symbol.asyncDispose]: async () => void (await end('SIGKILL')),
+  }
+}
+
+function start(args: readonly string[], environment: Environment) {
+  const child = spawn(process.execPath, [COMMAND, ...args], { env: environment })
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)))
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)))
+  // A test run that dies must not leave the service behind.
+  const reap = () => void child.kill('SIGKILL')
+  process.once('exit', reap)
+  child.once('exit', () => process.removeListener('exit', reap))
+  return { child: child satisfies ChildProcess, stdout: () => stdout, stderr: () => stderr }
+}

@@ -1,0 +1,14 @@
+import type { Service } from '../../src/http/authentication.ts'
+
+/** Every endpoint that takes a key. */
+export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: string; service: Service }[] = [
+  { method: 'POST', path: '/api/v1/domainwatch/add', service: 'domainwatch' },
+  { method: 'GET', path: '/api/v1/domainwatch/list', service: 'domainwatch' },
+  { method: 'POST', path: '/api/v1/domainwatch/update', service: 'domainwatch' },
+  { method: 'GET', path: '/api/v1/domainwatch/dns', service: 'domainwatch' },
+  { method: 'POST', path: '/api/v1/imagestore/upload', service: 'imagestore' },
+  { method: 'GET', path: '/api/v1/imagestore/get', service: 'imagestore' },
+  { method: 'POST', path: '/api/v1/imagestore/delete', service: 'imagestore' },
+  { method: 'DELETE', path: '/api/v1/imagestore/delete', service: 'imagestore' },
+  { method: 'GET', path: '/api/v1/imagestore/list', service: 'imagestore' },
+]
