@@ -1,17 +1,17 @@
-import { Type } from 'typebox'
+import { array, constant, integer, object, optional, string } from '../http/json-schema.ts'
 
-const bit = (description: string) => Type.Integer({ minimum: 0, maximum: 1, description })
+const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
 const dateTime = (description: string) =>
-  Type.String({
+  string({
     pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$',
     description,
     examples: ['2025-12-31 14:30:34'],
   })
 
-const domainRecord = Type.Object({
-  name: Type.String({ description: 'Name without the `.cl` suffix', examples: ['ñandú'] }),
-  length: Type.Integer({ description: 'Characters of the name' }),
-  agent: Type.String({ description: 'Who recorded it' }),
+const domainRecord = object({
+  name: string({ description: 'Name without the `.cl` suffix', examples: ['ñandú'] }),
+  length: integer({ description: 'Characters of the name' }),
+  agent: string({ description: 'Who recorded it' }),
   status: bit('Bought (1) or not (0)'),
   reserved: bit('Reserved (1) or not (0)'),
   revision: bit('Marked for review'),
@@ -20,12 +20,12 @@ const domainRecord = Type.Object({
   date_mod: dateTime('When the record last changed, in the time zone of the service'),
 })
 
-export const listAnswer = Type.Object(
+export const listAnswer = object(
   {
-    status: Type.Literal(200),
-    count: Type.Integer({ description: 'Records returned' }),
-    query: Type.String({ description: 'The search text in lower case' }),
-    data: Type.Array(Type.Array(domainRecord), { description: 'One array that holds the records' }),
+    status: constant(200),
+    count: integer({ description: 'Records returned' }),
+    query: string({ description: 'The search text in lower case' }),
+    data: array(array(domainRecord), { description: 'One array that holds the records' }),
   },
   {
     description: 'The records',
@@ -54,16 +54,14 @@ export const listAnswer = Type.Object(
   },
 )
 
-const agent = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 100, description: "Instead of the account's name" }),
-)
+const agent = optional(string({ minLength: 1, maxLength: 100, description: "Instead of the account's name" }))
 
-export const addBody = Type.Object(
+export const addBody = object(
   {
-    data: Type.Array(
-      Type.Object({
-        domain: Type.String({ description: 'Name without the `.cl` suffix', examples: ['catalejo'] }),
-        length: Type.Integer({ description: 'Characters of the name', examples: [8] }),
+    data: array(
+      object({
+        domain: string({ description: 'Name without the `.cl` suffix', examples: ['catalejo'] }),
+        length: integer({ description: 'Characters of the name', examples: [8] }),
         reserve: bit('Reserved (1) or not (0)'),
         status: bit('Bought (1) or not (0)'),
         date_reg: dateTime('When it was registered'),
@@ -79,15 +77,15 @@ export const addBody = Type.Object(
   },
 )
 
-export const updateBody = Type.Object(
+export const updateBody = object(
   {
-    data: Type.Array(
-      Type.Object({
-        domain: Type.String({ description: 'Name of a recorded domain, without the `.cl` suffix' }),
-        revision: Type.Optional(bit('Mark (1) for review or unmark (0)')),
-        discarded: Type.Optional(bit('Discard (1) or take back (0)')),
-        reserve: Type.Optional(bit('Reserved (1) or not (0)')),
-        status: Type.Optional(bit('Bought (1) or not (0)')),
+    data: array(
+      object({
+        domain: string({ description: 'Name of a recorded domain, without the `.cl` suffix' }),
+        revision: optional(bit('Mark (1) for review or unmark (0)')),
+        discarded: optional(bit('Discard (1) or take back (0)')),
+        reserve: optional(bit('Reserved (1) or not (0)')),
+        status: optional(bit('Bought (1) or not (0)')),
         agent,
       }),
       { maxItems: 50_000, description: 'The marks' },
@@ -96,8 +94,8 @@ export const updateBody = Type.Object(
   { examples: [{ data: [{ domain: 'catalejo', discarded: 1 }] }] },
 )
 
-export const storedAnswer = Type.Object(
-  { status: Type.Literal(200), count: Type.Integer({ description: 'Records stored' }) },
+export const storedAnswer = object(
+  { status: constant(200), count: integer({ description: 'Records stored' }) },
   { description: 'All of it is stored', examples: [{ status: 200, count: 2 }] },
 )
 
@@ -107,12 +105,12 @@ const batchAnswer = (
   msg: string,
   errors: readonly { index: number; field: string; msg: string }[],
 ) =>
-  Type.Object(
+  object(
     {
-      status: Type.Literal(status),
-      count: Type.Literal(0),
-      msg: Type.String(),
-      errors: Type.Array(Type.Object({ index: Type.Integer(), field: Type.String(), msg: Type.String() }), {
+      status: constant(status),
+      count: constant(0),
+      msg: string(),
+      errors: array(object({ index: integer(), field: string(), msg: string() }), {
         description: 'The bad records, at most the first 100',
       }),
     },
@@ -131,12 +129,12 @@ export const unreadableBatch = batchAnswer(
 )
 
 const dnsFields = {
-  domain: Type.String({ description: 'As requested' }),
-  dns: Type.Array(Type.String(), { description: 'Host names of the name servers' }),
+  domain: string({ description: 'As requested' }),
+  dns: array(string(), { description: 'Host names of the name servers' }),
 }
 
-export const dnsAnswer = Type.Object(
-  { status: Type.Literal(200), ...dnsFields },
+export const dnsAnswer = object(
+  { status: constant(200), ...dnsFields },
   {
     description: 'The name exists',
     examples: [{ status: 200, domain: 'nic.cl', dns: ['a.nic.cl', 'b.nic.cl'] }],
@@ -144,7 +142,7 @@ export const dnsAnswer = Type.Object(
 )
 
 export const dnsProblem = (description: string, status: number, msg: string) =>
-  Type.Object(
-    { status: Type.Integer(), ...dnsFields, msg: Type.String() },
+  object(
+    { status: integer(), ...dnsFields, msg: string() },
     { description, examples: [{ status, domain: 'nic.cl', dns: [], msg }] },
   )

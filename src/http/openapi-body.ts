@@ -1,7 +1,5 @@
-import type { TSchema } from 'typebox'
+import type { JsonSchema as Schema } from './json-schema.ts'
 
-/** A JSON Schema, or a part of one. */
-type Schema = Readonly<Record<string, unknown>>
 type Fields = Readonly<Record<string, unknown>>
 
 /**
@@ -10,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>
  */
 export function bodyContent(
   parameters: Fields,
-  body: TSchema | undefined,
+  body: Schema | undefined,
 ): Record<string, { schema: Schema }> {
   const declared: Fields = isFields(body) ? body : {}
   const own = isFields(declared['properties']) ? declared['properties'] : {}

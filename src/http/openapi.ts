@@ -1,6 +1,6 @@
 import type { FastifySchema } from 'fastify'
-import type { TSchema } from 'typebox'
 import { bodyContent } from './openapi-body.ts'
+import type { JsonSchema } from './json-schema.ts'
 import type { Parameters } from './parameters.ts'
 
 /** What an endpoint says of itself beyond its parameters. */
@@ -9,9 +9,9 @@ export interface EndpointDocument {
   readonly summary: string
   readonly description?: string
   /** Fields of a body that carries more than the parameters, as an object schema with an example. */
-  readonly body?: TSchema
+  readonly body?: JsonSchema
   /** The answer's body by status. Those that every endpoint may give are added. */
-  readonly answers: Readonly<Record<number, TSchema>>
+  readonly answers: Readonly<Record<number, JsonSchema>>
 }
 
 const problem = (description: string, status: number, msg: string) => ({

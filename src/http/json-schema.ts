@@ -1,0 +1,29 @@
+/** A JSON Schema, as OpenAPI 3.1 has it. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+const isOptional = Symbol('a property that may be missing')
+
+export const string = (keywords: JsonSchema = {}): JsonSchema => ({ type: 'string', ...keywords })
+
+export const integer = (keywords: JsonSchema = {}): JsonSchema => ({ type: 'integer', ...keywords })
+
+export const constant = (value: number): JsonSchema => ({ type: 'integer', const: value })
+
+export const array = (items: JsonSchema, keywords: JsonSchema = {}): JsonSchema => ({
+  type: 'array',
+  items,
+  ...keywords,
+})
+
+/** Marks a property of an object as one that may be missing. */
+export const optional = (schema: JsonSchema): JsonSchema => ({ ...schema, [isOptional]: true })
+
+export function object(
+  properties: Readonly<Record<string, JsonSchema>>,
+  keywords: JsonSchema = {},
+): JsonSchema {
+  const required = Object.entries(properties).flatMap(([name, schema]) =>
+    isOptional in schema ? [] : [name],
+  )
+  return { type: 'object', required, properties, ...keywords }
+}
