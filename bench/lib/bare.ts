@@ -1,0 +1,42 @@
+import { createServer } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { SERVER_CORE } from './machine.ts'
+import { startServer, type Server } from './server.ts'
+import type { Workspace } from './workspace.ts'
+
+/** The least that Node can do for an answer of `size` bytes: `node:http`, a handler, a constant. */
+export async function startBare(workspace: Workspace, size: number): Promise<Server> {
+  return startConstant(workspace, fileURLToPath(import.meta.url), size)
+}
+
+/** The same answer by Fastify, serialised by a response schema. */
+export async function startFastify(workspace: Workspace, size: number): Promise<Server> {
+  return startConstant(
+    workspace,
+    fileURLToPath(new URL('../peers/fastify-constant.js', import.meta.url)),
+    size,
+  )
+}
+
+async function startConstant(workspace: Workspace, file: string, size: number) {
+  const output = join(workspace.folder, `constant-${size}-${Math.random()}.log`)
+  const launch = { command: process.execPath, args: [file, String(size)], core: SERVER_CORE, output }
+  return workspace.keep(await startServer(launch, /listening on (\S+)/))
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const body = Buffer.from(JSON.stringify({ status: 200, text: '' }).padEnd(Number(process.argv[2])))
+  const server = createServer((_request, response) => {
+    response.writeHead(200, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': body.byteLength,
+    })
+    response.end(body)
+  })
+  server.listen(0, '127.0.0.1', () => {
+    const address = server.address()
+    if (typeof address === 'object' && address !== null)
+      console.log(`listening on http://127.0.0.1:${address.port}`)
+  })
+}

@@ -1,0 +1,106 @@
+import { ROUNDS } from './options.ts'
+
+/** Turns that do not count: Node compiles what is hot only after some ten thousand runs. */
+const WARM_UPS = 2
+
+/** One turn of one contender. */
+export interface Sample {
+  readonly perSecond: number
+  /** Processor microseconds of the measured process for one piece of work. */
+  readonly cpuMicros: number | undefined
+}
+
+export interface Contender {
+  readonly name: string
+  /** The contender it is compared with; none for a floor. */
+  readonly floor?: string
+  /** The least ratio to the floor that is aimed at; with `inTime`, the most. */
+  readonly target?: number
+  /** Compare the time one takes, not how many a second are done. */
+  readonly inTime?: boolean
+  readonly run: () => Promise<Sample>
+}
+
+/**
+ * Lets every contender have its turn, round after round, so that what else the machine does falls on all of
+ * them, and prints how each compares with its floor in the same round.
+ */
+export async function compare(
+  title: string,
+  contenders: readonly Contender[],
+  rounds = ROUNDS,
+): Promise<void> {
+  const samples = new Map<string, Sample[]>(contenders.map(({ name }) => [name, []]))
+  for (let turn = 0; turn < WARM_UPS; turn++) for (const { run } of contenders) await run()
+  for (let round = 0; round < rounds; round++) {
+    for (const { name, run } of contenders) samples.get(name)?.push(await run())
+    process.stderr.write(`${title}: round ${round + 1} of ${rounds}\n`)
+  }
+
+  console.log(`\n### ${title}\n`)
+  console.log('| | a second | CPU of one | ratio to the floor: median (range) | ratio by CPU | target |')
+  console.log('|---|---|---|---|---|---|')
+  for (const { name, floor, target, inTime = false } of contenders) {
+    const own = samples.get(name) ?? []
+    const rate = rounded(median(own.map(({ perSecond }) => perSecond)))
+    const cells = [name, rate, micros(median(known(own))), '', '', '']
+    const base = floor === undefined ? undefined : samples.get(floor)
+    if (base === undefined) cells[3] = 'floor'
+    else {
+      const ratios = own.map(({ perSecond }, i) => {
+        const faster = perSecond / (base[i]?.perSecond ?? NaN)
+        return inTime ? 1 / faster : faster
+      })
+      cells[3] = `**${median(ratios).toFixed(2)}** (${range(ratios)})`
+      const byCpu = median(known(base)) / median(known(own))
+      cells[4] = Number.isNaN(byCpu) ? '' : (inTime ? 1 / byCpu : byCpu).toFixed(2)
+      if (target !== undefined) cells[5] = verdict(median(ratios), target, inTime)
+    }
+    console.log(`| ${cells.join(' | ')} |`)
+  }
+}
+
+function verdict(ratio: number, target: number, inTime: boolean): string {
+  const met = inTime ? ratio <= target : ratio >= target
+  return `${inTime ? 'at most' : 'at least'} ${target}: ${met ? 'met' : 'missed'}`
+}
+
+const known = (samples: readonly Sample[]) => samples.flatMap(({ cpuMicros }) => cpuMicros ?? [])
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1
+    ? (sorted[middle] ?? NaN)
+    : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2
+}
+
+const range = (values: readonly number[]) =>
+  `${Math.min(...values).toFixed(2)}–${Math.max(...values).toFixed(2)}`
+
+function rounded(value: number): string {
+  return Number(value.toPrecision(3)).toLocaleString('en')
+}
+
+function micros(value: number): string {
+  if (Number.isNaN(value)) return ''
+  return value < 1000 ? `${rounded(value)} µs` : `${rounded(value / 1000)} ms`
+}
+
+/** Repeats work in this process for so long and counts. */
+export async function repeat(seconds: number, work: () => void | Promise<void>): Promise<Sample> {
+  const start = performance.now()
+  const cpu = process.cpuUsage()
+  let done = 0
+  do {
+    await work()
+    done++
+  } while (performance.now() - start < seconds * 1000)
+  return sampleOf(done, start, cpu)
+}
+
+/** What this process did since `start`. */
+export function sampleOf(done: number, start: number, since: NodeJS.CpuUsage): Sample {
+  const { user, system } = process.cpuUsage(since)
+  return { perSecond: (done * 1000) / (performance.now() - start), cpuMicros: (user + system) / done }
+}

@@ -1,0 +1,28 @@
+import { Agent, request } from 'node:http'
+
+const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+const TIMEOUT_MS = 120_000
+
+/** Sends a body and resolves with the answer's text. Rejects for any status but `expected`. */
+export function post(url: string, contentType: string, body: Uint8Array, expected = 200): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = request(url, {
+      method: 'POST',
+      agent,
+      timeout: TIMEOUT_MS,
+      headers: { 'content-type': contentType, 'content-length': body.byteLength },
+    })
+    sent.on('error', reject)
+    sent.on('timeout', () => sent.destroy(new Error('no answer in time')))
+    sent.on('response', (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        if (response.statusCode === expected) resolve(text)
+        else reject(new Error(`${response.statusCode}: ${text.slice(0, 300)}`))
+      })
+    })
+    sent.end(body)
+  })
+}

@@ -1,0 +1,22 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { Probed } from './probe.ts'
+
+const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url))
+
+/** Asks an address again and again from a process of its own, so that the bench's work does not count as slowness. */
+export async function startProbe(url: string): Promise<{ stop(): Promise<Probed> }> {
+  const child = fork(PROBE, [url])
+  await once(child, 'message')
+  return {
+    async stop() {
+      const answer = once(child, 'message')
+      child.send('stop')
+      const [told]: Probed[] = await answer
+      child.disconnect()
+      if (told === undefined) throw new Error('the probe told nothing')
+      return told
+    },
+  }
+}

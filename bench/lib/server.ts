@@ -1,0 +1,89 @@
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pinned } from './machine.ts'
+
+const START_MS = 20_000
+const STOP_MS = 12_000
+
+export interface Server {
+  readonly pid: number
+  readonly url: string
+  stop(): Promise<void>
+}
+
+export interface Launch {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly core: number | undefined
+  /** Its standard output and errors go here: a pipe would make the bench work for the server. */
+  readonly output: string
+}
+
+/** Starts a program and waits until what it printed matches `ready`, whose first group is its address. */
+export async function startServer(launch: Launch, ready: RegExp): Promise<Server & { printed: string }> {
+  const child = start(launch)
+  const printed = await until(child.process, launch, async () => {
+    const text = await readFile(launch.output, 'utf8')
+    return ready.test(text) ? text : undefined
+  })
+  const url = ready.exec(printed)?.[1] ?? ''
+  return { ...child.server(url), printed }
+}
+
+/** Starts a program that listens on `port` and waits until it answers. */
+export async function startServerAt(launch: Launch, port: number): Promise<Server> {
+  const child = start(launch)
+  const url = `http://127.0.0.1:${port}`
+  await until(child.process, launch, () => fetch(url).catch(() => undefined))
+  return child.server(url)
+}
+
+function start(launch: Launch) {
+  const { command, args } = pinned(launch.core, launch.command, launch.args)
+  const file = openSync(launch.output, 'w')
+  const stdio: StdioOptions = ['ignore', file, file]
+  const child = spawn(command, args, { stdio })
+  closeSync(file)
+  const pid = child.pid
+  if (pid === undefined) throw new Error(`${command} does not start`)
+  return { process: child, server: (url: string): Server => ({ pid, url, stop: () => stop(child) }) }
+}
+
+async function until<T>(
+  child: ChildProcess,
+  launch: Launch,
+  probe: () => Promise<T | undefined>,
+): Promise<T> {
+  const deadline = performance.now() + START_MS
+  while (performance.now() < deadline && child.exitCode === null) {
+    const found = await probe()
+    if (found !== undefined) return found
+    await sleep(25)
+  }
+  child.kill('SIGKILL')
+  throw new Error(`${launch.command} did not start:\n${await readFile(launch.output, 'utf8')}`)
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  const kill = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+  await ended
+  clearTimeout(kill)
+}
+
+/** A port that was free a moment ago, for programs that cannot choose one themselves. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (typeof address !== 'object' || address === null) throw new Error('no free port')
+  return address.port
+}

@@ -1,0 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Workspace {
+  readonly folder: string
+  /** Registers what must end when the bench does, last in first out. Returns it. */
+  keep<T extends { stop(): Promise<void> }>(server: T): T
+}
+
+/** Runs a bench with a folder of its own, and leaves neither files nor processes behind. */
+export async function withWorkspace(work: (workspace: Workspace) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'catalejo-bench-'))
+  const servers: { stop(): Promise<void> }[] = []
+  const interrupt = () => {
+    void clear().then(() => process.exit(130))
+  }
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+  try {
+    await work({
+      folder,
+      keep(server) {
+        servers.unshift(server)
+        return server
+      },
+    })
+  } finally {
+    await clear()
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
+  }
+
+  async function clear() {
+    for (const server of servers.splice(0)) await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}

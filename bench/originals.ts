@@ -1,0 +1,116 @@
+// Originals by their public links, beside nginx with the same files.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { compare, type Contender } from './lib/compare.ts'
+import { canRotate, load, rotation } from './lib/load.ts'
+import { has, SERVER_CORE } from './lib/machine.ts'
+import { startNginx } from './lib/nginx.ts'
+import { padded, photo, stamp, UploadBody } from './lib/photos.ts'
+import { post } from './lib/post.ts'
+import { startServer } from './lib/server.ts'
+import { startService, type Service } from './lib/service.ts'
+import { withWorkspace } from './lib/workspace.ts'
+
+/** Images of each size; together several times what the small memory cache below holds. */
+const SIZES = [
+  { kilobytes: 20, count: 1_000, hot: 0.5 },
+  { kilobytes: 200, count: 150, hot: 0.7 },
+]
+const COLD = 0.3
+const SMALL_CACHE = ['--memory-cache', '8']
+/** Uploads at once while preparing. */
+const LANES = 8
+
+const hasNginx = has('nginx', '-v')
+if (!hasNginx) console.log('nginx is not here: its row is left out, and so are the ratios to it.')
+if (!canRotate) console.log('wrk is not here: the rows with many images are left out.')
+
+await withWorkspace(async (workspace) => {
+  const files = join(workspace.folder, 'files')
+  await mkdir(files)
+  const nginx = hasNginx ? workspace.keep(await startNginx(workspace.folder, files)) : undefined
+  const fastify = workspace.keep(
+    await startServer(
+      {
+        command: process.execPath,
+        args: [fileURLToPath(new URL('peers/fastify-static.js', import.meta.url)), files],
+        core: SERVER_CORE,
+        output: join(workspace.folder, 'fastify.log'),
+      },
+      /listening on (\S+)/,
+    ),
+  )
+  const hot = await startService(workspace)
+  const cold = await startService(workspace, { flags: SMALL_CACHE })
+
+  for (const { kilobytes, count, hot: target } of SIZES) {
+    const image = padded(await photo(320, 213), kilobytes * 1_000)
+    const hashes = await uploadMany(cold, image, count)
+    for (const [i, hash] of hashes.entries()) await writeFile(join(files, hash), stamp(image, i))
+    await uploadMany(hot, image, 1)
+    const path = `/i/${hashes[0]}`
+    const links = await rotation(
+      join(workspace.folder, `links-${kilobytes}.lua`),
+      hashes.map((hash) => `/i/${hash}`),
+    )
+    const names = await rotation(
+      join(workspace.folder, `names-${kilobytes}.lua`),
+      hashes.map((hash) => `/${hash}`),
+    )
+
+    const contenders: Contender[] = []
+    const hotFloor = 'nginx, one image'
+    const coldFloor = `nginx, ${count} images in turn`
+    const floor = (name: string) => (nginx === undefined ? {} : { floor: name })
+    const file = `/${hashes[0]}`
+    if (nginx !== undefined)
+      contenders.push({ name: hotFloor, run: () => load({ server: nginx, url: nginx.url + file }) })
+    contenders.push(
+      {
+        name: '@fastify/static, one image',
+        ...floor(hotFloor),
+        run: () => load({ server: fastify, url: fastify.url + file }),
+      },
+      {
+        name: '`/i/`, one image',
+        ...floor(hotFloor),
+        target,
+        run: () => load({ server: hot, url: hot.url + path }),
+      },
+    )
+    if (canRotate) {
+      if (nginx !== undefined)
+        contenders.push({
+          name: coldFloor,
+          run: () => load({ server: nginx, url: nginx.url, script: names }),
+        })
+      contenders.push({
+        name: `\`/i/\`, ${count} images in turn, memory for a fraction of them`,
+        ...floor(coldFloor),
+        target: COLD,
+        run: () => load({ server: cold, url: cold.url, script: links }),
+      })
+    }
+    await compare(`Originals of ${kilobytes} KB`, contenders)
+  }
+})
+
+/** Uploads the same picture with as many stamps; the hashes come in the stamps' order. */
+async function uploadMany(service: Service, image: Buffer, count: number): Promise<string[]> {
+  const hashes: string[] = []
+  let next = 0
+  await Promise.all(
+    Array.from({ length: Math.min(LANES, count) }, async () => {
+      const body = new UploadBody(image)
+      for (let i = next++; i < count; i = next++) {
+        const bytes = body.stamped(i)
+        const answer: { hash: string } = JSON.parse(
+          await post(service.endpoint('imagestore/upload'), body.contentType, bytes),
+        )
+        hashes[i] = answer.hash
+      }
+    }),
+  )
+  return hashes
+}

@@ -1,0 +1,7 @@
+// Serves the files of a folder with the framework's own plugin.
+import fastify from 'fastify'
+import files from '@fastify/static'
+
+const app = fastify()
+await app.register(files, { root: process.argv[2] })
+console.log(`listening on ${await app.listen({ port: 0, host: '127.0.0.1' })}`)

@@ -1,0 +1,88 @@
+// Uploads of photographs, beside the parts that no upload can do without.
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { compare, type Sample } from './lib/compare.ts'
+import { cpuMicros, cpuSeconds } from './lib/machine.ts'
+import { SECONDS } from './lib/options.ts'
+import { photo, UploadBody } from './lib/photos.ts'
+import { post } from './lib/post.ts'
+import { startService, type Service } from './lib/service.ts'
+import { doParts, tellParts } from './lib/upload-parts.ts'
+import { withWorkspace } from './lib/workspace.ts'
+
+const SIZES = [
+  { megapixels: 2, width: 1732, height: 1155 },
+  { megapixels: 12, width: 4243, height: 2828 },
+]
+/** At once, on two cores. */
+const CLIENTS = 4
+
+// A core does one image at a time, as in the service.
+sharp.concurrency(1)
+sharp.cache(false)
+
+await withWorkspace(async (workspace) => {
+  const folder = join(workspace.folder, 'parts')
+  await mkdir(folder)
+  const oneCore = await startService(workspace)
+  const allCores = await startService(workspace, { core: 'any' })
+
+  for (const { megapixels, width, height } of SIZES) {
+    const jpeg = await photo(width, height)
+    const bodies = Array.from({ length: CLIENTS }, () => new UploadBody(jpeg))
+    const size = `${megapixels} megapixels, ${(jpeg.length / 1e6).toFixed(1)} MB`
+
+    const parts = 'the unavoidable parts, in process'
+    await compare(`Upload one at a time: ${size}`, [
+      { name: parts, run: () => together(bodies.slice(0, 1), (body) => doParts(body.next(), folder)) },
+      {
+        name: 'upload over HTTP, on one core',
+        floor: parts,
+        target: 1.3,
+        inTime: true,
+        run: () => overHttp(oneCore, bodies.slice(0, 1)),
+      },
+    ])
+    console.log(`\n${await tellParts(new UploadBody(jpeg).next(), folder)}`)
+
+    const floor = `the same work in process, ${CLIENTS} jobs`
+    await compare(`Uploads by ${CLIENTS} clients, on all cores: ${size}`, [
+      { name: floor, run: () => together(bodies, (body) => doParts(body.next(), folder)) },
+      { name: `${CLIENTS} clients over HTTP`, floor, target: 0.8, run: () => overHttp(allCores, bodies) },
+    ])
+  }
+})
+
+/** Repeats the work for every body at the same time. `cpu`: processor seconds used so far. */
+async function together(
+  bodies: readonly UploadBody[],
+  work: (body: UploadBody) => Promise<unknown>,
+  cpu: () => number | undefined = ownCpu,
+): Promise<Sample> {
+  const before = cpu()
+  const start = performance.now()
+  let done = 0
+  await Promise.all(
+    bodies.map(async (body) => {
+      do {
+        await work(body)
+        done++
+      } while (performance.now() - start < SECONDS * 1000)
+    }),
+  )
+  const perSecond = (done * 1000) / (performance.now() - start)
+  const after = cpu()
+  return { perSecond, cpuMicros: cpuMicros(before, after, done) }
+}
+
+function ownCpu(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1e6
+}
+
+function overHttp(service: Service, bodies: readonly UploadBody[]): Promise<Sample> {
+  const url = service.endpoint('imagestore/upload')
+  const send = (body: UploadBody) => post(url, body.contentType, body.next())
+  return together(bodies, send, () => cpuSeconds(service.pid))
+}
