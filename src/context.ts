@@ -84,7 +84,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
 function createLog(level: string): Logger {
   const output = pino.destination({
     fd: 1,
-    sync: false,
+    sync: true,
     minLength: LOG_BUFFER_BYTES,
     periodicFlush: LOG_FLUSH_MS,
   })

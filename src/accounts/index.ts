@@ -30,13 +30,11 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
 
   return {
     // The cache forgets all at any commit, so a revocation counts from its own on.
-    identify(key) {
-      const digest = digestOf(key)
-      return cache.get(digest, async () => {
-        const row = await database.first(queries.accountByDigest(digest))
+    identify: (key) =>
+      cache.get(key, async () => {
+        const row = await database.first(queries.accountByDigest(digestOf(key)))
         return row && { accountId: row.id, account: row.name, service: row.service }
-      })
-    },
+      }),
 
     async createKey(name, service) {
       const account = name.trim().normalize('NFC')

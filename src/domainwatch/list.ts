@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { Database, Reader } from '../database/database.ts'
+import { VersionedCache } from '../database/versioned-cache.ts'
 import { encodeCursor, placeOf, type Cursor } from './cursor.ts'
 import * as queries from './queries.ts'
 import { placeOfRow, recordsToJson } from './page-json.ts'
@@ -27,18 +28,48 @@ export interface Page {
   readonly next: string | undefined
 }
 
+/** Small pages kept until something is written, and how long one's JSON may be: 16 MB in all. */
+const MAX_KEPT = 1_000
+const MAX_KEPT_LENGTH = 16_384
+
+interface Kept {
+  readonly page: Page
+  /** Milliseconds since 1970. */
+  readonly validBefore: number
+}
+
 /** Answers lists from the database. */
 export class DomainLists {
   readonly #database: Database
   readonly #clock: Clock
+  readonly #kept: VersionedCache<Kept>
   #small = { version: -1, yes: false }
 
   constructor(database: Database, clock: Clock) {
     this.#database = database
     this.#clock = clock
+    this.#kept = new VersionedCache(database, MAX_KEPT)
   }
 
   async page(request: ListRequest): Promise<Page> {
+    let fresh: Page | undefined
+    const kept = await this.#kept.get(JSON.stringify(request), async () => {
+      const now = this.#clock.now()
+      fresh = await this.#read(request)
+      return fresh.json.length > MAX_KEPT_LENGTH ? undefined : this.#toKeep(fresh, now)
+    })
+    if (fresh !== undefined) return fresh
+    return kept !== undefined && this.#clock.now() < kept.validBefore ? kept.page : this.#read(request)
+  }
+
+  /** Without any write a page changes only when a discarded record comes to the end of its days. */
+  async #toKeep(page: Page, now: number): Promise<Kept> {
+    const first = await this.#database.first(queries.firstDiscarded(now))
+    const markedAt = first?.marked_at ?? Infinity
+    return { page, validBefore: markedAt + queries.DISCARDED_LIFETIME_MS }
+  }
+
+  async #read(request: ListRequest): Promise<Page> {
     const reader = await this.#reader(request.filters)
     const pageRequest = await this.#withSpans(reader, this.#pageRequest(request))
     // One more than shown tells whether there is a next page.

@@ -3,7 +3,7 @@ import { allOf, empty, join, limit, raw, sql, type Query } from '../database/sql
 import type { Sql } from 'sql-template-tag'
 
 /** From the moment of marking a discarded record until it deletes itself. */
-const DISCARDED_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000
+export const DISCARDED_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000
 
 /** Later than any date a clock can show: stands for "never" in a comparison. */
 const NEVER = 8_640_000_000_000_000
@@ -120,6 +120,10 @@ export function spanOf(dialect: Dialect, source: Source, filters: Filters, now: 
     SELECT min(${key} || name) AS low, max(${key} || name) AS high
     FROM (${records(dialect, source, filters, now)}) AS source`
 }
+
+/** When the first of the records that are still discarded was marked; null when there is none. */
+export const firstDiscarded = (now: number) => sql<{ marked_at: number | null }>`
+  SELECT min(discarded_at) AS marked_at FROM domains WHERE discarded_at > ${expiredBefore(now)}`
 
 /** Whether there are more records than `count`. */
 export const moreThan = (count: number) => sql<{ name: string }>`

@@ -70,8 +70,10 @@ export function simpleEndpoint<P extends Parameters>(
   const { authenticator } = shared
   register(app, shared, endpoint, async (request, reply) => {
     let given = queryOf(request)
-    const body = await receive(request, SMALL_BODY_BYTES, shared.bodies)
-    if (body.bytes.byteLength > 0) {
+    const body = METHODS_WITH_BODY.has(request.method)
+      ? await receive(request, SMALL_BODY_BYTES, shared.bodies)
+      : undefined
+    if (body !== undefined && body.bytes.byteLength > 0) {
       const fields = textFields(body)
       request.identity ??= await authenticator.identify(fields?.['api'], endpoint.service, request.ip)
       if (bodyKind(body.contentType) === undefined) throw refusalOf(415)
@@ -150,11 +152,9 @@ function queryOf(request: FastifyRequest): Given {
 const METHODS_WITH_BODY = new Set(['POST', 'DELETE'])
 
 async function receive(request: FastifyRequest, limit: number, budget: BodyBudget): Promise<RequestBody> {
-  const contentType = request.headers['content-type']
-  if (!METHODS_WITH_BODY.has(request.method)) return { contentType, bytes: new Uint8Array(0) }
   const { bytes, release } = await receiveBody(request.raw, limit, budget)
   request.releaseBody = release
-  return { contentType, bytes }
+  return { contentType: request.headers['content-type'], bytes }
 }
 
 /** The parameters that a small body carries; undefined when it cannot be read. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Refusal } from '../core/errors.ts'
+import { requestLog } from './request-log.ts'
 
 /**
  * Makes every error answer of the server `{status, msg}`: refusals as they are, the framework's own by
@@ -70,6 +71,6 @@ export function refusalOf(status: number): Refusal {
 function translate(error: unknown, request: FastifyRequest): Refusal {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
   const refusal = refusalOf(status)
-  if (refusal.status === 500) request.log.error({ err: error }, 'unexpected fault')
+  if (refusal.status === 500) requestLog(request).error({ err: error }, 'unexpected fault')
   return refusal
 }

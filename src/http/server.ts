@@ -9,6 +9,7 @@ import { parseQuery } from './parameters.ts'
 import { answerRawError, MAX_URL_BYTES } from './raw-errors.ts'
 import { finishDocument } from './openapi-finish.ts'
 import { API_DESCRIPTION } from './openapi.ts'
+import { observeRequests } from './request-log.ts'
 import { endConnectionsOnClose } from './stopping.ts'
 
 /** The largest head of a request (address and headers). */
@@ -38,6 +39,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     loggerInstance: log,
     // Fastify's own lines carry the address, and with it the key.
     logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (logger) => logger,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -61,12 +63,17 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.server.maxConnections = MAX_CONNECTIONS
   endConnectionsOnClose(app.server)
 
+  // Declared at once, so that all requests are objects of one shape.
+  app.decorateRequest('identity', undefined)
+  app.decorateRequest('releaseBody', undefined)
+
   // Bodies are received by the endpoints: only they know how large one may be and who must be known first.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   // The endpoints check their parameters themselves, to answer in the contract's words.
   app.setValidatorCompiler(() => () => true)
 
+  observeRequests(app, metrics, options.log)
   app.addHook('onRequest', (request, reply, done) => {
     if ((request.raw.url?.length ?? 0) > MAX_URL_BYTES) {
       send(reply, refusalOf(414))
@@ -74,18 +81,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       send(reply, refusalOf(400))
     } else done()
   })
-  app.addHook('onResponse', (request, reply, done) => {
-    const seconds = reply.elapsedTime / 1000
-    const route = request.routeOptions.url ?? 'unknown'
-    metrics.observeRequest(request.method, route, reply.statusCode, seconds)
-    // The route's pattern, never the address: it carries the key.
-    request.log.info(
-      { method: request.method, route, status: reply.statusCode, ms: reply.elapsedTime, ip: request.ip },
-      'request',
-    )
-    done()
-  })
-
   answerErrors(app)
   if (options.corsOrigins.length > 0) {
     await app.register(cors, {

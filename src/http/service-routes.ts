@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../core/errors.ts'
 import type { Metrics } from './metrics.ts'
+import { requestLog } from './request-log.ts'
 
 const READY_TIMEOUT_MS = 2_000
 const NOT_READY = 'El servicio no está listo'
@@ -49,7 +50,7 @@ export function serviceRoutes(app: FastifyInstance, metrics: Metrics, checks: re
         await withTimeout(Promise.all(checks.map((check) => check())), READY_TIMEOUT_MS)
         return { status: 200 }
       } catch (error) {
-        request.log.error({ err: error }, 'not ready')
+        requestLog(request).error({ err: error }, 'not ready')
         throw new Refusal(503, NOT_READY, { headers: { 'retry-after': '1' } })
       }
     },

@@ -14,15 +14,21 @@ export interface LinkTarget {
  * @param target what follows `/i/` in the address as it was sent, query included
  */
 export function readLink(target: string): LinkTarget | undefined {
+  // Most links are an id and nothing else.
+  if (!/[&?%]/.test(target)) return readId(target, undefined)
   const [path = '', ...queries] = target.split('?')
   const query = queries.join('?')
   const decoded = decode(path)
   if (decoded === undefined) return undefined
   const [id = '', ...rest] = decoded.split('&')
-  const [name = '', extension] = id.split('.', 2)
-  if (!isImageHash(name) || id.split('.').length > 2) return undefined
   const inPath = new URLSearchParams(rest.join('&')).getAll('m').at(-1)
   const modifier = inPath ?? new URLSearchParams(query).getAll('m').at(-1)
+  return readId(id, modifier)
+}
+
+function readId(id: string, modifier: string | undefined): LinkTarget | undefined {
+  const [name = '', extension, ...rest] = id.split('.')
+  if (!isImageHash(name) || rest.length > 0) return undefined
   return { hash: name, extension: extension?.toLowerCase(), modifier }
 }
 

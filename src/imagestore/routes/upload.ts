@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Overload, Refusal } from '../../core/errors.ts'
 import { taskModule, type Tasks } from '../../core/tasks.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { requestLog } from '../../http/request-log.ts'
 import { problem, uploadAnswer, uploadBody } from '../schemas.ts'
 import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
 import type { Input, Output } from '../tasks/read-upload.ts'
@@ -56,7 +57,7 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
           return { status: 200, hash, dhash, size, width, height }
         }
         case 'damaged':
-          request.log.info({ reason: outcome.reason }, 'image refused')
+          requestLog(request).info({ reason: outcome.reason }, 'image refused')
           throw new Refusal(401, DAMAGED)
         case 'busy':
           throw new Overload()
@@ -69,7 +70,7 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
           return await store.upload(checked, request.signal)
         } catch (error) {
           if (error instanceof Refusal) throw error
-          request.log.error({ err: error }, 'an upload could not be saved')
+          requestLog(request).error({ err: error }, 'an upload could not be saved')
           throw new Refusal(500, NOT_SAVED)
         }
       }
