@@ -35,7 +35,7 @@ export const initial: Migration = {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX domains_by_date ON domains (date_reg);
     CREATE INDEX domains_by_status ON domains (status, date_reg);
-    CREATE INDEX domains_by_deletion ON domains (deleted_at) WHERE status = 0;
+    CREATE INDEX domains_by_deletion ON domains (deleted_at) WHERE deleted_at IS NOT NULL;
     CREATE INDEX domains_expiring ON domains (discarded_at) WHERE discarded_at IS NOT NULL;
     CREATE INDEX domains_discarded ON domains (date_reg) WHERE discarded_at IS NOT NULL;
     CREATE INDEX domains_in_review ON domains (date_reg) WHERE revision = 1;
