@@ -1,16 +1,17 @@
 import { Overload } from './errors.ts'
 
 /**
- * One task at a time, first come first served, with both ends bounded: past `capacity` waiting tasks, or
+ * So many tasks at a time, first come first served, with both ends bounded: past `capacity` waiting tasks, or
  * after `timeoutMs` in line, the caller is refused instead of piling up.
  */
-export class Mutex {
+export class Slots {
   #waiting: { start: () => void; timer: NodeJS.Timeout }[] = []
-  #busy = false
+  #free: number
   readonly #capacity: number
   readonly #timeoutMs: number
 
-  constructor(capacity: number, timeoutMs: number) {
+  constructor(count: number, capacity: number, timeoutMs: number) {
+    this.#free = count
     this.#capacity = capacity
     this.#timeoutMs = timeoutMs
   }
@@ -28,9 +29,19 @@ export class Mutex {
     }
   }
 
+  /** Takes a slot for longer than a call lasts. Returns what gives it back; calling that twice is no fault. */
+  async take(): Promise<() => void> {
+    await this.#enter()
+    let taken = true
+    return () => {
+      if (taken) this.#leave()
+      taken = false
+    }
+  }
+
   #enter(): Promise<void> {
-    if (!this.#busy) {
-      this.#busy = true
+    if (this.#free > 0) {
+      this.#free--
       return Promise.resolve()
     }
     if (this.#waiting.length >= this.#capacity) return Promise.reject(new Overload())
@@ -49,10 +60,17 @@ export class Mutex {
   #leave(): void {
     const next = this.#waiting.shift()
     if (next === undefined) {
-      this.#busy = false
+      this.#free++
       return
     }
     clearTimeout(next.timer)
     next.start()
+  }
+}
+
+/** One task at a time. */
+export class Mutex extends Slots {
+  constructor(capacity: number, timeoutMs: number) {
+    super(1, capacity, timeoutMs)
   }
 }
