@@ -4,8 +4,8 @@ import { pino, type Logger } from 'pino'
 import { createAccounts, type Accounts } from './accounts/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { makeFolder } from './blobs/durable.ts'
-import { openFileBlobs } from './blobs/files.ts'
 import { observed } from './blobs/observed.ts'
+import { openBlobs, reasonOf } from './blobs/open.ts'
 import { Staging } from './blobs/staging.ts'
 import type { Config } from './config/config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
@@ -57,6 +57,11 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     () => tasks.close(),
     () => database.close(),
   ]
+  const staging = await Staging.open(join(data, 'staging'), { flush: config.blobsUrl === undefined })
+  const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, (operation, error) =>
+    log.warn({ operation, reason: reasonOf(error) }, 'the image store failed'),
+  )
+  closing.push(async () => blobs.close())
   const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])
   observe(metrics, database, tasks, resolver)
 
@@ -66,10 +71,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     log,
     metrics,
     database,
-    blobs: observed(await openFileBlobs(join(data, 'blobs')), (operation, seconds) =>
-      blobSeconds.observe({ operation }, seconds),
-    ),
-    staging: await Staging.open(join(data, 'staging')),
+    blobs: observed(blobs.store, (operation, seconds) => blobSeconds.observe({ operation }, seconds)),
+    staging,
     tasks,
     accounts: createAccounts(database, clock),
     resolver,

@@ -20,4 +20,12 @@ export interface BlobStore {
   keys(): AsyncIterable<{ readonly key: string; readonly writtenAt: number }>
   /** Rejects when the store cannot be used. */
   ping(): Promise<void>
+  /** Where clients may fetch a blob by themselves, as `mime`, for stores that can be asked over the network. */
+  readonly locate?: (key: string, mime: string) => Promise<BlobAddress>
+}
+
+export interface BlobAddress {
+  readonly url: string
+  /** How long the address may be handed on to others. */
+  readonly seconds: number
 }

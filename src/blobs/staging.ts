@@ -7,7 +7,7 @@ import { makeFolder } from './durable.ts'
 export interface StagedFile {
   readonly path: string
   readonly size: number
-  /** Resolves when the bytes are on stable storage. The flush starts with the write, beside other work. */
+  /** Resolves when the bytes are on stable storage, where staging flushes. The flush starts with the write, beside other work. */
   readonly durable: Promise<void>
   /** Removes the file, unless it has become a blob. */
   discard(): Promise<void>
@@ -16,19 +16,27 @@ export interface StagedFile {
 /** The folder where uploads wait for their checks. It must share a file system with the file blob store. */
 export class Staging {
   readonly #folder: string
+  readonly #flush: boolean
 
-  private constructor(folder: string) {
+  private constructor(folder: string, flush: boolean) {
     this.#folder = folder
+    this.#flush = flush
   }
 
-  static async open(folder: string): Promise<Staging> {
+  /** @param flush false where files never become blobs themselves, so that their durability is of no use */
+  static async open(folder: string, { flush = true } = {}): Promise<Staging> {
     await makeFolder(folder)
-    return new Staging(folder)
+    return new Staging(folder, flush)
+  }
+
+  /** A name that no file has yet. */
+  freshPath(): string {
+    return join(this.#folder, randomBytes(12).toString('hex'))
   }
 
   /** Writes the bytes; resolves when they can be read back, which is before they are durable. */
   async write(bytes: Uint8Array): Promise<StagedFile> {
-    const path = join(this.#folder, randomBytes(12).toString('hex'))
+    const path = this.freshPath()
     const handle = await open(path, 'wx')
     try {
       await handle.writeFile(bytes)
@@ -37,7 +45,7 @@ export class Staging {
       await rm(path, { force: true })
       throw error
     }
-    const durable = syncAndClose(handle)
+    const durable = this.#flush ? syncAndClose(handle) : handle.close()
     // Whoever needs durability awaits it; a discarded upload must not surface as an unhandled rejection.
     durable.catch(() => {})
     return {

@@ -67,6 +67,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     data: read(settings.data),
     databaseUrl: read(settings.databaseUrl),
     blobsUrl: read(settings.blobsUrl),
+    blobsRedirect: read(settings.blobsRedirect),
     baseUrl: read(settings.baseUrl),
     timeZone: read(settings.timeZone),
     dnsServers: read(settings.dnsServers),

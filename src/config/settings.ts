@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../blobs/s3/location.ts'
 import { parseServers, type ServerAddress } from '../dns/index.ts'
 import { integer, listOf, oneOf, text, type Parsed, type Setting } from './setting.ts'
 
@@ -10,7 +11,18 @@ export const settings = {
   port: setting('port', 'port to listen on; 0 takes a free one', 8080, integer(0, 65_535)),
   data: setting('data', 'folder of the database and the images', './data', text('a folder')),
   databaseUrl: setting('database-url', 'database; empty for SQLite in the data folder', '', databaseUrl),
-  blobsUrl: setting('blobs-url', 'image store; empty for files in the data folder', '', blobsUrl),
+  blobsUrl: setting(
+    'blobs-url',
+    'image store, s3://bucket/prefix?endpoint=…; empty for files in the data folder',
+    undefined,
+    blobsUrl,
+  ),
+  blobsRedirect: setting(
+    'blobs-redirect',
+    'originals from this many bytes on are fetched by clients from S3 itself; 0 for none',
+    0,
+    integer(0, 1_000_000_000),
+  ),
   baseUrl: setting('base-url', 'public address; its path is where everything is served', '', baseUrl),
   timeZone: setting('time-zone', 'IANA time zone of date_mod', 'America/Santiago', timeZone),
   dnsServers: setting(
@@ -77,10 +89,10 @@ function databaseUrl(value: string): Parsed<string> {
     : { takes: 'nothing: SQLite in the data folder is the only database of this version' }
 }
 
-function blobsUrl(value: string): Parsed<string> {
-  return value === ''
-    ? { value }
-    : { takes: 'nothing: files in the data folder are the only store of this version' }
+function blobsUrl(value: string): Parsed<S3Location | undefined> {
+  if (value === '') return { value: undefined }
+  const location = parseS3Location(value)
+  return location === undefined ? { takes: S3_LOCATION_TAKES } : { value: location }
 }
 
 function baseUrl(value: string): Parsed<string> {

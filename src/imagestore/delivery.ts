@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
-import type { BlobStore } from '../blobs/blob-store.ts'
+import type { BlobAddress, BlobStore } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
 import type { Derivation, ImageEngine } from './engine/index.ts'
@@ -26,6 +26,8 @@ export type Content =
       readonly kind: 'stream'
       readonly mime: string
       readonly open: (start: number, end: number) => Promise<Readable | undefined>
+      /** Where a client may fetch all of it instead, for images that are left to the store. */
+      readonly locate: (() => Promise<BlobAddress>) | undefined
     }
 
 export type Derivative = Bytes | Exclude<Derivation, { readonly kind: 'image' }>
@@ -35,15 +37,26 @@ export class Delivery {
   readonly #database: Database
   readonly #blobs: BlobStore
   readonly #engine: ImageEngine
+  readonly #redirectBytes: number
   readonly #lookups: VersionedCache<BlobRow>
   readonly #hot: LRUCache<string, Hot>
   readonly #deriving = new Map<string, Promise<Derivative | undefined>>()
 
-  /** @param cacheBytes memory for originals and derivatives; 0 keeps none */
-  constructor(database: Database, blobs: BlobStore, engine: ImageEngine, cacheBytes: number) {
+  /**
+   * @param cacheBytes memory for originals and derivatives; 0 keeps none
+   * @param redirectBytes originals from this size on are left to the store, where it can; 0 leaves none
+   */
+  constructor(
+    database: Database,
+    blobs: BlobStore,
+    engine: ImageEngine,
+    cacheBytes: number,
+    redirectBytes: number,
+  ) {
     this.#database = database
     this.#blobs = blobs
     this.#engine = engine
+    this.#redirectBytes = redirectBytes
     this.#lookups = new VersionedCache(database, MAX_LOOKUPS)
     this.#hot = new LRUCache({
       maxSize: Math.max(1, cacheBytes),
@@ -68,11 +81,12 @@ export class Delivery {
 
   /** The bytes as they were uploaded; undefined when the blob was deleted meanwhile. */
   async original(blob: BlobRow): Promise<Content | undefined> {
-    if (blob.size > MAX_CACHED_BYTES) {
+    if (blob.size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) {
       return {
         kind: 'stream',
         mime: blob.mime,
         open: (start, end) => this.#blobs.stream(blob.key, start, end),
+        locate: this.#locator(blob),
       }
     }
     const cached = this.#fromMemory(blob.key)
@@ -82,6 +96,13 @@ export class Delivery {
     const hot = { bytes, mime: blob.mime }
     this.#hot.set(blob.key, hot)
     return { kind: 'bytes', ...hot }
+  }
+
+  /** Only for what cannot run script: the headers that keep an SVG from it are this service's own. */
+  #locator({ key, mime, size, format }: BlobRow): (() => Promise<BlobAddress>) | undefined {
+    const { locate } = this.#blobs
+    if (locate === undefined || format === 'svg' || this.#redirectBytes === 0) return undefined
+    return size < this.#redirectBytes ? undefined : () => locate(key, mime)
   }
 
   /** The image that `plan` describes; undefined when the blob was deleted meanwhile. */

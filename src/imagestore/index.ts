@@ -33,6 +33,8 @@ export interface ImagestoreContext {
     readonly imageTimeout: number
     /** MiB. */
     readonly memoryCache: number
+    /** Bytes. */
+    readonly blobsRedirect: number
   }
   readonly clock: Clock
   readonly metrics: Metrics
@@ -51,7 +53,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     ...(config.imageWorkers === 0 ? {} : { workers: config.imageWorkers }),
   })
   context.onClose(() => engine.close())
-  const delivery = new Delivery(database, blobs, engine, config.memoryCache * MIB)
+  const delivery = new Delivery(database, blobs, engine, config.memoryCache * MIB, config.blobsRedirect)
   metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
   metrics.gauge('catalejo_images_waiting', 'Images in line to be decoded', () => engine.stats().waiting)
   metrics.total('catalejo_images_cache_hits_total', 'Images served from memory', () => delivery.hits)

@@ -85,6 +85,7 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
     response: {
       200: { description: 'The image', content: IMAGE },
       206: { description: 'The part of the image that `Range` asks for', content: IMAGE },
+      302: { description: 'The image is at the address in `Location`', type: 'null' },
       304: { description: 'The image that the client has is the right one', type: 'null' },
       400: problem('A modifier is unknown, repeated or out of range', 400, 'El modificador w_0 no es válido'),
       404: problem('No such image', 404, NO_IMAGE),
@@ -105,6 +106,14 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
     const content =
       want.kind === 'original' ? await delivery.original(blob) : await derivative(blob, want.plan)
     if (content === undefined) throw new Refusal(404, NO_IMAGE)
+    if (content.kind === 'stream' && content.locate !== undefined && request.method === 'GET') {
+      const { url, seconds } = await content.locate()
+      return reply
+        .code(302)
+        .headers({ ...SAFE_HEADERS, 'cache-control': `public, max-age=${seconds}` })
+        .header('location', url)
+        .send()
+    }
     const size = content.kind === 'bytes' ? content.bytes.byteLength : blob.size
     return sendContent(request, reply, content, size, etag)
   }

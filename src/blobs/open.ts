@@ -1,0 +1,26 @@
+import type { BlobStore } from './blob-store.ts'
+import { openFileBlobs } from './files.ts'
+import type { S3Location } from './s3/location.ts'
+import type { Staging } from './staging.ts'
+
+/** What is behind an answer that only says that the service is overloaded. */
+export function reasonOf({ cause, message }: Error): string {
+  return cause instanceof Error ? cause.message : message
+}
+
+/**
+ * The store that the settings ask for.
+ * @param location undefined for files in `folder`
+ * @param onFault told of every operation of a distant store that failed for good
+ */
+export async function openBlobs(
+  location: S3Location | undefined,
+  folder: string,
+  staging: Staging,
+  onFault: (operation: string, error: Error) => void,
+): Promise<{ readonly store: BlobStore; readonly close: () => void }> {
+  if (location === undefined) return { store: await openFileBlobs(folder), close: () => {} }
+  // The client library is large: who keeps files does not load it.
+  const { openS3Blobs } = await import('./s3/store.ts')
+  return openS3Blobs(location, staging, onFault)
+}
