@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { startApp, type App } from '../../src/app.ts'
 import { readConfig, type Flags } from '../../src/config/config.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Service } from '../../src/http/authentication.ts'
+import { testBlobsUrl } from './s3.ts'
 
 /** A clock that stands still until it is moved. */
 export class ManualClock implements Clock {
@@ -53,7 +54,12 @@ export interface TestServiceOptions {
 /** The whole service on a free port and an empty data folder, as `catalejo serve` starts it. */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const data = options.data ?? (await mkdtemp(join(tmpdir(), 'catalejo-test-')))
-  const result = readConfig({ port: '0', data, 'log-level': 'debug', ...options.flags }, {})
+  // The same tests serve for an object store: each data folder has a part of it for itself.
+  const blobsUrl = testBlobsUrl(basename(data))
+  const result = readConfig(
+    { port: '0', data, 'log-level': 'debug', 'blobs-url': blobsUrl, ...options.flags },
+    {},
+  )
   if (!result.ok) throw new Error(result.faults.join('\n'))
   let logged = ''
   const sink = new Writable({

@@ -1,0 +1,77 @@
+/**
+ * Runs what needs a real object store against a Ceph cluster that it starts: the contract of blob stores, the
+ * behaviour of a real gateway, and all of image hosting's tests once more with their images in S3.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import { missingPrograms, startCeph, type Ceph } from '../support/ceph.ts'
+import { BLOBS_VARIABLE } from '../support/s3.ts'
+
+const BUCKET = 'catalejo-test'
+const TESTS = fileURLToPath(new URL('../', import.meta.url))
+const OWN_FILE = fileURLToPath(import.meta.url)
+
+const missing = missingPrograms()
+const skip =
+  missing.length > 0 && `not installed: ${missing.join(', ')} (Debian: radosgw, ceph-mon, ceph-osd)`
+
+async function filesIn(folder: string): Promise<string[]> {
+  const names = await readdir(join(TESTS, folder))
+  return names.filter((name) => name.endsWith('.test.ts')).map((name) => join(TESTS, folder, name))
+}
+
+/** Runs test files in a runner of their own, with the cluster as their object store. */
+async function runOn(ceph: Ceph, files: readonly string[]): Promise<void> {
+  // Without files a runner takes all there are, this one included.
+  assert.ok(files.length > 0)
+  const { NODE_TEST_CONTEXT: _, ...environment } = process.env
+  const child = spawn(process.execPath, ['--test', '--test-reporter=tap', '--test-concurrency=2', ...files], {
+    env: {
+      ...environment,
+      [BLOBS_VARIABLE]: `s3://${BUCKET}?endpoint=${ceph.endpoint}`,
+      AWS_ACCESS_KEY_ID: ceph.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: ceph.secretAccessKey,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += String(chunk)))
+  const [code] = await once(child, 'close')
+  assert.equal(code, 0, output)
+  const skipped = Number(/^# skipped (\d+)$/m.exec(output)?.[1])
+  const passed = Number(/^# pass (\d+)$/m.exec(output)?.[1])
+  // A run that skips everything is no proof of anything.
+  assert.ok(passed > files.length && skipped < passed, output)
+}
+
+suite('on a real S3 gateway', { skip, timeout: 600_000 }, async () => {
+  test('Ceph', async (context) => {
+    await using ceph = await startCeph()
+    const { endpoint, accessKeyId, secretAccessKey } = ceph
+    const client = new S3Client({
+      endpoint,
+      region: 'us-east-1',
+      forcePathStyle: true,
+      credentials: { accessKeyId, secretAccessKey },
+    })
+    await client.send(new CreateBucketCommand({ Bucket: BUCKET }))
+    client.destroy()
+
+    await context.test('blob stores keep their contract', () =>
+      runOn(ceph, [join(TESTS, 'contracts', 'blobs.test.ts')]),
+    )
+    await context.test('what a gateway does', async () => {
+      await runOn(
+        ceph,
+        (await filesIn('s3')).filter((file) => file !== OWN_FILE),
+      )
+    })
+    await context.test('image hosting', async () => runOn(ceph, await filesIn('imagestore')))
+  })
+})

@@ -1,0 +1,280 @@
+/** What becomes of an object store's troubles: cured by another attempt, or told clearly and in time. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { before, suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { BlobDamaged, type BlobStore } from '../../src/blobs/blob-store.ts'
+import { StoreUnavailable } from '../../src/blobs/s3/faults.ts'
+import { openS3Blobs, S3_DEFAULTS, type S3Options } from '../../src/blobs/s3/store.ts'
+import { Staging } from '../../src/blobs/staging.ts'
+import { ScriptedGateway, type Trouble } from './scripted-gateway.ts'
+
+const SILENCE_MS = 150
+/** All attempts, their silences and the pauses in between, on a machine that has other things to do. */
+const IN_TIME_MS = 5_000
+const SIZE = 500_000
+
+interface Bench {
+  readonly gateway: ScriptedGateway
+  readonly blobs: BlobStore
+  readonly staging: Staging
+  readonly folder: string
+  readonly faults: string[]
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+async function openBench(options: Partial<S3Options> = {}): Promise<Bench> {
+  const folder = await mkdtemp(join(tmpdir(), 'catalejo-s3-'))
+  const staging = await Staging.open(folder, { flush: false })
+  const gateway = await ScriptedGateway.start()
+  const { endpoint } = gateway
+  const location = { bucket: 'bucket', prefix: 'images/', endpoint, region: undefined, pathStyle: true }
+  const faults: string[] = []
+  const { store, close } = openS3Blobs(location, staging, (operation) => faults.push(operation), {
+    ...S3_DEFAULTS,
+    patience: { attempts: 3, silenceMs: SILENCE_MS, totalMs: 2_000 },
+    ...options,
+  })
+  return {
+    gateway,
+    blobs: store,
+    staging,
+    folder,
+    faults,
+    async [Symbol.asyncDispose]() {
+      close()
+      await gateway[Symbol.asyncDispose]()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function put({ blobs, staging }: Bench, key: string, bytes: Uint8Array): Promise<void> {
+  const staged = await staging.write(bytes)
+  try {
+    await blobs.put(key, staged)
+  } finally {
+    await staged.discard()
+  }
+}
+
+async function inTime<T>(work: () => Promise<T>): Promise<T> {
+  const start = performance.now()
+  const result = await work()
+  const took = performance.now() - start
+  assert.ok(took < IN_TIME_MS, `took ${took} ms`)
+  return result
+}
+
+const PASSING: readonly (readonly [string, Trouble])[] = [
+  ['503 in XML', { kind: 'status', status: 503, code: 'SlowDown' }],
+  ['503 in plain text', { kind: 'status', status: 503 }],
+  ['500', { kind: 'status', status: 500, code: 'InternalError' }],
+  ['429', { kind: 'status', status: 429 }],
+  ['silence', { kind: 'hang' }],
+  ['a broken connection', { kind: 'break', done: false }],
+]
+
+const IN_BODY: readonly (readonly [string, Trouble])[] = [
+  ['silence before the first byte', { kind: 'hang-in-body', bytes: 0 }],
+  ['a cut before the first byte', { kind: 'cut', bytes: 0 }],
+]
+
+const AFTER_FIRST_BYTE: readonly (readonly [string, Trouble])[] = [
+  ['silence in the body', { kind: 'hang-in-body', bytes: 100_000 }],
+  ['a cut in the body', { kind: 'cut', bytes: 100_000 }],
+]
+
+// Most of it is waiting.
+suite('an object store in trouble', { timeout: 60_000, concurrency: 8 }, () => {
+  before(() => {
+    process.env['AWS_ACCESS_KEY_ID'] = 'id'
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'secret'
+  })
+  const bytes = randomBytes(SIZE)
+
+  const whole = {
+    read: (bench: Bench) => bench.blobs.read('a', SIZE),
+    lend: (bench: Bench) => bench.blobs.lend('a', (path) => readFile(path)),
+  }
+  const stream = async (bench: Bench) => {
+    const body = await bench.blobs.stream('a', 0, SIZE - 1)
+    return body === undefined ? undefined : Buffer.concat(await body.toArray())
+  }
+  const reads = { ...whole, stream }
+
+  for (const [name, read] of Object.entries(reads)) {
+    const cured = name === 'stream' ? [...PASSING, ...IN_BODY] : [...PASSING, ...IN_BODY, ...AFTER_FIRST_BYTE]
+    for (const [trouble, scripted] of cured) {
+      test(`${name}: ${trouble} is cured by another attempt`, async () => {
+        await using bench = await openBench()
+        await put(bench, 'a', bytes)
+        bench.gateway.script = [scripted]
+        assert.ok((await inTime(() => read(bench)))?.equals(bytes))
+        assert.deepEqual(bench.faults, [])
+      })
+
+      test(`${name}: ${trouble} without end is told as an overload, in time`, async () => {
+        await using bench = await openBench()
+        await put(bench, 'a', bytes)
+        bench.gateway.requests.length = 0
+        bench.gateway.always = scripted
+        await inTime(() => assert.rejects(read(bench), StoreUnavailable))
+        assert.equal(bench.gateway.requests.length, 3)
+        assert.deepEqual(bench.faults, [name])
+        assert.deepEqual(await readdir(bench.folder), [])
+        // And it heals by itself.
+        bench.gateway.always = undefined
+        assert.ok((await read(bench))?.equals(bytes))
+      })
+    }
+  }
+
+  for (const [trouble, scripted] of AFTER_FIRST_BYTE) {
+    test(`stream: ${trouble} ends it with an error, never as if it were whole`, async () => {
+      await using bench = await openBench()
+      await put(bench, 'a', bytes)
+      bench.gateway.script = [scripted]
+      await inTime(() => assert.rejects(stream(bench)))
+      assert.deepEqual(bench.faults, ['stream'])
+    })
+  }
+
+  for (const [name, read] of Object.entries(whole)) {
+    test(`${name}: bytes that changed on the way are read again, those that changed for good refused`, async () => {
+      await using bench = await openBench()
+      await put(bench, 'a', bytes)
+      bench.gateway.script = [{ kind: 'rot' }]
+      assert.ok((await read(bench))?.equals(bytes))
+      bench.gateway.always = { kind: 'rot' }
+      await assert.rejects(read(bench), BlobDamaged)
+    })
+  }
+
+  for (const [trouble, scripted] of PASSING) {
+    test(`put and remove: ${trouble} is cured by another attempt`, async () => {
+      await using bench = await openBench()
+      // One that goes from memory and one that goes from its file, which has to be sent anew.
+      for (const content of [bytes, randomBytes(3_000_000)]) {
+        bench.gateway.script = [scripted, scripted]
+        const key = `k${content.byteLength}`
+        await inTime(() => put(bench, key, content))
+        assert.ok(bench.gateway.objects.get(`/bucket/images/${key}`)?.bytes.equals(content))
+        bench.gateway.script = [scripted]
+        await inTime(() => bench.blobs.remove(key))
+        assert.equal(bench.gateway.objects.size, 0)
+      }
+    })
+
+    test(`put: ${trouble} without end is told as an overload, in time`, async () => {
+      await using bench = await openBench()
+      bench.gateway.always = scripted
+      await inTime(() => assert.rejects(put(bench, 'a', bytes), StoreUnavailable))
+      await inTime(() => assert.rejects(put(bench, 'b', randomBytes(3_000_000)), StoreUnavailable))
+      assert.equal(bench.gateway.objects.size, 0)
+    })
+  }
+
+  test('put: one that arrived without its answer coming back counts as done', async () => {
+    await using bench = await openBench()
+    bench.gateway.script = [{ kind: 'break', done: true }]
+    await put(bench, 'a', bytes)
+    assert.deepEqual(bench.gateway.requests, [
+      'PUT /bucket/images/a',
+      'PUT /bucket/images/a',
+      'HEAD /bucket/images/a',
+    ])
+  })
+
+  test('put: a key that is taken is a fault, and what it holds stays', async () => {
+    await using bench = await openBench()
+    await put(bench, 'a', bytes)
+    await assert.rejects(put(bench, 'a', bytes), /the key a is taken/)
+    // Also where an attempt failed before: what is there is somebody else's.
+    bench.gateway.script = [{ kind: 'status', status: 503 }]
+    await assert.rejects(put(bench, 'a', randomBytes(SIZE)), /the key a is taken/)
+    assert.ok(bench.gateway.objects.get('/bucket/images/a')?.bytes.equals(bytes))
+  })
+
+  for (const code of ['AccessDenied', 'SignatureDoesNotMatch', 'NoSuchBucket']) {
+    test(`${code} is a fault at once, no missing blob and no overload`, async () => {
+      await using bench = await openBench()
+      bench.gateway.always = { kind: 'status', status: code === 'NoSuchBucket' ? 404 : 403, code }
+      for (const read of Object.values(reads)) {
+        const refused = (error: Error) => error.message.includes(code) && !(error instanceof StoreUnavailable)
+        await assert.rejects(read(bench), refused)
+      }
+      assert.equal(bench.gateway.requests.length, 3)
+    })
+  }
+
+  test('a blob of another size than promised is damaged', async () => {
+    await using bench = await openBench()
+    await put(bench, 'a', bytes)
+    await assert.rejects(bench.blobs.read('a', SIZE - 1), BlobDamaged)
+    bench.gateway.objects.set('/bucket/images/a', { bytes: bytes.subarray(1), sha256: '' })
+    await assert.rejects(bench.blobs.read('a', SIZE), BlobDamaged)
+  })
+
+  test('nobody waits longer in line than told, and the line is no longer than told', async () => {
+    await using bench = await openBench({ requests: 2, line: 3, lineMs: 100 })
+    bench.gateway.always = { kind: 'hang' }
+    const outcomes = await inTime(() =>
+      Promise.allSettled(Array.from({ length: 10 }, (_, index) => bench.blobs.read(`k${index}`, 10))),
+    )
+    assert.ok(outcomes.every(({ status }) => status === 'rejected'))
+    // Two at a time and three attempts each: the others never reached the store.
+    assert.ok(bench.gateway.requests.length <= 6)
+  })
+
+  test('equal blobs lent at the same time are fetched once', async () => {
+    await using bench = await openBench()
+    await put(bench, 'a', bytes)
+    bench.gateway.requests.length = 0
+    const lent = await Promise.all(Array.from({ length: 10 }, () => whole.lend(bench)))
+    assert.ok(lent.every((content) => content?.equals(bytes) === true))
+    assert.equal(bench.gateway.requests.length, 1)
+  })
+
+  test('a reader that goes away, or stops reading, ends the request', async () => {
+    await using bench = await openBench({ streams: 1, stallMs: 2 * SILENCE_MS })
+    const large = randomBytes(20_000_000)
+    await put(bench, 'large', large)
+    const gone = await bench.blobs.stream('large', 0, large.length - 1)
+    assert.equal(bench.gateway.openResponses, 1)
+    gone?.destroy()
+    const stopped = await bench.blobs.stream('large', 0, large.length - 1)
+    assert.ok(stopped !== undefined)
+    const failed = new Promise((resolve) => stopped.once('error', resolve))
+    await inTime(() => failed)
+    while (bench.gateway.openResponses > 0) await pause(5)
+    // Its place is free again.
+    const body = await bench.blobs.stream('large', 0, 9)
+    assert.ok(Buffer.concat((await body?.toArray()) ?? []).equals(large.subarray(0, 10)))
+  })
+
+  test('a slow reader that goes on reading gets all of it', async () => {
+    await using bench = await openBench({ stallMs: 10_000 })
+    const large = randomBytes(5_000_000)
+    await put(bench, 'large', large)
+    const body = await bench.blobs.stream('large', 0, large.length - 1)
+    assert.ok(body !== undefined)
+    const parts: Buffer[] = []
+    for await (const chunk of body) {
+      parts.push(chunk)
+      if (parts.length === 2) await pause(3 * SILENCE_MS)
+    }
+    assert.ok(Buffer.concat(parts).equals(large))
+  })
+
+  test('ping tells a store that cannot be used', async () => {
+    await using bench = await openBench({ pingMs: SILENCE_MS })
+    for (const trouble of [{ kind: 'hang' }, { kind: 'status', status: 403 }] as const) {
+      bench.gateway.always = trouble
+      await inTime(() => assert.rejects(bench.blobs.ping()))
+    }
+  })
+})

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { parseS3Location, type S3Location } from '../../src/blobs/s3/location.ts'
+
+/** Names a real S3 store for tests, `s3://bucket?endpoint=…`; its keys are in the usual AWS variables. */
+export const BLOBS_VARIABLE = 'CATALEJO_TEST_BLOBS'
+
+/** Why tests that need a real S3 store are skipped; false when there is one. */
+export const noS3 =
+  process.env[BLOBS_VARIABLE] === undefined &&
+  `no S3 store named by ${BLOBS_VARIABLE}: test/s3/ceph.test.ts starts one and runs this`
+
+/** The address of a part of the store that is `name`'s own; undefined when there is no store. */
+export function testBlobsUrl(name: string): string | undefined {
+  const base = process.env[BLOBS_VARIABLE]
+  return base?.replace(/^(s3:\/\/[^/?]+)\/?/, `$1/${name}`)
+}
+
+/** An empty part of the store. */
+export function freshLocation(): S3Location {
+  const location = parseS3Location(testBlobsUrl(randomUUID()) ?? '')
+  assert.ok(location !== undefined, `${BLOBS_VARIABLE} names no S3 store`)
+  return location
+}
