@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
@@ -7,8 +8,8 @@ import type { Readable } from 'node:stream'
 import type { BlobStore } from '../../src/blobs/blob-store.ts'
 import { Staging } from '../../src/blobs/staging.ts'
 
-/** Opens an empty store. `folder` is the test's own; files staged for the store are in another folder beside it. */
-export type OpenBlobStore = (folder: string) => Promise<BlobStore>
+/** Opens the store that `folder` stands for, empty at first. Files staged for it are in another folder beside it. */
+export type OpenBlobStore = (folder: string, staging: Staging) => Promise<BlobStore>
 
 async function collect(stream: Readable | undefined): Promise<Buffer | undefined> {
   if (stream === undefined) return undefined
@@ -17,9 +18,12 @@ async function collect(stream: Readable | undefined): Promise<Buffer | undefined
   return Buffer.concat(chunks)
 }
 
-/** What every implementation of `BlobStore` promises. */
-export function blobStoreContract(name: string, open: OpenBlobStore): void {
-  suite(`blob store contract: ${name}`, () => {
+/**
+ * What every implementation of `BlobStore` promises.
+ * @param skip why it cannot be tested here
+ */
+export function blobStoreContract(name: string, open: OpenBlobStore, skip: string | false = false): void {
+  suite(`blob store contract: ${name}`, { skip, timeout: 120_000 }, () => {
     const bytes = Buffer.from(Uint8Array.from({ length: 300_000 }, (_, at) => (at * 7) % 251))
     let folder: string
     let store: BlobStore
@@ -28,7 +32,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore): void {
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), 'catalejo-blobs-'))
       staging = await Staging.open(join(folder, 'staging'))
-      store = await open(join(folder, 'store'))
+      store = await open(join(folder, 'store'), staging)
     })
     after(() => rm(folder, { recursive: true, force: true }))
 
@@ -107,6 +111,29 @@ export function blobStoreContract(name: string, open: OpenBlobStore): void {
       assert.deepEqual(await store.read('failing', bytes.length), bytes)
     })
 
+    test('a file is lent to many at once, and lending leaves nothing behind', async () => {
+      await put('lent', bytes)
+      const contents = await Promise.all(
+        Array.from({ length: 20 }, () => store.lend('lent', (path) => readFile(path))),
+      )
+      for (const content of contents) assert.deepEqual(content, bytes)
+      assert.deepEqual(await readdir(join(folder, 'staging')), [])
+    })
+
+    test('several megabytes come back whole, and streams that are left half-way harm nobody', async () => {
+      const large = randomBytes(9_000_000)
+      await put('large', large)
+      for (let round = 0; round < 10; round++) {
+        const stream = await store.stream('large', 0, large.length - 1)
+        assert.ok(stream !== undefined)
+        for await (const _ of stream) break
+        assert.ok(stream.destroyed)
+      }
+      assert.ok((await collect(await store.stream('large', 0, large.length - 1)))?.equals(large))
+      assert.ok((await store.read('large', large.length))?.equals(large))
+      assert.ok((await store.lend('large', (path) => readFile(path)))?.equals(large))
+    })
+
     test('all keys are listed once, with the time they were written', async () => {
       const since = Date.now()
       await Promise.all(
@@ -136,7 +163,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore): void {
 
     test('blobs are there for whoever opens the store next', async () => {
       await put('lasting', bytes)
-      const reopened = await open(join(folder, 'store'))
+      const reopened = await open(join(folder, 'store'), staging)
       assert.deepEqual(await reopened.read('lasting', bytes.length), bytes)
     })
 

@@ -1,4 +1,17 @@
+import { basename, dirname } from 'node:path'
 import { openFileBlobs } from '../../src/blobs/files.ts'
+import { openS3Blobs, S3_DEFAULTS } from '../../src/blobs/s3/store.ts'
+import { noS3, testLocation } from '../support/s3.ts'
 import { blobStoreContract } from './blob-store.ts'
 
 blobStoreContract('files', openFileBlobs)
+
+blobStoreContract(
+  'S3',
+  async (folder, staging) => {
+    const location = testLocation(basename(dirname(folder)))
+    // Small pages, so that a listing takes several.
+    return openS3Blobs(location, staging, () => {}, { ...S3_DEFAULTS, page: 7 }).store
+  },
+  noS3,
+)

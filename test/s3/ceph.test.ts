@@ -64,7 +64,7 @@ suite('on a real S3 gateway', { skip, timeout: 600_000 }, async () => {
     client.destroy()
 
     await context.test('blob stores keep their contract', () =>
-      runOn(ceph, [join(TESTS, 'contracts', 'blobs.test.ts')]),
+      runOn(ceph, [join(TESTS, 'contracts', 'blob-stores.test.ts')]),
     )
     await context.test('what a gateway does', async () => {
       await runOn(

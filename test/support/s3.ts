@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
 import { parseS3Location, type S3Location } from '../../src/blobs/s3/location.ts'
 
 /** Names a real S3 store for tests, `s3://bucket?endpoint=…`; its keys are in the usual AWS variables. */
@@ -16,9 +15,9 @@ export function testBlobsUrl(name: string): string | undefined {
   return base?.replace(/^(s3:\/\/[^/?]+)\/?/, `$1/${name}`)
 }
 
-/** An empty part of the store. */
-export function freshLocation(): S3Location {
-  const location = parseS3Location(testBlobsUrl(randomUUID()) ?? '')
+/** The part of the store that is `name`'s own. */
+export function testLocation(name: string): S3Location {
+  const location = parseS3Location(testBlobsUrl(name) ?? '')
   assert.ok(location !== undefined, `${BLOBS_VARIABLE} names no S3 store`)
   return location
 }

@@ -9,16 +9,17 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
   type GetObjectCommandOutput,
+  type HeadObjectCommandOutput,
   type S3Client,
 } from '@aws-sdk/client-s3'
 import { Slots } from '../../core/queue.ts'
-import { BlobDamaged, type BlobStore } from '../blob-store.ts'
+import type { BlobStore } from '../blob-store.ts'
 import type { StagedFile, Staging } from '../staging.ts'
 import { persist, type Attempt, type Patience } from './attempts.ts'
 import { firstBytes, guardBody } from './body.ts'
 import { createS3Client, signDigest } from './client.ts'
 import { digestBytes, digestFile, saveTo } from './digest.ts'
-import { isNamed, translate } from './faults.ts'
+import { BlobDamaged, isNamed, translate } from './faults.ts'
 import { createLending } from './lending.ts'
 import type { S3Location } from './location.ts'
 import { presign } from './presign.ts'
@@ -189,9 +190,18 @@ export function openS3Blobs(
     }
   }
 
-  async function isThere(key: string, size: number, digest: string, { signal }: Attempt): Promise<boolean> {
-    const head = await client.send(new HeadObjectCommand(addressOf(key)), { abortSignal: signal })
-    return head.ContentLength === size && head.Metadata?.[DIGEST] === digest
+  async function isThere(key: string, size: number, digest: string, attempt: Attempt): Promise<boolean> {
+    const found = await head(key, attempt)
+    return found?.ContentLength === size && found.Metadata?.[DIGEST] === digest
+  }
+
+  async function head(key: string, { signal }: Attempt): Promise<HeadObjectCommandOutput | undefined> {
+    try {
+      return await client.send(new HeadObjectCommand(addressOf(key)), { abortSignal: signal })
+    } catch (error) {
+      if (isNamed(error, 'NotFound', 'NoSuchKey')) return undefined
+      throw error
+    }
   }
 
   async function openStream(
@@ -236,6 +246,9 @@ export function openS3Blobs(
 
     stream: (key, start, end) =>
       told('stream', async () => {
+        // No `Range` can ask for nothing.
+        if (end < start)
+          return (await persist(patience, (attempt) => head(key, attempt))) && Readable.from([])
         const release = await streams.take()
         try {
           const body = await persist(patience, (attempt) => openStream(key, start, end, attempt, release))
