@@ -8,6 +8,8 @@ import { requestLog } from './request-log.ts'
  */
 export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
+    // A body that broke before it began: what was said of keeping it is not true of its error.
+    reply.removeHeader('cache-control').removeHeader('etag')
     send(reply, error instanceof Refusal ? error : translate(error, request))
   })
 

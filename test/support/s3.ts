@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { parseS3Location, type S3Location } from '../../src/blobs/s3/location.ts'
 
 /** Names a real S3 store for tests, `s3://bucket?endpoint=…`; its keys are in the usual AWS variables. */
-export const BLOBS_VARIABLE = 'CATALEJO_TEST_BLOBS'
+export const BLOBS_VARIABLE = 'TEST_BLOBS_URL'
 
 /** Why tests that need a real S3 store are skipped; false when there is one. */
 export const noS3 =

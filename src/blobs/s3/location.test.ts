@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseS3Location } from './location.ts'
+
+const AMAZON = { prefix: '', endpoint: undefined, region: undefined, pathStyle: false }
+
+test('a bucket alone is one of Amazon', () => {
+  assert.deepEqual(parseS3Location('s3://fotos'), { bucket: 'fotos', ...AMAZON })
+  assert.deepEqual(parseS3Location('s3://fotos/'), { bucket: 'fotos', ...AMAZON })
+  assert.deepEqual(parseS3Location('s3://fotos?region=sa-east-1'), {
+    bucket: 'fotos',
+    ...AMAZON,
+    region: 'sa-east-1',
+  })
+})
+
+test('a prefix ends in one slash', () => {
+  assert.equal(parseS3Location('s3://fotos/a')?.prefix, 'a/')
+  assert.equal(parseS3Location('s3://fotos/a/b/')?.prefix, 'a/b/')
+})
+
+test('with an endpoint the bucket goes into the path, unless told otherwise', () => {
+  const endpoint = 'https://s3.example.cl:7480'
+  assert.deepEqual(parseS3Location(`s3://fotos/a?endpoint=${endpoint}`), {
+    bucket: 'fotos',
+    prefix: 'a/',
+    endpoint,
+    region: undefined,
+    pathStyle: true,
+  })
+  assert.equal(parseS3Location(`s3://fotos?endpoint=${endpoint}&path_style=false`)?.pathStyle, false)
+  assert.equal(parseS3Location('s3://fotos?path_style=true')?.pathStyle, true)
+  assert.equal(parseS3Location(`s3://fotos?endpoint=${encodeURIComponent(endpoint)}`)?.endpoint, endpoint)
+})
+
+for (const text of [
+  's3:',
+  's3://',
+  's3:///a',
+  's3://ab',
+  's3://-fotos',
+  's3://fotos//a',
+  's3://fotos/a//b',
+  's3://fotos/../b',
+  's3://fotos/á',
+  's3://fotos/a b',
+  's3://fotos#a',
+  's3://user:secret@fotos',
+  's3://fotos?endpoint=s3.example.cl',
+  's3://fotos?endpoint=ftp://s3.example.cl',
+  's3://fotos?endpoint=https://user:secret@s3.example.cl',
+  's3://fotos?endpoint=https://s3.example.cl&endpoint=https://b.example.cl',
+  's3://fotos?region=',
+  's3://fotos?path_style=yes',
+  's3://fotos?pathstyle=true',
+  'https://fotos',
+  'fotos',
+]) {
+  test(`${text} is no location`, () => assert.equal(parseS3Location(text), undefined))
+}

@@ -1,0 +1,126 @@
+/** What only a real gateway can show: signatures, presigned addresses, durability. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { suite, test } from 'node:test'
+import { StoreUnavailable } from '../../src/blobs/s3/faults.ts'
+import { openS3Blobs } from '../../src/blobs/s3/store.ts'
+import { Staging } from '../../src/blobs/staging.ts'
+import { startVictim } from '../durability/victim.ts'
+import { Witness } from '../durability/witness.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { bytesOf, gradient, ImageClient, noise } from '../support/images.ts'
+import { noS3, testBlobsUrl, testLocation } from '../support/s3.ts'
+import { startService } from '../support/service.ts'
+
+const ROUNDS = 8
+
+suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
+  test('refuses a wrong secret; the service says that it is not ready, and starts all the same', async () => {
+    const secret = process.env['AWS_SECRET_ACCESS_KEY']
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'wrong'
+    try {
+      await using service = await startService()
+      const client = new ImageClient(service.url, service.imageKey)
+      const answer = await client.upload(await gradient(20, 10).png().toBuffer())
+      assert.equal(answer.status, 500)
+      assert.equal(answer.body['msg'], 'No se han podido guardar los datos')
+      assert.equal((await fetch(`${service.url}/readyz`)).status, 503)
+      assert.match(service.log(), /SignatureDoesNotMatch/)
+      assert.ok(!service.log().includes('AWS4-HMAC'))
+    } finally {
+      if (secret !== undefined) process.env['AWS_SECRET_ACCESS_KEY'] = secret
+    }
+  })
+
+  test('refuses bytes that are not those that were signed', async () => {
+    await using folder = await temporaryFolder()
+    const staging = await Staging.open(folder.path)
+    const { store, close } = openS3Blobs(testLocation('changed'), staging, () => {})
+    const staged = await staging.write(randomBytes(2_000_000))
+    // Between its hashing and its sending the file becomes another.
+    let reads = 0
+    const changing = {
+      ...staged,
+      get path() {
+        reads++
+        return reads === 1 ? staged.path : other.path
+      },
+    }
+    const other = await staging.write(randomBytes(2_000_000))
+    await assert.rejects(store.put('a', changing), (error) => error instanceof StoreUnavailable)
+    assert.equal(await store.read('a', 2_000_000), undefined)
+    close()
+  })
+
+  test('serves large originals itself where it is told to, with the headers that keep them images', async () => {
+    await using service = await startService({ flags: { 'blobs-redirect': '100000' } })
+    const client = new ImageClient(service.url, service.imageKey)
+    const large = await noise(300, 300).png().toBuffer()
+    const small = await gradient(20, 10).png().toBuffer()
+    const svg = Buffer.from(
+      `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><!--${'x'.repeat(150_000)}--></svg>`,
+    )
+    assert.ok(large.length > 100_000)
+    const [hash = '', smallHash = '', svgHash = ''] = await Promise.all(
+      [large, small, svg].map(async (bytes) => String((await client.upload(bytes)).body['hash'])),
+    )
+
+    const redirect = await client.link(hash, { redirect: 'manual' })
+    assert.equal(redirect.status, 302)
+    assert.equal(redirect.headers.get('x-content-type-options'), 'nosniff')
+    assert.match(redirect.headers.get('content-security-policy') ?? '', /sandbox/)
+    assert.match(redirect.headers.get('cache-control') ?? '', /^public, max-age=([12]?\d?\d|300)$/)
+    const followed = await client.link(hash)
+    assert.ok((await bytesOf(followed)).equals(large))
+    assert.equal(followed.headers.get('content-type'), 'image/png')
+    assert.equal(followed.headers.get('content-disposition'), 'inline')
+    assert.equal(followed.headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    const part = await client.link(hash, { headers: { range: 'bytes=10-19' } })
+    assert.equal(part.status, 206)
+    assert.ok((await bytesOf(part)).equals(large.subarray(10, 20)))
+
+    // A presigned address is for one method only, and a client that has the image is not sent anywhere.
+    assert.equal((await client.link(hash, { method: 'HEAD', redirect: 'manual' })).status, 200)
+    const etag = { 'if-none-match': `"${hash}"` }
+    assert.equal((await client.link(hash, { headers: etag, redirect: 'manual' })).status, 304)
+    for (const path of [smallHash, svgHash, `${svgHash}.svg`, `${hash}&m=w_20`]) {
+      assert.equal((await client.link(path, { redirect: 'manual' })).status, 200)
+    }
+
+    const location = redirect.headers.get('location') ?? ''
+    assert.equal((await client.remove(hash)).status, 200)
+    assert.equal((await fetch(location)).status, 404)
+  })
+
+  test('keeps every acknowledged upload over kill -9', async (context) => {
+    await using founder = await startService()
+    const { data } = founder
+    const witness = new Witness(await gradient(20, 10).png().toBuffer(), founder)
+    await founder.stop()
+    const blobs = testBlobsUrl(data.slice(data.lastIndexOf('/') + 1)) ?? ''
+    for (let round = 0; round < ROUNDS; round++) {
+      const victim = await startVictim(data, ['--image-workers', '1', '--blobs-url', blobs])
+      try {
+        await witness.verify(victim.url)
+        let awaited = round
+        const enough = Promise.withResolvers<void>()
+        const acknowledged = () => {
+          if (awaited-- <= 0) enough.resolve()
+        }
+        const clients = Array.from({ length: 3 }, () =>
+          witness.handlePictures(victim.url, Math.random, acknowledged),
+        )
+        await Promise.race([enough.promise, ...clients])
+        await victim.kill()
+        await Promise.all(clients)
+      } finally {
+        await victim.kill()
+      }
+    }
+    await using last = await startService({ data })
+    await witness.verify(last.url, true)
+    const { pictures } = witness.stored
+    context.diagnostic(`${pictures.length} pictures stored over ${ROUNDS} kills`)
+    assert.ok(pictures.length > ROUNDS / 2)
+  })
+})

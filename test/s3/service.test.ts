@@ -1,0 +1,82 @@
+/** What clients of the service see of an object store's troubles. */
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { before, suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { bytesOf, gradient, ImageClient, noise, plain } from '../support/images.ts'
+import { startService } from '../support/service.ts'
+import { ScriptedGateway } from './scripted-gateway.ts'
+
+const OVERLOAD = { status: 503, body: { status: 503, msg: 'El servicio está saturado, inténtelo de nuevo' } }
+
+async function open() {
+  const gateway = await ScriptedGateway.start()
+  const service = await startService({
+    flags: { 'blobs-url': `s3://bucket/images?endpoint=${gateway.endpoint}` },
+  })
+  return {
+    gateway,
+    service,
+    client: new ImageClient(service.url, service.imageKey),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]()
+      await gateway[Symbol.asyncDispose]()
+    },
+  }
+}
+
+suite('the service over an object store in trouble', { timeout: 60_000, concurrency: 2 }, () => {
+  before(() => {
+    process.env['AWS_ACCESS_KEY_ID'] = 'id'
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'secret'
+  })
+
+  test('an upload and a link are a 503 with Retry-After while it fails, and well when it is', async () => {
+    await using bench = await open()
+    const { gateway, client } = bench
+    const [kept, other] = [await gradient(20, 10).png().toBuffer(), await gradient(10, 20).png().toBuffer()]
+    const hash = String((await client.upload(kept)).body['hash'])
+
+    gateway.always = { kind: 'status', status: 503 }
+    const refused = await client.upload(other)
+    assert.deepEqual(plain(refused), OVERLOAD)
+    assert.equal(refused.headers.get('retry-after'), '1')
+    for (const path of [hash, `${hash}&m=w_10`]) {
+      const link = await client.link(path)
+      assert.equal(link.status, 503)
+      assert.equal(link.headers.get('retry-after'), '1')
+      assert.ok(!(link.headers.get('cache-control') ?? '').includes('immutable'))
+      assert.equal(link.headers.get('etag'), null)
+    }
+    assert.match(bench.service.log(), /"operation":"put".*status 503/)
+
+    gateway.always = undefined
+    assert.equal((await client.upload(other)).status, 200)
+    assert.ok((await bytesOf(await client.link(hash))).equals(kept))
+    assert.equal((await client.link(`${hash}&m=w_10`)).status, 200)
+  })
+
+  test('a large original that is cut on its way is cut for the client too, and whole the next time', async () => {
+    await using bench = await open()
+    const large = await noise(700, 700).png().toBuffer()
+    assert.ok(large.length > 1_200_000)
+    const hash = String((await bench.client.upload(large)).body['hash'])
+    bench.gateway.script = [{ kind: 'cut', bytes: 700_000 }]
+    await assert.rejects(async () => bytesOf(await bench.client.link(hash)))
+    assert.ok((await bytesOf(await bench.client.link(hash))).equals(large))
+  })
+
+  test('a client that goes away ends the request behind its own', async () => {
+    await using bench = await open()
+    const large = await noise(2_500, 2_500).png({ compressionLevel: 0 }).toBuffer()
+    const hash = String((await bench.client.upload(large)).body['hash'])
+    const { hostname, port } = new URL(bench.service.url)
+    const socket = connect(Number(port), hostname)
+    socket.write(`GET /i/${hash} HTTP/1.1\r\nhost: a\r\n\r\n`)
+    // Its first bytes are here, the rest waits for a reader.
+    await new Promise((resolve) => socket.once('readable', resolve))
+    assert.equal(bench.gateway.openResponses, 1)
+    socket.destroy()
+    while (bench.gateway.openResponses > 0) await pause(5)
+  })
+})
