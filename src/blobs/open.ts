@@ -22,5 +22,8 @@ export async function openBlobs(
   if (location === undefined) return { store: await openFileBlobs(folder), close: () => {} }
   // The client library is large: who keeps files does not load it.
   const { openS3Blobs } = await import('./s3/store.ts')
-  return openS3Blobs(location, staging, onFault)
+  const opened = openS3Blobs(location, staging, onFault)
+  // It may come up later than this service, so nothing waits for it; but what is wrong is logged at once.
+  opened.store.ping().catch(() => {})
+  return opened
 }

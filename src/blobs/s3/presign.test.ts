@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { createS3Client } from './client.ts'
+import { presign } from './presign.ts'
+
+suite('presigned addresses', () => {
+  const location = { bucket: 'fotos', prefix: '', endpoint: undefined, region: 'sa-east-1', pathStyle: false }
+  const client = createS3Client(location, 1)
+  const address = { Bucket: 'fotos', Key: 'a' }
+  const start = Date.parse('2026-03-04T05:10:00Z')
+  const at = async (ms: number) => presign(client, address, 'image/png', start + ms)
+
+  before(() => {
+    process.env['AWS_ACCESS_KEY_ID'] = 'id'
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'secret'
+  })
+  after(() => client.destroy())
+
+  test('repeat for a while, so that caches know them again, and then change', async () => {
+    const { url } = await at(0)
+    assert.equal((await at(299_999)).url, url)
+    assert.notEqual((await at(300_000)).url, url)
+  })
+
+  test('are never handed on for longer than they are good', async () => {
+    for (const ms of [0, 1, 150_000, 299_999]) {
+      const { url, seconds } = await at(ms)
+      assert.ok(seconds >= 1)
+      const parameters = new URL(url).searchParams
+      assert.equal(parameters.get('X-Amz-Date'), '20260304T051000Z')
+      const end = start + Number(parameters.get('X-Amz-Expires')) * 1_000
+      assert.ok(start + ms + seconds * 1_000 < end)
+    }
+  })
+
+  test('fix what the store says of the bytes', async () => {
+    const { searchParams } = new URL((await at(0)).url)
+    assert.equal(searchParams.get('response-content-type'), 'image/png')
+    assert.equal(searchParams.get('response-content-disposition'), 'inline')
+    assert.equal(searchParams.get('response-cache-control'), 'public, max-age=31536000, immutable')
+  })
+})
