@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
-import { pino, type Logger } from 'pino'
+import type { Logger } from 'pino'
 import { createAccounts, type Accounts } from './accounts/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { makeFolder } from './blobs/durable.ts'
@@ -9,6 +9,7 @@ import { openBlobs, reasonOf } from './blobs/open.ts'
 import { Staging } from './blobs/staging.ts'
 import type { Config } from './config/config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
+import { createLog } from './core/log.ts'
 import { createTasks, type Tasks } from './core/tasks.ts'
 import type { Database } from './database/database.ts'
 import { openSqlite } from './database/sqlite/open.ts'
@@ -38,9 +39,6 @@ export interface Overrides {
   readonly clock?: Clock
   readonly log?: Logger
 }
-
-const LOG_BUFFER_BYTES = 8_192
-const LOG_FLUSH_MS = 500
 
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 
@@ -81,17 +79,6 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
       for (const close of closing) await close()
     },
   }
-}
-
-/** JSON lines on standard output, gathered: a write of its own for each would cost as much as a small answer. */
-function createLog(level: string): Logger {
-  const output = pino.destination({
-    fd: 1,
-    sync: true,
-    minLength: LOG_BUFFER_BYTES,
-    periodicFlush: LOG_FLUSH_MS,
-  })
-  return pino({ level }, output)
 }
 
 /** The database alone, for commands that need nothing else. */

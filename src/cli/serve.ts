@@ -38,10 +38,7 @@ export async function serve(args: readonly string[]): Promise<void> {
   await firstRun(app)
 }
 
-/**
- * Ends the process once the last log lines are out. Without this wait the log's own exit hook writes them, and
- * tries for ever when whoever read standard output has gone.
- */
+/** Ends the process once the last log lines are out, or nobody takes them. */
 function leave(log: Logger, code: number): void {
   setTimeout(() => process.exit(code), LAST_LINES_MS)
   log.flush(() => process.exit(code))
