@@ -18,6 +18,7 @@ export async function serve(args: readonly string[]): Promise<void> {
   process.stdout.on('error', () => {})
   const app = await started(options.config)
   const { log } = app.context
+  const welcomed = firstRun(app)
   let stopping = false
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
@@ -25,17 +26,20 @@ export async function serve(args: readonly string[]): Promise<void> {
       stopping = true
       log.info({ signal }, 'stopping')
       setTimeout(() => leave(log, 0), STOP_MS).unref()
-      void app.close().then(
-        () => leave(log, 0),
-        (error: unknown) => {
-          log.error({ err: error }, 'could not stop cleanly')
-          leave(log, 1)
-        },
-      )
+      // The first keys are being made, perhaps: their database must not go under them.
+      void welcomed
+        .then(() => app.close())
+        .then(
+          () => leave(log, 0),
+          (error: unknown) => {
+            log.error({ err: error }, 'could not stop cleanly')
+            leave(log, 1)
+          },
+        )
     })
   }
   log.info({ address: app.baseUrl }, 'listening')
-  await firstRun(app)
+  await welcomed
 }
 
 /** Ends the process once the last log lines are out, or nobody takes them. */
