@@ -1,6 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../blobs/s3/location.ts'
 import { parseServers, type ServerAddress } from '../dns/index.ts'
+import { isTimeZone } from '../core/dates.ts'
 import { integer, listOf, oneOf, text, type Parsed, type Setting } from './setting.ts'
 
 const MIB = 1024 * 1024
@@ -105,11 +106,7 @@ function baseUrl(value: string): Parsed<string> {
 }
 
 function timeZone(value: string): Parsed<string> {
-  try {
-    return { value: new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone }
-  } catch {
-    return { takes: 'an IANA time zone, such as America/Santiago' }
-  }
+  return isTimeZone(value) ? { value } : { takes: 'an IANA time zone, such as America/Santiago' }
 }
 
 function dnsServers(value: string): Parsed<readonly ServerAddress[] | undefined> {

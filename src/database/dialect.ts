@@ -1,4 +1,4 @@
-import type { Sql } from 'sql-template-tag'
+import type { Sql } from './sql.ts'
 
 /** Where the engines differ in what they are asked for: named abilities, so that no caller asks which engine it is. */
 export interface Dialect {

@@ -1,6 +1,6 @@
 import { empty, join, raw, Sql, type RawValue } from 'sql-template-tag'
 
-export { empty, join, raw }
+export { empty, join, raw, type Sql }
 
 /** What a column may hold, in either engine. */
 export type SqlValue = string | number | bigint | null | Uint8Array

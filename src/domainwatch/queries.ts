@@ -1,6 +1,5 @@
 import type { Dialect } from '../database/dialect.ts'
-import { allOf, empty, join, limit, raw, sql, type Query } from '../database/sql.ts'
-import type { Sql } from 'sql-template-tag'
+import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../database/sql.ts'
 
 /** From the moment of marking a discarded record until it deletes itself. */
 export const DISCARDED_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000

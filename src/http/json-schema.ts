@@ -27,3 +27,7 @@ export function object(
   )
   return { type: 'object', required, properties, ...keywords }
 }
+
+/** The body of an error answer, with an example. */
+export const problem = (description: string, status: number, msg: string): JsonSchema =>
+  object({ status: integer(), msg: string() }, { description, examples: [{ status, msg }] })

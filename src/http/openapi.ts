@@ -1,6 +1,6 @@
 import type { FastifySchema } from 'fastify'
 import { bodyContent } from './openapi-body.ts'
-import type { JsonSchema } from './json-schema.ts'
+import { problem, type JsonSchema } from './json-schema.ts'
 import type { Parameters } from './parameters.ts'
 
 /** What an endpoint says of itself beyond its parameters. */
@@ -13,14 +13,6 @@ export interface EndpointDocument {
   /** The answer's body by status. Those that every endpoint may give are added. */
   readonly answers: Readonly<Record<number, JsonSchema>>
 }
-
-const problem = (description: string, status: number, msg: string) => ({
-  description,
-  type: 'object',
-  required: ['status', 'msg'],
-  properties: { status: { type: 'integer' }, msg: { type: 'string' } },
-  examples: [{ status, msg }],
-})
 
 const COMMON_ANSWERS = {
   401: problem('No key, or a wrong one', 401, 'Falta la clave de API'),

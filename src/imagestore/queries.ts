@@ -1,6 +1,5 @@
 import type { Dialect } from '../database/dialect.ts'
-import { allOf, limit, sql } from '../database/sql.ts'
-import type { Sql } from 'sql-template-tag'
+import { allOf, limit, sql, type Sql } from '../database/sql.ts'
 
 /** The bytes that one or more applications hold, and what decoding them told. */
 export interface BlobRow {

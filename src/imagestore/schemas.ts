@@ -77,6 +77,3 @@ export const listAnswer = object(
     ],
   },
 )
-
-export const problem = (description: string, status: number, msg: string) =>
-  object({ status: integer(), msg: string() }, { description, examples: [{ status, msg }] })

@@ -22,42 +22,8 @@ import { digestBytes, digestFile, saveTo } from './digest.ts'
 import { BlobDamaged, isNamed, translate } from './faults.ts'
 import { createLending } from './lending.ts'
 import type { S3Location } from './location.ts'
+import { S3_DEFAULTS, type S3Options } from './options.ts'
 import { presign } from './presign.ts'
-
-export interface S3Options {
-  /** Requests under way whose answers are taken at once; more wait in line. */
-  readonly requests: number
-  /** Bodies being passed on to clients, at their pace. */
-  readonly streams: number
-  /** Local copies lent at a time: what they may take of the disk is this times the largest image. */
-  readonly copies: number
-  /** Those who may wait in each of the three lines. */
-  readonly line: number
-  /** Longest wait in line. Milliseconds. */
-  readonly lineMs: number
-  /** For an operation on a small blob. */
-  readonly patience: Patience
-  /** Bytes a second that a large one may be expected to move at the least. */
-  readonly leastRate: number
-  /** How long a client may take nothing of a stream. Milliseconds. */
-  readonly stallMs: number
-  readonly pingMs: number
-  /** Keys asked for at a time when all are listed. */
-  readonly page: number
-}
-
-export const S3_DEFAULTS: S3Options = {
-  requests: 64,
-  streams: 128,
-  copies: 16,
-  line: 256,
-  lineMs: 5_000,
-  patience: { attempts: 3, silenceMs: 4_000, totalMs: 12_000 },
-  leastRate: 1024 * 1024,
-  stallMs: 60_000,
-  pingMs: 1_500,
-  page: 1_000,
-}
 
 /** Told of every operation that failed for good, before its caller is. */
 export type ObserveFaults = (operation: string, error: Error) => void

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../../core/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { problem } from '../../http/json-schema.ts'
 import { isImageHash } from '../hash.ts'
-import { deleteAnswer, problem } from '../schemas.ts'
+import { deleteAnswer } from '../schemas.ts'
 import type { ImageStore } from '../store.ts'
 import { hashParameter, NO_IMAGE } from './get.ts'
 

@@ -4,9 +4,10 @@ import type { Database } from '../../database/database.ts'
 import { VersionedCache } from '../../database/versioned-cache.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
+import { problem } from '../../http/json-schema.ts'
 import { isImageHash, type ImageHash } from '../hash.ts'
 import { imageOf } from '../queries.ts'
-import { EXAMPLE_HASH, getAnswer, problem } from '../schemas.ts'
+import { EXAMPLE_HASH, getAnswer } from '../schemas.ts'
 
 export const NO_IMAGE = 'La imagen no existe'
 

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import { Overload, Refusal } from '../../core/errors.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
+import { problem } from '../../http/json-schema.ts'
 import type { Content, Delivery } from '../delivery.ts'
 import { readLink, type LinkTarget } from '../link.ts'
 import {
@@ -15,7 +16,7 @@ import {
 } from '../modifiers/index.ts'
 import type { Plan } from '../modifiers/index.ts'
 import type { BlobRow } from '../queries.ts'
-import { EXAMPLE_HASH, problem } from '../schemas.ts'
+import { EXAMPLE_HASH } from '../schemas.ts'
 import { NO_IMAGE } from './get.ts'
 
 /** Pages repeat few modifiers many times: what they mean is worked out once. */
