@@ -11,7 +11,8 @@ import type { Config } from './config/config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import { createLog } from './core/log.ts'
 import { createTasks, type Tasks } from './core/tasks.ts'
-import type { Database } from './database/database.ts'
+import type { Database, ObserveDatabase } from './database/database.ts'
+import { openPostgres } from './database/postgres/open.ts'
 import { openSqlite } from './database/sqlite/open.ts'
 import { createResolver, systemServers, type Resolver } from './dns/index.ts'
 import { Metrics } from './http/metrics.ts'
@@ -47,7 +48,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const metrics = new Metrics()
   const data = resolve(config.data)
   await makeFolder(data)
-  const database = await openDatabase(config, metrics)
+  const database = await openDatabase(config, metrics, log)
   const tasks = createTasks(TASK_THREADS)
   const resolver = createResolver({ servers: config.dnsServers ?? systemServers() })
   const closing: (() => Promise<void>)[] = [
@@ -82,15 +83,17 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
 }
 
 /** The database alone, for commands that need nothing else. */
-export async function openDatabase(config: Config, metrics?: Metrics): Promise<Database> {
-  const data = resolve(config.data)
-  await makeFolder(data)
+export async function openDatabase(config: Config, metrics?: Metrics, log?: Logger): Promise<Database> {
   const seconds = metrics?.histogram('catalejo_database_seconds', 'Time of a database operation', [
     'operation',
   ])
-  return openSqlite(join(data, 'catalejo.db'), (operation, duration) =>
-    seconds?.observe({ operation }, duration),
-  )
+  const observe: ObserveDatabase = (operation, duration) => seconds?.observe({ operation }, duration)
+  if (config.databaseUrl !== '') {
+    return openPostgres(config.databaseUrl, observe, (fault) => log?.warn({ err: fault }, 'database trouble'))
+  }
+  const data = resolve(config.data)
+  await makeFolder(data)
+  return openSqlite(join(data, 'catalejo.db'), observe)
 }
 
 function observe(metrics: Metrics, database: Database, tasks: Tasks, resolver: Resolver): void {

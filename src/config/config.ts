@@ -33,7 +33,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     const parsed = setting.parse(source.text)
     if ('value' in parsed) return parsed.value
     faults.push(
-      `${environmentName(setting.name)}: «${source.text}» (${source.from}) is not valid, it takes ${parsed.takes}`,
+      `${environmentName(setting.name)}: «${setting.show?.(source.text) ?? source.text}» (${source.from}) is not valid, it takes ${parsed.takes}`,
     )
     return setting.default
   }

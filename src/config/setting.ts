@@ -9,6 +9,8 @@ export interface Setting<T> {
   readonly summary: string
   readonly default: T
   readonly parse: (text: string) => Parsed<T>
+  /** How a wrong value is shown, where it may hold a secret. */
+  readonly show?: (text: string) => string
 }
 
 export const environmentName = (name: string): string => `CATALEJO_${name.toUpperCase().replaceAll('-', '_')}`

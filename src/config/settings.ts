@@ -11,7 +11,15 @@ export const settings = {
   host: setting('host', 'address to listen on', '127.0.0.1', text('an address or host name')),
   port: setting('port', 'port to listen on; 0 takes a free one', 8080, integer(0, 65_535)),
   data: setting('data', 'folder of the database and the images', './data', text('a folder')),
-  databaseUrl: setting('database-url', 'database; empty for SQLite in the data folder', '', databaseUrl),
+  databaseUrl: {
+    ...setting(
+      'database-url',
+      'database, postgres://…; empty for SQLite in the data folder',
+      '',
+      databaseUrl,
+    ),
+    show: withoutSecrets,
+  },
   blobsUrl: setting(
     'blobs-url',
     'image store, s3://bucket/prefix?endpoint=…; empty for files in the data folder',
@@ -85,9 +93,16 @@ function setting<T>(
 }
 
 function databaseUrl(value: string): Parsed<string> {
-  return value === ''
-    ? { value }
-    : { takes: 'nothing: SQLite in the data folder is the only database of this version' }
+  const takes = 'postgres://user:password@host:port/database, or nothing for SQLite in the data folder'
+  if (value === '') return { value }
+  const url = URL.parse(value)
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return { takes }
+  return url.pathname.length > 1 ? { value } : { takes }
+}
+
+/** An address without what may be a password, in whatever way it was mistyped. */
+function withoutSecrets(value: string): string {
+  return value.replace(/^(\w+:\/\/)?.*@/s, '$1…@').replace(/\?.*$/s, '?…')
 }
 
 function blobsUrl(value: string): Parsed<S3Location | undefined> {

@@ -9,6 +9,14 @@ export function decodeUtf8(bytes: Buffer): string | undefined {
 }
 
 /**
+ * Whether every database of ours stores `text` and gives it back to the letter: not U+0000, which PostgreSQL's text does
+ * not hold, and not half a surrogate pair, which UTF-8 cannot express.
+ */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+/**
  * How much of a large text goes through a string at a time. Pieces that fit the processor's cache are three times as
  * fast as a string of megabytes. A multiple of 4, for base64.
  */

@@ -1,3 +1,4 @@
+import type { BatchStatement } from './batch.ts'
 import type { Dialect } from './dialect.ts'
 import type { Query, SqlValue } from './sql.ts'
 
@@ -15,11 +16,11 @@ export interface Transaction extends Reader {
   /** Runs a writing statement and tells how many rows it changed. */
   run(query: Query): Promise<number>
   /**
-   * Runs one statement for each row of a JSON array of arrays (UTF-8), which spares a large batch the
-   * copying between threads. In the statement `?1` … `?n` are the constants, the row's elements follow them.
+   * Does the same with each row of a JSON array of arrays (UTF-8), which spares a large batch the copying
+   * between threads.
    * @returns how many rows changed in all
    */
-  runMany(statement: string, constants: readonly SqlValue[], rows: Uint8Array): Promise<number>
+  runMany(batch: BatchStatement, constants: readonly SqlValue[], rows: Uint8Array): Promise<number>
 }
 
 /**
@@ -32,11 +33,17 @@ export interface Database extends Reader {
   readonly scanner: Reader
   /**
    * Runs `work` in one read-write transaction: all of it is on stable storage when this resolves, none of
-   * it is there when it rejects.
+   * it is there when it rejects, except that after an Overload it may be. Where several nodes write, `work` runs again
+   * when another transaction comes in between, and each of its statements sees what was committed before it:
+   * what a decision rests on is read with `dialect.forUpdate`.
    * @throws Overload when too many transactions wait, or one waited too long
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
-  /** A number that changes whenever anyone, in any process, commits: what a cache compares itself with. */
+  /**
+   * A number that changes whenever anyone, in any process, commits: what a cache compares itself with. A commit of this
+   * process counts before its transaction resolves, another process's on the same machine (SQLite) at once, another
+   * node's (PostgreSQL) within milliseconds, and within 3 seconds whatever happens to the network.
+   */
   version(): number
   /** Rejects when the engine does not answer. */
   ping(): Promise<void>

@@ -42,7 +42,7 @@ export class DomainBatches {
       // A record whose 7 days are over is gone, so adding it again must start afresh.
       await tx.run(queries.deleteAllExpired(now))
       const constants = [localDateTime(now, this.#timeZone), account, account.toLowerCase()]
-      await tx.runMany(queries.UPSERT, constants, batch.rows)
+      await tx.runMany(queries.recordDomains, constants, batch.rows)
     })
     return batch.count
   }
@@ -54,7 +54,7 @@ export class DomainBatches {
       const now = this.#clock.now()
       await tx.run(queries.deleteAllExpired(now))
       const constants = [localDateTime(now, this.#timeZone), now]
-      const found = await tx.runMany(queries.UPDATE_MARKS, constants, batch.rows)
+      const found = await tx.runMany(queries.markDomains, constants, batch.rows)
       if (found < batch.count) throw await unknownNames(tx, batch.names)
     })
     return batch.count

@@ -1,3 +1,4 @@
+import { isStorable } from '../core/text.ts'
 import type { Place, Span } from './queries.ts'
 
 /** Where a walk through a list's pages stands. */
@@ -23,9 +24,15 @@ export function encodeCursor({ after, registered, deleted }: Cursor): string {
 }
 
 /** Undefined when it is none of ours. */
-export function decodeCursor(text: string): Cursor | undefined {
-  const parts = Buffer.from(text, 'base64url').toString().split('|')
-  if (parts.length !== 5 || !parts.every((part) => part === '' || part.length > KEY_LENGTH)) return undefined
+export function decodeCursor(cursor: string): Cursor | undefined {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const parts = text.split('|')
+  if (
+    !isStorable(text) ||
+    parts.length !== 5 ||
+    !parts.every((part) => part === '' || part.length > KEY_LENGTH)
+  )
+    return undefined
   const [after, ...ends] = parts.map((part) => (part === '' ? undefined : placeOf(part)))
   if (after === undefined) return undefined
   return { after, registered: span(ends[0], ends[1]), deleted: span(ends[2], ends[3]) }

@@ -1,3 +1,4 @@
+import { defineBatch } from '../database/batch.ts'
 import type { Dialect } from '../database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../database/sql.ts'
 
@@ -165,60 +166,95 @@ export const deleteExpired = (now: number, count: number) => sql`
 export const deleteAllExpired = (now: number) => sql`
   DELETE FROM domains WHERE discarded_at <= ${expiredBefore(now)}`
 
-/**
- * Records a domain or updates it in place. Constants: date_mod, the account's name, the same folded; then
- * the row of `readNewRecord`. A record that is the same already is left alone, its date_mod too.
- */
-export const UPSERT = `
-  INSERT INTO domains (name, ascii, length, agent, agent_folded, status, reserved, date_reg, date_mod)
-  VALUES (?4, ?5, ?6, COALESCE(?7, ?2), COALESCE(?8, ?3), ?9, ?10, ?11, ?1)
-  ON CONFLICT (name) DO UPDATE SET
-    released_at = CASE
+/** Records a domain or updates it in place. A record that is the same already is left alone, its date_mod too. */
+export const recordDomains = defineBatch({
+  table: 'domains',
+  key: 'name',
+  constants: { date_mod: 'text', account: 'text', account_folded: 'text' },
+  // In the order of the rows of `readNewRecord`.
+  elements: {
+    name: 'text',
+    ascii: 'text',
+    length: 'integer',
+    agent: 'text',
+    agent_folded: 'text',
+    status: 'integer',
+    reserved: 'integer',
+    date_reg: 'text',
+  },
+  insert: (at) => ({
+    name: at.name,
+    ascii: at.ascii,
+    length: at.length,
+    agent: `COALESCE(${at.agent}, ${at.account})`,
+    agent_folded: `COALESCE(${at.agent_folded}, ${at.account_folded})`,
+    status: at.status,
+    reserved: at.reserved,
+    date_reg: at.date_reg,
+    date_mod: at.date_mod,
+  }),
+  update: (at) => ({
+    released_at: `CASE
       WHEN excluded.status = 1 THEN NULL
       WHEN domains.status = 1 THEN excluded.date_mod
       ELSE domains.released_at
-    END,
-    status = excluded.status,
-    reserved = excluded.reserved,
-    date_reg = excluded.date_reg,
-    agent = COALESCE(?7, domains.agent),
-    agent_folded = COALESCE(?8, domains.agent_folded),
-    date_mod = excluded.date_mod
-  WHERE domains.status <> excluded.status
+    END`,
+    status: 'excluded.status',
+    reserved: 'excluded.reserved',
+    date_reg: 'excluded.date_reg',
+    agent: `COALESCE(${at.agent}, domains.agent)`,
+    agent_folded: `COALESCE(${at.agent_folded}, domains.agent_folded)`,
+    date_mod: 'excluded.date_mod',
+  }),
+  when: (at) => `domains.status <> excluded.status
     OR domains.reserved <> excluded.reserved
     OR domains.date_reg <> excluded.date_reg
-    OR domains.agent <> COALESCE(?7, domains.agent)`
+    OR domains.agent <> COALESCE(${at.agent}, domains.agent)`,
+})
 
-/**
- * Sets the marks of a recorded domain. Constants: date_mod, the moment of marking (milliseconds); then the
- * row of `readMarks`. Marking what is marked already does not start the 7 days anew.
- */
-export const UPDATE_MARKS = `
-  UPDATE domains SET
-    date_mod = CASE WHEN
-      revision = COALESCE(?4, revision)
-      AND (discarded_at IS NOT NULL) = COALESCE(?5, discarded_at IS NOT NULL)
-      AND reserved = COALESCE(?6, reserved)
-      AND status = COALESCE(?7, status)
-      AND agent = COALESCE(?8, agent)
-      THEN date_mod ELSE ?1 END,
-    released_at = CASE
-      WHEN ?7 IS NULL THEN released_at
-      WHEN ?7 = 1 THEN NULL
-      WHEN status = 1 THEN ?1
-      ELSE released_at
-    END,
-    discarded_at = CASE
-      WHEN ?5 IS NULL THEN discarded_at
-      WHEN ?5 = 0 THEN NULL
-      ELSE COALESCE(discarded_at, ?2)
-    END,
-    revision = COALESCE(?4, revision),
-    reserved = COALESCE(?6, reserved),
-    status = COALESCE(?7, status),
-    agent = COALESCE(?8, agent),
-    agent_folded = COALESCE(?9, agent_folded)
-  WHERE name = ?3`
+const IS_DISCARDED = 'CASE WHEN domains.discarded_at IS NULL THEN 0 ELSE 1 END'
+
+/** Sets the marks of a recorded domain. Marking what is marked already does not start the 7 days anew. */
+export const markDomains = defineBatch({
+  table: 'domains',
+  key: 'name',
+  constants: { date_mod: 'text', marked_at: 'integer' },
+  // In the order of the rows of `readMarks`.
+  elements: {
+    name: 'text',
+    revision: 'integer',
+    discarded: 'integer',
+    reserved: 'integer',
+    status: 'integer',
+    agent: 'text',
+    agent_folded: 'text',
+  },
+  update: (at) => ({
+    date_mod: `CASE WHEN
+      domains.revision = COALESCE(${at.revision}, domains.revision)
+      AND ${IS_DISCARDED} = COALESCE(${at.discarded}, ${IS_DISCARDED})
+      AND domains.reserved = COALESCE(${at.reserved}, domains.reserved)
+      AND domains.status = COALESCE(${at.status}, domains.status)
+      AND domains.agent = COALESCE(${at.agent}, domains.agent)
+      THEN domains.date_mod ELSE ${at.date_mod} END`,
+    released_at: `CASE
+      WHEN ${at.status} IS NULL THEN domains.released_at
+      WHEN ${at.status} = 1 THEN NULL
+      WHEN domains.status = 1 THEN ${at.date_mod}
+      ELSE domains.released_at
+    END`,
+    discarded_at: `CASE
+      WHEN ${at.discarded} IS NULL THEN domains.discarded_at
+      WHEN ${at.discarded} = 0 THEN NULL
+      ELSE COALESCE(domains.discarded_at, ${at.marked_at})
+    END`,
+    revision: `COALESCE(${at.revision}, domains.revision)`,
+    reserved: `COALESCE(${at.reserved}, domains.reserved)`,
+    status: `COALESCE(${at.status}, domains.status)`,
+    agent: `COALESCE(${at.agent}, domains.agent)`,
+    agent_folded: `COALESCE(${at.agent_folded}, domains.agent_folded)`,
+  }),
+})
 
 /** Which of these names are recorded. */
 export const recorded = (names: readonly string[]) => sql<{ name: string }>`

@@ -31,6 +31,10 @@ export interface ImageInfo {
   readonly ip: string
 }
 
+/** The blob of `hash`, kept as it is until the transaction ends. */
+export const holdBlob = (dialect: Dialect, hash: string) =>
+  sql<BlobRow>`${blobByHash(hash)} ${dialect.forUpdate}`
+
 export const blobByHash = (hash: string) => sql<BlobRow>`
   SELECT hash, key, format, mime, size, width, height, frames, dhash FROM blobs WHERE hash = ${hash}`
 

@@ -3,6 +3,7 @@ import type { BlobStore } from '../blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../blobs/staging.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database, Transaction } from '../database/database.ts'
+import type { Dialect } from '../database/dialect.ts'
 import type { ImageEngine, Inspection } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
 import * as queries from './queries.ts'
@@ -80,7 +81,7 @@ export class ImageStore {
   /** Writes the image's row and, where nobody holds these bytes yet, `blob`. Returns the blob that is held. */
   #record({ accountId, hash, info }: Upload, blob: BlobRow | undefined): Promise<BlobRow | undefined> {
     return this.#database.transaction(async (tx) => {
-      const held = await tx.first(queries.blobByHash(hash))
+      const held = await tx.first(queries.holdBlob(this.#database.dialect, hash))
       if (held === undefined) {
         if (blob === undefined) return undefined
         await tx.run(queries.insertBlob(blob))
@@ -95,7 +96,7 @@ export class ImageStore {
   async remove(accountId: number, hash: ImageHash): Promise<boolean> {
     const outcome = await this.#database.transaction(async (tx) => {
       if ((await tx.run(queries.deleteImage(accountId, hash))) === 0) return undefined
-      return { unheldKey: await releaseBlob(tx, hash) }
+      return { unheldKey: await releaseBlob(tx, this.#database.dialect, hash) }
     })
     // The image is gone by now; should its file resist, the sweeper comes back to it.
     if (outcome?.unheldKey !== undefined) await this.#emptyTrash(outcome.unheldKey).catch(() => {})
@@ -129,10 +130,11 @@ export class ImageStore {
 }
 
 /** Gives up the bytes when no application holds them any more. Returns the key to remove. */
-async function releaseBlob(tx: Transaction, hash: ImageHash): Promise<string | undefined> {
-  if ((await tx.first(queries.anyHolder(hash))) !== undefined) return undefined
-  const blob = await tx.first(queries.blobByHash(hash))
+async function releaseBlob(tx: Transaction, dialect: Dialect, hash: ImageHash): Promise<string | undefined> {
+  // Held first: of two who give up their images at once, the later one must see that nobody is left.
+  const blob = await tx.first(queries.holdBlob(dialect, hash))
   if (blob === undefined) return undefined
+  if ((await tx.first(queries.anyHolder(hash))) !== undefined) return undefined
   await tx.run(queries.deleteBlob(hash))
   await tx.run(queries.addTrash(blob.key))
   return blob.key

@@ -3,6 +3,8 @@ import { initial } from './001-initial.ts'
 /** One step of the schema. Its place in the list is its version; a released step never changes. */
 export interface Migration {
   readonly sqlite: string
+  /** Texts sort by code point (`COLLATE "C"`), as they do in SQLite: order and cursors must agree. */
+  readonly postgres: string
 }
 
 export const migrations: readonly Migration[] = [initial]

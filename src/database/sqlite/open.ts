@@ -1,6 +1,7 @@
 import { Mutex } from '../../core/queue.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
+import { rowStatement } from './batch.ts'
 import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
 import { ConnectionThread } from './thread-client.ts'
@@ -61,9 +62,12 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
     ...onWriter,
     run: async (query) =>
       Number(await writer.send({ kind: 'run', text: query.sql, values: parameters(query) })),
-    runMany: async (text, constants, batch) =>
+    runMany: async (batch, constants, rows) =>
       Number(
-        await writer.send({ kind: 'runMany', text, values: constants, rows: batch }, transferable(batch)),
+        await writer.send(
+          { kind: 'runMany', text: rowStatement(batch), values: constants, rows },
+          transferable(rows),
+        ),
       ),
   }
 

@@ -3,6 +3,7 @@
  * base64 and SHA-256 of 20 MiB would hold the event loop for longer than it may be held.
  */
 import { isIP } from 'node:net'
+import { isStorable } from '../../core/text.ts'
 import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
@@ -68,5 +69,5 @@ function asObject(value: unknown): Record<string, unknown> | undefined {
 }
 
 function isText(value: unknown, maxLength: number): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= maxLength && value.isWellFormed()
+  return typeof value === 'string' && value !== '' && value.length <= maxLength && isStorable(value)
 }

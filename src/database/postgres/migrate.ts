@@ -1,0 +1,75 @@
+import { migrations } from '../migrations/index.ts'
+import { sql } from '../sql.ts'
+import { localLimits } from './settings.ts'
+import type { ConnectionPool, PostgresConnection } from './pool.ts'
+
+/** Names the lock under which one node at a time changes the schema. Any number would do; it must stay. */
+const MIGRATION_LOCK = 1_667_331_187
+/** A step may rewrite a large table. */
+const STEP_TIMEOUT_MS = 3_600_000
+
+/**
+ * Brings the schema up to date, one transaction a step, under a lock that nodes which start together share.
+ * @throws when a newer version of this program has changed the schema
+ */
+export async function migrate(pool: ConnectionPool): Promise<void> {
+  while ((await pool.use((connection) => locked(connection, step))) === 'more');
+}
+
+async function step(connection: PostgresConnection): Promise<'more' | 'done'> {
+  // One row: the number of steps taken.
+  await connection.run(`
+    CREATE TABLE IF NOT EXISTS schema_version (
+      only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), version integer NOT NULL
+    );
+    INSERT INTO schema_version (version) VALUES (0) ON CONFLICT DO NOTHING`)
+  const [row] = await connection.rows(sql`SELECT version FROM schema_version`)
+  const current = Number(row?.['version'])
+  if (current > migrations.length) {
+    throw new Error(`the database is at schema ${current}, this version knows only ${migrations.length}`)
+  }
+  const next = migrations[current]
+  if (next === undefined) {
+    await connection.run(SEARCH_INDEXES)
+    return 'done'
+  }
+  await connection.run(next.postgres)
+  await connection.run('UPDATE schema_version SET version = $1', [current + 1])
+  return 'more'
+}
+
+async function locked<T>(
+  connection: PostgresConnection,
+  work: (connection: PostgresConnection) => Promise<T>,
+): Promise<T> {
+  await connection.run(
+    `BEGIN; ${localLimits(STEP_TIMEOUT_MS)}; SET LOCAL lock_timeout = 0; SET LOCAL client_min_messages = error`,
+  )
+  try {
+    await connection.run('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    const result = await work(connection)
+    await connection.run('COMMIT')
+    return result
+  } catch (error) {
+    await connection.run('ROLLBACK').catch(() => {})
+    throw error
+  }
+}
+
+/**
+ * Searching is faster with pg_trgm, which comes with PostgreSQL but may be missing or not allowed on a managed server. So
+ * it is no step of the schema: each start makes up for what is missing, and goes on without what cannot be had.
+ */
+const SEARCH_INDEXES = `
+  DO $$
+  BEGIN
+    IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm') THEN
+      CREATE EXTENSION pg_trgm;
+    END IF;
+    CREATE INDEX IF NOT EXISTS domains_name_trigrams ON domains USING gin (name gin_trgm_ops);
+    CREATE INDEX IF NOT EXISTS domains_ascii_trigrams ON domains USING gin (ascii gin_trgm_ops)
+      WHERE ascii IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS images_name_trigrams ON images USING gin (name_folded gin_trgm_ops);
+  EXCEPTION
+    WHEN OTHERS THEN NULL;
+  END $$`
