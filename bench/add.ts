@@ -3,7 +3,8 @@
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { UPSERT } from '../src/domainwatch/queries.ts'
+import { rowStatement } from '../src/database/sqlite/batch.ts'
+import { recordDomains } from '../src/domainwatch/queries.ts'
 import { compare, sampleOf, type Contender } from './lib/compare.ts'
 import { addAll, generateDomains, type DomainRecord } from './lib/domains.ts'
 import { cpuMicros, cpuSeconds } from './lib/machine.ts'
@@ -68,7 +69,7 @@ async function upsert(workspace: Workspace, template: Template) {
   const data = await copyOf(workspace, template)
   const db = new DatabaseSync(join(data, 'catalejo.db'))
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536')
-  const statement = db.prepare(UPSERT)
+  const statement = db.prepare(rowStatement(recordDomains))
   const rows = batch.map(rowOf)
   const start = performance.now()
   const cpu = process.cpuUsage()

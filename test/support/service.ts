@@ -8,6 +8,7 @@ import { readConfig, type Flags } from '../../src/config/config.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Service } from '../../src/http/authentication.ts'
 import { testBlobsUrl } from './s3.ts'
+import { databaseFor } from './engine.ts'
 
 /** A clock that stands still until it is moved. */
 export class ManualClock implements Clock {
@@ -54,12 +55,18 @@ export interface TestServiceOptions {
 /** The whole service on a free port and an empty data folder, as `catalejo serve` starts it. */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const data = options.data ?? (await mkdtemp(join(tmpdir(), 'catalejo-test-')))
+  const database = await databaseFor(data)
   // The same tests serve for an object store: each data folder has a part of it for itself.
   const blobsUrl = testBlobsUrl(basename(data))
-  const result = readConfig(
-    { port: '0', data, 'log-level': 'debug', 'blobs-url': blobsUrl, ...options.flags },
-    {},
-  )
+  const flags = {
+    port: '0',
+    data,
+    'log-level': 'debug',
+    'database-url': database.url,
+    'blobs-url': blobsUrl,
+    ...options.flags,
+  }
+  const result = readConfig(flags, {})
   if (!result.ok) throw new Error(result.faults.join('\n'))
   let logged = ''
   const sink = new Writable({
@@ -98,6 +105,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     async [Symbol.asyncDispose]() {
       await stop()
       await rm(data, { recursive: true, force: true })
+      await database.drop()
     },
   }
 }

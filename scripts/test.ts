@@ -1,0 +1,43 @@
+/**
+ * All tests; then those that a database has a part in once more on PostgreSQL. The server comes with the development
+ * packages, or from the folder that TEST_POSTGRES_BIN names. Where none can run, that part is skipped and says so.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { startPostgres } from '../test/support/postgres.ts'
+
+const ALL = ['src/**/*.test.ts', 'test/**/*.test.ts']
+const ON_A_DATABASE = ['domainwatch', 'imagestore', 'keys', 'corpus'].map(
+  (name) => `test/${name}/**/*.test.ts`,
+)
+
+const only = process.argv.slice(2)
+const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN']).catch((error: unknown) => {
+  console.error('No PostgreSQL to test with:', error)
+  return undefined
+})
+try {
+  const server = postgres === undefined ? {} : { TEST_POSTGRES_URL: postgres.url }
+  console.log('\n== SQLite')
+  const first = await run(only.length > 0 ? only : ALL, server)
+  let second = 0
+  if (postgres === undefined) {
+    console.log('\n== PostgreSQL: SKIPPED, it cannot run here')
+  } else {
+    console.log('\n== PostgreSQL')
+    second = await run(only.length > 0 ? only : ON_A_DATABASE, { ...server, TEST_DATABASE: 'postgres' })
+  }
+  process.exitCode = first === 0 && second === 0 ? 0 : 1
+} finally {
+  await postgres?.stop()
+}
+
+async function run(files: readonly string[], environment: Record<string, string>): Promise<number> {
+  const child = spawn(
+    process.execPath,
+    ['--test', '--test-concurrency=2', '--test-timeout=600000', ...files],
+    { stdio: 'inherit', env: { ...process.env, ...environment } },
+  )
+  const [code] = await once(child, 'exit')
+  return Number(code ?? 1)
+}

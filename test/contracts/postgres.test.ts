@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { openPostgres } from '../../src/database/postgres/open.ts'
+import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { databaseContract } from './database.ts'
+
+if (POSTGRES_URL === undefined) {
+  test('PostgreSQL', (context) => context.skip('no server: run npm test'))
+} else {
+  const server = POSTGRES_URL
+  databaseContract('PostgreSQL', async () => {
+    const { url, drop } = await makeDatabase(server, `contract_${randomBytes(6).toString('hex')}`)
+    return { open: () => openPostgres(url), remove: drop }
+  })
+}

@@ -1,0 +1,14 @@
+import { join } from 'node:path'
+import { openSqlite } from '../../src/database/sqlite/open.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { databaseContract } from './database.ts'
+
+databaseContract('SQLite', async () => {
+  const folder = await temporaryFolder()
+  return {
+    open: () => openSqlite(join(folder.path, 'test.db')),
+    remove: async () => {
+      await folder[Symbol.asyncDispose]()
+    },
+  }
+})

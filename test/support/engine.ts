@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto'
+import { administer, databaseAt } from './postgres.ts'
+
+/** A superuser's address on the server that `npm test` started; undefined where it could not, or was not asked to. */
+export const POSTGRES_URL = process.env['TEST_POSTGRES_URL']
+
+/** Whether services of this run stand on PostgreSQL, otherwise on SQLite. */
+const ON_POSTGRES = process.env['TEST_DATABASE'] === 'postgres'
+
+export interface TestDatabase {
+  /** What `--database-url` takes. */
+  readonly url: string
+  drop(): Promise<void>
+}
+
+/** The database that belongs to a data folder: made when the folder is first used, and found again after that. */
+export async function databaseFor(folder: string): Promise<TestDatabase> {
+  if (!ON_POSTGRES) return { url: '', drop: async () => {} }
+  if (POSTGRES_URL === undefined) throw new Error('TEST_DATABASE=postgres needs TEST_POSTGRES_URL')
+  return makeDatabase(POSTGRES_URL, `t_${createHash('sha256').update(folder).digest('hex').slice(0, 24)}`)
+}
+
+export async function makeDatabase(server: string, name: string): Promise<TestDatabase> {
+  const [known] = await administer(server, `SELECT FROM pg_database WHERE datname = '${name}'`)
+  if (known === undefined) await administer(server, `CREATE DATABASE ${name}`)
+  return {
+    url: databaseAt(server, name),
+    drop: async () => void (await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
+  }
+}

