@@ -15,12 +15,13 @@ export class DatabaseFault extends Error {
   /** SQLSTATE, or the system's code. */
   readonly code: string | undefined
 
-  constructor(error: unknown) {
+  /** @param kind where it is known from the circumstances */
+  constructor(error: unknown, kind?: FaultKind) {
     const message = error instanceof Error ? error.message || error.name : String(error)
     const code = codeOf(error)
     super(`PostgreSQL: ${message}${code === undefined ? '' : ` (${code})`}`)
     this.code = code
-    this.kind = kindOf(code, message)
+    this.kind = kind ?? kindOf(code, message)
   }
 
   /** Whether the connection is of no more use: it is gone, or still busy with what was given up on. */

@@ -44,8 +44,12 @@ export class ConnectionPool {
 
   /** Hands a connection to `work`; it is not used again where its state is in doubt. */
   async use<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
+    if (this.#pool.ending) throw new DatabaseFault(new Error('the database was closed'), 'fault')
     if (this.#pool.waitingCount >= MAX_WAITING) throw new Overload()
-    const client = await this.#pool.connect().catch(toFault)
+    const client = await this.#pool.connect().catch((error: unknown) => {
+      // Whatever keeps us out, it is not the request's doing.
+      throw new DatabaseFault(error, 'lost')
+    })
     let healthy = false
     try {
       const result = await work(connectionOf(client))
@@ -61,8 +65,9 @@ export class ConnectionPool {
     }
   }
 
-  close(): Promise<void> {
-    return this.#pool.end()
+  /** May be called again, as a database may be closed again. */
+  async close(): Promise<void> {
+    if (!this.#pool.ending) await this.#pool.end()
   }
 }
 

@@ -4,7 +4,7 @@ import pg from 'pg'
 export const MAX_CONNECTIONS = 12
 
 /** From asking for a connection (in line, or to the server) until the caller is told to come back. */
-export const CONNECT_TIMEOUT_MS = 5_000
+const CONNECT_TIMEOUT_MS = 5_000
 /** A small read. */
 export const READ_TIMEOUT_MS = 5_000
 /** A read of many rows. */
@@ -12,9 +12,9 @@ export const SCAN_TIMEOUT_MS = 15_000
 /** One statement of a transaction: a batch of 50,000 rows takes some seconds. */
 export const WRITE_TIMEOUT_MS = 30_000
 /** Waiting for somebody else's row. */
-export const LOCK_TIMEOUT_MS = 10_000
+const LOCK_TIMEOUT_MS = 10_000
 /** A transaction whose process fell silent. */
-export const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
+const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
 /** The server ends a statement first; should it not answer at all, the connection is cut this much later. */
 export const SILENCE_MS = 2_000
 

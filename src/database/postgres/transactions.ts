@@ -15,7 +15,12 @@ const MAX_PAUSE_MS = 500
 /** No further run begins after this time. */
 const MAX_TOTAL_MS = 15_000
 
-const BEGIN = `BEGIN ISOLATION LEVEL READ COMMITTED; ${localLimits(WRITE_TIMEOUT_MS)}`
+/** Sorting a batch of 50,000 takes some 10 MB; the server's default of 4 would go through the disk. */
+const SORT_MEMORY = '32MB'
+
+const BEGIN =
+  `BEGIN ISOLATION LEVEL READ COMMITTED; ${localLimits(WRITE_TIMEOUT_MS)}; ` +
+  `SET LOCAL work_mem = '${SORT_MEMORY}'`
 
 /** Runs `work` in a transaction, again where that may help. */
 export async function transact<T>(
