@@ -243,7 +243,8 @@ export function databaseContract(name: string, make: () => Promise<OpenDatabase>
     test('opening again finds the schema as it is', async () => {
       const again = await Promise.all([place.open(), place.open(), place.open()])
       for (const one of again) {
-        const found = await one.values(findTrash('escrita')).finally(() => one.close())
+        const found = await one.values(findTrash('escrita'))
+        await one.close()
         assert.deepEqual(found, [['escrita']])
       }
     })

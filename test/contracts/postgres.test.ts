@@ -9,7 +9,7 @@ if (POSTGRES_URL === undefined) {
 } else {
   const server = POSTGRES_URL
   databaseContract('PostgreSQL', async () => {
-    const { url, drop } = await makeDatabase(server, `contract_${randomBytes(6).toString('hex')}`)
-    return { open: () => openPostgres(url), remove: drop }
+    const made = await makeDatabase(server, `contract_${randomBytes(6).toString('hex')}`)
+    return { open: () => openPostgres(made.url), remove: () => made.drop() }
   })
 }

@@ -36,6 +36,7 @@ const badInfo: Readonly<Record<string, unknown>> = {
   'without mime': { name: INFO.name, ip: INFO.ip },
   'without ip': { name: INFO.name, mime: INFO.mime },
   'empty name': { ...INFO, name: '' },
+  'U+0000 in the name': { ...INFO, name: 'nulo\0dentro' },
   'empty mime': { ...INFO, mime: '' },
   'empty ip': { ...INFO, ip: '' },
   'name a number': { ...INFO, name: 5 },

@@ -23,7 +23,7 @@ test('of a key only its digest is stored, while it runs and after', async () => 
   await add(service, [record('uno')], { key })
   await service.app.context.accounts.revoke(id)
   const check = async () => {
-    const bytes = await bytesUnder(service.data)
+    const bytes = Buffer.concat([await bytesUnder(service.data), await service.dump()])
     assert.ok(bytes.includes(id))
     assert.ok(bytes.includes(hash('sha256', service.domainKey)))
     for (const secret of [key, service.domainKey, service.imageKey])

@@ -10,12 +10,14 @@ const ON_POSTGRES = process.env['TEST_DATABASE'] === 'postgres'
 export interface TestDatabase {
   /** What `--database-url` takes. */
   readonly url: string
+  /** All that its tables hold, as text; nothing where that lies in the data folder. */
+  dump(): Promise<Buffer>
   drop(): Promise<void>
 }
 
 /** The database that belongs to a data folder: made when the folder is first used, and found again after that. */
 export async function databaseFor(folder: string): Promise<TestDatabase> {
-  if (!ON_POSTGRES) return { url: '', drop: async () => {} }
+  if (!ON_POSTGRES) return { url: '', dump: async () => Buffer.alloc(0), drop: async () => {} }
   if (POSTGRES_URL === undefined) throw new Error('TEST_DATABASE=postgres needs TEST_POSTGRES_URL')
   return makeDatabase(POSTGRES_URL, `t_${createHash('sha256').update(folder).digest('hex').slice(0, 24)}`)
 }
@@ -23,8 +25,21 @@ export async function databaseFor(folder: string): Promise<TestDatabase> {
 export async function makeDatabase(server: string, name: string): Promise<TestDatabase> {
   const [known] = await administer(server, `SELECT FROM pg_database WHERE datname = '${name}'`)
   if (known === undefined) await administer(server, `CREATE DATABASE ${name}`)
+  const url = databaseAt(server, name)
   return {
-    url: databaseAt(server, name),
+    url,
+    async dump() {
+      const tables = await administer(url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)
+      const rows = await Promise.all(
+        tables.map(({ tablename }) => administer(url, `SELECT t::text AS row FROM "${String(tablename)}" t`)),
+      )
+      return Buffer.from(
+        rows
+          .flat()
+          .map(({ row }) => String(row))
+          .join('\n'),
+      )
+    },
     drop: async () => void (await administer(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
   }
 }

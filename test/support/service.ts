@@ -38,6 +38,8 @@ export interface TestService {
   readonly imageKey: string
   /** Everything that was logged so far. */
   log(): string
+  /** All that its database holds, where that is not in the data folder. */
+  dump(): Promise<Buffer>
   newKey(account: string, service: Service): Promise<{ key: string; id: string }>
   /** Stops it; the data folder stays. */
   stop(): Promise<void>
@@ -100,6 +102,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     domainKey: (await newKey('grupo', 'domainwatch')).key,
     imageKey: (await newKey('fotos', 'imagestore')).key,
     log: () => logged,
+    dump: () => database.dump(),
     newKey,
     stop,
     async [Symbol.asyncDispose]() {

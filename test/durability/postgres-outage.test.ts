@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import { openPostgres } from '../../src/database/postgres/open.ts'
+import { sql } from '../../src/database/sql.ts'
+import { add, LIST, names, record } from '../support/domains.ts'
+import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
+import { call } from '../support/http.ts'
+import { administer } from '../support/postgres.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+
+describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () => {
+  async function start(flags: { password?: string } = {}) {
+    const database = await makeDatabase(POSTGRES_URL ?? '', `outage_${randomBytes(6).toString('hex')}`)
+    const url = new URL(database.url)
+    url.password = flags.password ?? ''
+    const service = await startService({ flags: { 'database-url': String(url) } })
+    return {
+      service,
+      database,
+      async [Symbol.asyncDispose]() {
+        await service[Symbol.asyncDispose]()
+        await database.drop()
+      },
+    }
+  }
+
+  const backends = async (database: TestDatabase) =>
+    (
+      await administer(
+        POSTGRES_URL ?? '',
+        `SELECT pid FROM pg_stat_activity WHERE datname = '${new URL(database.url).pathname.slice(1)}'`,
+      )
+    ).map(({ pid }) => Number(pid))
+
+  const list = (service: TestService) => call(service, LIST, { query: { api: service.domainKey } })
+
+  test('connections that are cut are replaced, and no request notices', async () => {
+    await using place = await start({ password: 'canario-9b41' })
+    const { service, database } = place
+    await add(service, [record('uno')])
+    for (let round = 0; round < 5; round++) {
+      for (const pid of await backends(database))
+        await administer(database.url, `SELECT pg_terminate_backend(${pid})`)
+      assert.equal((await list(service)).status, 200)
+      for (const pid of await backends(database))
+        await administer(database.url, `SELECT pg_terminate_backend(${pid})`)
+      await add(service, [record(`nuevo${round}`)])
+      assert.ok((await names(service)).includes(`nuevo${round}`))
+    }
+    assert.match(service.log(), /database trouble/)
+    assert.doesNotMatch(service.log(), /canario-9b41/)
+  })
+
+  test('while it refuses connections: 503 with Retry-After; then all is well by itself', async () => {
+    await using place = await start()
+    const { service, database } = place
+    const name = new URL(database.url).pathname.slice(1)
+    await add(service, [record('uno')])
+    await administer(POSTGRES_URL ?? '', `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
+    for (const pid of await backends(database))
+      await administer(POSTGRES_URL ?? '', `SELECT pg_terminate_backend(${pid})`)
+    await eventually(async () => (await list(service)).status === 503)
+    const refused = await list(service)
+    assert.deepEqual(refused.body, { status: 503, msg: 'El servicio está saturado, inténtelo de nuevo' })
+    assert.equal(refused.headers.get('retry-after'), '1')
+    assert.equal((await call(service, '/readyz')).status, 503)
+    assert.equal((await call(service, '/healthz')).status, 200)
+    await administer(POSTGRES_URL ?? '', `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
+    await eventually(async () => (await list(service)).status === 200)
+    assert.equal((await call(service, '/readyz')).status, 200)
+    await add(service, [record('dos')])
+    assert.deepEqual((await names(service)).toSorted(), ['dos', 'uno'])
+  })
+
+  test('while it is frozen: a clear 503 in time; then all is well by itself', async () => {
+    await using place = await start()
+    const { service, database } = place
+    await add(service, [record('uno')])
+    const frozen = await backends(database)
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+    try {
+      const start = performance.now()
+      const answers = await Promise.all(Array.from({ length: 12 }, () => list(service)))
+      assert.ok(performance.now() - start < 15_000)
+      for (const { status } of answers) assert.ok(status === 200 || status === 503)
+      assert.ok(answers.some(({ status }) => status === 503))
+    } finally {
+      for (const pid of frozen) process.kill(pid, 'SIGCONT')
+    }
+    await eventually(async () => (await list(service)).status === 200)
+    await add(service, [record('dos')])
+  })
+
+  test('a listener that hears nothing is not believed, and is replaced', async () => {
+    const database = await makeDatabase(POSTGRES_URL ?? '', `listen_${randomBytes(6).toString('hex')}`)
+    const [one, other] = [await openPostgres(database.url), await openPostgres(database.url)]
+    try {
+      const quiet = () => one.version() === one.version()
+      await eventually(async () => quiet())
+      const [listener] = await administer(
+        database.url,
+        `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
+      )
+      await administer(
+        database.url,
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
+      )
+      assert.ok(listener !== undefined)
+      await eventually(async () => !quiet())
+      await eventually(async () => quiet())
+      const before = one.version()
+      await other.transaction((tx) => tx.run(sql`INSERT INTO blob_trash (key) VALUES ('x')`))
+      await eventually(async () => one.version() !== before)
+    } finally {
+      await Promise.all([one.close(), other.close()])
+      await database.drop()
+    }
+  })
+})
+
+async function eventually(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000
+  while (!(await condition())) {
+    assert.ok(Date.now() < deadline, 'it did not come about within 20 s')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
