@@ -34,7 +34,7 @@ test('every wrong setting is told at once, one line for each', async () => {
     'CATALEJO_BLOBS_URL: «x» (environment) is not valid, it takes s3://bucket/prefix?endpoint=https://…&region=…&path_style=true|false, everything after the bucket optional',
     'CATALEJO_CORS_ORIGINS: «https://a.cl/» (environment) is not valid, it takes a comma-separated list, each entry * or an origin, such as https://example.cl',
     'CATALEJO_DATA: « » (environment) is not valid, it takes a folder',
-    'CATALEJO_DATABASE_URL: «mysql://x» (environment) is not valid, it takes nothing: SQLite in the data folder is the only database of this version',
+    'CATALEJO_DATABASE_URL: «mysql://x» (environment) is not valid, it takes postgres://user:password@host:port/database, or nothing for SQLite in the data folder',
     'CATALEJO_DNS_SERVERS: «uno,dos» (environment) is not valid, it takes address:port,… of up to 8 servers',
     'CATALEJO_FAILED_KEYS: «0» (flag --failed-keys) is not valid, it takes an integer from 1 to 1000000',
     `CATALEJO_HOST_FILE: «${join(folder.path, 'no-hay')}» (environment) cannot be read, it takes the path of a readable file`,
