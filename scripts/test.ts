@@ -16,6 +16,10 @@ const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN']).catch((er
   console.error('No PostgreSQL to test with:', error)
   return undefined
 })
+// Whoever stops the tests stops what they run on.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => void (postgres?.stop() ?? Promise.resolve()).then(() => process.exit(1)))
+}
 try {
   const server = postgres === undefined ? {} : { TEST_POSTGRES_URL: postgres.url }
   console.log('\n== SQLite')
