@@ -9,6 +9,12 @@ switch (name) {
   case 'key':
     await (await import('./cli/key.ts')).key(args)
     break
+  case 'import':
+    await (await import('./cli/import.ts')).importFiles(args)
+    break
+  case 'export':
+    await (await import('./cli/export.ts')).exportAll(args)
+    break
   case 'help':
   case '--help':
   case '-h':

@@ -21,6 +21,8 @@ export interface Accounts {
   createKey(account: string, service: Service): Promise<CreateKeyOutcome>
   keys(): Promise<queries.KeyRow[]>
   revoke(id: string): Promise<'revoked' | 'already-revoked' | 'unknown'>
+  /** Names of the accounts of a service. */
+  names(service: Service): Promise<string[]>
   /** Whether there is no account at all: the first run. */
   isEmpty(): Promise<boolean>
 }
@@ -68,6 +70,8 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
         if (changed > 0) return 'revoked'
         return (await tx.first(queries.keyById(id))) === undefined ? 'unknown' : 'already-revoked'
       }),
+
+    names: async (service) => (await database.all(queries.accountsOf(service))).map(({ name }) => name),
 
     isEmpty: async () => (await database.first(queries.countAccounts()))?.count === 0,
   }

@@ -10,6 +10,9 @@ catalejo key create --account NAME --service domainwatch|imagestore
                                            make a key (and the account) and print it
 catalejo key list                          keys, without what is secret
 catalejo key revoke ID                     revoke a key, at once
+catalejo import [--account NAME] [--format registrations|deletions|csv|ndjson] [--dry-run] [--restart] FILE…
+                                           load the registry's lists or an export; - is standard input
+catalejo export [--format csv|ndjson]      write every record to standard output
 
 Flags, and the environment variable of each (a flag wins; NAME_FILE names a file with the value):
 ${lines.join('\n')}`)

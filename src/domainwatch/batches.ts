@@ -62,16 +62,22 @@ export class DomainBatches {
 }
 
 async function unknownNames(tx: Reader, names: readonly string[]): Promise<Refusal> {
-  const known = new Set<string>()
-  for (let i = 0; i < names.length; i += CHUNK) {
-    for (const { name } of await tx.all(queries.recorded(names.slice(i, i + CHUNK)))) known.add(name)
-  }
+  const known = await recordedNames(tx, names)
   const faults: RecordFault[] = []
   for (const [index, name] of names.entries()) {
     if (!known.has(name))
       faults.push({ index, field: 'domain', msg: 'El dominio no está registrado en el servicio' })
   }
   return batchRefusal(500, countOfFaults(faults.length), faults.slice(0, MAX_FAULTS))
+}
+
+/** Those of the names that are recorded. */
+export async function recordedNames(reader: Reader, names: readonly string[]): Promise<Set<string>> {
+  const known = new Set<string>()
+  for (let i = 0; i < names.length; i += CHUNK) {
+    for (const { name } of await reader.all(queries.recorded(names.slice(i, i + CHUNK)))) known.add(name)
+  }
+  return known
 }
 
 /** The answer to a batch of which nothing was stored. */

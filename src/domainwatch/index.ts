@@ -7,9 +7,16 @@ import { DomainBatches } from './batches.ts'
 import { DomainLists } from './list.ts'
 import { addRoute } from './routes/add.ts'
 import { dnsRoute, type NameServers } from './routes/dns.ts'
+import { exportRoute } from './routes/export.ts'
 import { listRoute } from './routes/list.ts'
 import { updateRoute } from './routes/update.ts'
 
+export { EXPORT_FORMATS, exportText } from './export.ts'
+export { IMPORT_FORMATS } from './import/format.ts'
+export { importLines, type ImportCounts, type ImportOutcome } from './import/importer.ts'
+export { readLines } from './import/lines.ts'
+export { dryRun, storeRows } from './import/store.ts'
+export { DomainLists } from './list.ts'
 export { purgeExpired } from './purge.ts'
 
 export interface DomainwatchOptions {
@@ -31,6 +38,8 @@ export function domainwatchRoutes(
   const batches = new DomainBatches(database, tasks, clock, timeZone)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
-  listRoute(app, shared, new DomainLists(database, clock), baseUrl)
+  const lists = new DomainLists(database, clock)
+  listRoute(app, shared, lists, baseUrl)
+  exportRoute(app, shared, lists)
   dnsRoute(app, shared, nameServers)
 }

@@ -212,6 +212,68 @@ export const recordDomains = defineBatch({
     OR domains.agent <> COALESCE(${at.agent}, domains.agent)`,
 })
 
+/**
+ * The same for a registration that a list tells of: it counts only where it is newer than what is recorded, so that a
+ * list may be loaded late or again.
+ */
+export const recordRegistrations = {
+  ...recordDomains,
+  when: () => 'excluded.date_reg > domains.date_reg',
+}
+
+/** The same for a deletion that a list tells of: what is recorded of a name stays, but that it is bought no more. */
+export const recordDeletions = {
+  ...recordDomains,
+  update: () => ({
+    status: 'excluded.status',
+    released_at: 'excluded.date_mod',
+    date_mod: 'excluded.date_mod',
+  }),
+  when: () => 'domains.status = 1',
+}
+
+/** Records a domain in a state it had before, whatever is recorded now. */
+export const restoreDomains = defineBatch({
+  table: 'domains',
+  key: 'name',
+  constants: {},
+  // In the order of the rows of `readExportedRecord`.
+  elements: {
+    name: 'text',
+    ascii: 'text',
+    length: 'integer',
+    agent: 'text',
+    agent_folded: 'text',
+    status: 'integer',
+    reserved: 'integer',
+    revision: 'integer',
+    discarded_at: 'integer',
+    date_reg: 'text',
+    date_mod: 'text',
+    released_at: 'text',
+  },
+  insert: (at) => at,
+  update: () => RESTORED,
+  when: () =>
+    Object.keys(RESTORED)
+      .map((column) => `domains.${column} IS DISTINCT FROM excluded.${column}`)
+      .join(' OR '),
+})
+
+const RESTORED = Object.fromEntries(
+  [
+    'agent',
+    'agent_folded',
+    'status',
+    'reserved',
+    'revision',
+    'discarded_at',
+    'date_reg',
+    'date_mod',
+    'released_at',
+  ].map((column) => [column, `excluded.${column}`]),
+)
+
 const IS_DISCARDED = 'CASE WHEN domains.discarded_at IS NULL THEN 0 ELSE 1 END'
 
 /** Sets the marks of a recorded domain. Marking what is marked already does not start the 7 days anew. */

@@ -70,6 +70,49 @@ export function readMarks(record: unknown): ReadRecord {
   }
 }
 
+/**
+ * Checks one record of an export, with the fields that `list` shows and what it takes to record it in the same state.
+ * The row: name, A-label form, length, agent, folded agent, status, reserved, revision, moment of discarding, date_reg,
+ * date_mod, moment of deletion where that is not date_reg.
+ */
+export function readExportedRecord(record: unknown): ReadRecord {
+  if (!isObject(record)) return NOT_AN_OBJECT
+  const { name, agent, revision, discarded, discarded_at, date_mod, deleted_at } = record
+  const read = readNewRecord({ ...record, domain: name, reserve: record['reserved'] })
+  if (!read.ok) return { ...read, field: OWN_NAMES[read.field] ?? read.field }
+  const [bare = '', ascii = null, length = 0, , , status = 0, reserved = 0, dateReg = ''] = read.row
+  if (!isAgent(agent)) return bad('agent', agent, TAKES_AGENT)
+  if (!isBit(revision)) return bad('revision', revision, TAKES_BIT)
+  if (!isBit(discarded)) return bad('discarded', discarded, TAKES_BIT)
+  const discardedAt = typeof discarded_at === 'string' ? momentOf(discarded_at) : null
+  if (discardedAt === undefined || (discardedAt === null) !== (discarded === 0)) {
+    return bad('discarded_at', discarded_at ?? null, TAKES_MOMENT)
+  }
+  if (typeof date_mod !== 'string' || !isCalendarDateTime(date_mod))
+    return bad('date_mod', date_mod, TAKES_DATE)
+  const isDeleted = typeof deleted_at === 'string' && isCalendarDateTime(deleted_at)
+  if (isDeleted !== (status === 0)) return bad('deleted_at', deleted_at ?? null, TAKES_DELETION)
+  const releasedAt = isDeleted && deleted_at !== dateReg ? deleted_at : null
+  const marks = [status, reserved, revision, discardedAt]
+  return {
+    ok: true,
+    name: read.name,
+    row: [bare, ascii, length, agent, agent.toLowerCase(), ...marks, dateReg, date_mod, releasedAt],
+  }
+}
+
+/** What `list` calls the fields of `add`. */
+const OWN_NAMES: Readonly<Record<string, string>> = { domain: 'name', reserve: 'reserved' }
+
+/** Milliseconds since 1970. */
+function momentOf(text: string): number | undefined {
+  const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? Date.parse(text) : NaN
+  return Number.isNaN(moment) ? undefined : moment
+}
+
+const TAKES_MOMENT =
+  'debe ser el momento de descartarlo (2025-12-31T17:30:34.000Z) si discarded es 1, y si no, nada'
+const TAKES_DELETION = 'debe ser una fecha y hora (YYYY-MM-DD HH:MM:SS) si status es 0, y si no, nada'
 const TAKES_NAME = 'debe ser un nombre de dominio .cl válido, sin el sufijo'
 const TAKES_BIT = 'debe ser 0 o 1'
 const TAKES_DATE = 'debe ser una fecha y hora real con el formato YYYY-MM-DD HH:MM:SS'

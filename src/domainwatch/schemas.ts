@@ -54,6 +54,15 @@ export const listAnswer = object(
   },
 )
 
+/** Not JSON: no schema of its own is needed to write it, only to describe it. */
+export const exportAnswer = {
+  description: 'The records, one a line; CSV begins with a line of names',
+  content: {
+    'text/csv': { schema: string() },
+    'application/x-ndjson': { schema: string() },
+  },
+}
+
 const agent = optional(string({ minLength: 1, maxLength: 100, description: "Instead of the account's name" }))
 
 export const addBody = object(

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { Refusal } from '../core/errors.ts'
 import type { Authenticator, Identity, Service } from './authentication.ts'
@@ -25,8 +26,8 @@ export interface BulkCall<P extends Parameters> extends Omit<Call<P>, 'identity'
   readonly identify: (keyInBody: string | undefined) => Promise<Identity>
 }
 
-/** JSON text that is ready to be sent, or an object to be serialised. */
-export type Answer = string | Readonly<Record<string, unknown>>
+/** JSON text that is ready to be sent, an object to be serialised, or a stream of the type that the handler set. */
+export type Answer = string | Readonly<Record<string, unknown>> | Readable
 
 interface EndpointBase<P extends Parameters> {
   readonly service: Service

@@ -4,6 +4,7 @@ import type { Service } from '../../src/http/authentication.ts'
 export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: string; service: Service }[] = [
   { method: 'POST', path: '/api/v1/domainwatch/add', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/list', service: 'domainwatch' },
+  { method: 'GET', path: '/api/v1/domainwatch/export', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/domainwatch/update', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/dns', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/imagestore/upload', service: 'imagestore' },

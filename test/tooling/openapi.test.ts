@@ -54,6 +54,7 @@ test('every endpoint is there', () => {
     'get /i/{id}',
     'post /api/v1/domainwatch/add',
     'get /api/v1/domainwatch/list',
+    'get /api/v1/domainwatch/export',
     'post /api/v1/domainwatch/update',
     'get /api/v1/domainwatch/dns',
     'post /api/v1/imagestore/upload',

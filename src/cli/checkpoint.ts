@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { makeFolder } from '../blobs/durable.ts'
+import type { ImportCounts } from '../domainwatch/index.ts'
+
+export interface Checkpoint {
+  readonly line: number
+  readonly counts: ImportCounts
+}
+
+/** How far the import of one file has come, kept beside the data until it is done: an interrupted one goes on there. */
+export interface Checkpoints {
+  read(): Promise<Checkpoint | undefined>
+  write(checkpoint: Checkpoint): Promise<void>
+  remove(): Promise<void>
+}
+
+/** A file is the same while its place, size and time of change are. */
+export async function checkpointsOf(data: string, file: string): Promise<Checkpoints> {
+  const folder = join(data, 'imports')
+  await makeFolder(folder)
+  const { size, mtimeMs } = await stat(file)
+  const identity = createHash('sha256')
+    .update(`${resolve(file)}\n${size}\n${mtimeMs}`)
+    .digest('hex')
+  const path = join(folder, `${identity.slice(0, 32)}.json`)
+  return {
+    async read() {
+      const text = await readFile(path, 'utf8').catch(() => undefined)
+      return text === undefined ? undefined : parse(text)
+    },
+    // Not flushed: should it get lost, lines are stored again, which changes nothing.
+    async write(checkpoint) {
+      await writeFile(`${path}.new`, JSON.stringify(checkpoint))
+      await rename(`${path}.new`, path)
+    },
+    remove: () => rm(path, { force: true }),
+  }
+}
+
+function parse(text: string): Checkpoint | undefined {
+  try {
+    const { line, counts } = JSON.parse(text)
+    const { read, changed, refused } = counts
+    const isRight = [line, read, changed, refused].every((value) => Number.isSafeInteger(value))
+    return isRight ? { line, counts: { read, changed, refused } } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { choice } from '../../http/parameters.ts'
+import { EXPORT_FORMATS, exportFormats, exportStream } from '../export.ts'
+import { filterParameters, listRequest } from '../filters.ts'
+import type { DomainLists } from '../list.ts'
+import { exportAnswer } from '../schemas.ts'
+
+const parameters = {
+  ...filterParameters,
+  format: choice('How the records are written', EXPORT_FORMATS),
+}
+
+export function exportRoute(app: FastifyInstance, shared: EndpointShared, lists: DomainLists) {
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    methods: ['GET'],
+    path: '/api/v1/domainwatch/export',
+    parameters,
+    document: {
+      tag: 'domainwatch',
+      summary: 'Every record that the filters of `list` match',
+      description:
+        'Streamed whole, newest first, as CSV (the default) or one JSON object a line. `catalejo import` reads both.',
+      answers: { 200: exportAnswer },
+    },
+
+    async handle({ values, reply }) {
+      const { format = 'csv' } = values
+      const asked = listRequest(values)
+      reply
+        .type(exportFormats[format].type)
+        .header('content-disposition', `attachment; filename="dominios.${format}"`)
+      return exportStream(lists.rows(asked), format)
+    },
+  })
+}

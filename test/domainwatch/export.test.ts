@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { createReadStream } from 'node:fs'
+import { test } from 'node:test'
+import { systemClock } from '../../src/core/clock.ts'
+import { importLines, readLines, storeRows } from '../../src/domainwatch/index.ts'
+import { gzipSync } from 'node:zlib'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { catalejo } from '../support/cli.ts'
+import { names, record, records, stored, update } from '../support/domains.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { call, type Fields } from '../support/http.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+
+const EXPORT = '/api/v1/domainwatch/export'
+const HEAD = 'name,length,agent,status,reserved,revision,discarded,date_reg,date_mod,deleted_at,discarded_at'
+
+async function exported(service: TestService, query: Fields = {}) {
+  return call(service, EXPORT, { query: { api: service.domainKey, ...query } })
+}
+
+function on(service: TestService): string[] {
+  const { databaseUrl } = service.app.context.config
+  return ['--data', service.data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
+}
+
+async function import_(service: TestService, ...args: string[]) {
+  const { code, stdout, stderr } = await catalejo(['import', ...on(service), ...args])
+  return { code, stdout, told: stderr.split('\n').filter((line) => !line.includes('/s ')) }
+}
+
+const at = '2025-12-31 14:30:34'
+
+test('both formats carry every record and field; filters and order are those of list', async () => {
+  const clock = new ManualClock('2026-01-02T12:00:00Z')
+  await using service = await startService({ clock })
+  await stored(service, [
+    record('uno'),
+    record('ñandú', { status: 0, agent: 'a,"b"', date_reg: '2025-12-30 00:00:00' }),
+  ])
+  await update(service, [{ domain: 'uno', discarded: 1, revision: 1 }])
+  const csv = await exported(service)
+  assert.equal(csv.status, 200)
+  assert.equal(csv.headers.get('content-type'), 'text/csv; charset=utf-8; header=present')
+  assert.equal(csv.headers.get('content-disposition'), 'attachment; filename="dominios.csv"')
+  const now = '2026-01-02 09:00:00'
+  assert.equal(
+    csv.text,
+    [
+      HEAD,
+      `uno,3,grupo,1,0,1,1,${at},${now},,2026-01-02T12:00:00.000Z`,
+      `ñandú,5,"a,""b""",0,0,0,0,2025-12-30 00:00:00,${now},2025-12-30 00:00:00,`,
+      '',
+    ].join('\r\n'),
+  )
+  const ndjson = await exported(service, { format: 'ndjson', sort: 'asc', status: 0 })
+  assert.equal(ndjson.headers.get('content-type'), 'application/x-ndjson')
+  assert.equal(
+    ndjson.text,
+    `{"name":"ñandú","length":5,"agent":"a,\\"b\\"","status":0,"reserved":0,"revision":0,"discarded":0,` +
+      `"date_reg":"2025-12-30 00:00:00","date_mod":"${now}","deleted_at":"2025-12-30 00:00:00","discarded_at":null}\n`,
+  )
+  // The seven days count here too.
+  clock.advance(7 * 24 * 3_600_000)
+  assert.equal((await exported(service, { search: 'uno' })).text, `${HEAD}\r\n`)
+})
+
+test('bad parameters and keys are refused like those of list', async () => {
+  await using service = await startService()
+  assert.deepEqual((await exported(service, { format: 'xml' })).body, {
+    status: 400,
+    msg: 'El parámetro format debe ser csv o ndjson',
+  })
+  const flagged = await exported(service, { agent: '' })
+  assert.deepEqual(flagged.body, { status: 400, msg: 'El parámetro agent necesita el parámetro search' })
+  assert.equal(flagged.headers.get('content-disposition'), null)
+  assert.equal((await exported(service, { api: service.imageKey })).status, 403)
+})
+
+test('more records than are read at once come whole, and import again to the same state', async () => {
+  await using service = await startService()
+  const many = Array.from({ length: 4_500 }, (_, i) =>
+    record(`n${i}`, {
+      status: i % 2,
+      reserve: i % 3 === 0 ? 1 : 0,
+      date_reg: `2025-01-01 00:00:${10 + (i % 40)}`,
+    }),
+  )
+  await stored(service, many)
+  // Deleted after it was recorded, marked, discarded, an agent that CSV must quote.
+  await update(service, [
+    { domain: 'n1', status: 0 },
+    { domain: 'n2', revision: 1, agent: 'dos\nlíneas, "con comillas"' },
+    { domain: 'n3', discarded: 1 },
+  ])
+  const last = { last_register: 1_024, last_deleted: 1_024 }
+  assert.equal((await exported(service, last)).text.split('\r\n').length, 2_048 + 2)
+
+  await using folder = await temporaryFolder()
+  for (const format of ['csv', 'ndjson']) {
+    const { text } = await exported(service, { format })
+    await using other = await startService()
+    const file = join(folder.path, format)
+    await writeFile(file, format === 'csv' ? text : gzipSync(text))
+    assert.deepEqual(await import_(other, file), {
+      code: 0,
+      stdout: `${file}: 4500 records, 4500 new or changed, 0 lines refused\n`,
+      told: [''],
+    })
+    assert.equal((await exported(other, { format })).text, text)
+    const again = await import_(other, file)
+    assert.equal(again.stdout, `${file}: 4500 records, 0 new or changed, 0 lines refused\n`)
+    const written = await catalejo(['export', ...on(other), '--format', format])
+    assert.equal(written.stdout, text)
+  }
+})
+
+test('the lists of the registry load beside a running service; bad lines are told and lose no other', async () => {
+  await using service = await startService()
+  await using folder = await temporaryFolder()
+  const file = async (name: string, lines: readonly string[]) => {
+    const path = join(folder.path, name)
+    await writeFile(path, `${lines.join('\n')}\n`)
+    return path
+  }
+  const registered = await file('alta.csv', [
+    'Nombre Dominio,Fecha Inscripción',
+    'uno.cl,2025-12-31 10:00:00',
+    '-malo.cl,2025-12-31 09:00:00',
+    '"dos.cl,2025-12-31 08:30:00',
+    'ñandú.cl,2025-12-31 08:00:00',
+    'uno.cl,2024-01-01 00:00:00',
+    'tres.cl,2025-02-30 00:00:00',
+  ])
+  const dry = await import_(service, '--dry-run', registered)
+  assert.equal(dry.stdout, `${registered}: 3 records, 2 of names not recorded yet, 3 lines refused\n`)
+  assert.deepEqual(await names(service), [])
+
+  assert.deepEqual(await import_(service, registered), {
+    code: 1,
+    stdout: `${registered}: 3 records, 2 new or changed, 3 lines refused\n`,
+    told: [
+      `${registered}:3: El campo domain debe ser un nombre de dominio .cl válido, sin el sufijo`,
+      `${registered}:4: La línea no es CSV válido`,
+      `${registered}:7: El campo date_reg debe ser una fecha y hora real con el formato YYYY-MM-DD HH:MM:SS`,
+      '',
+    ],
+  })
+  const shown = (await records(service)).map(({ name, agent, status, date_reg }) => [
+    name,
+    agent,
+    status,
+    date_reg,
+  ])
+  assert.deepEqual(shown, [
+    ['uno', 'grupo', 1, '2025-12-31 10:00:00'],
+    ['ñandú', 'grupo', 1, '2025-12-31 08:00:00'],
+  ])
+
+  await update(service, [{ domain: 'uno', revision: 1 }])
+  const released = await file('baja.txt', ['uno.cl', 'nuevo.cl'])
+  assert.equal((await import_(service, released)).code, 0)
+  assert.deepEqual(await names(service, { last_deleted: 10 }), ['uno', 'nuevo'])
+  const [uno] = await records(service, { search: 'uno' })
+  assert.deepEqual([uno?.status, uno?.revision, uno?.date_reg], [0, 1, '2025-12-31 10:00:00'])
+  // The older list again takes no deletion back.
+  assert.match((await import_(service, registered)).stdout, / 0 new or changed/)
+  assert.deepEqual(await names(service, { status: 1 }), ['ñandú'])
+})
+
+test('an import that was cut off goes on where it was', async () => {
+  await using service = await startService()
+  await using folder = await temporaryFolder()
+  const path = join(folder.path, 'baja.txt')
+  const lines = Array.from({ length: 25_000 }, (_, i) => `n${i}.cl`)
+  await writeFile(path, lines.join('\n'))
+  const { database, config } = service.app.context
+  const store = storeRows(database, systemClock, config.timeZone, 'grupo')
+  const options = { clock: systemClock, timeZone: config.timeZone }
+  let batches = 0
+  let reached
+  await assert.rejects(
+    importLines(readLines(createReadStream(path)), {
+      ...options,
+      store: (format, rows) => (++batches === 2 ? Promise.reject(new Error('cut off')) : store(format, rows)),
+      stored: async (line, counts) => void (reached = { line, counts }),
+    }),
+    /cut off/,
+  )
+  assert.deepEqual(reached, { line: 10_000, counts: { read: 10_000, changed: 10_000, refused: 0 } })
+  let rest = 0
+  const outcome = await importLines(readLines(createReadStream(path)), {
+    ...options,
+    after: reached,
+    store: (format, rows) => {
+      rest += rows.length
+      return store(format, rows)
+    },
+  })
+  assert.equal(rest, 15_000)
+  assert.deepEqual(outcome, {
+    kind: 'imported',
+    counts: { read: 25_000, changed: 25_000, refused: 0 },
+    faults: [],
+  })
+})
