@@ -6,7 +6,7 @@ import type { EndpointShared } from '../http/endpoint.ts'
 import { DomainBatches } from './batches.ts'
 import { DomainLists } from './list.ts'
 import { addRoute } from './routes/add.ts'
-import { dnsRoute, type NameServers } from './routes/dns.ts'
+import { bulkDnsRoute, dnsRoute, type NameServers } from './routes/dns.ts'
 import { exportRoute } from './routes/export.ts'
 import { listRoute } from './routes/list.ts'
 import { updateRoute } from './routes/update.ts'
@@ -42,4 +42,5 @@ export function domainwatchRoutes(
   listRoute(app, shared, lists, baseUrl)
   exportRoute(app, shared, lists)
   dnsRoute(app, shared, nameServers)
+  bulkDnsRoute(app, shared, nameServers)
 }

@@ -150,6 +150,22 @@ export const dnsAnswer = object(
   },
 )
 
+export const bulkDnsBody = object(
+  {
+    data: array(string({ description: 'Full name under .cl' }), {
+      maxItems: 1_000,
+      description: 'The names',
+    }),
+  },
+  { examples: [{ data: ['nic.cl', 'ñandú.cl'] }] },
+)
+
+export const bulkDnsAnswer = {
+  description:
+    'One object a line: `status`, `domain` as requested, `dns`, and `msg` where there is something to say',
+  content: { 'application/x-ndjson': { schema: string() } },
+}
+
 export const dnsProblem = (description: string, status: number, msg: string) =>
   object(
     { status: integer(), ...dnsFields, msg: string() },

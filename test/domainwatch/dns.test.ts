@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { ns, RCODE, soa, startScriptedDns, type Handler } from '../dns/scripted.ts'
 import { DNS } from '../support/domains.ts'
-import { call } from '../support/http.ts'
+import { call, send } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
 const script: Record<string, ReturnType<Handler>> = {
@@ -99,4 +99,60 @@ test('too many questions at once: 503 that says when to come again', async () =>
     assert.equal(headers.get('retry-after'), '1')
   }
   assert.equal(replies.filter(({ status }) => status === 504).length, 1_100 - overloaded.length)
+})
+
+const bulk = (data: unknown, encoding?: 'json' | 'urlencoded' | 'multipart') =>
+  send(service, DNS, { data }, { query: { api: service.domainKey }, ...(encoding && { encoding }) })
+
+test('many names in one call: a line for each, the outcomes of single ones, bad names among them', async () => {
+  for (const encoding of ['urlencoded', 'multipart', 'json'] as const) {
+    const asked = [...ANSWERS.map(([domain]) => domain), 'sin-sufijo', 7, 'registrado.cl']
+    const reply = await bulk(asked, encoding)
+    assert.equal(reply.status, 200)
+    assert.equal(reply.headers.get('content-type'), 'application/x-ndjson')
+    const takes = 'El nombre debe ser un nombre de dominio completo, con el sufijo .cl'
+    const wanted = [
+      ...ANSWERS.map(([domain, status, rest]) => ({ status, domain, ...rest })),
+      { status: 400, domain: 'sin-sufijo', dns: [], msg: takes },
+      { status: 400, domain: 7, dns: [], msg: takes },
+      { status: 200, domain: 'registrado.cl', dns: FOUND },
+    ]
+    const lines = reply.text.trimEnd().split('\n')
+    assert.deepEqual(lines.map((line): unknown => JSON.parse(line)).toSorted(byText), wanted.toSorted(byText))
+  }
+})
+
+const byText = (a: unknown, b: unknown) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
+
+test('a thousand names come whole; answers do not wait for silent ones', async () => {
+  const fresh = Array.from({ length: 998 }, (_, i) => `nuevo-${i % 499}.cl`)
+  for (const name of fresh) script[name] = { answers: [ns(name, 'ns1.hosting.cl')] }
+  const response = await fetch(`${service.url}${DNS}?api=${service.domainKey}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ data: ['mudo-1.cl', ...fresh, 'mudo-2.cl'] }),
+  })
+  const lines = (await response.text()).trimEnd().split('\n')
+  assert.equal(lines.length, 1_000)
+  assert.deepEqual(
+    new Set(lines.slice(-2).map((line) => JSON.parse(line).status)),
+    new Set([504]),
+    'the silent ones are the last',
+  )
+  // Asked again only where the answer was slow in coming, and then by another id.
+  const questions = dns.queries.filter(({ name }) => name.startsWith('nuevo-'))
+  assert.equal(new Set(questions.map(({ name }) => name)).size, 499)
+  assert.ok(questions.length < 998)
+})
+
+test('what is no list of names is a 400 that says so', async () => {
+  const refused = async (data: unknown) => (await bulk(data)).body
+  const answer = (msg: string) => ({ status: 400, msg })
+  const missing = await send(service, DNS, {}, { query: { api: service.domainKey } })
+  assert.deepEqual(missing.body, answer('Falta el parámetro data'))
+  assert.deepEqual(await refused('['), answer('El parámetro data no es JSON válido'))
+  assert.deepEqual(await refused({}), answer('El parámetro data debe ser un arreglo de nombres'))
+  const many = Array.from({ length: 1_001 }, () => 'nic.cl')
+  assert.deepEqual(await refused(many), answer('El parámetro data admite 1000 nombres como máximo'))
+  assert.equal((await bulk([])).text, '')
 })

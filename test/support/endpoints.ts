@@ -7,6 +7,7 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'GET', path: '/api/v1/domainwatch/export', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/domainwatch/update', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/dns', service: 'domainwatch' },
+  { method: 'POST', path: '/api/v1/domainwatch/dns', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/imagestore/upload', service: 'imagestore' },
   { method: 'GET', path: '/api/v1/imagestore/get', service: 'imagestore' },
   { method: 'POST', path: '/api/v1/imagestore/delete', service: 'imagestore' },

@@ -1,9 +1,13 @@
+import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
+import { setTimeout as pause } from 'node:timers/promises'
+import { asTheyCome } from '../../core/concurrency.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
 import { parseDomain } from '../../core/names.ts'
-import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
-import { dnsAnswer, dnsProblem } from '../schemas.ts'
+import { readData } from '../data-field.ts'
+import { bulkDnsAnswer, bulkDnsBody, dnsAnswer, dnsProblem } from '../schemas.ts'
 
 /** What asking for a name's servers can come to. */
 export type NameServerAnswer =
@@ -13,49 +17,121 @@ export type NameServerAnswer =
 /** Asks the DNS for the name servers of a name in A-label form. */
 export type NameServers = (name: string) => Promise<NameServerAnswer>
 
+const PATH = '/api/v1/domainwatch/dns'
+/** Names in one call, and how many of one call are asked at a time. */
+const MAX_NAMES = 1_000
+const CONCURRENCY = 100
+/** While others keep the resolver busy: its longest look-up, and then some. */
+const MAX_WAITS = 20
+const WAIT_MS = 250
+const BULK_BYTES = 1024 * 1024
+
 export function dnsRoute(app: FastifyInstance, shared: EndpointShared, nameServers: NameServers) {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     methods: ['GET'],
-    path: '/api/v1/domainwatch/dns',
+    path: PATH,
     parameters: { domain: { ...text('Full name under .cl', 1_000), required: true, example: 'nic.cl' } },
     document: {
       tag: 'domainwatch',
       summary: 'Name servers of a domain',
       answers: {
         200: dnsAnswer,
-        404: dnsProblem('The name does not exist', 404, 'El dominio no existe'),
-        502: dnsProblem('The resolvers refused or failed', 502, 'Los servidores DNS rechazaron la consulta'),
-        504: dnsProblem('No resolver answered in time', 504, 'Los servidores DNS no respondieron a tiempo'),
+        404: dnsProblem('The name does not exist', 404, MESSAGES['no-such-name']),
+        502: dnsProblem('The resolvers refused or failed', 502, MESSAGES.refused),
+        504: dnsProblem('No resolver answered in time', 504, MESSAGES.timeout),
       },
     },
 
     async handle({ values: { domain } }) {
       const parsed = domain === undefined ? undefined : parseDomain(domain)
-      if (domain === undefined || parsed?.ok !== true) {
-        throw new Refusal(
-          400,
-          'El parámetro domain debe ser un nombre de dominio completo, con el sufijo .cl',
-        )
-      }
+      if (domain === undefined || parsed?.ok !== true)
+        throw new Refusal(400, `El parámetro domain ${TAKES_DOMAIN}`)
       const answer = await nameServers(parsed.ascii)
-      const fields = { domain, dns: [] }
-      switch (answer.kind) {
-        case 'found':
-          return { status: 200, domain, dns: answer.servers }
-        case 'empty':
-          return { status: 200, ...fields }
-        case 'no-such-name':
-          throw new Refusal(404, 'El dominio no existe', { fields })
-        case 'refused':
-          throw new Refusal(502, 'Los servidores DNS rechazaron la consulta', { fields })
-        case 'failed':
-          throw new Refusal(502, 'Los servidores DNS no pudieron responder', { fields })
-        case 'timeout':
-          throw new Refusal(504, 'Los servidores DNS no respondieron a tiempo', { fields })
-        case 'overloaded':
-          throw new Overload()
-      }
+      if (answer.kind === 'overloaded') throw new Overload()
+      const { status, dns, msg } = outcomeOf(answer)
+      if (msg !== undefined) throw new Refusal(status, msg, { fields: { domain, dns } })
+      return { status, domain, dns }
     },
   })
+}
+
+export function bulkDnsRoute(app: FastifyInstance, shared: EndpointShared, nameServers: NameServers) {
+  bulkEndpoint(app, shared, {
+    service: 'domainwatch',
+    methods: ['POST'],
+    path: PATH,
+    bodyLimit: BULK_BYTES,
+    parameters: {},
+    document: {
+      tag: 'domainwatch',
+      summary: 'Name servers of many domains',
+      description:
+        'One JSON object a line, in the order in which the answers come: what `GET` would answer for each name, its ' +
+        'status included. A name that is there twice is asked once.',
+      body: bulkDnsBody,
+      answers: { 200: bulkDnsAnswer },
+    },
+
+    async handle({ body, identify, reply }) {
+      const { api, data } = readData(body, { max: MAX_NAMES, of: 'nombres' })
+      await identify(api)
+      if (data.kind === 'unreadable') throw new Refusal(400, data.msg)
+      reply.type('application/x-ndjson')
+      return Readable.from(answerLines(data.items, nameServers))
+    },
+  })
+}
+
+/** One line a name, as the answers come. Whoever stops taking them stops the asking. */
+async function* answerLines(names: readonly unknown[], nameServers: NameServers): AsyncGenerator<string> {
+  const asked = new Map<string, Promise<Outcome>>()
+  const line = async (domain: unknown): Promise<string> => {
+    const parsed = typeof domain === 'string' ? parseDomain(domain) : undefined
+    if (parsed?.ok !== true) return toLine(domain, { status: 400, dns: [], msg: `El nombre ${TAKES_DOMAIN}` })
+    let outcome = asked.get(parsed.ascii)
+    if (outcome === undefined) {
+      outcome = patiently(parsed.ascii, nameServers)
+      asked.set(parsed.ascii, outcome)
+    }
+    return toLine(domain, await outcome)
+  }
+  yield* asTheyCome(names, CONCURRENCY, line)
+}
+
+function toLine(domain: unknown, { status, dns, msg }: Outcome): string {
+  return `${JSON.stringify({ status, domain, dns, msg })}\n`
+}
+
+/** The resolver takes a bounded number of questions at a time: here there is time to wait for a place. */
+async function patiently(name: string, nameServers: NameServers): Promise<Outcome> {
+  for (let wait = 1; ; wait++) {
+    const answer = await nameServers(name)
+    if (answer.kind !== 'overloaded' || wait === MAX_WAITS) return outcomeOf(answer)
+    await pause(WAIT_MS)
+  }
+}
+
+interface Outcome {
+  readonly status: number
+  readonly dns: readonly string[]
+  readonly msg?: string
+}
+
+const TAKES_DOMAIN = 'debe ser un nombre de dominio completo, con el sufijo .cl'
+
+const MESSAGES = {
+  'no-such-name': 'El dominio no existe',
+  refused: 'Los servidores DNS rechazaron la consulta',
+  failed: 'Los servidores DNS no pudieron responder',
+  timeout: 'Los servidores DNS no respondieron a tiempo',
+  overloaded: 'El servicio está saturado, inténtelo de nuevo',
+}
+
+const STATUSES = { 'no-such-name': 404, refused: 502, failed: 502, timeout: 504, overloaded: 503 }
+
+function outcomeOf(answer: NameServerAnswer): Outcome {
+  if (answer.kind === 'found') return { status: 200, dns: answer.servers }
+  if (answer.kind === 'empty') return { status: 200, dns: [] }
+  return { status: STATUSES[answer.kind], dns: [], msg: MESSAGES[answer.kind] }
 }

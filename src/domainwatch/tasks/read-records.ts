@@ -2,10 +2,7 @@
  * Task for another thread: the body of `add` or `update` to rows that are ready to be stored. A batch of
  * 50,000 takes some hundred milliseconds, which must not hold the event loop.
  */
-import { decodeUtf8 } from '../../core/text.ts'
-import type { BodyField } from '../../http/body/fields.ts'
-import { parseJsonText } from '../../http/body/json.ts'
-import { parseBody } from '../../http/body/parse.ts'
+import { readData, type Unreadable } from '../data-field.ts'
 import {
   countOfFaults,
   MAX_FAULTS,
@@ -31,8 +28,7 @@ export interface Output {
 }
 
 export type Batch =
-  /** `data` is not an array of records at all. */
-  | { readonly kind: 'unreadable'; readonly msg: string }
+  | Unreadable
   | { readonly kind: 'faulty'; readonly msg: string; readonly faults: readonly RecordFault[] }
   | {
       readonly kind: 'rows'
@@ -44,31 +40,15 @@ export type Batch =
       readonly names: readonly string[]
     }
 
-const unreadable = (msg: string) => ({ kind: 'unreadable', msg }) as const
-const MISSING = unreadable('Falta el parámetro data')
-
 export default function readRecords(input: Input): Output {
-  if (input.bytes.byteLength === 0) return { api: undefined, batch: MISSING }
-  const parsed = parseBody(input.contentType, Buffer.from(input.bytes.buffer))
-  if (!parsed.ok) return { api: undefined, batch: unreadable('El cuerpo de la solicitud no se puede leer') }
-  const api = parsed.fields.get('api')
-  const data = parsed.fields.get('data')
+  const { api, data } = readData(input, { max: MAX_RECORDS, of: 'registros' })
+  if (data.kind === 'unreadable') return { api, batch: data }
+  const { items } = data
   return {
-    api: api?.kind === 'text' ? api.value : undefined,
-    batch: data === undefined ? MISSING : readBatch(data, input.operation),
+    api,
+    batch:
+      input.operation === 'add' ? readAll(items, readNewRecord, 'last') : readAll(items, readMarks, 'merged'),
   }
-}
-
-function readBatch(field: BodyField, operation: Input['operation']): Batch {
-  const data = valueOf(field)
-  if (data.kind === 'unreadable') return data
-  if (!Array.isArray(data.value)) return unreadable('El parámetro data debe ser un arreglo de registros')
-  if (data.value.length > MAX_RECORDS) {
-    return unreadable(`El parámetro data admite ${MAX_RECORDS} registros como máximo`)
-  }
-  return operation === 'add'
-    ? readAll(data.value, readNewRecord, 'last')
-    : readAll(data.value, readMarks, 'merged')
 }
 
 /** @param same what counts of one name's several records: the last, or each field's last that is given */
@@ -102,17 +82,4 @@ function readAll(
 
 function merge(earlier: Row | undefined, later: Row): Row {
   return earlier === undefined ? later : later.map((value, i) => value ?? earlier[i] ?? null)
-}
-
-function valueOf(
-  field: BodyField,
-): { kind: 'json'; value: unknown } | Extract<Batch, { kind: 'unreadable' }> {
-  if (field.kind === 'json') return field
-  const text =
-    field.kind === 'text' ? field.value : field.kind === 'bytes' ? decodeUtf8(field.bytes) : undefined
-  if (text?.trim() === '') return unreadable('El parámetro data está vacío')
-  const parsed = text === undefined ? undefined : parseJsonText(text)
-  return parsed?.ok === true
-    ? { kind: 'json', value: parsed.value }
-    : unreadable('El parámetro data no es JSON válido')
 }

@@ -1,0 +1,57 @@
+import { decodeUtf8 } from '../core/text.ts'
+import type { BodyField } from '../http/body/fields.ts'
+import { parseJsonText } from '../http/body/json.ts'
+import { parseBody } from '../http/body/parse.ts'
+
+/** `data` is not such an array at all. */
+export interface Unreadable {
+  readonly kind: 'unreadable'
+  readonly msg: string
+}
+
+type Data = { readonly kind: 'items'; readonly items: readonly unknown[] } | Unreadable
+
+export interface DataBody {
+  /** The key, where the body carries it. */
+  readonly api: string | undefined
+  readonly data: Data
+}
+
+/** Reads a body whose field `data` is an array, or the JSON text of one, of at most so many items. */
+export function readData(
+  body: { readonly contentType: string | undefined; readonly bytes: Uint8Array },
+  limit: { readonly max: number; readonly of: string },
+): DataBody {
+  const { buffer, byteOffset, byteLength } = body.bytes
+  if (byteLength === 0) return { api: undefined, data: MISSING }
+  const parsed = parseBody(body.contentType, Buffer.from(buffer, byteOffset, byteLength))
+  if (!parsed.ok) return { api: undefined, data: unreadable('El cuerpo de la solicitud no se puede leer') }
+  const api = parsed.fields.get('api')
+  const data = parsed.fields.get('data')
+  return {
+    api: api?.kind === 'text' ? api.value : undefined,
+    data: data === undefined ? MISSING : itemsOf(data, limit),
+  }
+}
+
+const unreadable = (msg: string): Unreadable => ({ kind: 'unreadable', msg })
+const MISSING = unreadable('Falta el parámetro data')
+
+function itemsOf(field: BodyField, { max, of }: { max: number; of: string }): Data {
+  const data = valueOf(field)
+  if (data.kind === 'unreadable') return data
+  if (!Array.isArray(data.value)) return unreadable(`El parámetro data debe ser un arreglo de ${of}`)
+  if (data.value.length > max) return unreadable(`El parámetro data admite ${max} ${of} como máximo`)
+  return { kind: 'items', items: data.value }
+}
+
+function valueOf(field: BodyField): { readonly kind: 'json'; readonly value: unknown } | Unreadable {
+  if (field.kind === 'json') return field
+  const text =
+    field.kind === 'text' ? field.value : field.kind === 'bytes' ? decodeUtf8(field.bytes) : undefined
+  if (text?.trim() === '') return unreadable('El parámetro data está vacío')
+  const parsed = text === undefined ? undefined : parseJsonText(text)
+  return parsed?.ok === true
+    ? { kind: 'json', value: parsed.value }
+    : unreadable('El parámetro data no es JSON válido')
+}
