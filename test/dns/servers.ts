@@ -17,7 +17,6 @@ import {
   registryZone,
   resolverConfig,
 } from './fixtures/zones.ts'
-export { startScriptedDns } from './scripted.ts'
 
 export interface DnsServers {
   /** `127.0.0.1:port` of a recursive server (unbound). */

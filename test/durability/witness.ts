@@ -17,7 +17,7 @@ interface Picture extends Kept<string | undefined> {
 }
 
 /** Result of one request: undefined when the server went away before it had answered. */
-export async function unlessCut<T>(request: Promise<T>): Promise<T | undefined> {
+async function unlessCut<T>(request: Promise<T>): Promise<T | undefined> {
   try {
     return await request
   } catch (error) {

@@ -64,7 +64,7 @@ export async function list(service: TestService, query: Fields = {}): Promise<Li
   return listing(reply)
 }
 
-export function listing(reply: Reply): Listing {
+function listing(reply: Reply): Listing {
   assert.equal(reply.status, 200, reply.text)
   // Its shape is asserted just below.
   const body = reply.body as Listing

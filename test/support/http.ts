@@ -53,7 +53,7 @@ export function send(
 }
 
 /** `fields` as a body: what is no string goes as JSON text, except in a JSON body, where it goes as it is. */
-export function encode(
+function encode(
   encoding: Encoding,
   fields: Fields,
 ): Required<Pick<CallOptions, 'body'>> & Pick<CallOptions, 'headers'> {
