@@ -7,17 +7,18 @@ const SETTINGS = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 's
 
 /** A PostgreSQL server of its own, as durable as a real one. */
 export async function startDatabaseServer(workspace: Workspace) {
-  const { url, process, stop } = await startPostgres(undefined, SETTINGS)
+  const server = await startPostgres(undefined, SETTINGS)
+  const { url } = server
   const administrator = await connect(url)
   let made = 0
   workspace.keep({
     async stop() {
       await administrator.end()
-      await stop()
+      await server.stop()
     },
   })
   return {
-    pid: process.pid ?? 0,
+    pid: server.process.pid ?? 0,
     /** A new database, or a copy of one that nobody is connected to. @returns its address */
     async make(template = databaseAt(url, 'template1')): Promise<string> {
       const name = `bench_${made++}`
