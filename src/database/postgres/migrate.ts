@@ -6,7 +6,7 @@ import type { ConnectionPool, PostgresConnection } from './pool.ts'
 /** Names the lock under which one node at a time changes the schema. Any number would do; it must stay. */
 const MIGRATION_LOCK = 1_667_331_187
 /** A step may rewrite a large table. */
-const STEP_TIMEOUT_MS = 3_600_000
+export const STEP_TIMEOUT_MS = 3_600_000
 
 /**
  * Brings the schema up to date, one transaction a step, under a lock that nodes which start together share.

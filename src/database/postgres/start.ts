@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { sql } from '../sql.ts'
 import { DatabaseFault } from './faults.ts'
-import { migrate } from './migrate.ts'
+import { migrate, STEP_TIMEOUT_MS } from './migrate.ts'
 import { ConnectionPool, type Report } from './pool.ts'
+import { READ_TIMEOUT_MS, SILENCE_MS } from './settings.ts'
 
 /** Whoever starts a machine starts the service and its database together: a server that is not up yet is waited for. */
 export const START_PATIENCE_MS = 30_000
@@ -15,14 +16,15 @@ const LEAST_VERSION = 120_000
 /** Once the server can be used, brings its schema up to date. */
 export function prepareServer(url: string, report: Report, patienceMs: number): Promise<void> {
   return patiently(patienceMs, report, async () => {
-    // Steps take longer than any other statement. And the next attempt may find another server at the address.
-    const pool = new ConnectionPool(url, 1, 0, report)
+    // New ones for each attempt: the next may find another server at the address.
+    const reads = new ConnectionPool(url, 1, READ_TIMEOUT_MS, report)
+    const steps = new ConnectionPool(url, 1, STEP_TIMEOUT_MS + SILENCE_MS, report)
     try {
-      await check(pool)
-      await migrate(pool)
-      await tellOfSearch(pool, report)
+      await check(reads)
+      await migrate(steps)
+      await tellOfSearch(reads, report)
     } finally {
-      await pool.close()
+      await Promise.all([reads.close(), steps.close()])
     }
   })
 }
