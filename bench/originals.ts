@@ -6,10 +6,10 @@ import { compare, type Contender } from './lib/compare.ts'
 import { canRotate, load, rotation } from './lib/load.ts'
 import { has, SERVER_CORE } from './lib/machine.ts'
 import { startNginx } from './lib/nginx.ts'
-import { padded, photo, stamp, UploadBody } from './lib/photos.ts'
-import { post } from './lib/post.ts'
+import { padded, photo, stamp } from './lib/photos.ts'
 import { startServer } from './lib/server.ts'
-import { startService, type Service } from './lib/service.ts'
+import { startService } from './lib/service.ts'
+import { uploadMany } from './lib/uploads.ts'
 import { withWorkspace } from './lib/workspace.ts'
 
 /** Images of each size; together several times what the small memory cache below holds. */
@@ -19,8 +19,6 @@ const SIZES = [
 ]
 const COLD = 0.3
 const SMALL_CACHE = ['--memory-cache', '8']
-/** Uploads at once while preparing. */
-const LANES = 8
 
 const hasNginx = has('nginx', '-v')
 if (!hasNginx) console.log('nginx is not here: its row is left out, and so are the ratios to it.')
@@ -95,22 +93,3 @@ await withWorkspace(async (workspace) => {
     await compare(`Originals of ${kilobytes} KB`, contenders)
   }
 })
-
-/** Uploads the same picture with as many stamps; the hashes come in the stamps' order. */
-async function uploadMany(service: Service, image: Buffer, count: number): Promise<string[]> {
-  const hashes: string[] = []
-  let next = 0
-  await Promise.all(
-    Array.from({ length: Math.min(LANES, count) }, async () => {
-      const body = new UploadBody(image)
-      for (let i = next++; i < count; i = next++) {
-        const bytes = body.stamped(i)
-        const answer: { hash: string } = JSON.parse(
-          await post(service.endpoint('imagestore/upload'), body.contentType, bytes),
-        )
-        hashes[i] = answer.hash
-      }
-    }),
-  )
-  return hashes
-}

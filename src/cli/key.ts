@@ -11,7 +11,10 @@ export async function key(args: readonly string[]): Promise<void> {
   if (options === undefined) return
   const { config, own, positionals } = options
   const [action, id] = positionals
-  const database = await openDatabase(config)
+  const database = await openDatabase(config).catch((error: unknown) =>
+    fail(`could not open the database: ${error instanceof Error ? error.message : String(error)}`),
+  )
+  if (database === undefined) return
   const accounts = createAccounts(database, systemClock)
   try {
     if (action === 'create') await create(accounts, own['account'], own['service'])

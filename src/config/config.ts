@@ -66,6 +66,8 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     port: read(settings.port),
     data: read(settings.data),
     databaseUrl: read(settings.databaseUrl),
+    databaseListenUrl: read(settings.databaseListenUrl),
+    databaseConnections: read(settings.databaseConnections),
     blobsUrl: read(settings.blobsUrl),
     blobsRedirect: read(settings.blobsRedirect),
     baseUrl: read(settings.baseUrl),

@@ -20,6 +20,21 @@ export const settings = {
     ),
     show: withoutSecrets,
   },
+  databaseListenUrl: {
+    ...setting(
+      'database-listen-url',
+      'the database itself, where database-url is a pooler in transaction mode',
+      '',
+      databaseUrl,
+    ),
+    show: withoutSecrets,
+  },
+  databaseConnections: setting(
+    'database-connections',
+    'connections to PostgreSQL, beside one that listens',
+    12,
+    integer(3, 1_000),
+  ),
   blobsUrl: setting(
     'blobs-url',
     'image store, s3://bucket/prefix?endpoint=…; empty for files in the data folder',

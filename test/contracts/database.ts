@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import fc from 'fast-check'
 import type { Database } from '../../src/database/database.ts'
 import { raw, sql } from '../../src/database/sql.ts'
 import { markDomains, recordDomains } from '../../src/domainwatch/queries.ts'
@@ -173,6 +174,70 @@ export function databaseContract(name: string, make: () => Promise<OpenDatabase>
       }
     })
 
+    test('overlapping batches of four clients, in any order: what stays is what some order of them leaves', async () => {
+      const pool = Array.from({ length: 40 }, (_, i) => `mezcla${i}`)
+      const batch = fc.uniqueArray(
+        fc.record({ name: fc.constantFrom(...pool), reserved: fc.constantFrom(0, 1) }),
+        {
+          selector: ({ name }) => name,
+          minLength: 1,
+        },
+      )
+      let round = 0
+      await fc.assert(
+        fc.asyncProperty(fc.tuple(batch, batch, batch, batch), async (batches) => {
+          round++
+          await Promise.all(
+            batches.map(async (items, client) => {
+              const rows = items.map(({ name: one, reserved }) => [
+                ...row(one, { agent: `${round}.${client}` }).slice(0, 6),
+                reserved,
+                DATE,
+              ])
+              const changed = await (client % 2 === 0 ? database : other).transaction((tx) =>
+                tx.runMany(recordDomains, [NOW, 'grupo', 'grupo'], Buffer.from(JSON.stringify(rows))),
+              )
+              assert.equal(changed, items.length)
+            }),
+          )
+          const found = await database.values(
+            sql`SELECT name, agent, reserved FROM domains WHERE agent LIKE ${`${round}.%`}`,
+          )
+          const last = new Map(found.map(([one, agent, reserved]) => [one, { agent, reserved }]))
+          assert.deepEqual(new Set(last.keys()), new Set(batches.flat().map(({ name: one }) => one)))
+          const covers = (client: number, others: readonly number[]) =>
+            batches[client]?.every(({ name: one, reserved }) => {
+              const seen = last.get(one)
+              if (seen?.agent === `${round}.${client}`) return seen.reserved === reserved
+              return others.some((each) => seen?.agent === `${round}.${each}`)
+            }) ?? false
+          const someOrder = permutations([0, 1, 2, 3]).some((order) =>
+            order.every((client, i) => covers(client, order.slice(i + 1))),
+          )
+          assert.ok(someOrder, JSON.stringify({ batches, found }))
+        }),
+        { numRuns: 25 },
+      )
+    })
+
+    test('a read during a large batch finds all of it or none', async () => {
+      const names = Array.from({ length: 20_000 }, (_, i) => `grande${i}`)
+      let underWay = true
+      const adding = record(names.map((one) => row(one))).finally(() => (underWay = false))
+      const counts = new Set<unknown>()
+      while (underWay) {
+        for (const reader of [other, other.scanner]) {
+          const [count] = await reader.values(sql`SELECT count(*) FROM domains WHERE name LIKE 'grande%'`)
+          counts.add(count?.[0])
+        }
+      }
+      assert.equal(await adding, names.length)
+      const [end] = await other.values(sql`SELECT count(*) FROM domains WHERE name LIKE 'grande%'`)
+      assert.deepEqual(end, [names.length])
+      counts.add(0).add(names.length)
+      assert.deepEqual(counts, new Set([0, names.length]))
+    })
+
     test('nodes that read, decide and write the same leave one row and no failure', async () => {
       await Promise.all(
         Array.from({ length: 16 }, (_, i) =>
@@ -260,4 +325,11 @@ async function eventually(condition: () => boolean): Promise<void> {
     assert.ok(Date.now() < deadline, 'it did not come about within 5 s')
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
+}
+
+function permutations(items: readonly number[]): number[][] {
+  if (items.length === 0) return [[]]
+  return items.flatMap((first) =>
+    permutations(items.filter((item) => item !== first)).map((rest) => [first, ...rest]),
+  )
 }

@@ -2,12 +2,18 @@ import { setClause, type BatchStatement, type ValueType } from '../batch.ts'
 
 const TYPES: Readonly<Record<ValueType, string>> = { text: 'text', integer: 'bigint' }
 
-/** The batch's rows as a table: `$1` is the JSON array of arrays. */
+/**
+ * The batch's rows: `$1` is the JSON array of arrays. As jsonb each is taken apart once; as json once for each of its
+ * elements, which costs twice as much.
+ */
+const ROWS = 'jsonb_array_elements($1::json::jsonb)'
+
+/** The batch's rows as a table. */
 function items({ elements }: BatchStatement): string {
   const columns = Object.entries(elements).map(
     ([name, type], i) => `(value ->> ${i})${type === 'text' ? '' : `::${TYPES[type]}`} AS ${name}`,
   )
-  return `item AS MATERIALIZED (SELECT ${columns.join(', ')} FROM json_array_elements($1::json))`
+  return `item AS MATERIALIZED (SELECT ${columns.join(', ')} FROM ${ROWS})`
 }
 
 function constantPlaces({ constants }: BatchStatement): Record<string, string> {
@@ -24,7 +30,7 @@ export function lockStatement({ table, key, elements }: BatchStatement): string 
   const place = Object.keys(elements).indexOf(key)
   return `SELECT count(*) FROM (
     SELECT ${key} FROM ${table}
-    WHERE ${key} IN (SELECT value ->> ${place} FROM json_array_elements($1::json))
+    WHERE ${key} IN (SELECT value ->> ${place} FROM ${ROWS})
     ORDER BY ${key} FOR UPDATE
   ) AS locked`
 }

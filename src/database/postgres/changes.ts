@@ -16,6 +16,9 @@ const BEAT_MS = 1_000
 const MAX_SILENCE_MS = 3_000
 const RETRY_MS = 500
 
+const DEAF =
+  'announcements do not come back, so nothing is kept in memory: behind a pooler set CATALEJO_DATABASE_LISTEN_URL'
+
 /**
  * A number that changes at every commit, here or on another node. While announcements may be missed it changes at every
  * call, so that no cache built on it answers.
@@ -32,6 +35,8 @@ export class Changes {
   #beats = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #closed = false
+  /** Whether it was said that nothing is heard. */
+  #told = false
 
   /** @param pool sends the signs of life */
   constructor(url: string, pool: ConnectionPool, report: Report) {
@@ -74,7 +79,11 @@ export class Changes {
     let next = BEAT_MS
     try {
       if (this.#client === undefined) await this.#listen()
-      else if (!this.listening && this.#beats.size > 0) await this.#drop()
+      else if (!this.listening && this.#beats.size > 0) {
+        if (!this.#told) this.#report(new DatabaseFault(new Error(DEAF)))
+        this.#told = true
+        await this.#drop()
+      }
       await this.#beat()
     } catch (error) {
       if (!this.#closed) this.#report(error instanceof DatabaseFault ? error : new DatabaseFault(error))
@@ -125,6 +134,7 @@ export class Changes {
     // What was announced while nobody listened is lost: whatever was kept until now is old.
     if (!this.listening) this.#version++
     this.#provenAt = sentAt
+    this.#told = false
   }
 
   /** Signs of life are for this node alone, so that many nodes do not wake each other. */

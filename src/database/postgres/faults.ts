@@ -14,14 +14,17 @@ export class DatabaseFault extends Error {
   readonly kind: FaultKind
   /** SQLSTATE, or the system's code. */
   readonly code: string | undefined
+  /** Whether it may be over in a moment by itself, unlike a wrong password: worth waiting for at the start. */
+  readonly passing: boolean
 
   /** @param kind where it is known from the circumstances */
   constructor(error: unknown, kind?: FaultKind) {
-    const message = error instanceof Error ? error.message || error.name : String(error)
+    const message = messageOf(error)
     const code = codeOf(error)
     super(`PostgreSQL: ${message}${code === undefined ? '' : ` (${code})`}`)
     this.code = code
     this.kind = kind ?? kindOf(code, message)
+    this.passing = kindOf(code, message) !== 'fault'
   }
 
   /** Whether the connection is of no more use: it is gone, or still busy with what was given up on. */
@@ -63,13 +66,20 @@ function kindOf(code: string | undefined, message: string): FaultKind {
   if (code === undefined) {
     // The driver's own, which have no code.
     if (/^(Query read timeout|timeout exceeded)/.test(message)) return 'slow'
-    return /connection|not queryable/i.test(message) ? 'lost' : 'fault'
+    if (/does not support SSL/.test(message)) return 'fault'
+    return /connection|not queryable|^timeout expired/i.test(message) ? 'lost' : 'fault'
   }
   if (CONFLICTS.has(code)) return 'conflict'
   if (SLOW.has(code)) return 'slow'
-  // Class 08: connection exceptions. The system's codes (ECONNREFUSED, EPIPE, …) begin with E.
-  if (LOST.has(code) || code.startsWith('08') || /^E[A-Z_]{4,}$/.test(code)) return 'lost'
+  // Class 08: connection exceptions. The system's codes (ECONNREFUSED, EPIPE, …) begin with E, Node's own with ERR_.
+  if (LOST.has(code) || code.startsWith('08') || /^E(?!RR_)[A-Z_]{4,}$/.test(code)) return 'lost'
   return 'fault'
+}
+
+function messageOf(error: unknown): string {
+  // A name with several addresses, none of which answers.
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0])
+  return error instanceof Error ? error.message || error.name : String(error)
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -3,40 +3,49 @@ import { sql } from '../sql.ts'
 import { Changes } from './changes.ts'
 import { postgresDialect } from './dialect.ts'
 import { DatabaseFault } from './faults.ts'
-import { migrate } from './migrate.ts'
 import { ConnectionPool, type PostgresConnection, type Report } from './pool.ts'
 import { readerOn } from './reader.ts'
 import {
   localLimits,
-  MAX_CONNECTIONS,
   READ_TIMEOUT_MS,
   SCAN_TIMEOUT_MS,
+  shares,
   SILENCE_MS,
   WRITE_TIMEOUT_MS,
 } from './settings.ts'
+import { prepareServer, START_PATIENCE_MS } from './start.ts'
 import { transact } from './transactions.ts'
 
-/** Of the process's connections, so that scans and writes never take the last one from small reads. */
-const SCAN_CONNECTIONS = 2
-const WRITE_CONNECTIONS = 5
-const READ_CONNECTIONS = MAX_CONNECTIONS - SCAN_CONNECTIONS - WRITE_CONNECTIONS
-
 const BEGIN_SCAN = `BEGIN READ ONLY; ${localLimits(SCAN_TIMEOUT_MS)}`
+
+export interface PostgresOptions {
+  /** Where LISTEN works: the server itself, where `url` names a pooler in transaction mode. */
+  readonly listenUrl?: string | undefined
+  /** Connections in all but the listening one; at least 3. */
+  readonly connections?: number | undefined
+  /** How long a server that cannot be used yet is waited for. */
+  readonly patienceMs?: number
+}
 
 /**
  * Connects to PostgreSQL and makes or migrates the schema.
  * @param url `postgres://…`; it holds a password, so it goes nowhere else
  * @param report told of trouble that needs no help: a lost connection, a server that does not answer
+ * @throws an error whose message is one line, fit to be shown, where the server cannot be used
  */
 export async function openPostgres(
   url: string,
   observe: ObserveDatabase = () => {},
   report: Report = () => {},
+  options: PostgresOptions = {},
 ): Promise<Database> {
-  const reads = new ConnectionPool(url, READ_CONNECTIONS, READ_TIMEOUT_MS, report)
-  const writes = new ConnectionPool(url, WRITE_CONNECTIONS, WRITE_TIMEOUT_MS + SILENCE_MS, report)
-  const scans = new ConnectionPool(url, SCAN_CONNECTIONS, SCAN_TIMEOUT_MS + SILENCE_MS, report)
-  const changes = new Changes(url, reads, report)
+  const { listenUrl = url, connections, patienceMs = START_PATIENCE_MS } = options
+  await prepareServer(url, report, patienceMs)
+  const share = shares(connections)
+  const reads = new ConnectionPool(url, share.reads, READ_TIMEOUT_MS, report)
+  const writes = new ConnectionPool(url, share.writes, WRITE_TIMEOUT_MS + SILENCE_MS, report)
+  const scans = new ConnectionPool(url, share.scans, SCAN_TIMEOUT_MS + SILENCE_MS, report)
+  const changes = new Changes(listenUrl, reads, report)
 
   async function timed<T>(operation: 'read' | 'scan' | 'write', work: () => Promise<T>): Promise<T> {
     const start = performance.now()
@@ -56,16 +65,6 @@ export async function openPostgres(
     await Promise.all([reads.close(), writes.close(), scans.close()])
   }
 
-  // Steps take longer than any other statement, so they have a pool of their own.
-  const migrations = new ConnectionPool(url, 1, 0, report)
-  try {
-    await migrate(migrations)
-  } catch (error) {
-    await close()
-    throw error
-  } finally {
-    await migrations.close()
-  }
   changes.start()
 
   return {

@@ -1,7 +1,14 @@
 import pg from 'pg'
 
-/** Connections of one process, the listening one not counted. */
-export const MAX_CONNECTIONS = 12
+/** Connections of one process unless it is told otherwise, the listening one not counted. */
+const DEFAULT_CONNECTIONS = 12
+
+/** Shares of a process's connections, so that scans and writes never take the last one from small reads. */
+export function shares(connections = DEFAULT_CONNECTIONS) {
+  const scans = Math.max(1, Math.floor(connections / 6))
+  const writes = Math.max(1, Math.floor((connections * 5) / 12))
+  return { scans, writes, reads: Math.max(1, connections - scans - writes) }
+}
 
 /** From asking for a connection (in line, or to the server) until the caller is told to come back. */
 const CONNECT_TIMEOUT_MS = 5_000

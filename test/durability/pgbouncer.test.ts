@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { openPostgres } from '../../src/database/postgres/open.ts'
+import { sql } from '../../src/database/sql.ts'
+import { databaseContract } from '../contracts/database.ts'
+import { add, LIST, names, record } from '../support/domains.ts'
+import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
+import { call } from '../support/http.ts'
+import { noPgbouncer, startPgbouncer, type Pgbouncer } from '../support/pgbouncer.ts'
+import { startService } from '../support/service.ts'
+
+const SERVER = POSTGRES_URL ?? ''
+const SKIP = POSTGRES_URL === undefined ? 'no PostgreSQL: run npm test' : noPgbouncer
+/** Fewer than one node has, so that every one of them serves many. */
+const SERVER_CONNECTIONS = 6
+
+describe('through pgbouncer in transaction mode', { skip: SKIP, timeout: 120_000 }, () => {
+  let pooler: Pgbouncer
+  before(async () => {
+    pooler = await startPgbouncer(SERVER, SERVER_CONNECTIONS)
+  })
+  after(() => pooler.stop())
+
+  const made = () => makeDatabase(SERVER, `pooled_${randomBytes(6).toString('hex')}`)
+  const through = ({ url }: TestDatabase) => pooler.at(new URL(url).pathname.slice(1))
+
+  databaseContract('PostgreSQL through pgbouncer', async () => {
+    const database = await made()
+    return {
+      open: () => openPostgres(through(database), undefined, undefined, { listenUrl: database.url }),
+      remove: () => database.drop(),
+    }
+  })
+
+  test('two nodes serve through it, on fewer connections than they ask for', async () => {
+    const database = await made()
+    const flags = {
+      'database-url': through(database),
+      'database-listen-url': database.url,
+      'database-connections': '12',
+    }
+    const nodes = [await startService({ flags }), await startService({ flags })] as const
+    try {
+      const [one, other] = nodes
+      const batch = Array.from({ length: 40 }, (_, i) => record(`nombre${String(i).padStart(2, '0')}`))
+      await Promise.all(
+        batch.flatMap((each, i) => [
+          add(nodes[i % 2] ?? one, [each]),
+          call(one, LIST, { query: { api: one.domainKey, search: 'nombre' } }),
+          call(other, LIST, { query: { api: other.domainKey } }),
+        ]),
+      )
+      const all = batch.map(({ domain }) => domain)
+      assert.deepEqual((await names(one)).toSorted(), all)
+      assert.deepEqual((await names(other)).toSorted(), all)
+      const servers = await pooler.show('SERVERS')
+      const own = servers.filter((server) => server['database'] === new URL(database.url).pathname.slice(1))
+      assert.ok(own.length > 0 && own.length <= SERVER_CONNECTIONS, `${own.length} connections`)
+    } finally {
+      for (const node of nodes) await node[Symbol.asyncDispose]()
+      await database.drop()
+    }
+  })
+
+  test('without an address to listen at nothing is kept: others are never read late, and the log says so once', async () => {
+    const database = await made()
+    const faults: string[] = []
+    const one = await openPostgres(through(database), undefined, (fault) => faults.push(fault.message))
+    const other = await openPostgres(through(database))
+    try {
+      await eventually(() => faults.some((fault) => fault.includes('CATALEJO_DATABASE_LISTEN_URL')))
+      for (let round = 0; round < 20; round++) {
+        const before = one.version()
+        await other.transaction((tx) =>
+          tx.run(sql`INSERT INTO blob_trash (key) VALUES (${`clave ${round}`})`),
+        )
+        assert.notEqual(one.version(), before)
+      }
+      assert.notEqual(one.version(), one.version())
+      assert.equal(faults.length, 1, faults.join('\n'))
+    } finally {
+      await Promise.all([one.close(), other.close()])
+      await database.drop()
+    }
+  })
+})
+
+async function eventually(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 15_000
+  while (!condition()) {
+    assert.ok(Date.now() < deadline, 'it did not come about within 15 s')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { describe, test } from 'node:test'
+import { openPostgres } from '../../src/database/postgres/open.ts'
+import { raw, sql } from '../../src/database/sql.ts'
+import { catalejo } from '../support/cli.ts'
+import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { administer, databaseAt, freePort, startPostgres } from '../support/postgres.ts'
+
+const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+const SERVER = POSTGRES_URL ?? ''
+const PATIENCE_MS = 500
+
+describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => {
+  const unique = (name: string) => `${name}_${randomBytes(6).toString('hex')}`
+
+  /** A database and a role that owns nothing, both gone afterwards. */
+  async function place() {
+    const database = await makeDatabase(SERVER, unique('start'))
+    const role = unique('role')
+    await administer(SERVER, `CREATE ROLE ${role} LOGIN PASSWORD 'canario-9b41'`)
+    const url = new URL(database.url)
+    url.username = role
+    url.password = 'canario-9b41'
+    return {
+      database,
+      role,
+      url: String(url),
+      async [Symbol.asyncDispose]() {
+        await database.drop()
+        await administer(SERVER, `DROP ROLE ${role}`)
+      },
+    }
+  }
+
+  /** What keeps it from opening, which must never show a password. */
+  async function refusal(url: string): Promise<string> {
+    let message = ''
+    await assert.rejects(openPostgres(url, undefined, undefined, { patienceMs: PATIENCE_MS }), (error) => {
+      message = error instanceof Error ? error.message : String(error)
+      return true
+    })
+    assert.doesNotMatch(message, /canario|\n/)
+    return message
+  }
+
+  const searched = async (url: string, faults: string[]) => {
+    const database = await openPostgres(url, undefined, (fault) => faults.push(fault.message))
+    try {
+      await database.transaction((tx) =>
+        tx.run(sql`INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
+          VALUES ('casas', 5, 'a', 'a', 1, 0, '2026', '2026')`),
+      )
+      return await database.scanner.values(
+        sql`SELECT name FROM domains WHERE ${database.dialect.contains(raw('name'), 'asa')}`,
+      )
+    } finally {
+      await database.close()
+    }
+  }
+
+  test('a wrong password, a missing role or database: one line each, at once, exit 1', async () => {
+    await using folder = await temporaryFolder()
+    const absent = databaseAt(SERVER, 'no_such_database')
+    for (const args of [
+      ['serve', '--port', '0'],
+      ['key', 'list'],
+    ]) {
+      const { code, stderr, stdout } = await catalejo([
+        ...args,
+        '--data',
+        folder.path,
+        '--database-url',
+        absent,
+      ])
+      assert.equal(code, 1)
+      assert.match(
+        stderr,
+        /^catalejo: could not [^\n]*database "no_such_database" does not exist[^\n]*CREATE DATABASE[^\n]*\n$/,
+      )
+      assert.equal(stdout, '')
+    }
+    const stranger = new URL(SERVER)
+    stranger.username = 'no_such_role'
+    stranger.password = 'canario-9b41'
+    assert.match(await refusal(String(stranger)), /role "no_such_role" does not exist/)
+    assert.match(await refusal(SERVER.replace('?', '') + '?sslmode=require'), /does not support SSL/)
+  })
+
+  test('a password that the server refuses is told, not shown', async () => {
+    const server = await startPostgres(process.env['TEST_POSTGRES_BIN'], [
+      'password_encryption=scram-sha-256',
+    ])
+    try {
+      await administer(server.url, `ALTER ROLE postgres PASSWORD 'right'`)
+      const [file] = await administer(server.url, `SELECT current_setting('hba_file') AS path`)
+      await administer(
+        server.url,
+        `COPY (SELECT 'host all all 127.0.0.1/32 scram-sha-256') TO '${String(file?.['path'])}'`,
+      )
+      await administer(server.url, 'SELECT pg_reload_conf()')
+      const url = new URL(server.url)
+      url.password = 'canario-9b41'
+      const start = performance.now()
+      assert.match(await refusal(String(url)), /password authentication failed for user "postgres" \(28P01\)/)
+      assert.ok(performance.now() - start < 5_000)
+      assert.match(await refusal(server.url), /password/)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  test('an encoding other than UTF8 is refused before anything is made', async () => {
+    const name = unique('latin')
+    await administer(SERVER, `CREATE DATABASE ${name} ENCODING 'SQL_ASCII' TEMPLATE template0`)
+    try {
+      const url = databaseAt(SERVER, name)
+      assert.match(await refusal(url), /encoding is SQL_ASCII.*'UTF8'/)
+      assert.deepEqual(await administer(url, `SELECT FROM pg_tables WHERE schemaname = 'public'`), [])
+    } finally {
+      await administer(SERVER, `DROP DATABASE ${name}`)
+    }
+  })
+
+  test('a server that only reads is told of, and waited for', async () => {
+    await using here = await place()
+    const { database, role } = here
+    await administer(database.url, `GRANT CREATE ON SCHEMA public TO ${role}`)
+    await administer(database.url, `ALTER ROLE ${role} SET default_transaction_read_only = on`)
+    assert.match(await refusal(here.url), /only reads.*name the primary.*tried for 0.5 s/)
+    const faults: string[] = []
+    const opening = openPostgres(here.url, undefined, (fault) => {
+      faults.push(fault.message)
+      if (faults.length === 1)
+        void administer(database.url, `ALTER ROLE ${role} RESET default_transaction_read_only`)
+    })
+    await (await opening).close()
+    assert.match(faults[0] ?? '', /only reads/)
+  })
+
+  test('a role that may not make tables is told so; where they are made, it serves without any right but theirs', async () => {
+    await using here = await place()
+    const { database, role } = here
+    assert.match(await refusal(here.url), /permission denied for schema public \(42501\).*needs CREATE/)
+    await (await openPostgres(database.url)).close()
+    await administer(
+      database.url,
+      `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${role};
+       GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO ${role}`,
+    )
+    const faults: string[] = []
+    assert.deepEqual(await searched(here.url, faults), [['casas']])
+    assert.deepEqual(faults, [])
+  })
+
+  test('where pg_trgm may not be made, search works without, and the log says so', async () => {
+    await using here = await place()
+    const { database, role } = here
+    await administer(database.url, `GRANT CREATE ON SCHEMA public TO ${role}`)
+    const faults: string[] = []
+    assert.deepEqual(await searched(here.url, faults), [['casas']])
+    assert.match(faults.join('\n'), /^PostgreSQL: pg_trgm cannot be had here[^\n]*$/)
+    await administer(database.url, 'CREATE EXTENSION pg_trgm')
+    const indexes = `SELECT indexname FROM pg_indexes WHERE indexname LIKE '%trigrams'`
+    await (await openPostgres(here.url)).close()
+    assert.equal((await administer(database.url, indexes)).length, 3)
+  })
+
+  test('a server that is not up yet is waited for, and for so long only', async () => {
+    const server: TestDatabase = await makeDatabase(SERVER, unique('late'))
+    const port = await freePort()
+    const url = new URL(server.url)
+    const upstream = Number(url.port)
+    url.port = String(port)
+    assert.match(await refusal(String(url)), /ECONNREFUSED 127.0.0.1:\d+ \(ECONNREFUSED\); tried for 0.5 s/)
+
+    const faults: string[] = []
+    const opening = openPostgres(String(url), undefined, (fault) => faults.push(fault.message))
+    await eventually(() => faults.length > 0)
+    const door = forwarder(upstream).listen(port, '127.0.0.1')
+    await once(door, 'listening')
+    await (await opening).close()
+    assert.match(faults[0] ?? '', /ECONNREFUSED/)
+    door.close()
+    await server.drop()
+  })
+})
+
+/** Another door to a server. */
+const forwarder = (port: number) =>
+  createServer((client) => {
+    const server = connect(port, '127.0.0.1')
+    client.pipe(server).pipe(client)
+    for (const end of [client, server])
+      end.on('error', () => [client, server].forEach((one) => one.destroy()))
+  })
+
+async function eventually(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 10_000
+  while (!condition()) {
+    assert.ok(Date.now() < deadline, 'it did not come about within 10 s')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import pg from 'pg'
+import { Overload } from '../../src/core/errors.ts'
+import type { Database, Transaction } from '../../src/database/database.ts'
+import { openPostgres } from '../../src/database/postgres/open.ts'
+import { sql } from '../../src/database/sql.ts'
+import { ADD, add, LIST, names, record } from '../support/domains.ts'
+import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { call, send } from '../support/http.ts'
+import { administer, databaseAt, startPostgres } from '../support/postgres.ts'
+import { startService } from '../support/service.ts'
+
+const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+
+const insert = (key: string) => sql`INSERT INTO blob_trash (key) VALUES (${key})`
+const rename = (from: string, to: string) => sql`UPDATE blob_trash SET key = ${to} WHERE key = ${from}`
+const keys = async (database: Database) =>
+  (await database.values(sql`SELECT key FROM blob_trash ORDER BY key`)).flat()
+
+describe('transactions that PostgreSQL breaks', { skip: NO_SERVER, timeout: 120_000 }, () => {
+  async function place() {
+    const made = await makeDatabase(POSTGRES_URL ?? '', `broken_${randomBytes(6).toString('hex')}`)
+    const database = await openPostgres(made.url)
+    return {
+      url: made.url,
+      database,
+      async [Symbol.asyncDispose]() {
+        await database.close()
+        await made.drop()
+      },
+    }
+  }
+
+  const terminate = async (url: string, tx: Transaction) => {
+    const own = await tx.first<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`)
+    await administer(url, `SELECT pg_terminate_backend(${own?.pid}, 5000)`)
+  }
+
+  test('a connection that is cut in the middle: the transaction runs again, and nothing is there twice', async () => {
+    await using here = await place()
+    const { database, url } = here
+    for (const when of ['before', 'between'] as const) {
+      let runs = 0
+      const told = await database.transaction(async (tx) => {
+        const cut = async (at: typeof when) => void (at === when && runs === 1 && (await terminate(url, tx)))
+        runs++
+        await cut('before')
+        await tx.run(insert(`${when} 1`))
+        await cut('between')
+        await tx.run(insert(`${when} 2`))
+        return 'kept'
+      })
+      assert.equal(told, 'kept')
+      assert.equal(runs, 2)
+    }
+    assert.deepEqual(await keys(database), ['before 1', 'before 2', 'between 1', 'between 2'])
+  })
+
+  test('a deadlock: one is undone and runs again, both are stored', async () => {
+    await using here = await place()
+    const { database } = here
+    await database.transaction((tx) => tx.run(insert('a')))
+    await database.transaction((tx) => tx.run(insert('b')))
+    let runs = 0
+    let holding = 0
+    const both = Promise.withResolvers<void>()
+    const cross = (first: string, second: string, mark: string) =>
+      database.transaction(async (tx) => {
+        runs++
+        const firstRow = await tx.run(
+          sql`UPDATE blob_trash SET key = key || ${mark} WHERE key LIKE ${`${first}%`}`,
+        )
+        if (++holding === 2) both.resolve()
+        await both.promise
+        return (
+          firstRow +
+          (await tx.run(sql`UPDATE blob_trash SET key = key || ${mark} WHERE key LIKE ${`${second}%`}`))
+        )
+      })
+    assert.deepEqual(await Promise.all([cross('a', 'b', '1'), cross('b', 'a', '2')]), [2, 2])
+    assert.equal(runs, 3)
+    const [one, other] = await keys(database)
+    assert.ok(['a12', 'a21'].includes(String(one)), String(one))
+    assert.equal(String(other).slice(1), String(one).slice(1))
+  })
+
+  test('a connection that is cut while COMMIT is under way is not run again: nobody knows what it did', async () => {
+    await using here = await place()
+    const { database, url } = here
+    // A deferred check holds the COMMIT up for long enough to cut it.
+    await administer(
+      url,
+      `CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(20); RETURN NULL; END';
+       CREATE CONSTRAINT TRIGGER held AFTER INSERT ON blob_trash DEFERRABLE INITIALLY DEFERRED
+         FOR EACH ROW EXECUTE FUNCTION hold()`,
+    )
+    let runs = 0
+    const cut = database.transaction(async (tx) => {
+      runs++
+      await tx.run(insert('duda'))
+    })
+    const rejected = assert.rejects(cut, Overload)
+    const find = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event = 'PgSleep'`
+    while ((await administer(url, find)).length === 0);
+    await rejected
+    assert.equal(runs, 1)
+    assert.deepEqual(await keys(database), [])
+  })
+
+  test('what waits for too long is a 503 with Retry-After; then all is well', async () => {
+    const made = await makeDatabase(POSTGRES_URL ?? '', `slow_${randomBytes(6).toString('hex')}`)
+    const service = await startService({ flags: { 'database-url': made.url } })
+    const blocker = new pg.Client({ connectionString: made.url })
+    try {
+      await add(service, [record('uno')])
+      await blocker.connect()
+      await blocker.query('BEGIN; LOCK TABLE domains IN ACCESS EXCLUSIVE MODE')
+      const api = service.domainKey
+      const start = performance.now()
+      const answers = await Promise.all([
+        call(service, LIST, { query: { api } }),
+        call(service, LIST, { query: { api, search: 'un' } }),
+        send(service, ADD, { data: [record('dos')] }, { query: { api } }),
+      ])
+      assert.ok(performance.now() - start < 15_000)
+      for (const answer of answers) {
+        assert.equal(answer.status, 503, answer.text)
+        assert.equal(answer.headers.get('retry-after'), '1')
+      }
+      await blocker.query('COMMIT')
+      assert.deepEqual(await names(service), ['uno'])
+      await add(service, [record('dos')])
+    } finally {
+      await blocker.end()
+      await service[Symbol.asyncDispose]()
+      await made.drop()
+    }
+  })
+
+  test('a server that restarts in the middle: transactions under way run again, once each', async () => {
+    const settings = ['synchronous_commit=on']
+    const server = await startPostgres(process.env['TEST_POSTGRES_BIN'], settings)
+    const database = await openPostgres(databaseAt(server.url, 'postgres'))
+    try {
+      for (const mode of ['fast', 'immediate'] as const) {
+        let runs = 0
+        const entered = Promise.withResolvers<void>()
+        const back = Promise.withResolvers<void>()
+        const writing = database.transaction(async (tx) => {
+          runs++
+          await tx.run(insert(mode))
+          entered.resolve()
+          await back.promise
+          await tx.run(rename(mode, `${mode} kept`))
+        })
+        await entered.promise
+        const restarted = server.restart(mode)
+        void restarted.then(back.resolve, back.reject)
+        await writing
+        assert.equal(runs, 2)
+      }
+      assert.deepEqual(await keys(database), ['fast kept', 'immediate kept'])
+    } finally {
+      await database.close()
+      await server.stop()
+    }
+  })
+})
