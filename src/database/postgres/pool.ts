@@ -36,6 +36,9 @@ export class ConnectionPool {
     })
     // Without a listener an idle connection that the server closes would end the process.
     this.#pool.on('error', (error: unknown) => report(new DatabaseFault(error)))
+    // So would one that is in somebody's hands just between two statements, which the pool does not listen to. Whoever
+    // holds it hears of it from the next statement.
+    this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
   get waiting(): number {
