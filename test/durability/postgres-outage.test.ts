@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { Overload } from '../../src/core/errors.ts'
 import { openPostgres } from '../../src/database/postgres/open.ts'
 import { sql } from '../../src/database/sql.ts'
 import { add, LIST, names, record } from '../support/domains.ts'
@@ -78,6 +79,21 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
     }
   })
 
+  test('a commit waits for stable storage also where the server is set not to', async () => {
+    const asynchronous = await makeDatabase(POSTGRES_URL ?? '', `commit_${randomBytes(6).toString('hex')}`)
+    const name = new URL(asynchronous.url).pathname.slice(1)
+    await administer(POSTGRES_URL ?? '', `ALTER DATABASE ${name} SET synchronous_commit = off`)
+    const database = await openPostgres(asynchronous.url)
+    try {
+      const setting = sql<{ value: string }>`SELECT current_setting('synchronous_commit') AS value`
+      assert.deepEqual(await database.first(setting), { value: 'off' })
+      assert.deepEqual(await database.transaction((tx) => tx.first(setting)), { value: 'on' })
+    } finally {
+      await database.close()
+      await asynchronous.drop()
+    }
+  })
+
   test('while it refuses connections: 503 with Retry-After; then all is well by itself', async () => {
     await using place = await start()
     const { service, database } = place
@@ -107,7 +123,11 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
     for (const pid of frozen) process.kill(pid, 'SIGSTOP')
     try {
       const start = performance.now()
-      const answers = await Promise.all(Array.from({ length: 12 }, () => list(service)))
+      const write = service.app.context.database.transaction((tx) => tx.run(sql`DELETE FROM blob_trash`))
+      const [answers] = await Promise.all([
+        Promise.all(Array.from({ length: 12 }, () => list(service))),
+        assert.rejects(write, Overload),
+      ])
       assert.ok(performance.now() - start < 15_000)
       for (const { status } of answers) assert.ok(status === 200 || status === 503)
       assert.ok(answers.some(({ status }) => status === 503))
