@@ -10,7 +10,10 @@ const KEPT_LINES = 20_000
 
 /** `catalejo serve` in a process of its own. */
 export interface NodeProcess {
+  /** Where clients find it. */
   readonly url: string
+  /** Where it listens itself. */
+  readonly port: number
   readonly pid: number
   readonly child: ChildProcess
   /** The last lines that it logged. */
@@ -51,9 +54,11 @@ export async function startNode(options: NodeOptions): Promise<NodeProcess> {
 
   const lines: string[] = []
   const listening = Promise.withResolvers<string>()
+  let port = 0
   const keep = (line: string) => {
     lines.push(line)
     if (lines.length > KEPT_LINES) lines.shift()
+    port ||= Number(/Server listening at http:\/\/[^"]*:(\d+)"/.exec(line)?.[1] ?? 0)
     const address = /"address":"(http[^"]+)"[^\n]*"listening"/.exec(line)?.[1]
     if (address !== undefined) listening.resolve(address)
   }
@@ -70,6 +75,7 @@ export async function startNode(options: NodeOptions): Promise<NodeProcess> {
   }
   return {
     url,
+    port,
     pid: child.pid ?? 0,
     child,
     log: () => lines.join('\n'),

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { chown, cp, mkdtemp, mkdir, readFile, rm, symlink } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -15,6 +16,13 @@ export interface TestPostgres {
   /** Of a superuser, to the database `postgres`. */
   readonly url: string
   readonly process: ChildProcess
+  /**
+   * Ends the server, and starts it again after `downMs`. `fast` ends sessions in order, `immediate` leaves them to
+   * recovery.
+   */
+  restart(mode: 'fast' | 'immediate', downMs?: number): Promise<void>
+  /** Stops all its processes where they are. @returns what lets them go on */
+  freeze(): () => void
   stop(): Promise<void>
 }
 
@@ -43,18 +51,22 @@ export async function startPostgres(
     'max_connections=200',
     ...settings,
   ]
-  const server = spawn(
-    join(bin, 'postgres'),
-    ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...flags.flatMap((flag) => ['-c', flag])],
-    { ...options, stdio: 'ignore' },
-  )
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const launch = () =>
+    spawn(
+      join(bin, 'postgres'),
+      ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', ...flags.flatMap((flag) => ['-c', flag])],
+      { ...options, stdio: 'ignore' },
+    )
+  let server = launch()
+  async function end(signal: 'SIGINT' | 'SIGQUIT') {
+    if (server.exitCode !== null || server.signalCode !== null) return
+    const exit = once(server, 'exit')
+    server.kill(signal)
+    await exit
+  }
   async function stop() {
-    if (server.exitCode === null && server.signalCode === null) {
-      const exit = once(server, 'exit')
-      server.kill('SIGQUIT')
-      await exit
-    }
+    await end('SIGQUIT')
     await rm(folder, { recursive: true, force: true })
   }
   try {
@@ -63,7 +75,37 @@ export async function startPostgres(
     await stop()
     throw error
   }
-  return { url, process: server, stop }
+  return {
+    url,
+    get process() {
+      return server
+    },
+    async restart(mode, downMs = 0) {
+      await end(mode === 'fast' ? 'SIGINT' : 'SIGQUIT')
+      await new Promise((resolve) => setTimeout(resolve, downMs))
+      server = launch()
+      await ready(url, server)
+    },
+    freeze() {
+      const frozen: number[] = []
+      const stopTree = (pid: number) => {
+        // The parent first: it makes the others.
+        process.kill(pid, 'SIGSTOP')
+        frozen.push(pid)
+        for (const child of childrenOf(pid)) stopTree(child)
+      }
+      if (server.pid !== undefined) stopTree(server.pid)
+      return () => {
+        for (const pid of frozen.splice(0)) process.kill(pid, 'SIGCONT')
+      }
+    },
+    stop,
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+  return text.split(' ').filter(Boolean).map(Number)
 }
 
 /** Runs one statement as the superuser. */
@@ -129,7 +171,7 @@ async function ready(url: string, server: ChildProcess): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const address = probe.address()

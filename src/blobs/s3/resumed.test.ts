@@ -40,16 +40,16 @@ function breaking(breaks: readonly number[], fault: Error = new WrongLength('cut
 const all = async (body: Readable | undefined) => String(Buffer.concat((await body?.toArray()) ?? []))
 
 suite('a stream that breaks off', () => {
-  test('goes on where it broke, as often as three times', async () => {
+  test('goes on where it broke', async () => {
     const { store, asked } = breaking([3, 0, 4])
     assert.equal(await all(await store.stream('a', 1, 9)), '123456789')
     assert.deepEqual(asked, ['1-9', '4-9', '4-9', '8-9'])
   })
 
-  test('is given up at the fourth break, and never passed off as whole', async () => {
-    const { store, asked } = breaking([1, 1, 1, 1, 1])
+  test('is given up at the ninth break, and never passed off as whole', async () => {
+    const { store, asked } = breaking(Array.from({ length: 20 }, () => 1))
     await assert.rejects(all(await store.stream('a', 0, 9)), WrongLength)
-    assert.equal(asked.length, 4)
+    assert.equal(asked.length, 9)
   })
 
   test('is whole when it breaks after its last byte', async () => {

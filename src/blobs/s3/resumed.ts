@@ -3,7 +3,7 @@ import type { BlobStore } from '../blob-store.ts'
 import { isPassing } from './faults.ts'
 
 /** How often one stream may break and be taken up again. */
-const MAX_BREAKS = 3
+const MAX_BREAKS = 8
 
 /**
  * The same store, whose streams go on where they broke off: by then the client has been promised the whole of it, and no
