@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expectedHash, gradient, stamped } from '../support/images.ts'
 
 /** From the end of a fault until every node does everything again, by itself. */
-const HEAL_MS = 15_000
+const HEAL_MS = 30_000
 const PROBE_TIMEOUT_MS = 5_000
 
 const picture = await gradient(12, 9).png().toBuffer()

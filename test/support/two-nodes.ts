@@ -35,23 +35,34 @@ export interface TwoNodes {
   readonly bucket: string
   /** The way from the nodes to the gateway. */
   readonly store: FaultProxy
+  /** Starts one more node, behind no balancer. */
+  another(data: string): Promise<NodeProcess>
   newKey(account: string, service: Service): Promise<string>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function startTwoNodes(flags: Readonly<Record<string, string>> = {}): Promise<TwoNodes> {
+export async function startTwoNodes(): Promise<TwoNodes> {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'catalejo-nodes-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const [postgres, ceph] = await Promise.all([
-    startPostgres(process.env['TEST_POSTGRES_BIN'], DURABLE).then((server) => {
-      stack.defer(() => server.stop())
-      return server
-    }),
-    startCeph().then((cluster) => stack.use(cluster)),
-  ])
+  const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN'], DURABLE)
+  stack.defer(() => postgres.stop())
+  const ceph = stack.use(await startCeph())
   await makeBucket(ceph)
   const store = stack.use(await startFaultProxy(ceph.endpoint))
+
+  const startAt = (port: number, data: string) =>
+    startNode({
+      flags: {
+        port: String(port),
+        data,
+        'database-url': postgres.url,
+        'blobs-url': `s3://${BUCKET}/soak?endpoint=${store.url}`,
+        'image-workers': '1',
+        'trusted-proxies': '127.0.0.1',
+      },
+      environment: { AWS_ACCESS_KEY_ID: ceph.accessKeyId, AWS_SECRET_ACCESS_KEY: ceph.secretAccessKey },
+    })
 
   async function seatAt(index: number): Promise<Seat & AsyncDisposable> {
     const port = await freePort()
@@ -62,18 +73,7 @@ export async function startTwoNodes(flags: Readonly<Record<string, string>> = {}
         return node
       },
       async start() {
-        node = await startNode({
-          flags: {
-            ...flags,
-            port: String(port),
-            data: join(folder, `node${index}`),
-            'database-url': postgres.url,
-            'blobs-url': `s3://${BUCKET}/soak?endpoint=${store.url}`,
-            'image-workers': '1',
-            'trusted-proxies': '127.0.0.1',
-          },
-          environment: { AWS_ACCESS_KEY_ID: ceph.accessKeyId, AWS_SECRET_ACCESS_KEY: ceph.secretAccessKey },
-        })
+        node = await startAt(port, join(folder, `node${index}`))
       },
       async kill() {
         const killed = node
@@ -108,6 +108,7 @@ export async function startTwoNodes(flags: Readonly<Record<string, string>> = {}
     ceph,
     bucket: BUCKET,
     store,
+    another: (data) => startAt(0, data),
     newKey,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   }
