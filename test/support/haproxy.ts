@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { DIES_WITH_US } from './node-process.ts'
 import { freePort } from './postgres.ts'
 
 const START_LIMIT_MS = 20_000
@@ -57,7 +58,8 @@ export async function startHaproxy(
   const path = join(folder, 'haproxy.cfg')
   await writeFile(path, configuration(nodes, ownPort, deal))
   // In the foreground, so that it is ours to end.
-  const child = spawn('haproxy', ['-db', '-f', path], { stdio: ['ignore', 'ignore', 'pipe'] })
+  const [program, ...words] = [...DIES_WITH_US, 'haproxy', '-db', '-f', path]
+  const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'pipe'] })
   let said = ''
   child.stderr.on('data', (chunk) => (said += String(chunk)))
   const reap = () => void child.kill('SIGKILL')
@@ -98,6 +100,7 @@ defaults
   # Longer than a node takes for its own clear answer.
   timeout server 100s
   timeout queue 5s
+  timeout check 5s
   timeout http-keep-alive 60s
   ${errorAnswers.join('\n  ')}
 frontend public
@@ -105,13 +108,13 @@ frontend public
   option forwardfor
   default_backend nodes
 backend nodes
-  balance ${deal === 'by key' ? 'url_param api' : 'roundrobin'}
+  balance ${deal === 'by key' ? 'hash url_param(api)' : 'roundrobin'}
   option httpchk GET /healthz
   # Only what no node has seen may be sent to another one: a write must not happen twice.
   retry-on conn-failure
   retries 3
   option redispatch 1
-  default-server check inter 200ms fall 2 rise 1 observe layer4 error-limit 5 on-error mark-down
+  default-server check inter 500ms fall 4 rise 1 observe layer4 error-limit 5 on-error mark-down
   ${nodes.map((node, index) => `server node${index} ${new URL(node).host}`).join('\n  ')}
 `
 }

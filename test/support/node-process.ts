@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,12 @@ const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const START_LIMIT_MS = 60_000
 /** Lines of its log that are kept for a failure's report. */
 const KEPT_LINES = 20_000
+
+/** However a test ends, what it started ends with it: handlers of our own do not run when we are killed. */
+export const DIES_WITH_US: readonly string[] =
+  spawnSync('setpriv', ['--version'], { stdio: 'ignore' }).error === undefined
+    ? ['setpriv', '--pdeathsig', 'KILL']
+    : []
 
 /** `catalejo serve` in a process of its own. */
 export interface NodeProcess {
@@ -42,7 +48,15 @@ export async function startNode(options: NodeOptions): Promise<NodeProcess> {
   const words = Object.entries(flags).flatMap(([name, value]) =>
     value === undefined ? [] : [`--${name}=${value}`],
   )
-  const [program = '', ...rest] = [...wrapper, process.execPath, ...runtimeFlags, CLI, 'serve', ...words]
+  const [program = '', ...rest] = [
+    ...DIES_WITH_US,
+    ...wrapper,
+    process.execPath,
+    ...runtimeFlags,
+    CLI,
+    'serve',
+    ...words,
+  ]
   const child = spawn(program, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },
