@@ -1,6 +1,7 @@
 import type { BlobStore } from './blob-store.ts'
 import { openFileBlobs } from './files.ts'
 import type { S3Location } from './s3/location.ts'
+import { resuming } from './s3/resumed.ts'
 import type { Staging } from './staging.ts'
 
 /** What is behind an answer that only says that the service is overloaded. */
@@ -25,5 +26,5 @@ export async function openBlobs(
   const opened = openS3Blobs(location, staging, onFault)
   // It may come up later than this service, so nothing waits for it; but what is wrong is logged at once.
   opened.store.ping().catch(() => {})
-  return opened
+  return { ...opened, store: resuming(opened.store) }
 }

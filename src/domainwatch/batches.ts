@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../core/clock.ts'
 import { localDateTime } from '../core/dates.ts'
 import { Refusal } from '../core/errors.ts'
@@ -5,6 +6,7 @@ import { taskModule, type Tasks } from '../core/tasks.ts'
 import type { Database, Reader } from '../database/database.ts'
 import type { Identity } from '../http/authentication.ts'
 import type { RequestBody } from '../http/request-body.ts'
+import { requestLog } from '../http/request-log.ts'
 import * as queries from './queries.ts'
 import { countOfFaults, MAX_FAULTS, type RecordFault } from './records.ts'
 import type { Batch, Input, Output } from './tasks/read-records.ts'
@@ -78,6 +80,17 @@ export async function recordedNames(reader: Reader, names: readonly string[]): P
     for (const { name } of await reader.all(queries.recorded(names.slice(i, i + CHUNK)))) known.add(name)
   }
   return known
+}
+
+/** Stores a batch; whatever keeps the database from it is logged, and told as any batch that failed. */
+export async function saved(request: FastifyRequest, store: () => Promise<number>): Promise<number> {
+  try {
+    return await store()
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    requestLog(request).error({ err: error }, 'a batch could not be saved')
+    throw batchRefusal(500, 'No se han podido guardar los datos')
+  }
 }
 
 /** The answer to a batch of which nothing was stored. */

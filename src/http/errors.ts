@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal } from '../core/errors.ts'
+import { Overload, Refusal } from '../core/errors.ts'
 import { requestLog } from './request-log.ts'
 
 /**
@@ -72,7 +72,12 @@ export function refusalOf(status: number): Refusal {
 
 function translate(error: unknown, request: FastifyRequest): Refusal {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  const refusal = refusalOf(status)
-  if (refusal.status === 500) requestLog(request).error({ err: error }, 'unexpected fault')
+  const refusal = isShortOfFiles(error) ? new Overload() : refusalOf(status)
+  if (refusal.status >= 500) requestLog(request).error({ err: error }, 'unexpected fault')
   return refusal
+}
+
+/** The process or the system has no file left to open: it will when others are done. */
+function isShortOfFiles(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
 }

@@ -3,6 +3,8 @@ import cors from '@fastify/cors'
 import swagger from '@fastify/swagger'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { Overload } from '../core/errors.ts'
+import { boundConnections, connectionBound, openFilesLimit } from './connections.ts'
 import { answerErrors, refusalOf, send } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { parseQuery } from './parameters.ts'
@@ -21,7 +23,6 @@ const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 72_000
 /** A connection on which nothing moves. */
 const IDLE_TIMEOUT_MS = 130_000
-const MAX_CONNECTIONS = 20_000
 
 export interface ServerOptions {
   readonly log: Logger
@@ -60,7 +61,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       send(reply, refusalOf(400))
     },
   })
-  app.server.maxConnections = MAX_CONNECTIONS
+  const isSurplus = boundConnections(app.server, connectionBound(openFilesLimit()))
   endConnectionsOnClose(app.server)
 
   // Declared at once, so that all requests are objects of one shape.
@@ -75,7 +76,9 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   observeRequests(app, metrics, options.log)
   app.addHook('onRequest', (request, reply, done) => {
-    if ((request.raw.url?.length ?? 0) > MAX_URL_BYTES) {
+    if (isSurplus(request.raw.socket)) {
+      send(reply.header('connection', 'close'), new Overload())
+    } else if ((request.raw.url?.length ?? 0) > MAX_URL_BYTES) {
       send(reply, refusalOf(414))
     } else if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
       send(reply, refusalOf(400))

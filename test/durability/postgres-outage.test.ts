@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { Overload } from '../../src/core/errors.ts'
 import { openPostgres } from '../../src/database/postgres/open.ts'
 import { sql } from '../../src/database/sql.ts'
 import { add, LIST, names, record } from '../support/domains.ts'
@@ -54,6 +55,45 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
     assert.doesNotMatch(service.log(), /canario-9b41/)
   })
 
+  test('a connection that is cut between two statements of a transaction costs that transaction a second run', async () => {
+    const name = await makeDatabase(POSTGRES_URL ?? '', `between_${randomBytes(6).toString('hex')}`)
+    const database = await openPostgres(name.url)
+    try {
+      let runs = 0
+      await database.transaction(async (tx) => {
+        runs++
+        await tx.run(sql`INSERT INTO blob_trash (key) VALUES ('x')`)
+        if (runs > 1) return
+        const gone = `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid()`
+        await administer(name.url, gone)
+        // The server's farewell is read before anything is asked again.
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        await tx.run(sql`DELETE FROM blob_trash WHERE key = 'none'`)
+      })
+      assert.equal(runs, 2)
+      assert.deepEqual(await database.all(sql`SELECT key FROM blob_trash`), [{ key: 'x' }])
+    } finally {
+      await database.close()
+      await name.drop()
+    }
+  })
+
+  test('a commit waits for stable storage also where the server is set not to', async () => {
+    const asynchronous = await makeDatabase(POSTGRES_URL ?? '', `commit_${randomBytes(6).toString('hex')}`)
+    const name = new URL(asynchronous.url).pathname.slice(1)
+    await administer(POSTGRES_URL ?? '', `ALTER DATABASE ${name} SET synchronous_commit = off`)
+    const database = await openPostgres(asynchronous.url)
+    try {
+      const setting = sql<{ value: string }>`SELECT current_setting('synchronous_commit') AS value`
+      assert.deepEqual(await database.first(setting), { value: 'off' })
+      assert.deepEqual(await database.transaction((tx) => tx.first(setting)), { value: 'on' })
+    } finally {
+      await database.close()
+      await asynchronous.drop()
+    }
+  })
+
   test('while it refuses connections: 503 with Retry-After; then all is well by itself', async () => {
     await using place = await start()
     const { service, database } = place
@@ -83,7 +123,11 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
     for (const pid of frozen) process.kill(pid, 'SIGSTOP')
     try {
       const start = performance.now()
-      const answers = await Promise.all(Array.from({ length: 12 }, () => list(service)))
+      const write = service.app.context.database.transaction((tx) => tx.run(sql`DELETE FROM blob_trash`))
+      const [answers] = await Promise.all([
+        Promise.all(Array.from({ length: 12 }, () => list(service))),
+        assert.rejects(write, Overload),
+      ])
       assert.ok(performance.now() - start < 15_000)
       for (const { status } of answers) assert.ok(status === 200 || status === 503)
       assert.ok(answers.some(({ status }) => status === 503))

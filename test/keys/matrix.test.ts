@@ -17,7 +17,7 @@ const revoked = {
   imagestore: await service.newKey('apagada', 'imagestore'),
 }
 before(async () => {
-  for (const { id } of Object.values(revoked)) await service.app.context.accounts.revoke(id)
+  for (const { id } of Object.values(revoked)) await service.revokeKey(id)
 })
 
 const keys = { domainwatch: service.domainKey, imagestore: service.imageKey }
@@ -117,7 +117,7 @@ test('an account holds several keys, and one is revoked at once without the othe
   const status = async (api: string) =>
     (await call(service, '/api/v1/domainwatch/list', { query: { api } })).status
   assert.deepEqual([await status(first.key), await status(second.key)], [200, 200])
-  await service.app.context.accounts.revoke(first.id)
+  await service.revokeKey(first.id)
   assert.deepEqual([await status(first.key), await status(second.key)], [401, 200])
 })
 

@@ -21,7 +21,7 @@ test('of a key only its digest is stored, while it runs and after', async () => 
   await using service = await startService()
   const { key, id } = await service.newKey('cuenta', 'domainwatch')
   await add(service, [record('uno')], { key })
-  await service.app.context.accounts.revoke(id)
+  await service.revokeKey(id)
   const check = async () => {
     const bytes = Buffer.concat([await bytesUnder(service.data), await service.dump()])
     assert.ok(bytes.includes(id))

@@ -30,6 +30,8 @@ export interface Ceph {
   readonly endpoint: string
   readonly accessKeyId: string
   readonly secretAccessKey: string
+  /** `kill -9` on the gateway alone: what it stored stays. @returns starts it again; ready when that resolves */
+  killGateway(): Promise<() => Promise<void>>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -62,7 +64,15 @@ export async function startCeph(): Promise<Ceph> {
     const keys = [`--access-key=${user.accessKeyId}`, `--secret-key=${user.secretAccessKey}`]
     const account = ['user', 'create', '--uid=test', '--display-name=test', ...keys]
     await ceph('radosgw-admin', folder, ['-n', 'client.rgw', ...account])
-    return { endpoint: `http://127.0.0.1:${port}`, ...user, [Symbol.asyncDispose]: stop }
+    async function killGateway() {
+      const gateway = daemons.pop()
+      assert.ok(gateway !== undefined)
+      const exited = once(gateway, 'exit')
+      gateway.kill('SIGKILL')
+      await exited
+      return () => startGateway(folder, daemons, port, AbortSignal.timeout(START_LIMIT_MS))
+    }
+    return { endpoint: `http://127.0.0.1:${port}`, ...user, killGateway, [Symbol.asyncDispose]: stop }
   } catch (error) {
     await stop()
     throw error
@@ -104,9 +114,18 @@ async function startDaemons(folder: string, daemons: ChildProcess[], limit: Abor
   await ceph('ceph-osd', folder, ['-i', '0', '--mkfs', '--osd-uuid', server])
   daemons.push(await daemon('ceph-osd', folder, ['-i', '0']))
   await until(limit, async () => (await ceph('ceph', folder, ['osd', 'stat'])).includes('1 up'))
+  await startGateway(folder, daemons, port, limit)
+  return port
+}
+
+async function startGateway(
+  folder: string,
+  daemons: ChildProcess[],
+  port: number,
+  limit: AbortSignal,
+): Promise<void> {
   daemons.push(await daemon('radosgw', folder, ['-n', 'client.rgw']))
   await until(limit, async () => (await fetch(`http://127.0.0.1:${port}/`)).ok)
-  return port
 }
 
 function configuration(folder: string, cluster: string, monitorPort: number, port: number): string {

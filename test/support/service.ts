@@ -3,59 +3,23 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import { startApp, type App } from '../../src/app.ts'
-import { readConfig, type Flags } from '../../src/config/config.ts'
-import type { Clock } from '../../src/core/clock.ts'
+import { startApp } from '../../src/app.ts'
+import { readConfig } from '../../src/config/config.ts'
 import type { Service } from '../../src/http/authentication.ts'
-import { testBlobsUrl } from './s3.ts'
+import { startBalanced } from './balanced-service.ts'
 import { databaseFor } from './engine.ts'
+import { testBlobsUrl } from './s3.ts'
+import { ManualClock, type TestService, type TestServiceOptions } from './test-service.ts'
 
-/** A clock that stands still until it is moved. */
-export class ManualClock implements Clock {
-  #now: number
+export { ManualClock }
+export type { TestService }
 
-  constructor(start: string) {
-    this.#now = Date.parse(start)
-  }
-
-  now(): number {
-    return this.#now
-  }
-
-  advance(ms: number): void {
-    this.#now += ms
-  }
-}
-
-export interface TestService {
-  readonly app: App
-  /** Where it listens, without a slash at the end. */
-  readonly url: string
-  readonly data: string
-  /** A key of the account `grupo` (domainwatch). */
-  readonly domainKey: string
-  /** A key of the account `fotos` (imagestore). */
-  readonly imageKey: string
-  /** Everything that was logged so far. */
-  log(): string
-  /** All that its database holds, where that is not in the data folder. */
-  dump(): Promise<Buffer>
-  newKey(account: string, service: Service): Promise<{ key: string; id: string }>
-  /** Stops it; the data folder stays. */
-  stop(): Promise<void>
-  /** Stops it and removes its data. */
-  [Symbol.asyncDispose](): Promise<void>
-}
-
-export interface TestServiceOptions {
-  readonly flags?: Flags
-  readonly clock?: Clock
-  /** An existing data folder, to start on what another run left. */
-  readonly data?: string
-}
-
-/** The whole service on a free port and an empty data folder, as `catalejo serve` starts it. */
+/**
+ * The whole service on a free port and an empty data folder, as `catalejo serve` starts it; as two nodes behind a balancer
+ * where TEST_NODES asks for that.
+ */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
+  if (process.env['TEST_NODES'] === '2') return startBalanced(options)
   const data = options.data ?? (await mkdtemp(join(tmpdir(), 'catalejo-test-')))
   const database = await databaseFor(data)
   // The same tests serve for an object store: each data folder has a part of it for itself.
@@ -104,6 +68,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     log: () => logged,
     dump: () => database.dump(),
     newKey,
+    revokeKey: async (id) => void (await app.context.accounts.revoke(id)),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()

@@ -95,7 +95,7 @@ async function limited<T>(
   connection: PostgresConnection,
   work: (connection: PostgresConnection) => Promise<T>,
 ): Promise<T> {
-  await connection.run(BEGIN_SCAN)
+  await connection.run(BEGIN_SCAN, undefined, READ_TIMEOUT_MS)
   try {
     return await work(connection)
   } finally {

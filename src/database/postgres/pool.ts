@@ -17,8 +17,11 @@ export type Report = (fault: DatabaseFault) => void
 export interface PostgresConnection {
   rows(query: Query): Promise<Record<string, unknown>[]>
   arrays(query: Query): Promise<SqlValue[][]>
-  /** @returns how many rows the statement changed or found */
-  run(text: string, values?: readonly (SqlValue | Buffer)[]): Promise<number>
+  /**
+   * @param silenceMs the server may be silent for this long; by default for as long as the pool allows
+   * @returns how many rows the statement changed or found
+   */
+  run(text: string, values?: readonly (SqlValue | Buffer)[], silenceMs?: number): Promise<number>
 }
 
 /** A bounded number of connections to one server. */
@@ -84,12 +87,14 @@ function connectionOf(client: pg.ClientBase): PostgresConnection {
       const config = { text: query.text, values: parameters(query.values), rowMode: 'array' as const }
       return (await client.query<SqlValue[]>(config).catch(toFault)).rows
     },
-    run: async (text, values) => {
-      // Several statements at once go without parameters, in the simple protocol.
-      const result = await (
-        values === undefined ? client.query(text) : client.query(text, [...values])
-      ).catch(toFault)
-      return result.rowCount ?? 0
+    run: async (text, values, silenceMs) => {
+      const config = {
+        text,
+        // Several statements at once go without parameters, in the simple protocol.
+        ...(values === undefined ? {} : { values: [...values] }),
+        ...(silenceMs === undefined ? {} : { query_timeout: silenceMs }),
+      }
+      return (await client.query(config).catch(toFault)).rowCount ?? 0
     },
   }
 }

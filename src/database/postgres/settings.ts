@@ -20,6 +20,20 @@ export const SCAN_TIMEOUT_MS = 15_000
 export const WRITE_TIMEOUT_MS = 30_000
 /** Waiting for somebody else's row. */
 const LOCK_TIMEOUT_MS = 10_000
+/**
+ * One statement of a transaction that is no batch. It may wait for a row; past that a server that is silent is not
+ * waited for, so that a request is told so in time whatever it was doing when the server froze.
+ */
+export const STATEMENT_SILENCE_MS = LOCK_TIMEOUT_MS + 1_000
+/** Bytes of a batch that the server is given another second for. */
+const BATCH_BYTES_A_SECOND = 256 * 1024
+
+/** The same for a batch, which takes its time by its size. Milliseconds. */
+export function batchSilence(bytes: number): number {
+  const most = WRITE_TIMEOUT_MS + SILENCE_MS
+  return Math.min(most, STATEMENT_SILENCE_MS + (bytes / BATCH_BYTES_A_SECOND) * 1_000)
+}
+
 /** A transaction whose process fell silent. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
 /** The server ends a statement first; should it not answer at all, the connection is cut this much later. */

@@ -5,7 +5,13 @@ import type { Changes } from './changes.ts'
 import { DatabaseFault } from './faults.ts'
 import { parameters, type ConnectionPool, type PostgresConnection } from './pool.ts'
 import { readerOn } from './reader.ts'
-import { localLimits, WRITE_TIMEOUT_MS } from './settings.ts'
+import {
+  batchSilence,
+  localLimits,
+  READ_TIMEOUT_MS,
+  STATEMENT_SILENCE_MS,
+  WRITE_TIMEOUT_MS,
+} from './settings.ts'
 
 /** Runs of one transaction in all, while others come in between or the connection is lost. */
 const MAX_RUNS = 8
@@ -18,9 +24,15 @@ const MAX_TOTAL_MS = 15_000
 /** Sorting a batch of 50,000 takes some 10 MB; the server's default of 4 would go through the disk. */
 const SORT_MEMORY = '32MB'
 
+/**
+ * A server, database or role may be set to acknowledge commits before they are on stable storage, which we promise of
+ * every write. What waits for more than that stays.
+ */
+const DURABLE = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
+
 const BEGIN =
   `BEGIN ISOLATION LEVEL READ COMMITTED; ${localLimits(WRITE_TIMEOUT_MS)}; ` +
-  `SET LOCAL work_mem = '${SORT_MEMORY}'`
+  `SET LOCAL work_mem = '${SORT_MEMORY}'; ${DURABLE}`
 
 /** Runs `work` in a transaction, again where that may help. */
 export async function transact<T>(
@@ -53,20 +65,21 @@ async function once<T>(
   work: (tx: Transaction) => Promise<T>,
   attempt: Attempt,
 ): Promise<T> {
-  await connection.run(BEGIN)
+  await connection.run(BEGIN, undefined, READ_TIMEOUT_MS)
   let changed = 0
   const tx: Transaction = {
     ...readerOn((use) => use(connection)),
     async run(query) {
-      const count = await connection.run(query.text, parameters(query.values))
+      const count = await connection.run(query.text, parameters(query.values), STATEMENT_SILENCE_MS)
       changed += count
       return count
     },
     async runMany(batch, constants, rows) {
       // Sent as it is, in the binary form of json, which is its text.
       const json = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength)
-      if (batch.insert === undefined) await connection.run(lockStatement(batch), [json])
-      const count = await connection.run(batchStatement(batch), [json, ...constants])
+      const silenceMs = batchSilence(json.byteLength)
+      if (batch.insert === undefined) await connection.run(lockStatement(batch), [json], silenceMs)
+      const count = await connection.run(batchStatement(batch), [json, ...constants], silenceMs)
       changed += count
       return count
     },
@@ -75,11 +88,11 @@ async function once<T>(
     const result = await work(tx)
     attempt.committing = true
     if (changed === 0) {
-      await connection.run('COMMIT')
+      await connection.run('COMMIT', undefined, STATEMENT_SILENCE_MS)
       return result
     }
     try {
-      await connection.run(`${changes.announcement}; COMMIT`)
+      await connection.run(`${changes.announcement}; COMMIT`, undefined, STATEMENT_SILENCE_MS)
     } finally {
       // Also when it failed: it may have taken place.
       changes.bump()
@@ -88,7 +101,7 @@ async function once<T>(
   } catch (error) {
     // Where this fails too, the connection is not used again, and the server rolls back when it goes.
     if (!(error instanceof DatabaseFault && error.endsConnection))
-      await connection.run('ROLLBACK').catch(() => {})
+      await connection.run('ROLLBACK', undefined, READ_TIMEOUT_MS).catch(() => {})
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { batchRefusal, type DomainBatches } from '../batches.ts'
+import { batchRefusal, saved, type DomainBatches } from '../batches.ts'
 import { addBody, batchProblem, storedAnswer } from '../schemas.ts'
 
 /** 50,000 records are some 5 MB of JSON; url-encoding may triple that. */
@@ -22,7 +22,7 @@ export function addRoute(app: FastifyInstance, shared: EndpointShared, batches: 
       answers: { 200: storedAnswer, 500: batchProblem },
     },
 
-    async handle({ body, identify }) {
+    async handle({ body, identify, request }) {
       const { api, batch } = await batches.read('add', body)
       const identity = await identify(api)
       switch (batch.kind) {
@@ -31,7 +31,7 @@ export function addRoute(app: FastifyInstance, shared: EndpointShared, batches: 
         case 'faulty':
           throw batchRefusal(500, batch.msg, batch.faults)
         case 'rows':
-          return { status: 200, count: await batches.add(identity, batch) }
+          return { status: 200, count: await saved(request, () => batches.add(identity, batch)) }
       }
     },
   })

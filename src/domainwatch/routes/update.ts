@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { batchRefusal, type DomainBatches } from '../batches.ts'
+import { batchRefusal, saved, type DomainBatches } from '../batches.ts'
 import { batchProblem, storedAnswer, unreadableBatch, updateBody } from '../schemas.ts'
 import { BATCH_BODY_BYTES } from './add.ts'
 
@@ -21,7 +21,7 @@ export function updateRoute(app: FastifyInstance, shared: EndpointShared, batche
       answers: { 200: storedAnswer, 400: unreadableBatch, 500: batchProblem },
     },
 
-    async handle({ body, identify }) {
+    async handle({ body, identify, request }) {
       const { api, batch } = await batches.read('update', body)
       await identify(api)
       switch (batch.kind) {
@@ -30,7 +30,7 @@ export function updateRoute(app: FastifyInstance, shared: EndpointShared, batche
         case 'faulty':
           throw batchRefusal(500, batch.msg, batch.faults)
         case 'rows':
-          return { status: 200, count: await batches.update(batch) }
+          return { status: 200, count: await saved(request, () => batches.update(batch)) }
       }
     },
   })

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { gradient, noise, stamped } from '../support/images.ts'
+import { fill, smallDisk } from '../support/small-disk.ts'
+import { BATCH_NOT_SAVED, heals, IMAGE_NOT_SAVED, startSingleNode } from './single-node.ts'
+
+const skip = process.getuid?.() !== 0 && 'only root may mount a small disk'
+
+suite('a full disk', { skip, timeout: 120_000 }, () => {
+  test('refuses what it cannot keep, goes on answering, loses nothing, and takes writes again', async (context) => {
+    await using disk = await smallDisk()
+    if (disk === undefined) return context.skip('no disk may be mounted here')
+    const png = await gradient(20, 10).png().toBuffer()
+    const large = await noise(700, 700).png().toBuffer()
+    const pictures = Array.from({ length: 3 }, (_, index) => stamped(png, `foto ${index}`))
+    const [first, second, third] = pictures
+    assert.ok(first !== undefined && second !== undefined && third !== undefined)
+    const kept = ['dos', 'uno']
+    {
+      await using place = await startSingleNode(disk.path)
+      assert.equal((await place.add('uno', 'dos')).status, 200)
+      for (const picture of [first, second, large]) assert.equal((await place.upload(picture)).status, 200)
+      await fill(join(disk.path, 'filler'))
+
+      // The log of the database may have room left from before.
+      for (let index = 0; ; index++) {
+        assert.ok(index < 2_000, 'the disk never got full')
+        const answer = await place.add(`lleno${index}`)
+        if (answer.status !== 200) {
+          assert.deepEqual(answer, BATCH_NOT_SAVED)
+          break
+        }
+        kept.push(`lleno${index}`)
+      }
+      for (let round = 0; round < 3; round++) {
+        assert.deepEqual(await place.upload(third), IMAGE_NOT_SAVED)
+        assert.deepEqual(await place.update('uno'), BATCH_NOT_SAVED)
+        assert.equal((await place.remove(first)).status, 500)
+        assert.deepEqual((await place.names()).toSorted(), kept.toSorted())
+        for (const picture of [first, second, large]) await place.expectPicture(picture, true)
+        await place.expectPicture(third, false)
+      }
+      await rm(join(disk.path, 'filler'))
+      await heals(() => place.upload(third))
+      await heals(() => place.remove(second))
+      await heals(() => place.add('tres'))
+      kept.push('tres')
+    }
+    // It was ended by `kill -9`.
+    await using again = await startSingleNode(disk.path)
+    assert.deepEqual((await again.names()).toSorted(), kept.toSorted())
+    for (const picture of [first, third, large]) await again.expectPicture(picture, true)
+    await again.expectPicture(second, false)
+  })
+})

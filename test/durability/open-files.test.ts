@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { suite, test } from 'node:test'
+import { temporaryFolder } from '../support/folder.ts'
+import { expectedHash, gradient, stamped } from '../support/images.ts'
+import { RawConnection } from '../support/raw.ts'
+import { heals, IMAGE_NOT_SAVED, startSingleNode } from './single-node.ts'
+
+const OPEN_FILES = 256
+/** Half of the files. */
+const CONNECTIONS = OPEN_FILES / 2
+const OVERLOADED = { status: 503, msg: 'El servicio está saturado, inténtelo de nuevo' }
+
+const skip =
+  spawnSync('prlimit', ['--version'], { stdio: 'ignore' }).error !== undefined && 'not installed: prlimit'
+
+const start = (data: string) =>
+  startSingleNode(data, { wrapper: ['prlimit', `--nofile=${OPEN_FILES}:${OPEN_FILES}`] })
+
+/** Opens connections on which nothing happens. */
+async function idle(url: string, count: number): Promise<Disposable> {
+  const { port, hostname } = new URL(url)
+  const sockets = Array.from({ length: count }, (): Socket => connect(Number(port), hostname))
+  for (const socket of sockets) socket.on('error', () => {})
+  await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])))
+  return {
+    [Symbol.dispose]() {
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+suite('too many open files', { skip, timeout: 120_000 }, () => {
+  test('idle connections leave enough for the others; who finds no place is told so', async () => {
+    await using folder = await temporaryFolder()
+    await using place = await start(folder.path)
+    const png = await gradient(20, 10).png().toBuffer()
+    assert.equal((await place.add('uno')).status, 200)
+    // The client keeps these connections, and has enough of them.
+    await Promise.all(Array.from({ length: 8 }, () => place.names()))
+    {
+      using _taken = await idle(place.node.url, CONNECTIONS + 5)
+      const newcomer = await RawConnection.open(place.node)
+      newcomer.send('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
+      const reply = await newcomer.reply()
+      assert.equal(reply?.status, 503)
+      assert.deepEqual(JSON.parse(reply.body), OVERLOADED)
+      assert.equal(reply.headers['retry-after'], '1')
+      await newcomer.closed()
+    }
+    {
+      using _taken = await idle(place.node.url, 3 * OPEN_FILES)
+      assert.equal((await place.add('dos')).status, 200)
+      for (let index = 0; index < 5; index++) {
+        const picture = stamped(png, `foto ${index}`)
+        assert.equal((await place.upload(picture)).status, 200)
+        await place.expectPicture(picture, true)
+      }
+      assert.deepEqual((await place.names()).toSorted(), ['dos', 'uno'])
+    }
+    await heals(async () => {
+      const newcomer = await RawConnection.open(place.node)
+      newcomer.send('GET /readyz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+      return (await newcomer.reply()) ?? { status: 0 }
+    })
+  })
+
+  test('when no file at all can be opened: a clear answer, nothing lost, and all is well after it', async () => {
+    await using folder = await temporaryFolder()
+    await using place = await start(folder.path)
+    const png = await gradient(20, 10).png().toBuffer()
+    const [first, second] = [stamped(png, 'uno'), stamped(png, 'dos')]
+    assert.equal((await place.add('uno')).status, 200)
+    assert.equal((await place.upload(first)).status, 200)
+    const allow = (files: number) =>
+      execFileSync('prlimit', [`--pid=${place.node.pid}`, `--nofile=${files}:${OPEN_FILES}`])
+    allow(4)
+    for (let round = 0; round < 3; round++) {
+      assert.equal((await place.add(`dos${round}`)).status, 200)
+      assert.deepEqual(await place.upload(second), IMAGE_NOT_SAVED)
+      // Bytes that are there already need no file.
+      assert.equal((await place.upload(first)).status, 200)
+      const link = await place.images.link(expectedHash(first))
+      assert.deepEqual(await link.json(), OVERLOADED)
+      assert.equal((await place.images.get(expectedHash(first))).status, 200)
+    }
+    allow(OPEN_FILES)
+    await heals(() => place.upload(second))
+    for (const picture of [first, second]) await place.expectPicture(picture, true)
+    assert.deepEqual((await place.names()).toSorted(), ['dos0', 'dos1', 'dos2', 'uno'])
+  })
+})

@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs'
+import type { App } from '../../src/app.ts'
+import type { Flags } from '../../src/config/config.ts'
+import type { Clock } from '../../src/core/clock.ts'
+import type { Service } from '../../src/http/authentication.ts'
+
+/** A clock that stands still until it is moved. */
+export class ManualClock implements Clock {
+  #now: number
+  readonly #mirrors: string[] = []
+
+  constructor(start: string) {
+    this.#now = Date.parse(start)
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  advance(ms: number): void {
+    this.#now += ms
+    for (const path of this.#mirrors) writeFileSync(path, String(this.#now))
+  }
+
+  /** Shows its time in a file too, for processes that read it there. */
+  mirrorIn(path: string): void {
+    this.#mirrors.push(path)
+  }
+}
+
+export interface TestService {
+  readonly app: App
+  /** Where it listens, without a slash at the end. */
+  readonly url: string
+  readonly data: string
+  /** A key of the account `grupo` (domainwatch). */
+  readonly domainKey: string
+  /** A key of the account `fotos` (imagestore). */
+  readonly imageKey: string
+  /** Everything that was logged so far. */
+  log(): string
+  /** All that its database holds, where that is not in the data folder. */
+  dump(): Promise<Buffer>
+  newKey(account: string, service: Service): Promise<{ key: string; id: string }>
+  revokeKey(id: string): Promise<void>
+  /** Stops it; the data folder stays. */
+  stop(): Promise<void>
+  /** Stops it and removes its data. */
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface TestServiceOptions {
+  readonly flags?: Flags
+  readonly clock?: Clock
+  /** An existing data folder, to start on what another run left. */
+  readonly data?: string
+}

@@ -1,0 +1,126 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
+import { createAccounts } from '../../src/accounts/index.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { openPostgres } from '../../src/database/postgres/open.ts'
+import type { Service } from '../../src/http/authentication.ts'
+import { startCeph, type Ceph } from './ceph.ts'
+import { startFaultProxy, type FaultProxy } from './fault-proxy.ts'
+import { startHaproxy, type Balancer } from './haproxy.ts'
+import { startNode, type NodeProcess } from './node-process.ts'
+import { freePort, startPostgres, type TestPostgres } from './postgres.ts'
+
+const BUCKET = 'catalejo'
+/** For writes that outlive a crash of the server, as any production has it. The tests' default is quicker. */
+const DURABLE = ['synchronous_commit=on', 'full_page_writes=on']
+
+/** One node's place: its address stays while processes come and go. */
+export interface Seat {
+  readonly url: string
+  /** Undefined while it is down. */
+  readonly node: NodeProcess | undefined
+  start(): Promise<void>
+  /** `kill -9`. */
+  kill(): Promise<void>
+}
+
+/** Two nodes behind a balancer over one PostgreSQL and one S3 gateway, all of them real and ours to break. */
+export interface TwoNodes {
+  readonly url: string
+  readonly seats: readonly Seat[]
+  readonly postgres: TestPostgres
+  readonly ceph: Ceph
+  readonly bucket: string
+  /** The way from the nodes to the gateway. */
+  readonly store: FaultProxy
+  /** Starts one more node, behind no balancer. */
+  another(data: string): Promise<NodeProcess>
+  newKey(account: string, service: Service): Promise<string>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export async function startTwoNodes(): Promise<TwoNodes> {
+  await using stack = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'catalejo-nodes-'))
+  stack.defer(() => rm(folder, { recursive: true, force: true }))
+  const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN'], DURABLE)
+  stack.defer(() => postgres.stop())
+  const ceph = stack.use(await startCeph())
+  await makeBucket(ceph)
+  const store = stack.use(await startFaultProxy(ceph.endpoint))
+
+  const startAt = (port: number, data: string) =>
+    startNode({
+      flags: {
+        port: String(port),
+        data,
+        'database-url': postgres.url,
+        'blobs-url': `s3://${BUCKET}/soak?endpoint=${store.url}`,
+        'image-workers': '1',
+        'trusted-proxies': '127.0.0.1',
+      },
+      environment: { AWS_ACCESS_KEY_ID: ceph.accessKeyId, AWS_SECRET_ACCESS_KEY: ceph.secretAccessKey },
+    })
+
+  async function seatAt(index: number): Promise<Seat & AsyncDisposable> {
+    const port = await freePort()
+    let node: NodeProcess | undefined
+    return {
+      url: `http://127.0.0.1:${port}`,
+      get node() {
+        return node
+      },
+      async start() {
+        node = await startAt(port, join(folder, `node${index}`))
+      },
+      async kill() {
+        const killed = node
+        node = undefined
+        await killed?.kill()
+      },
+      async [Symbol.asyncDispose]() {
+        await node?.kill()
+      },
+    }
+  }
+  const seats = [stack.use(await seatAt(0)), stack.use(await seatAt(1))]
+
+  async function newKey(account: string, service: Service): Promise<string> {
+    const database = await openPostgres(postgres.url)
+    try {
+      const outcome = await createAccounts(database, systemClock).createKey(account, service)
+      if (outcome.kind !== 'created') throw new Error(`no key: ${outcome.kind}`)
+      return outcome.key
+    } finally {
+      await database.close()
+    }
+  }
+  await newKey('nobody', 'domainwatch')
+  await Promise.all(seats.map((seat) => seat.start()))
+  const balancer: Balancer = stack.use(await startHaproxy(seats.map(({ url }) => url)))
+  const parts = stack.move()
+  return {
+    url: balancer.url,
+    seats,
+    postgres,
+    ceph,
+    bucket: BUCKET,
+    store,
+    another: (data) => startAt(0, data),
+    newKey,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  }
+}
+
+async function makeBucket({ endpoint, accessKeyId, secretAccessKey }: Ceph): Promise<void> {
+  const client = new S3Client({
+    endpoint,
+    region: 'us-east-1',
+    forcePathStyle: true,
+    credentials: { accessKeyId, secretAccessKey },
+  })
+  await client.send(new CreateBucketCommand({ Bucket: BUCKET }))
+  client.destroy()
+}

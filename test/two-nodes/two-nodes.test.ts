@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { missingPrograms } from '../support/ceph.ts'
+import { noHaproxy } from '../support/haproxy.ts'
+import {
+  answerOf,
+  bytesOf,
+  expectedHash,
+  gradient,
+  ImageClient,
+  plain,
+  problem,
+  stamped,
+} from '../support/images.ts'
+import { fill, smallDisk } from '../support/small-disk.ts'
+import { startTwoNodes } from '../support/two-nodes.ts'
+import { SHORT_FAULTS } from '../soak/faults.ts'
+import { soak } from '../soak/soak.ts'
+import { EXCEPTIONS, PER_NODE } from './exceptions.ts'
+import { runSuite } from './suite.ts'
+
+const missing = missingPrograms()
+const noCeph =
+  missing.length > 0 && `not installed: ${missing.join(', ')} (Debian: radosgw, ceph-mon, ceph-osd)`
+
+suite('two nodes behind a balancer over PostgreSQL and S3', { skip: noCeph || noHaproxy }, () => {
+  test('all of it', { timeout: 900_000 }, async (context) => {
+    await using place = await startTwoNodes()
+
+    await context.test('break in turn, one after the other, and keep every promise', async (own) => {
+      const seed = Number(process.env['TEST_SEED'] ?? Math.floor(Math.random() * 1_000_000))
+      own.diagnostic(`seed ${seed}: node scripts/soak.ts --minutes 0 --seed ${seed}`)
+      const say = (line: string) => own.diagnostic(line)
+      assert.deepEqual(await soak(place, { seed, faults: SHORT_FAULTS, forMs: 0, say }), [])
+    })
+
+    await context.test(
+      'a full disk keeps a node from uploads and new pictures, and from nothing else',
+      async (own) => {
+        await using disk = await smallDisk()
+        if (disk === undefined) return own.skip('no disk may be mounted here')
+        const node = await place.another(disk.path)
+        try {
+          await staysWithoutDisk(
+            node.url,
+            await place.newKey('disco', 'imagestore'),
+            join(disk.path, 'filler'),
+          )
+        } finally {
+          await node.kill()
+        }
+      },
+    )
+
+    // They would only take the machine from what follows.
+    await Promise.all(place.seats.map((seat) => seat.kill()))
+
+    await context.test('keep the contract, but for what is listed', async (own) => {
+      const ended = await runSuite(place)
+      const count = (outcome: string) => ended.filter((each) => each.outcome === outcome).length
+      own.diagnostic(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`)
+      assert.ok(count('passed') > 1_000, 'the suite was run')
+      const isListed = (file: string, name: string) =>
+        EXCEPTIONS.some(([listedFile, listedName]) => listedFile === file && listedName === name)
+      const failed = ended.filter(({ outcome }) => outcome === 'failed')
+      const unexpected = failed.filter(({ file, name }) => !isListed(file, name))
+      assert.deepEqual(
+        unexpected.map(({ file, name, reason }) => `${file}: ${name}: ${reason}`),
+        [],
+      )
+      const listedForNothing = EXCEPTIONS.filter(
+        ([file, name, reason]) =>
+          reason !== PER_NODE && !failed.some((each) => each.file === file && each.name === name),
+      )
+      assert.deepEqual(listedForNothing, [], 'what passes is no exception')
+    })
+  })
+})
+
+async function staysWithoutDisk(url: string, key: string, filler: string): Promise<void> {
+  const images = new ImageClient(url, key)
+  const png = await gradient(20, 10).png().toBuffer()
+  const [first, second] = [stamped(png, 'uno'), stamped(png, 'dos')]
+  const link = `${expectedHash(first)}?m=w_7`
+  assert.equal((await images.upload(first)).status, 200)
+  await fill(filler)
+  assert.deepEqual(plain(await images.upload(second)), problem(500, 'No se han podido guardar los datos'))
+  assert.ok((await bytesOf(await images.link(expectedHash(first)))).equals(first))
+  assert.equal((await images.get(expectedHash(first))).status, 200)
+  // It is copied to the disk to be worked on.
+  assert.deepEqual(plain(await answerOf(await images.link(link))), problem(500, 'Error interno del servicio'))
+  await rm(filler)
+  assert.equal((await images.upload(second)).status, 200)
+  assert.equal((await images.link(link)).status, 200)
+  assert.equal((await images.remove(expectedHash(first))).status, 200)
+}
