@@ -1,13 +1,11 @@
 import { Overload } from '../../core/errors.ts'
+import { BlobDamaged } from '../damaged.ts'
 
 /** The store was silent for too long. */
 export class Silence extends Error {}
 
 /** A body ended before, or went on after, the length that was announced. */
 export class WrongLength extends Error {}
-
-/** The store holds a blob in another size or with another content than it was stored. */
-export class BlobDamaged extends Error {}
 
 /** The store cannot be reached, is overloaded or fails; the same request may succeed a little later. */
 export class StoreUnavailable extends Overload {

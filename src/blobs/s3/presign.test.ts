@@ -4,7 +4,14 @@ import { createS3Client } from './client.ts'
 import { presign } from './presign.ts'
 
 suite('presigned addresses', () => {
-  const location = { bucket: 'fotos', prefix: '', endpoint: undefined, region: 'sa-east-1', pathStyle: false }
+  const location = {
+    bucket: 'fotos',
+    prefix: '',
+    endpoint: undefined,
+    publicEndpoint: undefined,
+    region: 'sa-east-1',
+    pathStyle: false,
+  }
   const client = createS3Client(location, 1)
   const address = { Bucket: 'fotos', Key: 'a' }
   const start = Date.parse('2026-03-04T05:10:00Z')
