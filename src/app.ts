@@ -18,6 +18,11 @@ const MINUTE = 60_000
 /** Leftovers younger than this may belong to an upload that is under way. */
 const LEFTOVER_AGE_MS = 60 * MINUTE
 
+const FOREIGN_STORE =
+  'the image store belongs to another database: what this one does not know in it is left alone'
+const STRANGE_STORE =
+  'the image store holds none of the images that the database knows: what is in it is left alone'
+
 export interface App {
   readonly context: Context
   readonly server: FastifyInstance
@@ -97,8 +102,11 @@ function chores({ clock, database, log, staging }: Context, images: Imagestore):
       everyMs: 60 * MINUTE,
       run: async () => {
         const staged = await staging.sweep(clock.now(), LEFTOVER_AGE_MS)
-        const orphans = await images.store.sweepOrphans(LEFTOVER_AGE_MS)
+        const sweep = await images.store.sweepOrphans(LEFTOVER_AGE_MS)
+        const orphans = sweep.kind === 'swept' ? sweep.removed : 0
         if (staged + orphans > 0) log.info({ staged, orphans }, 'leftovers of interrupted uploads removed')
+        if (sweep.kind === 'foreign') log.error({ owner: sweep.owner }, FOREIGN_STORE)
+        if (sweep.kind === 'strange') log.error(STRANGE_STORE)
       },
     },
   ]

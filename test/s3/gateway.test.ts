@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import { StoreUnavailable } from '../../src/blobs/s3/faults.ts'
 import { openS3Blobs } from '../../src/blobs/s3/store.ts'
 import { Staging } from '../../src/blobs/staging.ts'
+import { sweepsOf } from '../durability/sweeps.ts'
 import { startVictim } from '../durability/victim.ts'
 import { Witness } from '../durability/witness.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -89,6 +90,7 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
 
     const location = redirect.headers.get('location') ?? ''
     assert.equal((await client.remove(hash)).status, 200)
+    await sweepsOf(service).trash()
     assert.equal((await fetch(location)).status, 404)
   })
 
