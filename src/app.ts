@@ -8,6 +8,7 @@ import { BodyBudget } from './http/request-body.ts'
 import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { imagestoreRoutes, openImagestore, type Imagestore } from './imagestore/index.ts'
+import { FOREIGN_STORE, STRANGE_STORE } from './imagestore/ownership.ts'
 import { VERSION } from './version.ts'
 
 /** Memory for bodies that are being received or worked on. */
@@ -17,11 +18,6 @@ const STOP_GRACE_MS = 7_000
 const MINUTE = 60_000
 /** Leftovers younger than this may belong to an upload that is under way. */
 const LEFTOVER_AGE_MS = 60 * MINUTE
-
-const FOREIGN_STORE =
-  'the image store belongs to another database: what this one does not know in it is left alone'
-const STRANGE_STORE =
-  'the image store holds none of the images that the database knows: what is in it is left alone'
 
 export interface App {
   readonly context: Context
@@ -63,7 +59,7 @@ export async function createRoutes(
   images: Imagestore,
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
-  const { accounts, blobs, clock, config, database, log, metrics, resolver, tasks } = context
+  const { accounts, clock, config, database, log, metrics, resolver, tasks } = context
   const server = await createServer({
     log,
     metrics,
@@ -77,7 +73,7 @@ export async function createRoutes(
   }
   await server.register(
     async (app) => {
-      serviceRoutes(app, metrics, [() => database.ping(), () => blobs.ping()])
+      serviceRoutes(app, metrics, [() => database.ping(), () => images.store.ping()])
       domainwatchRoutes(app, shared, {
         database,
         tasks,
@@ -106,7 +102,7 @@ function chores({ clock, database, log, staging }: Context, images: Imagestore):
         const orphans = sweep.kind === 'swept' ? sweep.removed : 0
         if (staged + orphans > 0) log.info({ staged, orphans }, 'leftovers of interrupted uploads removed')
         if (sweep.kind === 'foreign') log.error({ owner: sweep.owner }, FOREIGN_STORE)
-        if (sweep.kind === 'strange') log.error(STRANGE_STORE)
+        if (sweep.kind === 'strange') log.error({}, STRANGE_STORE)
       },
     },
   ]

@@ -9,6 +9,9 @@ switch (name) {
   case 'key':
     await (await import('./cli/key.ts')).key(args)
     break
+  case 'verify':
+    await (await import('./cli/verify.ts')).verifyCommand(args)
+    break
   case 'help':
   case '--help':
   case '-h':

@@ -31,6 +31,8 @@ export interface BlobStore {
    * @param claim an id that becomes the owner where there is none
    */
   owner(claim?: string): Promise<string | undefined>
+  /** From then on it belongs to nobody. */
+  disown(): Promise<void>
   /** Every key, with the time its blob was written (milliseconds since 1970), in no order. */
   keys(): AsyncIterable<{ readonly key: string; readonly writtenAt: number }>
   /** Rejects when the store cannot be used. */

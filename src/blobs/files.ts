@@ -6,7 +6,7 @@ import { orUndefined } from './absent.ts'
 import type { BlobStore } from './blob-store.ts'
 import { BlobDamaged } from './damaged.ts'
 import { makeFolder, syncFolder } from './durable.ts'
-import { ownerFile } from './owner-file.ts'
+import { ownerFile, removeOwnerFile } from './owner-file.ts'
 
 /**
  * Below this size a file is read at once on the event loop: some 20 µs from the page cache, where the three
@@ -97,6 +97,7 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
     },
 
     owner: (claim) => ownerFile(root, claim),
+    disown: () => removeOwnerFile(root),
 
     async *keys() {
       for await (const entry of await opendir(root)) {

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { orUndefined } from './absent.ts'
 import { syncFolder } from './durable.ts'
 
+const NAME = 'owner'
+
 /** Whom a folder of blobs belongs to, kept in a file in it. See `BlobStore.owner`. */
 export async function ownerFile(folder: string, claim: string | undefined): Promise<string | undefined> {
-  const path = join(folder, 'owner')
+  const path = join(folder, NAME)
   const owner = await read(path)
   if (owner !== undefined || claim === undefined) return owner
   const written = `${path}.${randomBytes(6).toString('hex')}`
@@ -27,6 +29,11 @@ export async function ownerFile(folder: string, claim: string | undefined): Prom
     await rm(written, { force: true })
   }
   return read(path)
+}
+
+export async function removeOwnerFile(folder: string): Promise<void> {
+  await rm(join(folder, NAME), { force: true })
+  await syncFolder(folder)
 }
 
 async function read(path: string): Promise<string | undefined> {

@@ -10,6 +10,11 @@ catalejo key create --account NAME --service domainwatch|imagestore
                                            make a key (and the account) and print it
 catalejo key list                          keys, without what is secret
 catalejo key revoke ID                     revoke a key, at once
+catalejo verify                            look for lost, rotted and left over images and for faults of the
+                                           database; exit 0: none, 1: some, 2: could not be done
+  --repair                                 mark what is lost, put aside what is rotted, remove what is left over
+  --claim                                  make the image store this database's, whosever it was
+  --examples N                             list so many of each kind of fault (10)
 
 Flags, and the environment variable of each (a flag wins; NAME_FILE names a file with the value):
 ${lines.join('\n')}`)

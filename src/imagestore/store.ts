@@ -8,7 +8,7 @@ import type { ImageEngine, Inspection } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
 import { bytesKey, isLost } from './lost.ts'
 import { findStrays } from './orphans.ts'
-import { ownershipOf, type Ownership } from './ownership.ts'
+import { Owner, type Ownership } from './ownership.ts'
 import * as queries from './queries.ts'
 import type { BlobRow, ImageInfo } from './queries.ts'
 import { Removals } from './removals.ts'
@@ -43,6 +43,7 @@ export class ImageStore {
   readonly #staging: Staging
   readonly #engine: ImageEngine
   readonly #clock: Clock
+  readonly #owner: Owner
   readonly #removals = new Removals((key) => this.#emptyTrash(key))
 
   constructor(database: Database, blobs: BlobStore, staging: Staging, engine: ImageEngine, clock: Clock) {
@@ -51,6 +52,7 @@ export class ImageStore {
     this.#staging = staging
     this.#engine = engine
     this.#clock = clock
+    this.#owner = new Owner(database, blobs)
   }
 
   /** When this resolves with `stored`, bytes and record survive power loss. */
@@ -59,6 +61,7 @@ export class ImageStore {
     const known = await this.#database.first(queries.blobByHash(upload.hash))
     const held = known === undefined || isLost(known.key) ? undefined : await this.#record(upload, undefined)
     if (held !== undefined) return { kind: 'stored', blob: held }
+    await this.#owner.assertOwn()
     const staged = await this.#staging.write(upload.bytes)
     try {
       const inspection = await this.#engine.inspect(staged.path, signal)
@@ -142,7 +145,7 @@ export class ImageStore {
    * @param minAgeMs younger ones may belong to an upload that is under way
    */
   async sweepOrphans(minAgeMs: number): Promise<OrphanSweep> {
-    const ownership = await ownershipOf(this.#database, this.#blobs, true)
+    const ownership = await this.#owner.check()
     if (ownership.kind !== 'own') return ownership
     let removed = 0
     for await (const { orphans } of findStrays(this.#database, this.#blobs, this.#clock.now() - minAgeMs)) {
@@ -152,6 +155,12 @@ export class ImageStore {
       }
     }
     return { kind: 'swept', removed }
+  }
+
+  /** Rejects when the store cannot be used, or is not this database's. */
+  async ping(): Promise<void> {
+    await this.#blobs.ping()
+    await this.#owner.assertOwn()
   }
 
   /** Waits a little for removals under way. */

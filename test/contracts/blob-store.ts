@@ -121,6 +121,9 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       const reopened = await open(join(folder, 'store'), staging)
       assert.equal(await reopened.owner('cuatro'), owners[0])
       assert.deepEqual(await keys(), before)
+      await reopened.disown()
+      assert.equal(await store.owner(), undefined)
+      assert.equal(await store.owner('cinco'), 'cinco')
     })
 
     test('a removed blob is gone, and others are not', async () => {

@@ -1,4 +1,4 @@
-import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import type { Attempt } from './attempts.ts'
 import { signDigest } from './client.ts'
 import { digestBytes } from './digest.ts'
@@ -44,5 +44,11 @@ export async function ownerObject(
     if (owner !== undefined || claim === undefined) return owner
     await write(claim, attempt)
     return read(attempt)
+  })
+}
+
+export async function removeOwnerObject({ client, addressOf, operate }: Operations): Promise<void> {
+  await operate('owner', 0, async ({ signal }) => {
+    await client.send(new DeleteObjectCommand(addressOf(OWNER)), { abortSignal: signal })
   })
 }

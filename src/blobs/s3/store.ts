@@ -23,7 +23,7 @@ import { listKeys } from './listing.ts'
 import type { S3Location } from './location.ts'
 import { createOperations, type ObserveAttempts, type ObserveFaults } from './operations.ts'
 import { S3_DEFAULTS, type S3Options } from './options.ts'
-import { ownerObject } from './owner.ts'
+import { ownerObject, removeOwnerObject } from './owner.ts'
 import { pingBucket } from './ping.ts'
 import { presign } from './presign.ts'
 import { moveAside } from './quarantine.ts'
@@ -236,6 +236,7 @@ export function openS3Blobs(
 
     quarantine: (key) => moveAside(operations, key),
     owner: (claim) => ownerObject(operations, claim),
+    disown: () => removeOwnerObject(operations),
     keys: () => listKeys(operations, options.page),
     ping: () => pingBucket(operations, options.pingMs),
     locate: (key, mime) => told('locate', () => presign(publicClient, addressOf(key), mime)),
