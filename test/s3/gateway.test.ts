@@ -94,6 +94,75 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
     assert.equal((await fetch(location)).status, 404)
   })
 
+  test('takes addresses that were signed for its public endpoint', async () => {
+    const address = new URL((testBlobsUrl('public') ?? '').replace('s3:', 'http:'))
+    const inside = address.searchParams.get('endpoint') ?? ''
+    const outside = inside.replace('127.0.0.1', 'localhost')
+    assert.notEqual(inside, outside)
+    await using service = await startService({
+      flags: {
+        'blobs-redirect': '1',
+        'blobs-url': `${testBlobsUrl('public')}&public_endpoint=${outside}`,
+      },
+    })
+    const client = new ImageClient(service.url, service.imageKey)
+    const bytes = await gradient(20, 10).png().toBuffer()
+    const hash = String((await client.upload(bytes)).body['hash'])
+    const redirect = await client.link(hash, { redirect: 'manual' })
+    assert.ok(redirect.headers.get('location')?.startsWith(`${outside}/`))
+    assert.ok((await bytesOf(await client.link(hash))).equals(bytes))
+  })
+
+  test('lists more keys than it gives at a time', async () => {
+    await using folder = await temporaryFolder()
+    const staging = await Staging.open(folder.path, { flush: false })
+    const { store, close } = openS3Blobs(testLocation('many'), staging, () => {})
+    const staged = await staging.write(Buffer.from('x'))
+    const keys = Array.from({ length: 2_005 }, (_, index) => `key.${index}`)
+    const left = keys.values()
+    await Promise.all(
+      Array.from({ length: 32 }, async () => {
+        for (const key of left) await store.put(key, staged)
+      }),
+    )
+    const listed: string[] = []
+    for await (const { key } of store.keys()) listed.push(key)
+    close()
+    assert.deepEqual(listed.toSorted(), keys.toSorted())
+  })
+
+  for (const [name, variables, bucket, hint] of [
+    ['bucket', {}, 'no-such-bucket', 'NoSuchBucket, status 404: the bucket does not exist'],
+    [
+      'access key',
+      { AWS_ACCESS_KEY_ID: 'UNKNOWN' },
+      undefined,
+      'InvalidAccessKeyId, status 403: the store does not know the access key',
+    ],
+    [
+      'secret',
+      { AWS_SECRET_ACCESS_KEY: 'wrong' },
+      undefined,
+      'SignatureDoesNotMatch, status 403: the secret key is not the one of the access key',
+    ],
+  ] as const) {
+    test(`a wrong ${name} is told at the start`, async () => {
+      const before = { ...process.env }
+      Object.assign(process.env, variables)
+      try {
+        const url = testBlobsUrl('start') ?? ''
+        const flags = {
+          'blobs-url': bucket === undefined ? url : url.replace(/^s3:\/\/[^/]+/, `s3://${bucket}`),
+        }
+        await using service = await startService({ flags })
+        assert.equal((await fetch(`${service.url}/readyz`)).status, 503)
+        assert.ok(service.log().includes(`"reason":"S3 ping: ${hint}"`), service.log())
+      } finally {
+        for (const key of Object.keys(variables)) process.env[key] = before[key]
+      }
+    })
+  }
+
   test('keeps every acknowledged upload over kill -9', async (context) => {
     await using founder = await startService()
     const { data } = founder

@@ -314,9 +314,13 @@ suite('verify', { timeout: 120_000 }, () => {
     )
     assert.match((await run()).stdout, /^lost: 3 /m)
 
-    for (const wrong of [['more'], ['--examples', 'x'], ['--unknown'], ['--port', 'x']]) {
-      assert.equal((await run(...wrong)).code, 2)
-    }
-    assert.equal((await run('--database-url', 'postgres://nobody@127.0.0.1:1/x')).code, 2)
+    const wrong = [
+      ['more'],
+      ['--examples', 'x'],
+      ['--port', 'x'],
+      ['--database-url', 'postgres://a@127.0.0.1:1/x'],
+    ]
+    const codes = await Promise.all(wrong.map(async (rest) => (await run(...rest)).code))
+    assert.deepEqual(codes, [2, 2, 2, 2])
   })
 })
