@@ -64,8 +64,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
   const repair = (await checkOwner()) && isSound && options.repair
   if (!isSound)
     findings.add('store', 'the database is damaged, so what it says of the store is not relied on')
-  await checkBytes()
-  await checkStrays()
+  for (const check of [checkBytes, checkStrays]) await (isSound ? check() : readable('blobs', check))
   progress.end()
   return { findings, repaired: repairer.done, checked }
 

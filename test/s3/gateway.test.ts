@@ -95,8 +95,7 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
   })
 
   test('takes addresses that were signed for its public endpoint', async () => {
-    const address = new URL((testBlobsUrl('public') ?? '').replace('s3:', 'http:'))
-    const inside = address.searchParams.get('endpoint') ?? ''
+    const inside = testLocation('public').endpoint ?? ''
     const outside = inside.replace('127.0.0.1', 'localhost')
     assert.notEqual(inside, outside)
     await using service = await startService({
@@ -118,7 +117,7 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
     const staging = await Staging.open(folder.path, { flush: false })
     const { store, close } = openS3Blobs(testLocation('many'), staging, () => {})
     const staged = await staging.write(Buffer.from('x'))
-    const keys = Array.from({ length: 2_005 }, (_, index) => `key.${index}`)
+    const keys = Array.from({ length: 1_005 }, (_, index) => `key.${index}`)
     const left = keys.values()
     await Promise.all(
       Array.from({ length: 32 }, async () => {
