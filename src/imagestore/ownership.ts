@@ -15,7 +15,7 @@ export const STRANGE_STORE =
   'the image store has no owner, and holds none of the images that the database knows'
 
 /** The store cannot be written to: what it holds would be in another database's way, or lost. */
-export class NotOurStore extends Error {
+class NotOurStore extends Error {
   constructor(ownership: Exclude<Ownership, { readonly kind: 'own' }>) {
     super(ownership.kind === 'foreign' ? `${FOREIGN_STORE}, ${ownership.owner}` : STRANGE_STORE)
   }

@@ -22,13 +22,21 @@ export interface Operations {
   readonly client: S3Client
   readonly location: S3Location
   /** @param name of the object, under the store's prefix */
-  addressOf(name: string): Address
+  readonly addressOf: (name: string) => Address
   /** Turns whatever goes wrong into what a caller may see. */
-  told<T>(operation: string, work: () => Promise<T>): Promise<T>
+  readonly told: <T>(operation: string, work: () => Promise<T>) => Promise<T>
   /** Several attempts, as long as `patience` says. */
-  attempts<T>(operation: string, patience: Patience, work: (attempt: Attempt) => Promise<T>): Promise<T>
+  readonly attempts: <T>(
+    operation: string,
+    patience: Patience,
+    work: (attempt: Attempt) => Promise<T>,
+  ) => Promise<T>
   /** All of it: in line with others, several attempts, told. `bytes` that move allow for more time. */
-  operate<T>(operation: string, bytes: number, work: (attempt: Attempt) => Promise<T>): Promise<T>
+  readonly operate: <T>(
+    operation: string,
+    bytes: number,
+    work: (attempt: Attempt) => Promise<T>,
+  ) => Promise<T>
 }
 
 export function createOperations(
