@@ -208,24 +208,35 @@ suite('verify', { timeout: 120_000 }, () => {
   test('images that are deleted or uploaded while it looks are no faults', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
-    const pictures = Array.from({ length: 30 }, (_, index) => stamped(png, String(index)))
-    for (const picture of pictures) await fotos.upload(picture)
-    let done = false
-    const traffic = async () => {
-      while (!done) {
-        for (const picture of pictures) {
-          await fotos.remove(expectedHash(picture))
-          await fotos.upload(picture)
-        }
-      }
+    const { blobs } = service.app.context
+    const sweeps = sweepsOf(service)
+    const [first, second] = [stamped(png, 'first'), stamped(png, 'second')]
+    for (const picture of [first, second]) await fotos.upload(picture)
+    const forget = async (picture: Buffer) => {
+      await fotos.remove(expectedHash(picture))
+      await sweeps.trash()
     }
-    const running = traffic()
-    for (let round = 0; round < 5; round++) {
-      const { found } = await look(service, { clock: { now: Date.now } })
-      assert.deepEqual(found, {})
+    const firstKey = await keyOf(service, first)
+    const changing: BlobStore = {
+      ...blobs,
+      // Between the look at the record and the one at the bytes the image is deleted, and uploaded anew.
+      async whole(key) {
+        if (key !== firstKey) return blobs.whole(key)
+        await forget(first)
+        await fotos.upload(first)
+        return blobs.whole(key)
+      },
+      // Between its listing and its look-up another goes.
+      async *keys() {
+        const all = await Array.fromAsync(blobs.keys())
+        await forget(second)
+        yield* all
+      },
     }
-    done = true
-    await running
+    const { found, repaired } = await look(service, { repair: true, blobs: changing })
+    assert.deepEqual(found, {})
+    assert.deepEqual(repaired, NOTHING_DONE)
+    assert.ok((await bytesOf(await fotos.link(expectedHash(first)))).equals(first))
   })
 
   test("another database's store is left alone: nothing swept, repaired or written, until it is claimed", async () => {
