@@ -228,7 +228,8 @@ suite('verify', { timeout: 120_000 }, () => {
       },
       // Between its listing and its look-up another goes.
       async *keys() {
-        const all = await Array.fromAsync(blobs.keys())
+        const all: { key: string; writtenAt: number }[] = []
+        for await (const one of blobs.keys()) all.push(one)
         await forget(second)
         yield* all
       },
