@@ -95,13 +95,15 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
   })
 
   test('takes addresses that were signed for its public endpoint', async () => {
-    const inside = testLocation('public').endpoint ?? ''
+    // A place of its own in every run: a store belongs to the database that used it first.
+    const name = `public-${randomBytes(6).toString('hex')}`
+    const inside = testLocation(name).endpoint ?? ''
     const outside = inside.replace('127.0.0.1', 'localhost')
     assert.notEqual(inside, outside)
     await using service = await startService({
       flags: {
         'blobs-redirect': '1',
-        'blobs-url': `${testBlobsUrl('public')}&public_endpoint=${outside}`,
+        'blobs-url': `${testBlobsUrl(name)}&public_endpoint=${outside}`,
       },
     })
     const client = new ImageClient(service.url, service.imageKey)
@@ -115,7 +117,11 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
   test('lists more keys than it gives at a time', async () => {
     await using folder = await temporaryFolder()
     const staging = await Staging.open(folder.path, { flush: false })
-    const { store, close } = openS3Blobs(testLocation('many'), staging, () => {})
+    const { store, close } = openS3Blobs(
+      testLocation(`many-${randomBytes(6).toString('hex')}`),
+      staging,
+      () => {},
+    )
     const staged = await staging.write(Buffer.from('x'))
     const keys = Array.from({ length: 1_005 }, (_, index) => `key.${index}`)
     const left = keys.values()
