@@ -8,6 +8,7 @@ import { BodyBudget } from './http/request-body.ts'
 import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { imagestoreRoutes, openImagestore, type Imagestore } from './imagestore/index.ts'
+import { FOREIGN_STORE, STRANGE_STORE } from './imagestore/ownership.ts'
 import { VERSION } from './version.ts'
 
 /** Memory for bodies that are being received or worked on. */
@@ -58,7 +59,7 @@ export async function createRoutes(
   images: Imagestore,
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
-  const { accounts, blobs, clock, config, database, log, metrics, resolver, tasks } = context
+  const { accounts, clock, config, database, log, metrics, resolver, tasks } = context
   const server = await createServer({
     log,
     metrics,
@@ -72,7 +73,7 @@ export async function createRoutes(
   }
   await server.register(
     async (app) => {
-      serviceRoutes(app, metrics, [() => database.ping(), () => blobs.ping()])
+      serviceRoutes(app, metrics, [() => database.ping(), () => images.store.ping()])
       domainwatchRoutes(app, shared, {
         database,
         tasks,
@@ -97,8 +98,11 @@ function chores({ clock, database, log, staging }: Context, images: Imagestore):
       everyMs: 60 * MINUTE,
       run: async () => {
         const staged = await staging.sweep(clock.now(), LEFTOVER_AGE_MS)
-        const orphans = await images.store.sweepOrphans(LEFTOVER_AGE_MS)
+        const sweep = await images.store.sweepOrphans(LEFTOVER_AGE_MS)
+        const orphans = sweep.kind === 'swept' ? sweep.removed : 0
         if (staged + orphans > 0) log.info({ staged, orphans }, 'leftovers of interrupted uploads removed')
+        if (sweep.kind === 'foreign') log.error({ owner: sweep.owner }, FOREIGN_STORE)
+        if (sweep.kind === 'strange') log.error({}, STRANGE_STORE)
       },
     },
   ]

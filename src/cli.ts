@@ -15,6 +15,9 @@ switch (name) {
   case 'export':
     await (await import('./cli/export.ts')).exportAll(args)
     break
+  case 'verify':
+    await (await import('./cli/verify.ts')).verifyCommand(args)
+    break
   case 'help':
   case '--help':
   case '-h':

@@ -6,6 +6,7 @@ import type { BlobStore } from './blobs/blob-store.ts'
 import { makeFolder } from './blobs/durable.ts'
 import { observed } from './blobs/observed.ts'
 import { openBlobs, reasonOf } from './blobs/open.ts'
+import type { ObserveAttempts, ObserveFaults } from './blobs/s3/operations.ts'
 import { Staging } from './blobs/staging.ts'
 import type { Config } from './config/config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
@@ -57,9 +58,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     () => database.close(),
   ]
   const staging = await Staging.open(join(data, 'staging'), { flush: config.blobsUrl === undefined })
-  const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, (operation, error) =>
-    log.warn({ operation, reason: reasonOf(error) }, 'the image store failed'),
-  )
+  const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, ...observeS3(metrics, log))
   closing.push(async () => blobs.close())
   const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])
   observe(metrics, database, tasks, resolver)
@@ -98,6 +97,24 @@ export async function openDatabase(config: Config, metrics?: Metrics, log?: Logg
   const data = resolve(config.data)
   await makeFolder(data)
   return openSqlite(join(data, 'catalejo.db'), observe)
+}
+
+/** What becomes of requests to an S3 store, for the log and the metrics. */
+function observeS3(metrics: Metrics, log: Logger): [ObserveFaults, ObserveAttempts] {
+  const labels = ['operation']
+  const attempts = metrics.counter('catalejo_s3_attempts_total', 'Requests to the S3 store', labels)
+  const retries = metrics.counter('catalejo_s3_retries_total', 'Those of them that repeat one', labels)
+  const faults = metrics.counter('catalejo_s3_faults_total', 'Operations that failed for good', labels)
+  return [
+    (operation, error) => {
+      faults.inc({ operation })
+      log.warn({ operation, reason: reasonOf(error) }, 'the image store failed')
+    },
+    (operation, number) => {
+      attempts.inc({ operation })
+      if (number > 1) retries.inc({ operation })
+    },
+  ]
 }
 
 function observe(metrics: Metrics, database: Database, tasks: Tasks, resolver: Resolver): void {

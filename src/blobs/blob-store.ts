@@ -8,14 +8,31 @@ import type { StagedFile } from './staging.ts'
 export interface BlobStore {
   /** Stores a staged file under a new key. When this resolves the bytes survive power loss. */
   put(key: string, staged: StagedFile): Promise<void>
-  /** The whole blob of a known size, for small ones; undefined when there is none. */
+  /**
+   * The whole blob of a known size, for small ones; undefined when there is none.
+   * @throws BlobDamaged when it has another size
+   */
   read(key: string, size: number): Promise<Buffer | undefined>
-  /** The bytes from `start` to `end` (inclusive) as a stream; undefined when there is no such blob. */
+  /**
+   * The bytes from `start` to `end` (inclusive) as a stream; undefined when there is no such blob.
+   * @throws BlobDamaged when it has no such bytes: a stream that was handed out gives all of them or fails
+   */
   stream(key: string, start: number, end: number): Promise<Readable | undefined>
+  /** All that is stored under a key, whatever size that has, for those that check it; undefined when there is none. */
+  whole(key: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
   /** Lends a local file that holds the blob for as long as `use` runs; undefined when there is no such blob. */
   lend<T>(key: string, use: (path: string) => Promise<T>): Promise<T | undefined>
   /** Removes a blob; one that is not there is no fault. */
   remove(key: string): Promise<void>
+  /** Moves a blob aside, to where only a person looks for it; one that is not there is no fault. */
+  quarantine(key: string): Promise<void>
+  /**
+   * Whom the store belongs to: the id that was claimed first; undefined when nobody claimed it yet.
+   * @param claim an id that becomes the owner where there is none
+   */
+  owner(claim?: string): Promise<string | undefined>
+  /** From then on it belongs to nobody. */
+  disown(): Promise<void>
   /** Every key, with the time its blob was written (milliseconds since 1970), in no order. */
   keys(): AsyncIterable<{ readonly key: string; readonly writtenAt: number }>
   /** Rejects when the store cannot be used. */

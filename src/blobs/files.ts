@@ -1,9 +1,12 @@
-import { createReadStream, readFileSync } from 'node:fs'
-import { mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { createReadStream, fstatSync, readFileSync } from 'node:fs'
+import { mkdir, open, opendir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
+import { orUndefined } from './absent.ts'
 import type { BlobStore } from './blob-store.ts'
+import { BlobDamaged } from './damaged.ts'
 import { makeFolder, syncFolder } from './durable.ts'
+import { ownerFile, removeOwnerFile } from './owner-file.ts'
 
 /**
  * Below this size a file is read at once on the event loop: some 20 µs from the page cache, where the three
@@ -11,12 +14,16 @@ import { makeFolder, syncFolder } from './durable.ts'
  */
 const SYNC_READ_BYTES = 256 * 1024
 
+/** Blobs are in folders of two characters; nothing else has such a name. */
+const QUARANTINE = 'quarantine'
+const FOLDER_LENGTH = 2
+
 /** Blobs as files, in folders named by the first two characters of the key. */
 export async function openFileBlobs(root: string): Promise<BlobStore> {
   await makeFolder(root)
   const folders = new Map<string, Promise<void>>()
 
-  const pathOf = (key: string) => join(root, key.slice(0, 2), key)
+  const pathOf = (key: string) => join(root, key.slice(0, FOLDER_LENGTH), key)
 
   /** Makes sure that a folder is there for good, also for those who ask while it is being made. */
   function folderFor(path: string): Promise<void> {
@@ -48,17 +55,28 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
 
     async read(key, size) {
       const path = pathOf(key)
-      return orUndefined(() => (size <= SYNC_READ_BYTES ? readFileSync(path) : readFile(path)))
+      const bytes = await orUndefined(() => (size <= SYNC_READ_BYTES ? readFileSync(path) : readFile(path)))
+      if (bytes !== undefined && bytes.byteLength !== size) {
+        throw new BlobDamaged(`${key} is ${bytes.byteLength} bytes long, not ${size}`)
+      }
+      return bytes
     },
 
     async stream(key, start, end) {
       const handle = await orUndefined(() => open(pathOf(key), 'r'))
       if (handle === undefined) return undefined
-      if (end < start) {
-        await handle.close()
-        return Readable.from([])
-      }
-      return createReadStream('', { fd: handle, start, end, highWaterMark: SYNC_READ_BYTES })
+      // Asked now: once a part of it is sent, a file that ends early can no more be told from one that does not.
+      const { size } = fstatSync(handle.fd)
+      if (size > end) return streamOf(handle, start, end)
+      await handle.close()
+      throw new BlobDamaged(`${key} is ${size} bytes long and has no bytes ${start} to ${end}`)
+    },
+
+    async whole(key) {
+      const handle = await orUndefined(() => open(pathOf(key), 'r'))
+      if (handle === undefined) return undefined
+      const { size } = fstatSync(handle.fd)
+      return { size, body: await streamOf(handle, 0, size - 1) }
     },
 
     async lend(key, use) {
@@ -71,9 +89,19 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
       await rm(pathOf(key), { force: true })
     },
 
+    async quarantine(key) {
+      const folder = join(root, QUARANTINE)
+      await makeFolder(folder)
+      await orUndefined(() => rename(pathOf(key), join(folder, key)))
+      await syncFolder(folder)
+    },
+
+    owner: (claim) => ownerFile(root, claim),
+    disown: () => removeOwnerFile(root),
+
     async *keys() {
       for await (const entry of await opendir(root)) {
-        if (!entry.isDirectory()) continue
+        if (!entry.isDirectory() || entry.name.length !== FOLDER_LENGTH) continue
         const folder = join(root, entry.name)
         for await (const file of await opendir(folder)) {
           const info = await orUndefined(() => stat(join(folder, file.name)))
@@ -88,11 +116,8 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
   }
 }
 
-async function orUndefined<T>(operation: () => T | Promise<T>): Promise<T | undefined> {
-  try {
-    return await operation()
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
+async function streamOf(handle: FileHandle, start: number, end: number): Promise<Readable> {
+  if (end >= start) return createReadStream('', { fd: handle, start, end, highWaterMark: SYNC_READ_BYTES })
+  await handle.close()
+  return Readable.from([])
 }

@@ -2,6 +2,7 @@ import type { BlobStore } from './blob-store.ts'
 import { openFileBlobs } from './files.ts'
 import type { S3Location } from './s3/location.ts'
 import { resuming } from './s3/resumed.ts'
+import type { ObserveAttempts, ObserveFaults } from './s3/operations.ts'
 import type { Staging } from './staging.ts'
 
 /** What is behind an answer that only says that the service is overloaded. */
@@ -13,17 +14,19 @@ export function reasonOf({ cause, message }: Error): string {
  * The store that the settings ask for.
  * @param location undefined for files in `folder`
  * @param onFault told of every operation of a distant store that failed for good
+ * @param onAttempt told of every request to a distant store
  */
 export async function openBlobs(
   location: S3Location | undefined,
   folder: string,
   staging: Staging,
-  onFault: (operation: string, error: Error) => void,
+  onFault: ObserveFaults,
+  onAttempt?: ObserveAttempts,
 ): Promise<{ readonly store: BlobStore; readonly close: () => void }> {
   if (location === undefined) return { store: await openFileBlobs(folder), close: () => {} }
   // The client library is large: who keeps files does not load it.
   const { openS3Blobs } = await import('./s3/store.ts')
-  const opened = openS3Blobs(location, staging, onFault)
+  const opened = openS3Blobs(location, staging, onFault, undefined, onAttempt)
   // It may come up later than this service, so nothing waits for it; but what is wrong is logged at once.
   opened.store.ping().catch(() => {})
   return { ...opened, store: resuming(opened.store) }

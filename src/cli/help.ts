@@ -13,6 +13,11 @@ catalejo key revoke ID                     revoke a key, at once
 catalejo import [--account NAME] [--format registrations|deletions|csv|ndjson] [--dry-run] [--restart] FILE…
                                            load the registry's lists or an export; - is standard input
 catalejo export [--format csv|ndjson]      write every record to standard output
+catalejo verify                            look for lost, rotted and left over images and for faults of the
+                                           database; exit 0: none, 1: some, 2: could not be done
+  --repair                                 mark what is lost, put aside what is rotted, remove what is left over
+  --claim                                  make the image store this database's, whosever it was
+  --examples N                             list so many of each kind of fault (10)
 
 Flags, and the environment variable of each (a flag wins; NAME_FILE names a file with the value):
 ${lines.join('\n')}`)

@@ -36,7 +36,7 @@ interface Run {
 export async function importFiles(args: readonly string[]): Promise<void> {
   const options = readOptions(args, ['account', 'format'], ['dry-run', 'restart'])
   if (options === undefined) return
-  const { config, own, on, positionals } = options
+  const { config, own, positionals, switches } = options
   const format = IMPORT_FORMATS.find((name) => name === own['format'])
   if (own['format'] !== undefined && format === undefined)
     return usageFault(`--format takes ${IMPORT_FORMATS.join(', ')}`)
@@ -52,8 +52,8 @@ export async function importFiles(args: readonly string[]): Promise<void> {
       database,
       account,
       format,
-      isDry: on.has('dry-run'),
-      restart: on.has('restart'),
+      isDry: switches.has('dry-run'),
+      restart: switches.has('restart'),
       progress,
     }
     for (const file of positionals) {

@@ -8,31 +8,31 @@ interface Options {
   readonly positionals: readonly string[]
   /** The flags of the subcommand itself. */
   readonly own: Flags
-  /** Those of them that are on: flags without a value. */
-  readonly on: ReadonlySet<string>
+  /** Those of its switches that are on. */
+  readonly switches: ReadonlySet<string>
 }
 
 /**
  * Reads a subcommand's words. What is wrong is told on standard error, with the exit code set, and the
  * result is then undefined.
  * @param ownFlags flags that the subcommand has beyond the settings, each with a value
- * @param switches the same without one
+ * @param ownSwitches those without one
  */
 export function readOptions(
   args: readonly string[],
   ownFlags: readonly string[] = [],
-  switches: readonly string[] = [],
+  ownSwitches: readonly string[] = [],
 ): Options | undefined {
   const names = [...Object.values(settings).map(({ name }) => name), ...ownFlags]
-  const optionTypes: Record<string, { type: 'string' | 'boolean' }> = {}
-  for (const name of names) optionTypes[name] = { type: 'string' }
-  for (const name of switches) optionTypes[name] = { type: 'boolean' }
   let parsed
   try {
     parsed = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: optionTypes,
+      options: {
+        ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
+        ...Object.fromEntries(ownSwitches.map((name) => [name, { type: 'boolean' as const }])),
+      },
     })
   } catch (error) {
     usageFault(error instanceof Error ? error.message : String(error))
@@ -50,10 +50,6 @@ export function readOptions(
     process.exitCode = 1
     return undefined
   }
-  return {
-    config: result.config,
-    positionals: parsed.positionals,
-    own: flags,
-    on: new Set(switches.filter((name) => parsed.values[name] === true)),
-  }
+  const switches = new Set(ownSwitches.filter((name) => parsed.values[name] === true))
+  return { config: result.config, positionals: parsed.positionals, own: flags, switches }
 }

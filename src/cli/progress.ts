@@ -81,14 +81,14 @@ function progressText(part: Part, now: number, withBar: boolean): string {
   const rate = (count - before) / seconds
   const words: string[] = []
   if (total === undefined) {
-    words.push(String(count))
+    if (count > 0) words.push(String(count))
   } else {
     const share = total === 0 ? 1 : Math.min(1, count / total)
     const filled = Math.floor(share * BAR_WIDTH)
     if (withBar) words.push(`[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}]`)
     words.push(`${count} of ${total}, ${Math.floor(share * 100)} %`)
   }
-  words.push(`${Math.round(rate)}/s`)
+  if (count > 0) words.push(`${Math.round(rate)}/s`)
   if (bytes > 0) words.push(`${(bytes / seconds / 1e6).toFixed(1)} MB/s`)
   if (total === undefined || count >= total) words.push(`after ${duration(seconds)}`)
   else if (rate > 0) words.push(`${duration((total - count) / rate)} left`)

@@ -45,6 +45,11 @@ export interface Database extends Reader {
    * node's (PostgreSQL) within milliseconds, and within 3 seconds whatever happens to the network.
    */
   version(): number
+  /**
+   * What the engine finds wrong with itself, one line a fault, nothing where all is well. SQLite reads all it has for
+   * that, which may take long.
+   */
+  check(): Promise<readonly string[]>
   /** Rejects when the engine does not answer. */
   ping(): Promise<void>
   stats(): DatabaseStats

@@ -21,6 +21,10 @@ export class Metrics {
     return new Histogram({ name, help, labelNames, buckets: SECONDS, registers: [this.registry] })
   }
 
+  counter(name: string, help: string, labelNames: string[] = []): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.registry] })
+  }
+
   /** A gauge whose value is read when the metrics are asked for. */
   gauge(name: string, help: string, read: () => number): void {
     const registers = [this.registry]

@@ -79,6 +79,11 @@ export class Delivery {
     return this.#lookups.get(hash, () => this.#database.first(blobByHash(hash)))
   }
 
+  /** Whether a blob is still the one under its hash: then its bytes should be there. */
+  async isRecorded({ key }: BlobRow): Promise<boolean> {
+    return (await this.#database.first(blobByKey(key))) !== undefined
+  }
+
   /** The bytes as they were uploaded; undefined when the blob was deleted meanwhile. */
   async original(blob: BlobRow): Promise<Content | undefined> {
     if (blob.size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) {
@@ -128,7 +133,7 @@ export class Delivery {
 
   async #derive(blob: BlobRow, plan: Plan, key: string): Promise<Derivative | undefined> {
     const derived = await this.#blobs.lend(blob.key, (path) => this.#engine.derive(path, plan))
-    if (derived?.kind === 'damaged' && (await this.#database.first(blobByKey(blob.key))) === undefined) {
+    if (derived?.kind === 'damaged' && !(await this.isRecorded(blob))) {
       // Not the image is at fault: its file was deleted while it waited for its turn.
       return undefined
     }

@@ -64,7 +64,14 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     () => engine.stats().restarts,
   )
   metrics.gauge('catalejo_images_cached_bytes', 'Images kept in memory', () => delivery.cachedBytes)
-  return { store: new ImageStore(database, blobs, staging, engine, clock), delivery }
+  const store = new ImageStore(database, blobs, staging, engine, clock)
+  context.onClose(() => store.close())
+  metrics.gauge(
+    'catalejo_images_waiting_removals',
+    'Deleted images whose bytes wait for their removal',
+    () => store.waitingRemovals,
+  )
+  return { store, delivery }
 }
 
 export interface ImagestoreRouteOptions {

@@ -1,5 +1,5 @@
 import type { Dialect } from '../database/dialect.ts'
-import { allOf, limit, sql, type Sql } from '../database/sql.ts'
+import { allOf, join, limit, sql, type Sql } from '../database/sql.ts'
 
 /** The bytes that one or more applications hold, and what decoding them told. */
 export interface BlobRow {
@@ -42,6 +42,16 @@ export const insertBlob = (blob: BlobRow) => sql`
   INSERT INTO blobs (hash, key, format, mime, size, width, height, frames, dhash)
   VALUES (${blob.hash}, ${blob.key}, ${blob.format}, ${blob.mime}, ${blob.size}, ${blob.width}, ${blob.height},
     ${blob.frames}, ${blob.dhash})`
+
+/** Other bytes of the same content under the same hash. */
+export const replaceBlob = (blob: BlobRow) => sql`
+  UPDATE blobs SET key = ${blob.key}, format = ${blob.format}, mime = ${blob.mime}, size = ${blob.size},
+    width = ${blob.width}, height = ${blob.height}, frames = ${blob.frames}, dhash = ${blob.dhash}
+  WHERE hash = ${blob.hash}`
+
+/** Changes a blob's key, unless it was changed in between. */
+export const renameBlob = (hash: string, from: string, to: string) => sql`
+  UPDATE blobs SET key = ${to} WHERE hash = ${hash} AND key = ${from}`
 
 export const deleteBlob = (hash: string) => sql`DELETE FROM blobs WHERE hash = ${hash}`
 
@@ -90,3 +100,15 @@ export const trash = (count: number) => sql<{ key: string }>`SELECT key FROM blo
 export const removeTrash = (key: string) => sql`DELETE FROM blob_trash WHERE key = ${key}`
 
 export const blobByKey = (key: string) => sql<{ key: string }>`SELECT key FROM blobs WHERE key = ${key}`
+
+export const keysOfBlobs = (keys: readonly string[]) => sql<{ key: string }>`
+  SELECT key FROM blobs WHERE key IN (${join(keys)})`
+
+export const keysOfTrash = (keys: readonly string[]) => sql<{ key: string }>`
+  SELECT key FROM blob_trash WHERE key IN (${join(keys)})`
+
+export const someBlobs = (count: number) =>
+  sql<{ key: string }>`SELECT key FROM blobs ORDER BY hash ${limit(count)}`
+
+/** What tells this database from every other. */
+export const instance = () => sql<{ id: string }>`SELECT id FROM instance`

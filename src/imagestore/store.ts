@@ -6,8 +6,12 @@ import type { Database, Transaction } from '../database/database.ts'
 import type { Dialect } from '../database/dialect.ts'
 import type { ImageEngine, Inspection } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
+import { bytesKey, isLost } from './lost.ts'
+import { findStrays } from './orphans.ts'
+import { Owner, type Ownership } from './ownership.ts'
 import * as queries from './queries.ts'
 import type { BlobRow, ImageInfo } from './queries.ts'
+import { Removals } from './removals.ts'
 
 export interface Upload {
   readonly accountId: number
@@ -18,6 +22,14 @@ export interface Upload {
 
 export type UploadOutcome =
   { readonly kind: 'stored'; readonly blob: BlobRow } | Exclude<Inspection, { readonly kind: 'image' }>
+
+export type OrphanSweep =
+  | { readonly kind: 'swept'; readonly removed: number }
+  /** Nothing was removed. */
+  | Exclude<Ownership, { readonly kind: 'own' }>
+
+/** Faults of a sweep after which it gives up: the store is in trouble, not the one blob. */
+const MAX_SWEEP_FAULTS = 3
 
 /**
  * Images and their bytes. Every write of bytes takes a key of its own (the content's hash and a random part),
@@ -31,6 +43,8 @@ export class ImageStore {
   readonly #staging: Staging
   readonly #engine: ImageEngine
   readonly #clock: Clock
+  readonly #owner: Owner
+  readonly #removals = new Removals((key) => this.#emptyTrash(key))
 
   constructor(database: Database, blobs: BlobStore, staging: Staging, engine: ImageEngine, clock: Clock) {
     this.#database = database
@@ -38,14 +52,16 @@ export class ImageStore {
     this.#staging = staging
     this.#engine = engine
     this.#clock = clock
+    this.#owner = new Owner(database, blobs)
   }
 
   /** When this resolves with `stored`, bytes and record survive power loss. */
   async upload(upload: Upload, signal: AbortSignal): Promise<UploadOutcome> {
     // Bytes that somebody holds were decoded before. Should they go away in between, they are stored anew.
     const known = await this.#database.first(queries.blobByHash(upload.hash))
-    const held = known === undefined ? undefined : await this.#record(upload, undefined)
+    const held = known === undefined || isLost(known.key) ? undefined : await this.#record(upload, undefined)
     if (held !== undefined) return { kind: 'stored', blob: held }
+    await this.#owner.assertOwn()
     const staged = await this.#staging.write(upload.bytes)
     try {
       const inspection = await this.#engine.inspect(staged.path, signal)
@@ -74,17 +90,18 @@ export class ImageStore {
     // Should this fail, nobody knows whether it was committed: the sweeper finds out, later.
     const held = await this.#record(upload, blob)
     if (held === undefined) throw new Error('the blob just inserted is not there')
-    if (held.key !== key) await this.#blobs.remove(key)
+    if (held.key !== key) this.#removals.add(key)
     return held
   }
 
   /** Writes the image's row and, where nobody holds these bytes yet, `blob`. Returns the blob that is held. */
   #record({ accountId, hash, info }: Upload, blob: BlobRow | undefined): Promise<BlobRow | undefined> {
     return this.#database.transaction(async (tx) => {
-      const held = await tx.first(queries.holdBlob(this.#database.dialect, hash))
+      const known = await tx.first(queries.holdBlob(this.#database.dialect, hash))
+      const held = known === undefined || isLost(known.key) ? undefined : known
       if (held === undefined) {
         if (blob === undefined) return undefined
-        await tx.run(queries.insertBlob(blob))
+        await tx.run(known === undefined ? queries.insertBlob(blob) : queries.replaceBlob(blob))
       }
       const seconds = Math.floor(this.#clock.now() / 1000)
       await tx.run(queries.upsertImage(accountId, hash, info, seconds))
@@ -92,35 +109,63 @@ export class ImageStore {
     })
   }
 
-  /** @returns false when this application has no such image */
+  /**
+   * The image is gone when this resolves, its bytes a little later.
+   * @returns false when this application has no such image
+   */
   async remove(accountId: number, hash: ImageHash): Promise<boolean> {
     const outcome = await this.#database.transaction(async (tx) => {
       if ((await tx.run(queries.deleteImage(accountId, hash))) === 0) return undefined
       return { unheldKey: await releaseBlob(tx, this.#database.dialect, hash) }
     })
-    // The image is gone by now; should its file resist, the sweeper comes back to it.
-    if (outcome?.unheldKey !== undefined) await this.#emptyTrash(outcome.unheldKey).catch(() => {})
+    if (outcome?.unheldKey !== undefined) this.#removals.add(outcome.unheldKey)
     return outcome !== undefined
+  }
+
+  /** Removed images whose bytes wait for their removal. */
+  get waitingRemovals(): number {
+    return this.#removals.waiting
   }
 
   /** Removes blobs that nobody holds any more, those that an interrupted removal left. */
   async sweepTrash(): Promise<void> {
-    for (const { key } of await this.#database.all(queries.trash(1_000))) await this.#emptyTrash(key)
+    let faults = 0
+    for (const { key } of await this.#database.all(queries.trash(1_000))) {
+      try {
+        await this.#emptyTrash(key)
+      } catch (error) {
+        if (++faults === MAX_SWEEP_FAULTS) throw error
+      }
+    }
   }
 
   /**
-   * Removes blobs that no row knows: what an upload leaves that was cut off between its bytes and its row.
+   * Removes blobs that no row knows, unless they may be another database's: what an upload leaves that was cut off between
+   * its bytes and its row.
    * @param minAgeMs younger ones may belong to an upload that is under way
    */
-  async sweepOrphans(minAgeMs: number): Promise<number> {
+  async sweepOrphans(minAgeMs: number): Promise<OrphanSweep> {
+    const ownership = await this.#owner.check()
+    if (ownership.kind !== 'own') return ownership
     let removed = 0
-    for await (const { key, writtenAt } of this.#blobs.keys()) {
-      if (this.#clock.now() - writtenAt < minAgeMs) continue
-      if ((await this.#database.first(queries.blobByKey(key))) !== undefined) continue
-      await this.#blobs.remove(key)
-      removed++
+    for await (const { orphans } of findStrays(this.#database, this.#blobs, this.#clock.now() - minAgeMs)) {
+      for (const key of orphans) {
+        await this.#blobs.remove(key)
+        removed++
+      }
     }
-    return removed
+    return { kind: 'swept', removed }
+  }
+
+  /** Rejects when the store cannot be used, or is not this database's. */
+  async ping(): Promise<void> {
+    await this.#blobs.ping()
+    await this.#owner.assertOwn()
+  }
+
+  /** Waits a little for removals under way. */
+  close(): Promise<void> {
+    return this.#removals.close()
   }
 
   async #emptyTrash(key: string): Promise<void> {
@@ -136,6 +181,7 @@ async function releaseBlob(tx: Transaction, dialect: Dialect, hash: ImageHash): 
   if (blob === undefined) return undefined
   if ((await tx.first(queries.anyHolder(hash))) !== undefined) return undefined
   await tx.run(queries.deleteBlob(hash))
-  await tx.run(queries.addTrash(blob.key))
-  return blob.key
+  const key = bytesKey(blob.key)
+  await tx.run(queries.addTrash(key))
+  return key
 }

@@ -31,7 +31,7 @@ test('every wrong setting is told at once, one line for each', async () => {
   const zone = 'an IANA time zone, such as America/Santiago'
   assert.deepEqual(stderr.trimEnd().split('\n').toSorted(), [
     'CATALEJO_BASE_URL: «ftp://x» (flag --base-url) is not valid, it takes an http:// or https:// address without query, such as https://example.cl/catalejo',
-    'CATALEJO_BLOBS_URL: «x» (environment) is not valid, it takes s3://bucket/prefix?endpoint=https://…&region=…&path_style=true|false, everything after the bucket optional',
+    'CATALEJO_BLOBS_URL: «x» (environment) is not valid, it takes s3://bucket/prefix?endpoint=https://…&public_endpoint=https://…&region=…&path_style=true|false, everything after the bucket optional',
     'CATALEJO_CORS_ORIGINS: «https://a.cl/» (environment) is not valid, it takes a comma-separated list, each entry * or an origin, such as https://example.cl',
     'CATALEJO_DATA: « » (environment) is not valid, it takes a folder',
     'CATALEJO_DATABASE_URL: «mysql://x» (environment) is not valid, it takes postgres://user:password@host:port/database, or nothing for SQLite in the data folder',

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { Readable } from 'node:stream'
 import type { BlobStore } from '../../src/blobs/blob-store.ts'
+import { BlobDamaged } from '../../src/blobs/damaged.ts'
 import { Staging } from '../../src/blobs/staging.ts'
 
 /** Opens the store that `folder` stands for, empty at first. Files staged for it are in another folder beside it. */
@@ -82,6 +83,47 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       assert.equal(await store.lend('absent', async () => (lent = true)), undefined)
       assert.equal(lent, false)
       await store.remove('absent')
+    })
+
+    for (const size of [0, 300_000]) {
+      test(`all ${size} bytes of a blob come with their number, for whoever does not know it`, async () => {
+        await put(`whole.${size}`, bytes.subarray(0, size))
+        const found = await store.whole(`whole.${size}`)
+        assert.equal(found?.size, size)
+        assert.deepEqual(await collect(found?.body), bytes.subarray(0, size))
+        assert.equal(await store.whole('absent'), undefined)
+      })
+    }
+
+    test('a blob that is shorter or longer than it should be is never passed on as if it were whole', async () => {
+      await put('odd', bytes.subarray(0, 1_000))
+      for (const size of [999, 1_001]) await assert.rejects(store.read('odd', size), BlobDamaged)
+      await assert.rejects(store.stream('odd', 0, 1_000), BlobDamaged)
+      await assert.rejects(store.stream('odd', 1_000, 1_999), BlobDamaged)
+    })
+
+    test('a blob in quarantine is found and listed no more, and its key is free', async () => {
+      await put('ill', bytes)
+      await store.quarantine('ill')
+      await store.quarantine('ill')
+      assert.equal(await store.whole('ill'), undefined)
+      assert.ok((await keys()).every((key) => !key.includes('ill')))
+      await put('ill', bytes.subarray(1))
+      assert.deepEqual(await store.read('ill', bytes.length - 1), bytes.subarray(1))
+    })
+
+    test('the store belongs to whoever claims it first, also of many at once, and that is no blob', async () => {
+      const before = await keys()
+      assert.equal(await store.owner(), undefined)
+      const owners = await Promise.all(['uno', 'dos', 'tres'].map((id) => store.owner(id)))
+      assert.ok(['uno', 'dos', 'tres'].includes(owners[0] ?? ''))
+      assert.deepEqual([...new Set(owners)], [owners[0]])
+      const reopened = await open(join(folder, 'store'), staging)
+      assert.equal(await reopened.owner('cuatro'), owners[0])
+      assert.deepEqual(await keys(), before)
+      await reopened.disown()
+      assert.equal(await store.owner(), undefined)
+      assert.equal(await store.owner('cinco'), 'cinco')
     })
 
     test('a removed blob is gone, and others are not', async () => {

@@ -72,7 +72,8 @@ async function killRounds(context: TestContext, lineage: number): Promise<void> 
   const sweeps = sweepsOf(last)
   await sweeps.trash()
   const [staged, orphans] = [await sweeps.staged(0), await sweeps.orphans(0)]
-  context.diagnostic(`${staged} staged files and ${orphans} blobs left behind by the kills`)
+  assert.ok(orphans.kind === 'swept')
+  context.diagnostic(`${staged} staged files and ${orphans.removed} blobs left behind by the kills`)
   const hashes = (await filesUnder(join(data, 'blobs'))).map((name) => name.slice(0, 32))
   assert.deepEqual(hashes.toSorted(), pictures.map(({ bytes }) => expectedHash(bytes)).toSorted())
 }

@@ -25,13 +25,13 @@ suite('what interrupted work leaves behind', () => {
     const sweeps = sweepsOf(service)
 
     assert.equal(await sweeps.staged(60 * MINUTE), 0)
-    assert.equal(await sweeps.orphans(60 * MINUTE), 0)
+    assert.deepEqual(await sweeps.orphans(60 * MINUTE), { kind: 'swept', removed: 0 })
     assert.equal((await stagedFiles(service)).length, 1)
     assert.equal((await blobFiles(service)).length, 2)
 
     clock.advance(61 * MINUTE)
     assert.equal(await sweeps.staged(60 * MINUTE), 1)
-    assert.equal(await sweeps.orphans(60 * MINUTE), 1)
+    assert.deepEqual(await sweeps.orphans(60 * MINUTE), { kind: 'swept', removed: 1 })
     assert.deepEqual(await stagedFiles(service), [])
     assert.deepEqual(
       (await blobFiles(service)).map((name) => name.split('.')[0]),
@@ -47,15 +47,61 @@ suite('what interrupted work leaves behind', () => {
     const { database, blobs } = service.app.context
     const remove = blobs.remove.bind(blobs)
     // The disk refuses once, as if the process had ended there.
-    Object.assign(blobs, { remove: () => Promise.reject(new Error('refused')) })
+    const refused = Promise.withResolvers<void>()
+    Object.assign(blobs, {
+      remove: () => {
+        refused.resolve()
+        return Promise.reject(new Error('refused'))
+      },
+    })
     assert.equal((await fotos.remove(expectedHash(png))).status, 200)
     assert.equal((await fotos.link(expectedHash(png))).status, 404)
+    await refused.promise
     assert.equal((await blobFiles(service)).length, 1)
     Object.assign(blobs, { remove })
 
     await sweepsOf(service).trash()
     assert.deepEqual(await blobFiles(service), [])
     await database.ping()
+  })
+
+  test('a deletion is answered though the store hangs, and is not forgotten when the service stops', async () => {
+    await using first = await startService()
+    const fotos = new ImageClient(first.url, first.imageKey)
+    await fotos.upload(png)
+    const asked = Promise.withResolvers<void>()
+    Object.assign(first.app.context.blobs, {
+      remove: () => {
+        asked.resolve()
+        return new Promise(() => {})
+      },
+    })
+    assert.equal((await fotos.remove(expectedHash(png))).status, 200)
+    await asked.promise
+    await first.stop()
+    assert.equal((await blobFiles(first)).length, 1)
+    await using second = await startService({ data: first.data })
+    await sweepsOf(second).trash()
+    assert.deepEqual(await blobFiles(second), [])
+  })
+
+  test('a blob that resists does not keep others from being removed', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    const { blobs } = service.app.context
+    const remove = blobs.remove.bind(blobs)
+    Object.assign(blobs, { remove: () => Promise.reject(new Error('refused')) })
+    for (const side of [30, 31, 32]) {
+      const picture = await gradient(side, side).png().toBuffer()
+      await fotos.upload(picture)
+      await fotos.remove(expectedHash(picture))
+    }
+    const [resisting = ''] = await blobFiles(service)
+    Object.assign(blobs, {
+      remove: (key: string) => (key === resisting ? Promise.reject(new Error('refused')) : remove(key)),
+    })
+    await sweepsOf(service).trash()
+    assert.deepEqual(await blobFiles(service), [resisting])
   })
 
   test('a start on a folder with old leftovers clears them', async () => {
@@ -107,6 +153,7 @@ suite('what interrupted work leaves behind', () => {
       for (const client of [fotos, diario])
         assert.equal((await client.remove(expectedHash(picture))).status, 200)
     }
+    await sweepsOf(service).trash()
     assert.deepEqual([await stagedFiles(service), await blobFiles(service)], [[], []])
   })
 })

@@ -72,6 +72,7 @@ suite('on a real S3 gateway', { skip, timeout: 600_000 }, async () => {
         (await filesIn('s3')).filter((file) => file !== OWN_FILE),
       )
     })
+    await context.test('looking for faults', async () => runOn(ceph, await filesIn('verifying')))
     await context.test('image hosting', async () => runOn(ceph, await filesIn('imagestore')))
   })
 })

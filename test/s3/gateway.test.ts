@@ -5,6 +5,7 @@ import { suite, test } from 'node:test'
 import { StoreUnavailable } from '../../src/blobs/s3/faults.ts'
 import { openS3Blobs } from '../../src/blobs/s3/store.ts'
 import { Staging } from '../../src/blobs/staging.ts'
+import { sweepsOf } from '../durability/sweeps.ts'
 import { startVictim } from '../durability/victim.ts'
 import { Witness } from '../durability/witness.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -89,8 +90,83 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
 
     const location = redirect.headers.get('location') ?? ''
     assert.equal((await client.remove(hash)).status, 200)
+    await sweepsOf(service).trash()
     assert.equal((await fetch(location)).status, 404)
   })
+
+  test('takes addresses that were signed for its public endpoint', async () => {
+    // A place of its own in every run: a store belongs to the database that used it first.
+    const name = `public-${randomBytes(6).toString('hex')}`
+    const inside = testLocation(name).endpoint ?? ''
+    const outside = inside.replace('127.0.0.1', 'localhost')
+    assert.notEqual(inside, outside)
+    await using service = await startService({
+      flags: {
+        'blobs-redirect': '1',
+        'blobs-url': `${testBlobsUrl(name)}&public_endpoint=${outside}`,
+      },
+    })
+    const client = new ImageClient(service.url, service.imageKey)
+    const bytes = await gradient(20, 10).png().toBuffer()
+    const hash = String((await client.upload(bytes)).body['hash'])
+    const redirect = await client.link(hash, { redirect: 'manual' })
+    assert.ok(redirect.headers.get('location')?.startsWith(`${outside}/`))
+    assert.ok((await bytesOf(await client.link(hash))).equals(bytes))
+  })
+
+  test('lists more keys than it gives at a time', async () => {
+    await using folder = await temporaryFolder()
+    const staging = await Staging.open(folder.path, { flush: false })
+    const { store, close } = openS3Blobs(
+      testLocation(`many-${randomBytes(6).toString('hex')}`),
+      staging,
+      () => {},
+    )
+    const staged = await staging.write(Buffer.from('x'))
+    const keys = Array.from({ length: 1_005 }, (_, index) => `key.${index}`)
+    const left = keys.values()
+    await Promise.all(
+      Array.from({ length: 32 }, async () => {
+        for (const key of left) await store.put(key, staged)
+      }),
+    )
+    const listed: string[] = []
+    for await (const { key } of store.keys()) listed.push(key)
+    close()
+    assert.deepEqual(listed.toSorted(), keys.toSorted())
+  })
+
+  for (const [name, variables, bucket, hint] of [
+    ['bucket', {}, 'no-such-bucket', 'NoSuchBucket, status 404: the bucket does not exist'],
+    [
+      'access key',
+      { AWS_ACCESS_KEY_ID: 'UNKNOWN' },
+      undefined,
+      'InvalidAccessKeyId, status 403: the store does not know the access key',
+    ],
+    [
+      'secret',
+      { AWS_SECRET_ACCESS_KEY: 'wrong' },
+      undefined,
+      'SignatureDoesNotMatch, status 403: the secret key is not the one of the access key',
+    ],
+  ] as const) {
+    test(`a wrong ${name} is told at the start`, async () => {
+      const before = { ...process.env }
+      Object.assign(process.env, variables)
+      try {
+        const url = testBlobsUrl('start') ?? ''
+        const flags = {
+          'blobs-url': bucket === undefined ? url : url.replace(/^s3:\/\/[^/]+/, `s3://${bucket}`),
+        }
+        await using service = await startService({ flags })
+        assert.equal((await fetch(`${service.url}/readyz`)).status, 503)
+        assert.ok(service.log().includes(`"reason":"S3 ping: ${hint}"`), service.log())
+      } finally {
+        for (const key of Object.keys(variables)) process.env[key] = before[key]
+      }
+    })
+  }
 
   test('keeps every acknowledged upload over kill -9', async (context) => {
     await using founder = await startService()

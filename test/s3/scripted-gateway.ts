@@ -79,8 +79,24 @@ export class ScriptedGateway {
       case 'cut':
       case 'rot':
       case undefined:
+        if (/^\/[^/]+\/?$/.test(path)) return this.#answerBucket(method, path, url, response)
         return this.#answer(method, path, request, response, body, trouble)
     }
+  }
+
+  #answerBucket(method: string, path: string, url: string, response: ServerResponse): void {
+    if (method === 'HEAD') return void response.end()
+    const prefix = `${path.replace(/\/?$/, '/')}${new URLSearchParams(url.split('?')[1]).get('prefix') ?? ''}`
+    const keys = [...this.objects.keys()].filter(
+      (key) => key.startsWith(prefix) && !key.includes('/', prefix.length),
+    )
+    const contents = keys.map((key) => {
+      const name = key.slice(key.indexOf('/', 1) + 1)
+      return `<Contents><Key>${name}</Key><LastModified>${new Date().toISOString()}</LastModified></Contents>`
+    })
+    response.end(
+      `<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`,
+    )
   }
 
   #store(method: string, path: string, request: IncomingMessage, bytes: Buffer): boolean {

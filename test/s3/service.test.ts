@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { bytesOf, gradient, ImageClient, noise, plain } from '../support/images.ts'
+import { bytesOf, expectedHash, gradient, ImageClient, noise, plain } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 import { ScriptedGateway } from './scripted-gateway.ts'
 
@@ -65,6 +65,84 @@ suite('the service over an object store in trouble', { timeout: 60_000, concurre
     await assert.rejects(async () => bytesOf(await bench.client.link(hash)))
     assert.ok((await bytesOf(await bench.client.link(hash))).equals(large))
   })
+
+  test('a small original, a part and a transformation that are cut are read again, or a 503', async () => {
+    await using bench = await open()
+    const { gateway, client } = bench
+    const pictures = [noise(300, 300), noise(300, 301), noise(300, 302)].map((one) => one.png().toBuffer())
+    const [first, ...others] = await Promise.all(pictures)
+    assert.ok(first !== undefined)
+    const large = await noise(700, 700).png().toBuffer()
+    for (const bytes of [first, ...others, large]) assert.equal((await client.upload(bytes)).status, 200)
+    const cut = { kind: 'cut', bytes: 50_000 } as const
+
+    gateway.script = [cut]
+    assert.ok((await bytesOf(await client.link(expectedHash(first)))).equals(first))
+    gateway.script = [cut]
+    assert.equal((await client.link(`${expectedHash(first)}&m=w_10`)).status, 200)
+    const range = { headers: { range: 'bytes=1000-999999' } }
+    gateway.script = [cut]
+    await assert.rejects(async () => bytesOf(await client.link(expectedHash(large), range)))
+    assert.ok(
+      (await bytesOf(await client.link(expectedHash(large), range))).equals(large.subarray(1_000, 1_000_000)),
+    )
+
+    gateway.always = cut
+    for (const [index, bytes] of others.entries()) {
+      const link = await client.link(`${expectedHash(bytes)}${index === 0 ? '' : '&m=w_10'}`)
+      assert.equal(link.status, 503)
+      await link.arrayBuffer()
+    }
+  })
+
+  test('a deletion is answered at once while it hangs', async () => {
+    await using bench = await open()
+    const { gateway, client } = bench
+    const bytes = await gradient(20, 10).png().toBuffer()
+    await client.upload(bytes)
+    gateway.always = { kind: 'hang' }
+    const start = performance.now()
+    assert.equal((await client.remove(expectedHash(bytes))).status, 200)
+    // An attempt alone is waited for four seconds.
+    assert.ok(performance.now() - start < 3_000)
+    assert.equal((await client.link(expectedHash(bytes))).status, 404)
+    gateway.always = undefined
+  })
+
+  test('requests, repeated ones and faults are counted by what they were for', async () => {
+    await using bench = await open()
+    const { gateway, client } = bench
+    const bytes = await gradient(20, 10).png().toBuffer()
+    await client.upload(bytes)
+    const count = async (name: string) => {
+      const text = await (await fetch(`${bench.service.url}/metrics`)).text()
+      return Number(
+        new RegExp(`^catalejo_s3_${name}_total\\{operation="put"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0,
+      )
+    }
+    const counts = async () => [await count('attempts'), await count('retries'), await count('faults')]
+    assert.deepEqual(await counts(), [1, 0, 0])
+    gateway.always = { kind: 'status', status: 503 }
+    await client.upload(await gradient(10, 20).png().toBuffer())
+    assert.deepEqual(await counts(), [4, 2, 1])
+  })
+
+  for (const [status, code, hint] of [
+    [404, 'NoSuchBucket', 'the bucket does not exist'],
+    [403, 'SignatureDoesNotMatch', 'the secret key is not the one of the access key'],
+    [301, 'PermanentRedirect', 'the bucket is in another region, or at another endpoint'],
+  ] as const) {
+    test(`a start on a store that answers ${code} says why, and that the service is not ready`, async () => {
+      await using gateway = await ScriptedGateway.start()
+      gateway.always = { kind: 'status', status, code }
+      await using service = await startService({
+        flags: { 'blobs-url': `s3://bucket/images?endpoint=${gateway.endpoint}` },
+      })
+      assert.equal((await fetch(`${service.url}/readyz`)).status, 503)
+      const reason = `"operation":"ping","reason":"S3 ping: ${code}, status ${status}: ${hint}"`
+      assert.ok(service.log().includes(reason), service.log())
+    })
+  }
 
   test('a client that goes away ends the request behind its own', async () => {
     await using bench = await open()

@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlobStore } from '../../src/blobs/blob-store.ts'
-import { BlobDamaged, StoreUnavailable } from '../../src/blobs/s3/faults.ts'
+import { BlobDamaged } from '../../src/blobs/damaged.ts'
+import { StoreUnavailable } from '../../src/blobs/s3/faults.ts'
+import { parseS3Location } from '../../src/blobs/s3/location.ts'
 import { S3_DEFAULTS, type S3Options } from '../../src/blobs/s3/options.ts'
 import { openS3Blobs } from '../../src/blobs/s3/store.ts'
 import { Staging } from '../../src/blobs/staging.ts'
@@ -32,7 +34,8 @@ async function openBench(options: Partial<S3Options> = {}): Promise<Bench> {
   const staging = await Staging.open(folder, { flush: false })
   const gateway = await ScriptedGateway.start()
   const { endpoint } = gateway
-  const location = { bucket: 'bucket', prefix: 'images/', endpoint, region: undefined, pathStyle: true }
+  const location = parseS3Location(`s3://bucket/images?endpoint=${endpoint}`)
+  assert.ok(location !== undefined)
   const faults: string[] = []
   const { store, close } = openS3Blobs(location, staging, (operation) => faults.push(operation), {
     ...S3_DEFAULTS,

@@ -1,13 +1,11 @@
 import { Overload } from '../../core/errors.ts'
+import { BlobDamaged } from '../damaged.ts'
 
 /** The store was silent for too long. */
 export class Silence extends Error {}
 
 /** A body ended before, or went on after, the length that was announced. */
 export class WrongLength extends Error {}
-
-/** The store holds a blob in another size or with another content than it was stored. */
-export class BlobDamaged extends Error {}
 
 /** The store cannot be reached, is overloaded or fails; the same request may succeed a little later. */
 export class StoreUnavailable extends Overload {
@@ -68,12 +66,25 @@ export function translate(operation: string, error: unknown): Error {
   return isPassing(error) ? new StoreUnavailable(told) : told
 }
 
+/** What is wrong with the settings, in words: stores say it in codes, and clients of theirs often not at all. */
+const HINTS: Readonly<Record<string, string>> = {
+  NoSuchBucket: 'the bucket does not exist',
+  InvalidAccessKeyId: 'the store does not know the access key',
+  SignatureDoesNotMatch: 'the secret key is not the one of the access key',
+  AccessDenied: 'the access key has not the rights that are needed on the bucket',
+  CredentialsProviderError: 'there is no access key in the AWS variables, files or machine role',
+  PermanentRedirect: 'the bucket is in another region, or at another endpoint',
+  AuthorizationHeaderMalformed: 'the bucket is in another region',
+  RequestTimeTooSkewed: 'the clock of this machine is wrong',
+}
+
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown fault'
+  const hint = HINTS[error.name]
   const status = statusOf(error)
   const code = codeOf(error)
   const known = [error.name, ...(status > 0 ? [`status ${status}`] : []), ...(code === '' ? [] : [code])]
-  return `${known.join(', ')}: ${error.message}`
+  return `${known.join(', ')}: ${hint ?? error.message}`
 }
 
 function codeOf(error: Error): string {

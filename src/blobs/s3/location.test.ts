@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseS3Location } from './location.ts'
 
-const AMAZON = { prefix: '', endpoint: undefined, region: undefined, pathStyle: false }
+const AMAZON = {
+  prefix: '',
+  endpoint: undefined,
+  publicEndpoint: undefined,
+  region: undefined,
+  pathStyle: false,
+}
 
 test('a bucket alone is one of Amazon', () => {
   assert.deepEqual(parseS3Location('s3://fotos'), { bucket: 'fotos', ...AMAZON })
@@ -25,12 +31,21 @@ test('with an endpoint the bucket goes into the path, unless told otherwise', ()
     bucket: 'fotos',
     prefix: 'a/',
     endpoint,
+    publicEndpoint: undefined,
     region: undefined,
     pathStyle: true,
   })
   assert.equal(parseS3Location(`s3://fotos?endpoint=${endpoint}&path_style=false`)?.pathStyle, false)
   assert.equal(parseS3Location('s3://fotos?path_style=true')?.pathStyle, true)
   assert.equal(parseS3Location(`s3://fotos?endpoint=${encodeURIComponent(endpoint)}`)?.endpoint, endpoint)
+})
+
+test('clients may find it elsewhere', () => {
+  const location = parseS3Location(
+    's3://fotos?endpoint=http://10.0.0.1:7480&public_endpoint=https://fotos.example.cl',
+  )
+  assert.equal(location?.endpoint, 'http://10.0.0.1:7480')
+  assert.equal(location?.publicEndpoint, 'https://fotos.example.cl')
 })
 
 for (const text of [
@@ -50,6 +65,7 @@ for (const text of [
   's3://fotos?endpoint=ftp://s3.example.cl',
   's3://fotos?endpoint=https://user:secret@s3.example.cl',
   's3://fotos?endpoint=https://s3.example.cl&endpoint=https://b.example.cl',
+  's3://fotos?public_endpoint=fotos.example.cl',
   's3://fotos?region=',
   's3://fotos?path_style=yes',
   's3://fotos?pathstyle=true',

@@ -5,6 +5,8 @@ export interface S3Location {
   readonly prefix: string
   /** Undefined for Amazon's own. */
   readonly endpoint: string | undefined
+  /** Where clients find the store, if not at `endpoint`: for the addresses that they are sent to. */
+  readonly publicEndpoint: string | undefined
   /** Undefined: what the AWS variables and files say. */
   readonly region: string | undefined
   /** The bucket in the path of an address instead of in its host name. */
@@ -12,9 +14,9 @@ export interface S3Location {
 }
 
 export const S3_LOCATION_TAKES =
-  's3://bucket/prefix?endpoint=https://…&region=…&path_style=true|false, everything after the bucket optional'
+  's3://bucket/prefix?endpoint=https://…&public_endpoint=https://…&region=…&path_style=true|false, everything after the bucket optional'
 
-const PARAMETERS = ['endpoint', 'region', 'path_style']
+const PARAMETERS = ['endpoint', 'public_endpoint', 'region', 'path_style']
 /** Amazon's rules for names of buckets, and the older, looser ones that gateways keep. */
 const BUCKET = /^[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}[a-zA-Z0-9]$/
 /** Names that no signature, address or listing can take apart in another way than they were put together. */
@@ -32,6 +34,8 @@ export function parseS3Location(text: string): S3Location | undefined {
   if (names.some((name) => !PARAMETERS.includes(name)) || new Set(names).size < names.length) return undefined
   const endpoint = parameters.get('endpoint') ?? undefined
   if (endpoint !== undefined && !isEndpoint(endpoint)) return undefined
+  const publicEndpoint = parameters.get('public_endpoint') ?? undefined
+  if (publicEndpoint !== undefined && !isEndpoint(publicEndpoint)) return undefined
   const region = parameters.get('region') ?? undefined
   if (region !== undefined && !/^[a-zA-Z0-9-]+$/.test(region)) return undefined
   const style = parameters.get('path_style')
@@ -40,6 +44,7 @@ export function parseS3Location(text: string): S3Location | undefined {
     bucket,
     prefix: path === '' || path.endsWith('/') ? path : `${path}/`,
     endpoint,
+    publicEndpoint,
     region,
     // Few gateways have a certificate and a name for each bucket; Amazon wants the bucket in the name.
     pathStyle: style === null ? endpoint !== undefined : style === 'true',

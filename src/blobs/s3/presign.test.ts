@@ -1,10 +1,21 @@
 import assert from 'node:assert/strict'
+import { tmpdir } from 'node:os'
 import { after, before, suite, test } from 'node:test'
+import { Staging } from '../staging.ts'
 import { createS3Client } from './client.ts'
+import { parseS3Location } from './location.ts'
 import { presign } from './presign.ts'
+import { openS3Blobs } from './store.ts'
 
 suite('presigned addresses', () => {
-  const location = { bucket: 'fotos', prefix: '', endpoint: undefined, region: 'sa-east-1', pathStyle: false }
+  const location = {
+    bucket: 'fotos',
+    prefix: '',
+    endpoint: undefined,
+    publicEndpoint: undefined,
+    region: 'sa-east-1',
+    pathStyle: false,
+  }
   const client = createS3Client(location, 1)
   const address = { Bucket: 'fotos', Key: 'a' }
   const start = Date.parse('2026-03-04T05:10:00Z')
@@ -31,6 +42,18 @@ suite('presigned addresses', () => {
       const end = start + Number(parameters.get('X-Amz-Expires')) * 1_000
       assert.ok(start + ms + seconds * 1_000 < end)
     }
+  })
+
+  test('are at the public endpoint where there is one, and good only there', async () => {
+    const inside = parseS3Location(
+      's3://fotos?endpoint=http://10.0.0.1:7480&public_endpoint=https://fotos.example.cl',
+    )
+    assert.ok(inside !== undefined)
+    const { store, close } = openS3Blobs(inside, await Staging.open(tmpdir(), { flush: false }), () => {})
+    const { url = '' } = (await store.locate?.('a', 'image/png')) ?? {}
+    close()
+    assert.match(url, /^https:\/\/fotos\.example\.cl\/fotos\/a\?/)
+    assert.equal(new URL(url).searchParams.get('X-Amz-SignedHeaders'), 'host')
   })
 
   test('fix what the store says of the bytes', async () => {

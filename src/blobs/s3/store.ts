@@ -4,29 +4,29 @@ import { Readable } from 'node:stream'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
-  HeadBucketCommand,
   HeadObjectCommand,
-  ListObjectsV2Command,
   PutObjectCommand,
   type GetObjectCommandOutput,
   type HeadObjectCommandOutput,
-  type S3Client,
 } from '@aws-sdk/client-s3'
 import { Slots } from '../../core/queue.ts'
 import type { BlobStore } from '../blob-store.ts'
+import { BlobDamaged } from '../damaged.ts'
 import type { StagedFile, Staging } from '../staging.ts'
-import { persist, type Attempt, type Patience } from './attempts.ts'
+import type { Attempt } from './attempts.ts'
 import { firstBytes, guardBody } from './body.ts'
 import { createS3Client, signDigest } from './client.ts'
 import { digestBytes, digestFile, saveTo } from './digest.ts'
-import { BlobDamaged, isNamed, translate } from './faults.ts'
+import { isNamed, translate } from './faults.ts'
 import { createLending } from './lending.ts'
+import { listKeys } from './listing.ts'
 import type { S3Location } from './location.ts'
+import { createOperations, type ObserveAttempts, type ObserveFaults } from './operations.ts'
 import { S3_DEFAULTS, type S3Options } from './options.ts'
+import { ownerObject, removeOwnerObject } from './owner.ts'
+import { pingBucket } from './ping.ts'
 import { presign } from './presign.ts'
-
-/** Told of every operation that failed for good, before its caller is. */
-export type ObserveFaults = (operation: string, error: Error) => void
+import { moveAside } from './quarantine.ts'
 
 /** Smaller uploads go from memory, larger ones from their file. */
 const BUFFERED_BYTES = 1024 * 1024
@@ -40,33 +40,18 @@ export function openS3Blobs(
   staging: Staging,
   onFault: ObserveFaults,
   options: S3Options = S3_DEFAULTS,
+  onAttempt: ObserveAttempts = () => {},
 ): { readonly store: BlobStore; readonly close: () => void } {
-  const { bucket, prefix } = location
   const { patience, line, lineMs } = options
-  const client: S3Client = createS3Client(location, options.requests + options.streams)
-  const requests = new Slots(options.requests, line, lineMs)
+  const operations = createOperations(location, options, onFault, onAttempt)
+  const { client, addressOf, told, operate } = operations
+  // Only signs addresses: for clients that reach the store in another way than we do.
+  const publicClient =
+    location.publicEndpoint === undefined
+      ? client
+      : createS3Client({ ...location, endpoint: location.publicEndpoint }, 1)
   const streams = new Slots(options.streams, line, lineMs)
   const limits = { silenceMs: patience.silenceMs, stallMs: options.stallMs }
-  const addressOf = (key: string) => ({ Bucket: bucket, Key: prefix + key })
-
-  /** Turns whatever goes wrong into what a caller may see. */
-  async function told<T>(operation: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (error) {
-      const fault = translate(operation, error)
-      onFault(operation, fault)
-      throw fault
-    }
-  }
-
-  const operate = <T>(operation: string, bytes: number, work: (attempt: Attempt) => Promise<T>): Promise<T> =>
-    told(operation, () => requests.run(() => persist(patienceFor(bytes), work)))
-
-  const patienceFor = (bytes: number): Patience => ({
-    ...patience,
-    totalMs: patience.totalMs + (bytes / options.leastRate) * 1_000,
-  })
 
   async function get(
     key: string,
@@ -86,6 +71,7 @@ export function openS3Blobs(
       return { ...output, Body }
     } catch (error) {
       if (isNamed(error, 'NoSuchKey')) return undefined
+      if (isNamed(error, 'InvalidRange')) throw new BlobDamaged(`${key} has no ${range}`)
       throw error
     }
   }
@@ -170,27 +156,37 @@ export function openS3Blobs(
     }
   }
 
-  async function openStream(
+  /** Opens a body that is read at somebody else's pace, and holds a place among the streams for as long. */
+  async function openBody(
     key: string,
-    start: number,
-    end: number,
-    attempt: Attempt,
-    release: () => void,
-  ): Promise<Readable | undefined> {
-    const found = await get(key, attempt, `bytes=${start}-${end}`)
-    if (found === undefined) return undefined
-    const length = end - start + 1
-    if (found.ContentLength !== length || found.ContentRange?.startsWith(`bytes ${start}-${end}/`) !== true) {
-      found.Body.destroy()
-      throw new BlobDamaged(`${key} has no bytes ${start} to ${end}`)
+    range: string | undefined,
+    lengthOf: (found: GetObjectCommandOutput) => number,
+  ): Promise<{ readonly size: number; readonly body: Readable } | undefined> {
+    const release = await streams.take()
+    try {
+      return await operations.attempts('stream', patience, async (attempt) => {
+        const found = await get(key, attempt, range)
+        if (found === undefined) {
+          release()
+          return undefined
+        }
+        const size = lengthOf(found)
+        if (found.ContentLength !== size) {
+          found.Body.destroy()
+          throw new BlobDamaged(`${key} has no ${range ?? 'known length'}`)
+        }
+        const body = guardBody(found.Body, size, limits)
+        // A fault that shows before the first byte is still an answer of its own, and may be cured by another attempt.
+        await firstBytes(body)
+        body.on('error', (error) => onFault('stream', translate('stream', error)))
+        found.Body.once('close', release)
+        if (found.Body.closed) release()
+        return { size, body }
+      })
+    } catch (error) {
+      release()
+      throw error
     }
-    const body = guardBody(found.Body, length, limits)
-    // A fault that shows before the first byte is still an answer of its own, and may be cured by another attempt.
-    await firstBytes(body)
-    body.on('error', (error) => onFault('stream', translate('stream', error)))
-    found.Body.once('close', release)
-    if (found.Body.closed) release()
-    return body
   }
 
   const store: BlobStore = {
@@ -213,18 +209,19 @@ export function openS3Blobs(
     stream: (key, start, end) =>
       told('stream', async () => {
         // No `Range` can ask for nothing.
-        if (end < start)
-          return (await persist(patience, (attempt) => head(key, attempt))) && Readable.from([])
-        const release = await streams.take()
-        try {
-          const body = await persist(patience, (attempt) => openStream(key, start, end, attempt, release))
-          if (body === undefined) release()
-          return body
-        } catch (error) {
-          release()
-          throw error
+        if (end < start) {
+          const found = await operations.attempts('stream', patience, (attempt) => head(key, attempt))
+          return found && Readable.from([])
         }
+        const range = `bytes=${start}-${end}`
+        const opened = await openBody(key, range, ({ ContentRange }) =>
+          ContentRange?.startsWith(`bytes ${start}-${end}/`) === true ? end - start + 1 : NaN,
+        )
+        return opened?.body
       }),
+
+    whole: (key) =>
+      told('stream', () => openBody(key, undefined, ({ ContentLength = NaN }) => ContentLength)),
 
     lend,
 
@@ -237,38 +234,19 @@ export function openS3Blobs(
         }
       }),
 
-    async *keys() {
-      let token: string | undefined
-      do {
-        const page = await operate('keys', 0, ({ signal }) =>
-          client.send(
-            new ListObjectsV2Command({
-              Bucket: bucket,
-              Prefix: prefix,
-              Delimiter: '/',
-              MaxKeys: options.page,
-              ContinuationToken: token,
-            }),
-            { abortSignal: signal },
-          ),
-        )
-        for (const { Key, LastModified } of page.Contents ?? []) {
-          if (Key === undefined || Key === prefix || LastModified === undefined) continue
-          yield { key: Key.slice(prefix.length), writtenAt: LastModified.getTime() }
-        }
-        token = page.IsTruncated === true ? page.NextContinuationToken : undefined
-      } while (token !== undefined)
-    },
-
-    ping: () =>
-      told('ping', () =>
-        persist({ attempts: 1, silenceMs: options.pingMs, totalMs: options.pingMs }, async ({ signal }) => {
-          await client.send(new HeadBucketCommand({ Bucket: bucket }), { abortSignal: signal })
-        }),
-      ),
-
-    locate: (key, mime) => told('locate', () => presign(client, addressOf(key), mime)),
+    quarantine: (key) => moveAside(operations, key),
+    owner: (claim) => ownerObject(operations, claim),
+    disown: () => removeOwnerObject(operations),
+    keys: () => listKeys(operations, options.page),
+    ping: () => pingBucket(operations, options.pingMs),
+    locate: (key, mime) => told('locate', () => presign(publicClient, addressOf(key), mime)),
   }
 
-  return { store, close: () => client.destroy() }
+  return {
+    store,
+    close: () => {
+      client.destroy()
+      publicClient.destroy()
+    },
+  }
 }

@@ -1,6 +1,7 @@
 import type { Database, ObserveDatabase } from '../database.ts'
 import { sql } from '../sql.ts'
 import { Changes } from './changes.ts'
+import { checkPostgres } from './check.ts'
 import { postgresDialect } from './dialect.ts'
 import { DatabaseFault } from './faults.ts'
 import { ConnectionPool, type PostgresConnection, type Report } from './pool.ts'
@@ -73,6 +74,7 @@ export async function openPostgres(
     scanner: readerOn((work) => timed('scan', () => scans.use((connection) => limited(connection, work)))),
     transaction: (work) => timed('write', () => transact(writes, changes, work)),
     version: () => changes.version(),
+    check: () => timed('scan', () => scans.use(checkPostgres)),
     ping: async () => {
       await reads.use((connection) => connection.rows(sql`SELECT 1`))
     },

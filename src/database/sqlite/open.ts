@@ -2,6 +2,7 @@ import { Mutex } from '../../core/queue.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
 import { rowStatement } from './batch.ts'
+import { checkSqlite } from './check.ts'
 import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
 import { ConnectionThread } from './thread-client.ts'
@@ -99,6 +100,7 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
       ),
 
     version,
+    check: () => checkSqlite(path),
     ping: async () => {
       if (!writer.alive || !scanner.alive) throw new Error('a database thread ended')
       reader.first('SELECT count(*) FROM accounts', [])

@@ -15,11 +15,13 @@ interface Pending {
 /** Talks to a connection in a thread. */
 export class ConnectionThread {
   readonly #worker: Worker
+  readonly #timeoutMs: number
   readonly #pending = new Map<number, Pending>()
   #nextId = 0
   #ended: Error | undefined
 
-  private constructor(path: string, mode: ConnectionMode) {
+  private constructor(path: string, mode: ConnectionMode, timeoutMs: number) {
+    this.#timeoutMs = timeoutMs
     // The sibling is a .ts file in a checkout and a .js file in the packed release.
     const file = new URL(`./thread${extname(import.meta.url)}`, import.meta.url)
     this.#worker = new Worker(file, { workerData: { path, mode } satisfies Start, name: `sqlite-${mode}` })
@@ -29,8 +31,12 @@ export class ConnectionThread {
   }
 
   /** Resolves when the connection is open (and, for the writer, migrated). */
-  static async open(path: string, mode: ConnectionMode): Promise<ConnectionThread> {
-    const thread = new ConnectionThread(path, mode)
+  static async open(
+    path: string,
+    mode: ConnectionMode,
+    timeoutMs = STATEMENT_TIMEOUT_MS,
+  ): Promise<ConnectionThread> {
+    const thread = new ConnectionThread(path, mode, timeoutMs)
     await thread.#expect(thread.#nextId++)
     return thread
   }
@@ -56,8 +62,8 @@ export class ConnectionThread {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#pending.delete(id)
-        reject(new Error(`the database did not answer within ${STATEMENT_TIMEOUT_MS} ms`))
-      }, STATEMENT_TIMEOUT_MS)
+        reject(new Error(`the database did not answer within ${this.#timeoutMs} ms`))
+      }, this.#timeoutMs)
       this.#pending.set(id, { resolve, reject, timer })
     })
   }

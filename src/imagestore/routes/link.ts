@@ -2,11 +2,13 @@ import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
+import { BlobDamaged } from '../../blobs/damaged.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
 import { problem } from '../../http/json-schema.ts'
 import type { Content, Delivery } from '../delivery.ts'
 import { readLink, type LinkTarget } from '../link.ts'
+import { isLost } from '../lost.ts'
 import {
   canonical,
   formatOfExtension,
@@ -18,6 +20,8 @@ import type { Plan } from '../modifiers/index.ts'
 import type { BlobRow } from '../queries.ts'
 import { EXAMPLE_HASH } from '../schemas.ts'
 import { NO_IMAGE } from './get.ts'
+
+const LOST_IMAGE = 'Los datos de la imagen se perdieron, hay que subirla de nuevo'
 
 /** Pages repeat few modifiers many times: what they mean is worked out once. */
 const MAX_READ_MODIFIERS = 5_000
@@ -90,6 +94,7 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
       304: { description: 'The image that the client has is the right one', type: 'null' },
       400: problem('A modifier is unknown, repeated or out of range', 400, 'El modificador w_0 no es válido'),
       404: problem('No such image', 404, NO_IMAGE),
+      410: problem('The bytes of the image are lost; whoever uploads them again heals it', 410, LOST_IMAGE),
     },
   }
 
@@ -104,9 +109,10 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
     if (matches(request.headers['if-none-match'], etag)) {
       return reply.code(304).headers(SAFE_HEADERS).header('etag', etag).send()
     }
+    if (isLost(blob.key)) throw new Refusal(410, LOST_IMAGE, { headers: { 'cache-control': 'no-store' } })
     const content =
       want.kind === 'original' ? await delivery.original(blob) : await derivative(blob, want.plan)
-    if (content === undefined) throw new Refusal(404, NO_IMAGE)
+    if (content === undefined) throw await absence(blob)
     if (content.kind === 'stream' && content.locate !== undefined && request.method === 'GET') {
       const { url, seconds } = await content.locate()
       return reply
@@ -116,12 +122,18 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
         .send()
     }
     const size = content.kind === 'bytes' ? content.bytes.byteLength : blob.size
-    return sendContent(request, reply, content, size, etag)
+    return sendContent(request, reply, content, size, etag, () => absence(blob))
   }
 
   app.route({ method: 'GET', url: '/i/*', schema, handler, exposeHeadRoute: false })
   // The framework's own would announce a length of 0 for what has no body at hand: streams, 304.
   app.route({ method: 'HEAD', url: '/i/*', schema: { ...schema, hide: true }, handler })
+
+  /** What to say of a blob that is not in the store: it was deleted meanwhile, or else it should be there. */
+  async function absence(blob: BlobRow): Promise<Error> {
+    if (await delivery.isRecorded(blob)) return new BlobDamaged(`${blob.key} is missing`)
+    return new Refusal(404, NO_IMAGE)
+  }
 
   async function derivative(blob: BlobRow, plan: Plan): Promise<Content | undefined> {
     const derived = await delivery.derivative(blob, plan)
@@ -179,6 +191,7 @@ async function sendContent(
   content: Content,
   size: number,
   etag: string,
+  absence: () => Promise<Error>,
 ): Promise<FastifyReply> {
   const isHead = request.method === 'HEAD'
   // Ranges are defined for GET alone (RFC 9110, section 14.2).
@@ -189,7 +202,7 @@ async function sendContent(
     })
   }
   const { start, end } = range.kind === 'part' ? range : { start: 0, end: size - 1 }
-  const body = isHead ? undefined : await readPart(content, start, end)
+  const body = isHead ? undefined : await readPart(content, start, end, absence)
   // From here on nothing can fail: an error must not go out with headers that let it be kept for a year.
   if (range.kind === 'part') reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
   return reply
@@ -200,9 +213,14 @@ async function sendContent(
     .send(body)
 }
 
-async function readPart(content: Content, start: number, end: number): Promise<Readable | Uint8Array> {
+async function readPart(
+  content: Content,
+  start: number,
+  end: number,
+  absence: () => Promise<Error>,
+): Promise<Readable | Uint8Array> {
   if (content.kind === 'bytes') return content.bytes.subarray(start, end + 1)
   const stream = await content.open(start, end)
-  if (stream === undefined) throw new Refusal(404, NO_IMAGE)
+  if (stream === undefined) throw await absence()
   return stream
 }

@@ -1,0 +1,90 @@
+import { join, resolve } from 'node:path'
+import { openBlobs, reasonOf } from '../blobs/open.ts'
+import { Staging } from '../blobs/staging.ts'
+import type { Config } from '../config/config.ts'
+import { openDatabase } from '../context.ts'
+import { systemClock } from '../core/clock.ts'
+import { isKind, KINDS } from '../verifying/findings.ts'
+import { verify, type Verified, type VerifyOptions } from '../verifying/index.ts'
+import { readOptions } from './options.ts'
+import { createProgress } from './progress.ts'
+import { usageFault } from './usage.ts'
+
+/** Faults of each kind that are listed, unless told otherwise. */
+const EXAMPLES = 10
+/** An upload that takes longer was given up long ago. */
+const MIN_AGE_MS = 60 * 60_000
+
+const COULD_NOT = 2
+
+/** `catalejo verify [--repair] [--claim]`. Works beside a running service. */
+export async function verifyCommand(args: readonly string[]): Promise<void> {
+  const options = readOptions(args, ['examples'], ['repair', 'claim'])
+  if (options === undefined) {
+    process.exitCode = COULD_NOT
+    return
+  }
+  const { config, own, positionals, switches } = options
+  const examples = Number(own['examples'] ?? EXAMPLES)
+  if (positionals.length > 0) return usageFault(`verify takes no ${positionals[0]}`)
+  if (!Number.isSafeInteger(examples) || examples < 0) return usageFault('--examples takes a number from 0')
+  const repair = switches.has('repair')
+  try {
+    const verified = await verifyAll(config, { repair, claim: switches.has('claim'), examples })
+    process.stdout.write(summary(verified, repair))
+    process.exitCode = verified.findings.total === 0 ? 0 : 1
+  } catch (error) {
+    const reason = error instanceof Error ? reasonOf(error) : String(error)
+    console.error(`catalejo: could not verify: ${reason}`)
+    process.exitCode = COULD_NOT
+  }
+}
+
+async function verifyAll(
+  config: Config,
+  asked: Pick<VerifyOptions, 'repair' | 'claim' | 'examples'>,
+): Promise<Verified> {
+  const database = await openDatabase(config)
+  try {
+    const data = resolve(config.data)
+    const staging = await Staging.open(join(data, 'staging'), { flush: false })
+    const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, () => {})
+    try {
+      return await verify({
+        ...asked,
+        database,
+        blobs: blobs.store,
+        clock: systemClock,
+        minAgeMs: MIN_AGE_MS,
+        progress: createProgress(),
+      })
+    } finally {
+      blobs.close()
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+function summary({ findings, repaired, checked }: Verified, repair: boolean): string {
+  const { domains, images, blobs, bytes, trashed, young } = checked
+  const lines = [
+    `checked ${domains} domains, ${images} images, ${blobs} blobs of ${bytes} bytes`,
+    `besides ${trashed} blobs of deleted images to be removed, ${young} without a record for less than an hour`,
+  ]
+  for (const [kind, what] of Object.entries(KINDS)) {
+    if (!isKind(kind)) continue
+    const { count, first } = findings.of(kind)
+    if (count === 0) continue
+    lines.push(`${kind}: ${count} ${what}`, ...first.map((one) => `  ${one}`))
+    if (first.length > 0 && count > first.length) lines.push(`  and ${count - first.length} more`)
+  }
+  if (repair) {
+    const { markedLost, quarantined, recovered, removed } = repaired
+    lines.push(
+      `repaired: ${markedLost} marked as lost (${quarantined} put in quarantine), ${recovered} recovered, ${removed} removed`,
+    )
+  }
+  lines.push(findings.total === 0 ? 'no faults' : `${findings.total} faults`)
+  return `${lines.join('\n')}\n`
+}

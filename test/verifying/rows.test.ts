@@ -1,0 +1,67 @@
+/** Rows that the service itself would not have written. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { sql, type Query } from '../../src/database/sql.ts'
+import { verify } from '../../src/verifying/index.ts'
+import { record, stored } from '../support/domains.ts'
+import { expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
+import { startService } from '../support/service.ts'
+
+suite('verify, on the rows of the database', { timeout: 60_000 }, () => {
+  test('tells each that contradicts itself or another', async () => {
+    await using service = await startService()
+    const { database, blobs, clock } = service.app.context
+    const png = await gradient(20, 10).png().toBuffer()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    await fotos.upload(png)
+    await fotos.upload(stamped(png, 'well'))
+    await stored(
+      service,
+      ['bien', 'largo', 'marca', 'fecha', 'agente', 'ñandú'].map((name) => record(name)),
+    )
+    const hash = expectedHash(png)
+    const key = (await database.first(sql<{ key: string }>`SELECT key FROM blobs WHERE hash = ${hash}`))?.key
+    const nobody = 'a'.repeat(32)
+    const damage: Query[] = [
+      sql`UPDATE domains SET length = 99 WHERE name = 'largo'`,
+      sql`UPDATE domains SET revision = 2 WHERE name = 'marca'`,
+      sql`UPDATE domains SET date_reg = '2025-02-30 00:00:00' WHERE name = 'fecha'`,
+      sql`UPDATE domains SET agent_folded = 'otro' WHERE name = 'agente'`,
+      sql`UPDATE domains SET ascii = NULL WHERE name = 'ñandú'`,
+      sql`INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
+        VALUES ('MAYÚSCULA', 9, 'a', 'a', 1, 0, '2025-01-01 00:00:00', '2025-01-01 00:00:00')`,
+      sql`UPDATE images SET name_folded = 'otro' WHERE hash = ${hash}`,
+      sql`INSERT INTO blob_trash (key) VALUES (${key ?? ''})`,
+      sql`INSERT INTO blobs (hash, key, format, mime, size, width, height, frames, dhash)
+        VALUES (${nobody}, 'other.key', 'png', 'image/png', 9, 0, 1, 1, 'x')`,
+    ]
+    for (const statement of damage) await database.transaction((tx) => tx.run(statement))
+
+    const { findings } = await verify({
+      database,
+      blobs,
+      clock,
+      repair: false,
+      claim: false,
+      minAgeMs: 3_600_000,
+      examples: 20,
+      progress: { begin() {}, add() {}, end() {} },
+    })
+    const account = await database.first(sql<{ id: number }>`SELECT id FROM accounts WHERE name = 'fotos'`)
+    assert.deepEqual(
+      findings.of('database').first.toSorted(),
+      [
+        'domain largo: its length is not its number of characters',
+        'domain marca: a mark is neither 0 nor 1',
+        'domain fecha: a date is none',
+        'domain agente: its agent and the folded one differ',
+        'domain ñandú: its A-label form is another',
+        'domain MAYÚSCULA: its name is none; its A-label form is another',
+        `image ${hash} of account ${account?.id}: its name and the folded one differ`,
+        `blob ${key}: it is to be removed, and in use`,
+        'blob other.key: its key does not begin with its hash; a measure is not positive; its dhash is none; no image holds it',
+      ].toSorted(),
+    )
+    assert.deepEqual(findings.of('missing').first, ['other.key'])
+  })
+})

@@ -1,0 +1,338 @@
+/** What `catalejo verify` finds, and what is as it should be after it repaired it. On every database and store. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { BlobStore } from '../../src/blobs/blob-store.ts'
+import { isKind, KINDS } from '../../src/verifying/findings.ts'
+import { verify, type VerifyOptions } from '../../src/verifying/index.ts'
+import { sweepsOf } from '../durability/sweeps.ts'
+import { catalejo } from '../support/cli.ts'
+import { record, stored } from '../support/domains.ts'
+import { bytesOf, expectedHash, gradient, ImageClient, plain, stamped } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const HOUR = 3_600_000
+const png = await gradient(20, 10).png().toBuffer()
+
+const KINDS_IN_ORDER = Object.keys(KINDS).filter(isKind)
+const SILENT = { begin() {}, add() {}, end() {} }
+
+/** Looks at a running service as the command does, an hour later: what it wrote is old by then. */
+async function look({ app: { context } }: TestService, options: Partial<VerifyOptions> = {}) {
+  const { database, blobs } = context
+  const { findings, repaired, checked } = await verify({
+    database,
+    blobs,
+    clock: { now: () => Date.now() + 2 * HOUR },
+    repair: false,
+    claim: false,
+    minAgeMs: HOUR,
+    examples: 10,
+    progress: SILENT,
+    ...options,
+  })
+  const found: Record<string, readonly string[]> = {}
+  for (const kind of KINDS_IN_ORDER) {
+    const { count, first } = findings.of(kind)
+    if (count > 0) found[kind] = first.toSorted()
+  }
+  return { found, repaired, checked, total: findings.total }
+}
+
+const NOTHING_DONE = { markedLost: 0, quarantined: 0, recovered: 0, removed: 0 }
+
+async function listed({ app: { context } }: TestService): Promise<string[]> {
+  const found: string[] = []
+  for await (const { key } of context.blobs.keys()) found.push(key)
+  return found.toSorted()
+}
+
+/** Puts other bytes under a key. */
+async function put({ app: { context } }: TestService, key: string, bytes: Uint8Array): Promise<void> {
+  await context.blobs.remove(key)
+  const staged = await context.staging.write(bytes)
+  await context.blobs.put(key, staged)
+  await staged.discard()
+}
+
+async function keyOf(service: TestService, bytes: Uint8Array): Promise<string> {
+  const key = (await listed(service)).find((one) => one.startsWith(expectedHash(bytes)))
+  assert.ok(key !== undefined)
+  return key
+}
+
+function flipped(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes)
+  copy[30] = (copy[30] ?? 0) ^ 1
+  return copy
+}
+
+suite('verify', { timeout: 120_000 }, () => {
+  test('finds nothing where all is well, deleted images and records of all kinds included', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    const diario = new ImageClient(service.url, (await service.newKey('diario', 'imagestore')).key)
+    const pictures = ['a', 'b', 'c'].map((text) => stamped(png, text))
+    for (const picture of pictures) await fotos.upload(picture)
+    for (const picture of pictures.slice(1)) await diario.upload(picture, { name: 'ÁRBOL Ñandú.png' })
+    await fotos.remove(expectedHash(pictures[0] ?? png))
+    await stored(service, [record('ñandú'), record('abc'), record('viejo', { status: 0 })])
+    const { found, repaired, checked } = await look(service, { repair: true })
+    assert.deepEqual(found, {})
+    assert.deepEqual(repaired, NOTHING_DONE)
+    const bytes = pictures.slice(1).reduce((sum, { length }) => sum + length, 0)
+    assert.equal(checked.domains, 3)
+    assert.equal(checked.images, 4)
+    assert.equal(checked.blobs, 2)
+    assert.equal(checked.bytes, bytes)
+  })
+
+  test('finds what is missing, rotted, left over or still to be removed, and without --repair changes nothing', async () => {
+    await using service = await startService()
+    const { blobs } = service.app.context
+    const fotos = new ImageClient(service.url, service.imageKey)
+    const pictures = ['missing', 'rotted', 'short', 'well', 'deleted'].map((text) => stamped(png, text))
+    const keys: string[] = []
+    for (const picture of pictures) {
+      await fotos.upload(picture)
+      keys.push(await keyOf(service, picture))
+    }
+    const [missing = '', rotted = '', short = '', , deleted = ''] = keys
+    await blobs.remove(missing)
+    await put(service, rotted, flipped(pictures[1] ?? png))
+    await put(service, short, png.subarray(0, 50))
+    await put(service, 'zz-orphan', png)
+    const remove = blobs.remove.bind(blobs)
+    Object.assign(blobs, { remove: () => Promise.reject(new Error('refused')) })
+    await fotos.remove(deleted.slice(0, 32))
+    const before = await listed(service)
+
+    const first = await look(service)
+    assert.deepEqual(first.found, {
+      missing: [missing],
+      rotted: [rotted, short].toSorted(),
+      orphaned: ['zz-orphan'],
+    })
+    assert.equal(first.total, 4)
+    assert.equal(first.checked.trashed, 1)
+    assert.deepEqual(first.repaired, NOTHING_DONE)
+    assert.deepEqual(await listed(service), before)
+    // What was written just now may belong to an upload that is under way.
+    const atOnce = await look(service, { clock: { now: Date.now } })
+    assert.equal(atOnce.found['orphaned'], undefined)
+    assert.equal(atOnce.checked.young, 1)
+    Object.assign(blobs, { remove })
+  })
+
+  test('marks lost images, which then say so, can be told, deleted, and healed by uploading them again', async () => {
+    await using service = await startService()
+    const { blobs } = service.app.context
+    const fotos = new ImageClient(service.url, service.imageKey)
+    const [missing, rotted, given] = [stamped(png, 'm'), stamped(png, 'r'), stamped(png, 'g')]
+    for (const picture of [missing, rotted, given]) await fotos.upload(picture)
+    for (const picture of [missing, given]) await blobs.remove(await keyOf(service, picture))
+    await put(service, await keyOf(service, rotted), flipped(rotted))
+    await put(service, 'zz-orphan', png)
+    // Before the repair it is a fault of ours, not an image that does not exist.
+    assert.equal((await fotos.link(expectedHash(missing))).status, 500)
+
+    const { repaired } = await look(service, { repair: true })
+    assert.deepEqual(repaired, { markedLost: 3, quarantined: 1, recovered: 0, removed: 1 })
+    assert.deepEqual(await listed(service), [])
+    for (const path of [missing, rotted].map(expectedHash).flatMap((hash) => [hash, `${hash}&m=w_5`])) {
+      const link = await fotos.link(path)
+      assert.equal(link.status, 410)
+      assert.equal(link.headers.get('cache-control'), 'no-store')
+      assert.deepEqual(await link.json(), {
+        status: 410,
+        msg: 'Los datos de la imagen se perdieron, hay que subirla de nuevo',
+      })
+    }
+    const known = await fotos.get(expectedHash(missing))
+    assert.deepEqual(
+      [known.status, known.body['name'], known.body['size']],
+      [200, 'foto.png', missing.length],
+    )
+    assert.equal(Object.keys((await look(service)).found).join(), 'lost')
+
+    assert.equal((await fotos.remove(expectedHash(given))).status, 200)
+    assert.equal((await fotos.link(expectedHash(given))).status, 404)
+    const heal = (bytes: Buffer) => Promise.all([fotos.upload(bytes), fotos.upload(bytes)])
+    for (const picture of [missing, rotted]) {
+      for (const answer of await heal(picture)) assert.equal(answer.status, 200)
+      assert.ok((await bytesOf(await fotos.link(expectedHash(picture)))).equals(picture))
+    }
+    await sweepsOf(service).trash()
+    await sweepsOf(service).orphans(0)
+    assert.deepEqual((await look(service)).found, {})
+  })
+
+  test('takes back bytes that are in their place again, and no sweep removes them before', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    await fotos.upload(png)
+    await fotos.upload(stamped(png, 'other'))
+    const key = await keyOf(service, png)
+    await service.app.context.blobs.remove(key)
+    await look(service, { repair: true })
+    await put(service, key, png)
+    assert.deepEqual(await sweepsOf(service).orphans(-HOUR), { kind: 'swept', removed: 0 })
+    assert.deepEqual((await look(service)).found, { found: [key] })
+    assert.deepEqual((await look(service, { repair: true })).repaired, { ...NOTHING_DONE, recovered: 1 })
+    assert.ok((await bytesOf(await fotos.link(expectedHash(png)))).equals(png))
+    assert.deepEqual((await look(service)).found, {})
+  })
+
+  test('a store that does not answer makes nothing lost', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    await fotos.upload(png)
+    const key = await keyOf(service, png)
+    const { blobs } = service.app.context
+    const silent: BlobStore = { ...blobs, whole: () => Promise.reject(new Error('no answer')) }
+    const { found, repaired } = await look(service, { repair: true, blobs: silent })
+    assert.deepEqual(found, { unreadable: [`${key}: no answer`] })
+    assert.deepEqual(repaired, NOTHING_DONE)
+    // Nor do bytes that were misread once.
+    let misread = true
+    const flickering: BlobStore = {
+      ...blobs,
+      whole: async (one) => {
+        if (!misread) return blobs.whole(one)
+        misread = false
+        return { size: 1, body: (await blobs.whole(one))?.body ?? assert.fail() }
+      },
+    }
+    assert.deepEqual((await look(service, { repair: true, blobs: flickering })).found, {})
+  })
+
+  test('images that are deleted or uploaded while it looks are no faults', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    const { blobs } = service.app.context
+    const sweeps = sweepsOf(service)
+    const [first, second] = [stamped(png, 'first'), stamped(png, 'second')]
+    for (const picture of [first, second]) await fotos.upload(picture)
+    const forget = async (picture: Buffer) => {
+      await fotos.remove(expectedHash(picture))
+      await sweeps.trash()
+    }
+    const firstKey = await keyOf(service, first)
+    const changing: BlobStore = {
+      ...blobs,
+      // Between the look at the record and the one at the bytes the image is deleted, and uploaded anew.
+      async whole(key) {
+        if (key !== firstKey) return blobs.whole(key)
+        await forget(first)
+        await fotos.upload(first)
+        return blobs.whole(key)
+      },
+      // Between its listing and its look-up another goes.
+      async *keys() {
+        const all: { key: string; writtenAt: number }[] = []
+        for await (const one of blobs.keys()) all.push(one)
+        await forget(second)
+        yield* all
+      },
+    }
+    const { found, repaired } = await look(service, { repair: true, blobs: changing })
+    assert.deepEqual(found, {})
+    assert.deepEqual(repaired, NOTHING_DONE)
+    assert.ok((await bytesOf(await fotos.link(expectedHash(first)))).equals(first))
+  })
+
+  test("another database's store is left alone: nothing swept, repaired or written, until it is claimed", async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    await fotos.upload(png)
+    const { blobs } = service.app.context
+    const key = await keyOf(service, png)
+    await blobs.remove(key)
+    await put(service, 'zz-orphan', png)
+    await blobs.disown()
+    await blobs.owner('other')
+
+    assert.deepEqual(await sweepsOf(service).orphans(-HOUR), { kind: 'foreign', owner: 'other' })
+    const foreign = await look(service, { repair: true })
+    assert.deepEqual(foreign.found, {
+      missing: [key],
+      orphaned: ['zz-orphan'],
+      store: ['the image store belongs to another database, other'],
+    })
+    assert.deepEqual(foreign.repaired, NOTHING_DONE)
+    await service.stop()
+
+    await using again = await startService({ data: service.data })
+    const client = new ImageClient(again.url, again.imageKey)
+    const refused = await client.upload(stamped(png, 'new'))
+    assert.deepEqual(plain(refused).status, 500)
+    assert.equal((await fetch(`${again.url}/readyz`)).status, 503)
+    assert.match(again.log(), /"owner":"other".*the image store belongs to another database/)
+    assert.deepEqual(await listed(again), ['zz-orphan'])
+
+    const claimed = await look(again, { repair: true, claim: true })
+    assert.deepEqual(Object.keys(claimed.found), ['missing', 'orphaned'])
+    assert.deepEqual(claimed.repaired, { ...NOTHING_DONE, markedLost: 1, removed: 1 })
+  })
+
+  test('a store without an owner that holds none of our images is not taken for ours', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    await fotos.upload(png)
+    const { blobs } = service.app.context
+    const key = await keyOf(service, png)
+    await blobs.disown()
+    // Its own images are there: it is claimed again.
+    assert.deepEqual((await sweepsOf(service).orphans(0)).kind, 'swept')
+    await blobs.disown()
+    await blobs.remove(key)
+    assert.deepEqual(await sweepsOf(service).orphans(0), { kind: 'strange' })
+    assert.equal(await blobs.owner(), undefined)
+    assert.equal((await look(service, { repair: true })).repaired.markedLost, 0)
+  })
+
+  test('the command tells what it found by its exit code, and what it did', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    for (const text of ['a', 'b', 'c']) await fotos.upload(stamped(png, text))
+    const { config } = service.app.context
+    const words = ['--data', service.data]
+    if (config.databaseUrl !== '') words.push('--database-url', config.databaseUrl)
+    if (config.blobsUrl !== undefined) {
+      const { bucket, prefix, endpoint } = config.blobsUrl
+      words.push('--blobs-url', `s3://${bucket}/${prefix}?endpoint=${endpoint}`)
+    }
+    const environment = Object.fromEntries(
+      ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'].map((name) => [name, process.env[name] ?? '']),
+    )
+    const run = (...rest: string[]) => catalejo(['verify', ...words, ...rest], environment)
+
+    const clean = await run()
+    assert.equal(clean.code, 0, clean.stderr)
+    assert.match(clean.stdout, /^checked 0 domains, 3 images, 3 blobs of \d+ bytes\n.*\nno faults\n$/)
+    assert.match(clean.stderr, /^bytes: 3 of 3, 100 %/m)
+
+    for (const key of await listed(service)) await service.app.context.blobs.remove(key)
+    const faulty = await run('--examples', '1')
+    assert.equal(faulty.code, 1)
+    assert.match(
+      faulty.stdout,
+      /^missing: 3 recorded images .*\n {2}\w{32}\.\w{12}\n {2}and 2 more\n3 faults\n$/m,
+    )
+    const repaired = await run('--repair')
+    assert.equal(repaired.code, 1)
+    assert.match(
+      repaired.stdout,
+      /^repaired: 3 marked as lost \(0 put in quarantine\), 0 recovered, 0 removed$/m,
+    )
+    assert.match((await run()).stdout, /^lost: 3 /m)
+
+    const wrong = [
+      ['more'],
+      ['--examples', 'x'],
+      ['--port', 'x'],
+      ['--database-url', 'postgres://a@127.0.0.1:1/x'],
+    ]
+    const codes = await Promise.all(wrong.map(async (rest) => (await run(...rest)).code))
+    assert.deepEqual(codes, [2, 2, 2, 2])
+  })
+})
