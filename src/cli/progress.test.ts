@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { createProgress } from './progress.ts'
+
+function watch(output: { isTTY?: boolean; columns?: number }) {
+  let written = ''
+  let now = 0
+  const progress = createProgress({ ...output, write: (text: string) => (written += text) }, () => now)
+  return {
+    progress,
+    at: (ms: number) => (now = ms),
+    /** What was written since it was last asked for. */
+    take: () => {
+      const taken = written
+      written = ''
+      return taken
+    },
+  }
+}
+
+suite('progress', { timeout: 10_000 }, () => {
+  test('is plain lines where nobody watches, and the last says how it ended', () => {
+    const { progress, at, take } = watch({})
+    progress.begin('blobs', 4)
+    at(2_000)
+    progress.add(3, 6_000_000)
+    progress.add(1)
+    progress.end()
+    assert.equal(take(), 'blobs: 4 of 4, 100 %  2/s  3.0 MB/s  after 0:02\n')
+    progress.end()
+    assert.equal(take(), '')
+  })
+
+  test('a plain line comes every five seconds', (context) => {
+    context.mock.timers.enable({ apis: ['setInterval'] })
+    const { progress, at, take } = watch({})
+    progress.begin('blobs', 200, 100)
+    at(5_000)
+    progress.add(10)
+    context.mock.timers.tick(4_999)
+    assert.equal(take(), '')
+    context.mock.timers.tick(1)
+    assert.equal(take(), 'blobs: 110 of 200, 55 %  2/s  0:45 left\n')
+  })
+
+  test('is drawn over on a terminal, and never wider than that', (context) => {
+    context.mock.timers.enable({ apis: ['setInterval'] })
+    const { progress, at, take } = watch({ isTTY: true, columns: 120 })
+    progress.begin('blobs', 10_000)
+    take()
+    at(100_000)
+    progress.add(2_500)
+    context.mock.timers.tick(200)
+    assert.equal(take(), '\r\u001b[Kblobs: [######------------------]  2500 of 10000, 25 %  25/s  5:00 left')
+    const narrow = watch({ isTTY: true, columns: 10 })
+    narrow.progress.begin('blobs', 10)
+    assert.equal(narrow.take(), '\r\u001b[Kblobs: [-')
+  })
+
+  test('begins the next part after the last, which may have no known end or no work at all', () => {
+    const { progress, at, take } = watch({})
+    progress.begin('rows')
+    at(3_700_000)
+    progress.add(37)
+    progress.begin('blobs', 0)
+    assert.equal(take(), 'rows: 37  0/s  after 1:01:40\n')
+    progress.end()
+    assert.equal(take(), 'blobs: 0 of 0, 100 %  0/s  after 0:00\n')
+  })
+})
