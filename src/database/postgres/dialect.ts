@@ -7,4 +7,15 @@ export const postgresDialect: Dialect = {
   contains: (column, text) =>
     text.includes('\0') ? raw('1 = 0') : sql`${column} LIKE ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`,
   forUpdate: raw('FOR UPDATE'),
+  jsonRows: (json, types) => ({
+    table: sql`json_array_elements(${json}::json)`,
+    columns: raw(
+      types.map((type, i) => (type === 'text' ? `value ->> ${i}` : `(value ->> ${i})::bigint`)).join(', '),
+    ),
+  }),
+  givenIds: raw('OVERRIDING SYSTEM VALUE'),
+  // The third argument: without rows the next id is the first one.
+  continueIds: (table, column) => sql`
+    SELECT setval(pg_get_serial_sequence(${table}, ${column}), COALESCE(max(${raw(column)}), 1), max(${raw(column)}) IS NOT NULL)
+    FROM ${raw(table)}`,
 }

@@ -14,6 +14,7 @@ import {
   SILENCE_MS,
   WRITE_TIMEOUT_MS,
 } from './settings.ts'
+import { readSnapshot } from './snapshot.ts'
 import { transact } from './transactions.ts'
 
 /** Of the process's connections, so that scans and writes never take the last one from small reads. */
@@ -27,11 +28,13 @@ const BEGIN_SCAN = `BEGIN READ ONLY; ${localLimits(SCAN_TIMEOUT_MS)}`
  * Connects to PostgreSQL and makes or migrates the schema.
  * @param url `postgres://…`; it holds a password, so it goes nowhere else
  * @param report told of trouble that needs no help: a lost connection, a server that does not answer
+ * @param schema go up to this version of the schema only
  */
 export async function openPostgres(
   url: string,
   observe: ObserveDatabase = () => {},
   report: Report = () => {},
+  schema?: number,
 ): Promise<Database> {
   const reads = new ConnectionPool(url, READ_CONNECTIONS, READ_TIMEOUT_MS, report)
   const writes = new ConnectionPool(url, WRITE_CONNECTIONS, WRITE_TIMEOUT_MS + SILENCE_MS, report)
@@ -59,7 +62,7 @@ export async function openPostgres(
   // Steps take longer than any other statement, so they have a pool of their own.
   const migrations = new ConnectionPool(url, 1, 0, report)
   try {
-    await migrate(migrations)
+    await migrate(migrations, schema)
   } catch (error) {
     await close()
     throw error
@@ -73,6 +76,10 @@ export async function openPostgres(
     ...readerOn((work) => timed('read', () => again(() => reads.use(work)))),
     scanner: readerOn((work) => timed('scan', () => scans.use((connection) => limited(connection, work)))),
     transaction: (work) => timed('write', () => transact(writes, changes, work)),
+    snapshot: (work) =>
+      timed('scan', () =>
+        readSnapshot(url, report, (connection) => work(readerOn((use) => use(connection)))),
+      ),
     version: () => changes.version(),
     ping: async () => {
       await reads.use((connection) => connection.rows(sql`SELECT 1`))

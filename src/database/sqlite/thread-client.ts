@@ -19,18 +19,21 @@ export class ConnectionThread {
   #nextId = 0
   #ended: Error | undefined
 
-  private constructor(path: string, mode: ConnectionMode) {
+  private constructor(path: string, mode: ConnectionMode, schema: number | undefined) {
     // The sibling is a .ts file in a checkout and a .js file in the packed release.
     const file = new URL(`./thread${extname(import.meta.url)}`, import.meta.url)
-    this.#worker = new Worker(file, { workerData: { path, mode } satisfies Start, name: `sqlite-${mode}` })
+    this.#worker = new Worker(file, {
+      workerData: { path, mode, schema } satisfies Start,
+      name: `sqlite-${mode}`,
+    })
     this.#worker.on('message', (answer: Answer) => this.#settle(answer))
     this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
     this.#worker.on('exit', () => this.#end(new Error('the database thread ended')))
   }
 
   /** Resolves when the connection is open (and, for the writer, migrated). */
-  static async open(path: string, mode: ConnectionMode): Promise<ConnectionThread> {
-    const thread = new ConnectionThread(path, mode)
+  static async open(path: string, mode: ConnectionMode, schema?: number): Promise<ConnectionThread> {
+    const thread = new ConnectionThread(path, mode, schema)
     await thread.#expect(thread.#nextId++)
     return thread
   }
