@@ -82,18 +82,27 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   }
 }
 
-/** The database alone, for commands that need nothing else. */
-export async function openDatabase(config: Config, metrics?: Metrics, log?: Logger): Promise<Database> {
+/**
+ * The database alone, for commands that need nothing else.
+ * @param schema go up to this version of the schema only
+ */
+export async function openDatabase(
+  config: Pick<Config, 'data' | 'databaseUrl'>,
+  metrics?: Metrics,
+  log?: Logger,
+  schema?: number,
+): Promise<Database> {
   const seconds = metrics?.histogram('catalejo_database_seconds', 'Time of a database operation', [
     'operation',
   ])
   const observe: ObserveDatabase = (operation, duration) => seconds?.observe({ operation }, duration)
   if (config.databaseUrl !== '') {
-    return openPostgres(config.databaseUrl, observe, (fault) => log?.warn({ err: fault }, 'database trouble'))
+    const report = (fault: Error) => log?.warn({ err: fault }, 'database trouble')
+    return openPostgres(config.databaseUrl, observe, report, schema)
   }
   const data = resolve(config.data)
   await makeFolder(data)
-  return openSqlite(join(data, 'catalejo.db'), observe)
+  return openSqlite(join(data, 'catalejo.db'), observe, schema)
 }
 
 function observe(metrics: Metrics, database: Database, tasks: Tasks, resolver: Resolver): void {

@@ -10,6 +10,11 @@ catalejo key create --account NAME --service domainwatch|imagestore
                                            make a key (and the account) and print it
 catalejo key list                          keys, without what is secret
 catalejo key revoke ID                     revoke a key, at once
+catalejo migrate [--to-database-url URL] [--to-blobs-url URL] [--to-data FOLDER] [--force]
+                                           copy a live instance, or bring such a copy up to date, and verify it
+catalejo backup FOLDER|s3://… [--keep N]   take a snapshot; keep the newest N only
+catalejo restore FOLDER|s3://… [--snapshot NAME]
+                                           fill an empty instance from a snapshot, by default the newest
 
 Flags, and the environment variable of each (a flag wins; NAME_FILE names a file with the value):
 ${lines.join('\n')}`)

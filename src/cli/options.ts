@@ -8,21 +8,31 @@ interface Options {
   readonly positionals: readonly string[]
   /** The flags of the subcommand itself. */
   readonly own: Flags
+  /** Those of its switches that are on. */
+  readonly switches: ReadonlySet<string>
 }
 
 /**
  * Reads a subcommand's words. What is wrong is told on standard error, with the exit code set, and the
  * result is then undefined.
  * @param ownFlags flags that the subcommand has beyond the settings, each with a value
+ * @param ownSwitches those without one
  */
-export function readOptions(args: readonly string[], ownFlags: readonly string[] = []): Options | undefined {
+export function readOptions(
+  args: readonly string[],
+  ownFlags: readonly string[] = [],
+  ownSwitches: readonly string[] = [],
+): Options | undefined {
   const names = [...Object.values(settings).map(({ name }) => name), ...ownFlags]
   let parsed
   try {
     parsed = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
+      options: {
+        ...Object.fromEntries(names.map((name) => [name, { type: 'string' as const }])),
+        ...Object.fromEntries(ownSwitches.map((name) => [name, { type: 'boolean' as const }])),
+      },
     })
   } catch (error) {
     usageFault(error instanceof Error ? error.message : String(error))
@@ -40,5 +50,6 @@ export function readOptions(args: readonly string[], ownFlags: readonly string[]
     process.exitCode = 1
     return undefined
   }
-  return { config: result.config, positionals: parsed.positionals, own: flags }
+  const switches = new Set(ownSwitches.filter((name) => parsed.values[name] === true))
+  return { config: result.config, positionals: parsed.positionals, own: flags, switches }
 }

@@ -16,4 +16,6 @@ export interface Dialect {
   readonly givenIds: Sql
   /** A statement that makes those ids go on behind the highest there is; undefined where they do so anyway. */
   continueIds(table: string, column: string): Query | undefined
+  /** The version of the schema that the database is at. */
+  readonly schemaVersion: Query<{ version: number }>
 }

@@ -36,6 +36,24 @@ export async function setCopyState(database: Database, state: CopyState | undefi
   })
 }
 
+/** The version of the schema that a database is at. */
+export async function schemaOf(database: Database): Promise<number> {
+  return Number((await database.first(database.dialect.schemaVersion))?.version)
+}
+
+/** Sets a mark of any name, for whoever has to find out whether two addresses are one database. */
+export async function mark(database: Database, name: string): Promise<void> {
+  await database.transaction((tx) => tx.run(setMove(name, 0)))
+}
+
+export async function isMarked(reader: Reader, name: string): Promise<boolean> {
+  return (await reader.first(moveNamed(name))) !== undefined
+}
+
+export async function unmark(database: Database, name: string): Promise<void> {
+  await database.transaction((tx) => tx.run(endMove(name)))
+}
+
 /**
  * Until when a backup holds off the removal of images' bytes; undefined when none does.
  *
@@ -61,10 +79,9 @@ export function beginHold(database: Database, now: number, until: number): Promi
   })
 }
 
+/** Goes on holding. */
 export async function prolongHold(database: Database, until: number): Promise<void> {
   await database.transaction((tx) => tx.run(setMove(BACKUP, until)))
 }
 
-export async function endHold(database: Database): Promise<void> {
-  await database.transaction((tx) => tx.run(endMove(BACKUP)))
-}
+export const endHold = (database: Database): Promise<void> => unmark(database, BACKUP)

@@ -7,7 +7,11 @@ export type ImageHash = string & { readonly __brand: 'ImageHash' }
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
 export function hashOf(bytes: Uint8Array): ImageHash {
-  const digest = hash('sha256', bytes, 'buffer')
+  return hashOfDigest(hash('sha256', bytes, 'buffer'))
+}
+
+/** @param digest SHA-256 of an image's bytes */
+export function hashOfDigest(digest: Buffer): ImageHash {
   let text = ''
   // 5 bytes are 8 letters, so 20 bytes come out even.
   for (let i = 0; i < 20; i += 5) {

@@ -4,6 +4,7 @@ import type { StagedFile, Staging } from '../blobs/staging.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import type { Dialect } from '../database/dialect.ts'
+import { heldUntil } from '../database/moves.ts'
 import type { ImageEngine, Inspection } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
 import * as queries from './queries.ts'
@@ -99,13 +100,18 @@ export class ImageStore {
       return { unheldKey: await releaseBlob(tx, this.#database.dialect, hash) }
     })
     // The image is gone by now; should its file resist, the sweeper comes back to it.
-    if (outcome?.unheldKey !== undefined) await this.#emptyTrash(outcome.unheldKey).catch(() => {})
+    if (outcome?.unheldKey !== undefined && !(await this.#isHeld())) {
+      await this.#emptyTrash(outcome.unheldKey).catch(() => {})
+    }
     return outcome !== undefined
   }
 
   /** Removes blobs that nobody holds any more, those that an interrupted removal left. */
   async sweepTrash(): Promise<void> {
-    for (const { key } of await this.#database.all(queries.trash(1_000))) await this.#emptyTrash(key)
+    const listed = await this.#database.all(queries.trash(1_000))
+    // Asked after the list: a backup that begins later does not have these.
+    if (await this.#isHeld()) return
+    for (const { key } of listed) await this.#emptyTrash(key)
   }
 
   /**
@@ -117,10 +123,16 @@ export class ImageStore {
     for await (const { key, writtenAt } of this.#blobs.keys()) {
       if (this.#clock.now() - writtenAt < minAgeMs) continue
       if ((await this.#database.first(queries.blobByKey(key))) !== undefined) continue
+      if (await this.#isHeld()) return removed
       await this.#blobs.remove(key)
       removed++
     }
     return removed
+  }
+
+  /** Whether a backup is under way, which may still have to copy what no record names any more. */
+  async #isHeld(): Promise<boolean> {
+    return (await heldUntil(this.#database, this.#clock.now())) !== undefined
   }
 
   async #emptyTrash(key: string): Promise<void> {

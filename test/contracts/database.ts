@@ -276,7 +276,7 @@ export function databaseContract(name: string, make: () => Promise<OpenDatabase>
       assert.deepEqual(names.toSorted(), listed.toSorted(), 'src/database/tables.ts lists every table')
       for (const table of copiedTables) {
         const columns = await database.values(columnsOf(name, table.name))
-        assert.deepEqual(columns.toSorted(), Object.entries(table.columns).toSorted(), table.name)
+        assert.deepEqual(Object.fromEntries(columns), table.columns, table.name)
         assert.deepEqual(Object.keys(table.columns).slice(0, table.key.length), table.key, table.name)
         assert.deepEqual((await database.values(keyOf(name, table.name))).flat(), table.key)
       }

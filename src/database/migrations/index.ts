@@ -1,5 +1,5 @@
 import { initial } from './001-initial.ts'
-import { moves } from './002-moves.ts'
+import { moves } from './005-moves.ts'
 
 /** One step of the schema. Its place in the list is its version; a released step never changes. */
 export interface Migration {
@@ -9,3 +9,6 @@ export interface Migration {
 }
 
 export const migrations: readonly Migration[] = [initial, moves]
+
+/** The version of the schema that this program works with. */
+export const SCHEMA = migrations.length

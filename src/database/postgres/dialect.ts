@@ -18,4 +18,5 @@ export const postgresDialect: Dialect = {
   continueIds: (table, column) => sql`
     SELECT setval(pg_get_serial_sequence(${table}, ${column}), COALESCE(max(${raw(column)}), 1), max(${raw(column)}) IS NOT NULL)
     FROM ${raw(table)}`,
+  schemaVersion: sql`SELECT version FROM schema_version`,
 }

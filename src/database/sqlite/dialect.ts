@@ -12,4 +12,5 @@ export const sqliteDialect: Dialect = {
   }),
   givenIds: empty,
   continueIds: () => undefined,
+  schemaVersion: sql`SELECT user_version AS version FROM pragma_user_version`,
 }
