@@ -72,6 +72,7 @@ suite('on a real S3 gateway', { skip, timeout: 600_000 }, async () => {
         (await filesIn('s3')).filter((file) => file !== OWN_FILE),
       )
     })
+    await context.test('moves and backups', () => runOn(ceph, [join(TESTS, 'moving', 's3.test.ts')]))
     await context.test('image hosting', async () => runOn(ceph, await filesIn('imagestore')))
   })
 })
