@@ -113,7 +113,7 @@ async function copy(
 }
 
 /** Whether a store has an image's bytes, and the right ones. */
-export async function examine(image: ImageBytes, store: BlobStore): Promise<'right' | Fault['kind']> {
+async function examine(image: ImageBytes, store: BlobStore): Promise<'right' | Fault['kind']> {
   const body = await opened(image, store)
   if (body === 'missing' || body === 'damaged') return body
   const digest = createHash('sha256')
