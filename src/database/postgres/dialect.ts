@@ -7,8 +7,9 @@ export const postgresDialect: Dialect = {
   contains: (column, text) =>
     text.includes('\0') ? raw('1 = 0') : sql`${column} LIKE ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`,
   forUpdate: raw('FOR UPDATE'),
+  // jsonb: json's text is searched from its beginning for each column, which takes three times as long.
   jsonRows: (json, types) => ({
-    table: sql`json_array_elements(${json}::json)`,
+    table: sql`jsonb_array_elements(${json}::jsonb)`,
     columns: raw(
       types.map((type, i) => (type === 'text' ? `value ->> ${i}` : `(value ->> ${i})::bigint`)).join(', '),
     ),
