@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config/config.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { startChores, type Chore } from './core/chores.ts'
+import { copyState, setCopyState } from './database/moves.ts'
 import { domainwatchRoutes, purgeExpired } from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
 import { BodyBudget } from './http/request-body.ts'
@@ -31,6 +32,7 @@ export interface App {
 /** Settings to a running service: the only file that knows all parts. */
 export async function startApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const context = await createContext(config, overrides)
+  await takeOver(context)
   const images = openImagestore(context)
   let baseUrl = config.baseUrl
   const server = await createRoutes(context, images, () => baseUrl)
@@ -51,6 +53,15 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
       await context.close()
     },
   }
+}
+
+/** Makes a copy an instance in its own right: from now on nothing may be copied over it. */
+async function takeOver(context: Context): Promise<void> {
+  const state = await copyState(context.database)
+  if (state === 'finished') await setCopyState(context.database, undefined)
+  if (state !== 'unfinished') return
+  await context.close()
+  throw new Error('its data is a copy that is not finished: run catalejo migrate, or restore, again')
 }
 
 /** The server with every route, listening on nothing: also what `openapi.json` is generated from. */

@@ -18,6 +18,15 @@ switch (name) {
   case 'verify':
     await (await import('./cli/verify.ts')).verifyCommand(args)
     break
+  case 'migrate':
+    await (await import('./cli/migrate.ts')).migrateCommand(args)
+    break
+  case 'backup':
+    await (await import('./cli/backup.ts')).backupCommand(args)
+    break
+  case 'restore':
+    await (await import('./cli/restore.ts')).restoreCommand(args)
+    break
   case 'help':
   case '--help':
   case '-h':

@@ -81,8 +81,16 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   }
 }
 
-/** The database alone, for commands that need nothing else. */
-export async function openDatabase(config: Config, metrics?: Metrics, log?: Logger): Promise<Database> {
+/**
+ * The database alone, for commands that need nothing else.
+ * @param schema go up to this version of the schema only
+ */
+export async function openDatabase(
+  config: Pick<Config, 'data' | 'databaseUrl'> & Partial<Config>,
+  metrics?: Metrics,
+  log?: Logger,
+  schema?: number,
+): Promise<Database> {
   const seconds = metrics?.histogram('catalejo_database_seconds', 'Time of a database operation', [
     'operation',
   ])
@@ -92,11 +100,12 @@ export async function openDatabase(config: Config, metrics?: Metrics, log?: Logg
     return openPostgres(config.databaseUrl, observe, report, {
       listenUrl: config.databaseListenUrl || undefined,
       connections: config.databaseConnections,
+      schema,
     })
   }
   const data = resolve(config.data)
   await makeFolder(data)
-  return openSqlite(join(data, 'catalejo.db'), observe)
+  return openSqlite(join(data, 'catalejo.db'), observe, schema)
 }
 
 /** What becomes of requests to an S3 store, for the log and the metrics. */

@@ -36,10 +36,23 @@ export class Staging {
 
   /** Writes the bytes; resolves when they can be read back, which is before they are durable. */
   async write(bytes: Uint8Array): Promise<StagedFile> {
+    return this.#stage((handle) => handle.writeFile(bytes))
+  }
+
+  /** The same with bytes that come chunk by chunk. */
+  async save(chunks: AsyncIterable<Uint8Array>): Promise<StagedFile> {
+    return this.#stage(async (handle) => {
+      for await (const chunk of chunks) await handle.writeFile(chunk)
+    })
+  }
+
+  async #stage(fill: (handle: FileHandle) => Promise<void>): Promise<StagedFile> {
     const path = this.freshPath()
     const handle = await open(path, 'wx')
+    let size: number
     try {
-      await handle.writeFile(bytes)
+      await fill(handle)
+      size = (await handle.stat()).size
     } catch (error) {
       await handle.close()
       await rm(path, { force: true })
@@ -50,7 +63,7 @@ export class Staging {
     durable.catch(() => {})
     return {
       path,
-      size: bytes.byteLength,
+      size,
       durable,
       discard: async () => {
         await durable.catch(() => {})

@@ -18,6 +18,11 @@ catalejo verify                            look for lost, rotted and left over i
   --repair                                 mark what is lost, put aside what is rotted, remove what is left over
   --claim                                  make the image store this database's, whosever it was
   --examples N                             list so many of each kind of fault (10)
+catalejo migrate [--to-database-url URL] [--to-blobs-url URL] [--to-data FOLDER] [--force]
+                                           copy a live instance, or bring such a copy up to date, and verify it
+catalejo backup FOLDER|s3://… [--keep N]   take a snapshot; keep the newest N only
+catalejo restore FOLDER|s3://… [--snapshot NAME]
+                                           fill an empty instance from a snapshot, by default the newest
 
 Flags, and the environment variable of each (a flag wins; NAME_FILE names a file with the value):
 ${lines.join('\n')}`)

@@ -40,6 +40,11 @@ export interface Database extends Reader {
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
   /**
+   * Reads from one view of everything, as it was when this was called, for as long as `work` runs: whatever others commit
+   * meanwhile is not in it. The engine keeps what they replace until then, so it is for minutes, and for pages of rows.
+   */
+  snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>
+  /**
    * A number that changes whenever anyone, in any process, commits: what a cache compares itself with. A commit of this
    * process counts before its transaction resolves, another process's on the same machine (SQLite) at once, another
    * node's (PostgreSQL) within milliseconds, and within 3 seconds whatever happens to the network.

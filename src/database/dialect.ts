@@ -1,4 +1,5 @@
-import type { Sql } from './sql.ts'
+import type { ValueType } from './batch.ts'
+import type { Query, Sql } from './sql.ts'
 
 /** Where the engines differ in what they are asked for: named abilities, so that no caller asks which engine it is. */
 export interface Dialect {
@@ -9,4 +10,12 @@ export interface Dialect {
    * write at once, a decision taken from a row needs it.
    */
   readonly forUpdate: Sql
+  /** A JSON array of arrays as a table, and the expressions that are its columns, of these types. */
+  jsonRows(json: string, types: readonly ValueType[]): { readonly table: Sql; readonly columns: Sql }
+  /** In an INSERT, after its columns: values are given also for ids that the database makes by itself. */
+  readonly givenIds: Sql
+  /** A statement that makes those ids go on behind the highest there is; undefined where they do so anyway. */
+  continueIds(table: string, column: string): Query | undefined
+  /** The version of the schema that the database is at. */
+  readonly schemaVersion: Query<{ version: number }>
 }

@@ -4,6 +4,7 @@ import type { StagedFile, Staging } from '../blobs/staging.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import type { Dialect } from '../database/dialect.ts'
+import { heldUntil } from '../database/moves.ts'
 import type { ImageEngine, Inspection } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
 import { bytesKey, isLost } from './lost.ts'
@@ -44,7 +45,10 @@ export class ImageStore {
   readonly #engine: ImageEngine
   readonly #clock: Clock
   readonly #owner: Owner
-  readonly #removals = new Removals((key) => this.#emptyTrash(key))
+  readonly #removals = new Removals(async (key) => {
+    // What a backup still has to copy is left to the sweep.
+    if (!(await this.#isHeld())) await this.#emptyTrash(key)
+  })
 
   constructor(database: Database, blobs: BlobStore, staging: Staging, engine: ImageEngine, clock: Clock) {
     this.#database = database
@@ -129,8 +133,11 @@ export class ImageStore {
 
   /** Removes blobs that nobody holds any more, those that an interrupted removal left. */
   async sweepTrash(): Promise<void> {
+    const listed = await this.#database.all(queries.trash(1_000))
+    // Asked after the list: a backup that begins later does not have these.
+    if (await this.#isHeld()) return
     let faults = 0
-    for (const { key } of await this.#database.all(queries.trash(1_000))) {
+    for (const { key } of listed) {
       try {
         await this.#emptyTrash(key)
       } catch (error) {
@@ -149,6 +156,7 @@ export class ImageStore {
     if (ownership.kind !== 'own') return ownership
     let removed = 0
     for await (const { orphans } of findStrays(this.#database, this.#blobs, this.#clock.now() - minAgeMs)) {
+      if (orphans.length > 0 && (await this.#isHeld())) break
       for (const key of orphans) {
         await this.#blobs.remove(key)
         removed++
@@ -166,6 +174,11 @@ export class ImageStore {
   /** Waits a little for removals under way. */
   close(): Promise<void> {
     return this.#removals.close()
+  }
+
+  /** Whether a backup is under way, which may still have to copy what no record names any more. */
+  async #isHeld(): Promise<boolean> {
+    return (await heldUntil(this.#database, this.#clock.now())) !== undefined
   }
 
   async #emptyTrash(key: string): Promise<void> {

@@ -56,7 +56,7 @@ export interface Verified {
 export async function verify(options: VerifyOptions): Promise<Verified> {
   const { database, blobs, clock, progress } = options
   const findings = new Findings(options.examples)
-  const repairer = new Repairer(database, blobs)
+  const repairer = new Repairer(database, blobs, clock)
   const checked = { domains: 0, images: 0, blobs: 0, bytes: 0, trashed: 0, young: 0 }
 
   let isSound = true

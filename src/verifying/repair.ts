@@ -1,5 +1,7 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
+import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
+import { heldUntil } from '../database/moves.ts'
 import { bytesKey, lostKey } from '../imagestore/lost.ts'
 import { blobByHash, renameBlob } from '../imagestore/queries.ts'
 import { patiently } from './pages.ts'
@@ -21,11 +23,13 @@ interface Recorded {
 export class Repairer {
   readonly #database: Database
   readonly #blobs: BlobStore
+  readonly #clock: Clock
   readonly done: Repaired = { markedLost: 0, quarantined: 0, recovered: 0, removed: 0 }
 
-  constructor(database: Database, blobs: BlobStore) {
+  constructor(database: Database, blobs: BlobStore, clock: Clock) {
     this.#database = database
     this.#blobs = blobs
+    this.#clock = clock
   }
 
   async missing({ hash, key }: Recorded): Promise<void> {
@@ -51,6 +55,8 @@ export class Repairer {
     if (recorded !== undefined && bytesKey(recorded.key) === key) {
       return `blob ${key}: it is found by its hash and not by its key`
     }
+    // A backup under way may still have to copy it; then it stays for the next repair.
+    if ((await heldUntil(this.#database, this.#clock.now())) !== undefined) return undefined
     await this.#blobs.remove(key)
     this.done.removed++
     return undefined

@@ -73,6 +73,7 @@ suite('on a real S3 gateway', { skip, timeout: 600_000 }, async () => {
       )
     })
     await context.test('looking for faults', async () => runOn(ceph, await filesIn('verifying')))
+    await context.test('moves and backups', () => runOn(ceph, [join(TESTS, 'moving', 's3.test.ts')]))
     await context.test('image hosting', async () => runOn(ceph, await filesIn('imagestore')))
   })
 })

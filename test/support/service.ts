@@ -12,7 +12,7 @@ import { testBlobsUrl } from './s3.ts'
 import { ManualClock, type TestService, type TestServiceOptions } from './test-service.ts'
 
 export { ManualClock }
-export type { TestService }
+export type { TestService, TestServiceOptions }
 
 /**
  * The whole service on a free port and an empty data folder, as `catalejo serve` starts it; as two nodes behind a balancer

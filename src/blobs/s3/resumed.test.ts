@@ -32,6 +32,10 @@ function breaking(breaks: readonly number[], fault: Error = new WrongLength('cut
     lend: unused,
     remove: unused,
     ping: unused,
+    whole: unused,
+    quarantine: unused,
+    owner: unused,
+    disown: unused,
     async *keys() {},
   }
   return { store: resuming(store), asked, bodies }

@@ -1,5 +1,6 @@
 import { initial } from './001-initial.ts'
 import { instance } from './004-instance.ts'
+import { moves } from './005-moves.ts'
 
 /** One step of the schema. Its place in the list is its version; a released step never changes. */
 export interface Migration {
@@ -8,4 +9,7 @@ export interface Migration {
   readonly postgres: string
 }
 
-export const migrations: readonly Migration[] = [initial, instance]
+export const migrations: readonly Migration[] = [initial, instance, moves]
+
+/** The version of the schema that this program works with. */
+export const SCHEMA = migrations.length

@@ -10,13 +10,14 @@ export const STEP_TIMEOUT_MS = 3_600_000
 
 /**
  * Brings the schema up to date, one transaction a step, under a lock that nodes which start together share.
+ * @param target go no further than this version
  * @throws when a newer version of this program has changed the schema
  */
-export async function migrate(pool: ConnectionPool): Promise<void> {
-  while ((await pool.use((connection) => locked(connection, step))) === 'more');
+export async function migrate(pool: ConnectionPool, target = migrations.length): Promise<void> {
+  while ((await pool.use((connection) => locked(connection, () => step(connection, target)))) === 'more');
 }
 
-async function step(connection: PostgresConnection): Promise<'more' | 'done'> {
+async function step(connection: PostgresConnection, target: number): Promise<'more' | 'done'> {
   const [known] = await connection.rows(sql`SELECT to_regclass('schema_version') IS NOT NULL AS there`)
   // One row: the number of steps taken. Where it is there, a role that may not create tables does as well.
   if (known?.['there'] !== true) {
@@ -31,7 +32,7 @@ async function step(connection: PostgresConnection): Promise<'more' | 'done'> {
   if (current > migrations.length) {
     throw new Error(`the database is at schema ${current}, this version knows only ${migrations.length}`)
   }
-  const next = migrations[current]
+  const next = current < target ? migrations[current] : undefined
   if (next === undefined) {
     await connection.run(SEARCH_INDEXES)
     return 'done'
@@ -41,16 +42,13 @@ async function step(connection: PostgresConnection): Promise<'more' | 'done'> {
   return 'more'
 }
 
-async function locked<T>(
-  connection: PostgresConnection,
-  work: (connection: PostgresConnection) => Promise<T>,
-): Promise<T> {
+async function locked<T>(connection: PostgresConnection, work: () => Promise<T>): Promise<T> {
   await connection.run(
     `BEGIN; ${localLimits(STEP_TIMEOUT_MS)}; SET LOCAL lock_timeout = 0; SET LOCAL client_min_messages = error`,
   )
   try {
     await connection.run('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
-    const result = await work(connection)
+    const result = await work()
     await connection.run('COMMIT')
     return result
   } catch (error) {

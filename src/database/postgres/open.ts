@@ -14,6 +14,7 @@ import {
   SILENCE_MS,
   WRITE_TIMEOUT_MS,
 } from './settings.ts'
+import { readSnapshot } from './snapshot.ts'
 import { prepareServer, START_PATIENCE_MS } from './start.ts'
 import { transact } from './transactions.ts'
 
@@ -26,6 +27,8 @@ export interface PostgresOptions {
   readonly connections?: number | undefined
   /** How long a server that cannot be used yet is waited for. */
   readonly patienceMs?: number
+  /** Go up to this version of the schema only. */
+  readonly schema?: number | undefined
 }
 
 /**
@@ -40,8 +43,8 @@ export async function openPostgres(
   report: Report = () => {},
   options: PostgresOptions = {},
 ): Promise<Database> {
-  const { listenUrl = url, connections, patienceMs = START_PATIENCE_MS } = options
-  await prepareServer(url, report, patienceMs)
+  const { listenUrl = url, connections, patienceMs = START_PATIENCE_MS, schema } = options
+  await prepareServer(url, report, patienceMs, schema)
   const share = shares(connections)
   const reads = new ConnectionPool(url, share.reads, READ_TIMEOUT_MS, report)
   const writes = new ConnectionPool(url, share.writes, WRITE_TIMEOUT_MS + SILENCE_MS, report)
@@ -73,6 +76,10 @@ export async function openPostgres(
     ...readerOn((work) => timed('read', () => again(() => reads.use(work)))),
     scanner: readerOn((work) => timed('scan', () => scans.use((connection) => limited(connection, work)))),
     transaction: (work) => timed('write', () => transact(writes, changes, work)),
+    snapshot: (work) =>
+      timed('scan', () =>
+        readSnapshot(url, report, (connection) => work(readerOn((use) => use(connection)))),
+      ),
     version: () => changes.version(),
     check: () => timed('scan', () => scans.use(checkPostgres)),
     ping: async () => {

@@ -10,18 +10,23 @@ export const START_PATIENCE_MS = 30_000
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 2_000
 
-/** The first with generated columns and materialised parts of a statement. */
-const LEAST_VERSION = 120_000
+/** The first that makes random ids by itself, and lets the owner of a database add the extension for searching. */
+const LEAST_VERSION = 130_000
 
-/** Once the server can be used, brings its schema up to date. */
-export function prepareServer(url: string, report: Report, patienceMs: number): Promise<void> {
+/** Once the server can be used, brings its schema up to date, or up to the version `schema`. */
+export function prepareServer(
+  url: string,
+  report: Report,
+  patienceMs: number,
+  schema?: number,
+): Promise<void> {
   return patiently(patienceMs, report, async () => {
     // New ones for each attempt: the next may find another server at the address.
     const reads = new ConnectionPool(url, 1, READ_TIMEOUT_MS, report)
     const steps = new ConnectionPool(url, 1, STEP_TIMEOUT_MS + SILENCE_MS, report)
     try {
       await check(reads)
-      await migrate(steps)
+      await migrate(steps, schema)
       await tellOfSearch(reads, report)
     } finally {
       await Promise.all([reads.close(), steps.close()])
@@ -56,7 +61,7 @@ async function check(pool: ConnectionPool): Promise<void> {
         current_setting('transaction_read_only') AS read_only`),
   )
   if (Number(server?.['version']) < LEAST_VERSION) {
-    throw new Error(`PostgreSQL ${String(server?.['release'])} is too old, it takes 12 or newer`)
+    throw new Error(`PostgreSQL ${String(server?.['release'])} is too old, it takes 13 or newer`)
   }
   if (server?.['encoding'] !== 'UTF8') {
     throw new Error(

@@ -7,7 +7,7 @@ const MAX_FAULTS = 100
 
 /** Looks through the whole file, on a connection of its own: others go on meanwhile. */
 export async function checkSqlite(path: string): Promise<string[]> {
-  const thread = await ConnectionThread.open(path, 'read', CHECK_TIMEOUT_MS)
+  const thread = await ConnectionThread.open(path, 'read', { timeoutMs: CHECK_TIMEOUT_MS })
   const lines = async (text: string) => {
     const rows = await thread.send({ kind: 'values', text, values: [] })
     return Array.isArray(rows) ? rows.map((row) => (Array.isArray(row) ? row.map(String) : [])) : []

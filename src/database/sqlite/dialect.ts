@@ -1,9 +1,16 @@
 import type { Dialect } from '../dialect.ts'
-import { empty, sql } from '../sql.ts'
+import { empty, raw, sql } from '../sql.ts'
 
 export const sqliteDialect: Dialect = {
   // Not LIKE: its wildcards would need escaping, and it folds only ASCII letters.
   contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
   // There is one writer.
   forUpdate: empty,
+  jsonRows: (json, types) => ({
+    table: sql`json_each(${json})`,
+    columns: raw(types.map((_, i) => `value ->> ${i}`).join(', ')),
+  }),
+  givenIds: empty,
+  continueIds: () => undefined,
+  schemaVersion: sql`SELECT user_version AS version FROM pragma_user_version`,
 }

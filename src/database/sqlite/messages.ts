@@ -5,6 +5,8 @@ import type { ConnectionMode } from './connection.ts'
 export interface Start {
   readonly path: string
   readonly mode: ConnectionMode
+  /** Up to which version of the schema a writer migrates; undefined for the newest. */
+  readonly schema: number | undefined
 }
 
 export type Work =

@@ -4,9 +4,10 @@ import type { Connection } from './connection.ts'
 /**
  * Brings the schema up to date, one transaction a step. The write lock is taken before the version is read,
  * so that processes that start together do not run a step twice.
+ * @param target go no further than this version
  * @throws when the file was written by a newer version than this program knows
  */
-export function migrate(connection: Connection): void {
+export function migrate(connection: Connection, target = migrations.length): void {
   for (;;) {
     connection.exec('BEGIN IMMEDIATE')
     const current = Number(connection.first('PRAGMA user_version', [])?.['user_version'] ?? 0)
@@ -14,7 +15,7 @@ export function migrate(connection: Connection): void {
       connection.exec('ROLLBACK')
       throw new Error(`the database is at schema ${current}, this version knows only ${migrations.length}`)
     }
-    const next = migrations[current]
+    const next = current < target ? migrations[current] : undefined
     if (next === undefined) {
       connection.exec('ROLLBACK')
       return

@@ -5,6 +5,7 @@ import { rowStatement } from './batch.ts'
 import { checkSqlite } from './check.ts'
 import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
+import { readSnapshot } from './snapshot.ts'
 import { ConnectionThread } from './thread-client.ts'
 
 /** Transactions in line for the one writer that SQLite has, and how long one waits there. */
@@ -17,9 +18,14 @@ const SCAN_WAIT_MS = 15_000
 /**
  * Opens (and makes or migrates) the SQLite file at `path`. Small reads run on the caller's thread, where they
  * cost microseconds; writes and scans have a thread each.
+ * @param schema go up to this version of the schema only
  */
-export async function openSqlite(path: string, observe: ObserveDatabase = () => {}): Promise<Database> {
-  const writer = await ConnectionThread.open(path, 'write')
+export async function openSqlite(
+  path: string,
+  observe: ObserveDatabase = () => {},
+  schema?: number,
+): Promise<Database> {
+  const writer = await ConnectionThread.open(path, 'write', { schema })
   const scanner = await ConnectionThread.open(path, 'read')
   const reader = new Connection(path, 'read')
   const writes = new Mutex(MAX_WAITING_WRITES, WRITE_WAIT_MS)
@@ -98,6 +104,8 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
           }
         }),
       ),
+
+    snapshot: (work) => readSnapshot(path, (thread) => work(threadReader(thread, (read) => read()))),
 
     version,
     check: () => checkSqlite(path),

@@ -12,6 +12,13 @@ interface Pending {
   readonly timer: NodeJS.Timeout
 }
 
+interface ThreadOptions {
+  /** Statements that take longer are given up on. */
+  readonly timeoutMs?: number
+  /** Up to which version of the schema a writer migrates; undefined for the newest. */
+  readonly schema?: number | undefined
+}
+
 /** Talks to a connection in a thread. */
 export class ConnectionThread {
   readonly #worker: Worker
@@ -20,11 +27,14 @@ export class ConnectionThread {
   #nextId = 0
   #ended: Error | undefined
 
-  private constructor(path: string, mode: ConnectionMode, timeoutMs: number) {
-    this.#timeoutMs = timeoutMs
+  private constructor(path: string, mode: ConnectionMode, { timeoutMs, schema }: ThreadOptions) {
+    this.#timeoutMs = timeoutMs ?? STATEMENT_TIMEOUT_MS
     // The sibling is a .ts file in a checkout and a .js file in the packed release.
     const file = new URL(`./thread${extname(import.meta.url)}`, import.meta.url)
-    this.#worker = new Worker(file, { workerData: { path, mode } satisfies Start, name: `sqlite-${mode}` })
+    this.#worker = new Worker(file, {
+      workerData: { path, mode, schema } satisfies Start,
+      name: `sqlite-${mode}`,
+    })
     this.#worker.on('message', (answer: Answer) => this.#settle(answer))
     this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
     this.#worker.on('exit', () => this.#end(new Error('the database thread ended')))
@@ -34,9 +44,9 @@ export class ConnectionThread {
   static async open(
     path: string,
     mode: ConnectionMode,
-    timeoutMs = STATEMENT_TIMEOUT_MS,
+    options: ThreadOptions = {},
   ): Promise<ConnectionThread> {
-    const thread = new ConnectionThread(path, mode, timeoutMs)
+    const thread = new ConnectionThread(path, mode, options)
     await thread.#expect(thread.#nextId++)
     return thread
   }

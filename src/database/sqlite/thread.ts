@@ -9,9 +9,9 @@ import type { Answer, Start, Task } from './messages.ts'
 
 const port = parentPort
 if (port === null) throw new Error('sqlite/thread must run as a worker thread')
-const { path, mode }: Start = workerData
+const { path, mode, schema }: Start = workerData
 const connection = new Connection(path, mode)
-if (mode === 'write') migrate(connection)
+if (mode === 'write') migrate(connection, schema)
 
 function perform(task: Task): unknown {
   switch (task.kind) {

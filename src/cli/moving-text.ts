@@ -1,0 +1,12 @@
+import type { CopyResult } from '../moving/images.ts'
+
+export function imagesText({ copied, copiedBytes, present }: CopyResult): string {
+  return `${copied} images copied (${(copiedBytes / 1e6).toFixed(1)} MB), ${present} there before`
+}
+
+/** Each image that could not be copied, as far as they are listed. */
+export function faultLines({ faults, faultCount }: Pick<CopyResult, 'faults' | 'faultCount'>): string[] {
+  const lines = faults.map(({ key, kind }) => `image ${key}: ${kind}`)
+  if (faultCount > faults.length) lines.push(`and ${faultCount - faults.length} more`)
+  return lines
+}

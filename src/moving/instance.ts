@@ -1,0 +1,47 @@
+import { join, resolve } from 'node:path'
+import type { BlobStore } from '../blobs/blob-store.ts'
+import { makeFolder } from '../blobs/durable.ts'
+import { openBlobs, reasonOf } from '../blobs/open.ts'
+import { Staging } from '../blobs/staging.ts'
+import type { Config } from '../config/config.ts'
+import { openDatabase } from '../context.ts'
+import type { Database } from '../database/database.ts'
+
+/** Where an instance keeps what it has. */
+export type Place = Pick<Config, 'data' | 'databaseUrl' | 'blobsUrl'>
+
+/** An instance's database and images, without the service on top of them. */
+export interface Instance {
+  readonly database: Database
+  readonly blobs: BlobStore
+  readonly staging: Staging
+  close(): Promise<void>
+}
+
+/** @param schema make or migrate the database up to this version only */
+export async function openInstance(place: Place, schema?: number): Promise<Instance> {
+  const data = resolve(place.data)
+  await makeFolder(data)
+  const database = await openDatabase(place, undefined, undefined, schema)
+  try {
+    const staging = await Staging.open(join(data, 'staging'), { flush: place.blobsUrl === undefined })
+    const blobs = await openBlobs(place.blobsUrl, join(data, 'blobs'), staging, reportFault)
+    return {
+      database,
+      blobs: blobs.store,
+      staging,
+      async close() {
+        blobs.close()
+        await database.close()
+      },
+    }
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+/** What is tried again later is told at once: whoever waits wants to know what for. */
+export function reportFault(operation: string, error: Error): void {
+  console.error(`the image store failed (${operation}): ${reasonOf(error)}`)
+}

@@ -1,0 +1,319 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { beginHold, endHold, heldUntil, schemaOf } from '../../src/database/moves.ts'
+import { SCHEMA } from '../../src/database/migrations/index.ts'
+import { openInstance } from '../../src/moving/instance.ts'
+import { sweepsOf } from '../durability/sweeps.ts'
+import { catalejo } from '../support/cli.ts'
+import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { expectedHash, ImageClient } from '../support/images.ts'
+import { furnish, imagesOf, keepWriting, picture, portrait, startHere } from './portrait.ts'
+
+const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
+
+async function filesUnder(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+const nameOf = (path: string) => path.split('/').at(-1) ?? ''
+
+async function flip(path: string): Promise<void> {
+  const bytes = await readFile(path)
+  const at = bytes.length >> 1
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  await writeFile(path, bytes)
+}
+
+async function succeeds(args: readonly string[]): Promise<string> {
+  const { code, stdout, stderr } = await catalejo(args)
+  assert.equal(code, 0, stderr)
+  return stdout
+}
+
+suite('backup and restore', { timeout: 120_000 }, () => {
+  test('a second snapshot copies only new images; each is restored as it was; older ones go', async () => {
+    await using service = await startHere()
+    await using backups = await temporaryFolder()
+    const data = ['--data', service.data]
+    const keys = await furnish(service)
+    const first = await portrait(service, keys)
+    assert.match(
+      await succeeds(['backup', backups.path, ...data]),
+      /; 7 images copied \(\S+ MB\), 0 there before\n$/,
+    )
+
+    const client = new ImageClient(service.url, keys.imageKey)
+    assert.equal((await client.upload(await picture('después'))).status, 200)
+    assert.equal((await client.remove(expectedHash(await picture('foto 1')))).status, 200)
+    const second = await portrait(service, keys)
+    assert.match(
+      await succeeds(['backup', backups.path, ...data]),
+      /; 1 images copied \(\S+ MB\), 6 there before\n$/,
+    )
+
+    const [older = '', newer = ''] = (await filesUnder(join(backups.path, 'manifests')))
+      .map(nameOf)
+      .toSorted()
+    await using place = await temporaryFolder()
+    await succeeds(['restore', backups.path, '--snapshot', older.replace('.json', ''), '--data', place.path])
+    const restored = await startHere({ data: place.path })
+    assert.deepEqual(await portrait(restored, keys), first)
+    await restored.stop()
+    const full = await catalejo(['restore', backups.path, '--data', place.path])
+    assert.equal(full.code, 1)
+    assert.match(full.stderr, /the instance is not empty/)
+
+    // As another keeper of backups would leave it: what a snapshot without a manifest needs is not there.
+    await writeFile(join(backups.path, 'tables', '20', '20200101T000000000Z-domains-1.ndjson.gz'), 'resto')
+    assert.match(
+      await succeeds(['backup', backups.path, ...data, '--keep', '2']),
+      /removed 1 snapshots, 6 files, 1 images\n$/,
+    )
+    assert.deepEqual((await filesUnder(join(backups.path, 'manifests'))).map(nameOf).includes(newer), true)
+    await using last = await temporaryFolder()
+    await succeeds(['restore', backups.path, '--data', last.path])
+    await using latest = await startHere({ data: last.path })
+    assert.deepEqual(await portrait(latest, keys), second)
+  })
+
+  test(
+    'from SQLite into PostgreSQL and, from a snapshot of that, back',
+    { skip: POSTGRES_URL === undefined && 'no server: run npm test' },
+    async () => {
+      await using service = await startHere()
+      await using made = await folders()
+      const [backups, place, home] = made
+      const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
+      try {
+        const keys = await furnish(service)
+        const before = await portrait(service, keys)
+        await succeeds(['backup', backups, '--data', service.data])
+        const on = ['--data', place, '--database-url', database.url]
+        await succeeds(['restore', backups, ...on])
+        const copy = await startHere({ data: place, flags: { 'database-url': database.url } })
+        assert.deepEqual(await portrait(copy, keys), before)
+        await copy.newKey('nueva', 'domainwatch')
+        await copy.stop()
+        assert.match(await succeeds(['backup', backups, ...on]), /; 0 images copied/)
+        await succeeds(['restore', backups, '--data', home])
+        await using back = await startHere({ data: home })
+        assert.equal((await portrait(back, keys)).accounts.length, before.accounts.length + 1)
+      } finally {
+        await database.drop()
+      }
+    },
+  )
+
+  test('during traffic: all that was acknowledged before is in it, and every image it names', async () => {
+    await using service = await startHere()
+    await using made = await folders()
+    const [backups, place] = made
+    const keys = await furnish(service)
+    const client = new ImageClient(service.url, keys.imageKey)
+    const names = new Set<string>()
+    for (let i = 0; i < 30; i++) {
+      const bytes = await picture(`previa ${i}`)
+      assert.equal((await client.upload(bytes)).status, 200)
+      names.add(expectedHash(bytes))
+    }
+    const doomed = [...names].slice(0, 20)
+    const backup = catalejo(['backup', backups, '--data', service.data])
+    const writer = keepWriting(service)
+    // From the moment it holds, what is deleted has its bytes kept; so all is deleted while it works.
+    while ((await heldUntil(service.app.context.database, Date.now())) === undefined) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    for (const hash of doomed) assert.equal((await client.remove(hash)).status, 200)
+    await sweepsOf(service).trash()
+    const { code, stderr } = await backup
+    assert.equal(code, 0, stderr)
+    const written = await writer.stop()
+    // Nobody waits for the next sweep to see that nothing is left behind.
+    await sweepsOf(service).trash()
+    const left = (await filesUnder(join(service.data, 'blobs'))).map((path) => nameOf(path).slice(0, 32))
+    for (const hash of doomed) assert.ok(!left.includes(hash))
+
+    await succeeds(['restore', backups, '--data', place])
+    await using copy = await startHere({ data: place })
+    const { domains, images } = await portrait(copy, keys)
+    const found = domains
+      .filter(({ name }) => name.startsWith('escrito'))
+      .map(({ name }) => Number(name.slice(7)))
+    // One after the other was acknowledged, so a view of one moment has the first so many of them.
+    assert.deepEqual(
+      found.toSorted((a, b) => a - b),
+      Array.from({ length: found.length }, (_, i) => i),
+    )
+    assert.ok(found.length <= written)
+    const restored = images[0]?.map((row) =>
+      typeof row === 'object' && row !== null && 'hash' in row ? row.hash : '',
+    )
+    for (const hash of names) if (!doomed.includes(hash)) assert.ok(restored?.includes(hash))
+  })
+
+  test('while a backup holds, deleted images keep their bytes; another backup waits', async () => {
+    await using service = await startHere()
+    await using backups = await temporaryFolder()
+    const keys = await furnish(service, 10)
+    const { database } = service.app.context
+    const client = new ImageClient(service.url, keys.imageKey)
+    const hash = expectedHash(await picture('foto 2'))
+    const isThere = async () =>
+      (await filesUnder(join(service.data, 'blobs'))).some((path) => nameOf(path).startsWith(hash))
+
+    assert.equal(await beginHold(database, Date.now(), Date.now() + 60_000), undefined)
+    const busy = await catalejo(['backup', backups.path, '--data', service.data])
+    assert.equal(busy.code, 1)
+    assert.match(busy.stderr, /another backup is under way/)
+    assert.equal((await client.remove(hash)).status, 200)
+    assert.equal((await client.link(hash)).status, 404)
+    const sweeps = sweepsOf(service)
+    await sweeps.trash()
+    await sweeps.orphans(0)
+    assert.equal(await isThere(), true)
+    await endHold(database)
+    // One that died holds nothing off for ever.
+    assert.equal(await beginHold(database, Date.now(), Date.now() - 1), undefined)
+    await sweeps.trash()
+    assert.equal(await isThere(), false)
+  })
+
+  test('a rotten or missing file of a table is named, and nothing is restored', async () => {
+    await using service = await startHere()
+    await using made = await folders()
+    const [backups, place] = made
+    const keys = await furnish(service, 50)
+    await succeeds(['backup', backups, '--data', service.data])
+    const tables = await filesUnder(join(backups, 'tables'))
+    const [domains = '', images = ''] = ['-domains-', '-images-'].map((part) =>
+      tables.find((path) => path.includes(part)),
+    )
+    const whole = await readFile(domains)
+    await flip(domains)
+    await rm(images)
+    const { code, stderr, stdout } = await catalejo(['restore', backups, '--data', place])
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, new RegExp(`${nameOf(domains)} is damaged`))
+    assert.match(stderr, new RegExp(`${nameOf(images)} is missing`))
+    assert.match(stderr, /nothing was restored/)
+    assert.deepEqual(await readdir(place), [])
+
+    // Without a manifest it does not exist, and the next one is whole.
+    await writeFile(domains, whole)
+    const [manifest = ''] = await filesUnder(join(backups, 'manifests'))
+    const text = await readFile(manifest)
+    await flip(manifest)
+    assert.match((await catalejo(['restore', backups, '--data', place])).stderr, /its manifest is damaged/)
+    await rm(manifest)
+    assert.match((await catalejo(['restore', backups, '--data', place])).stderr, /there is none/)
+    assert.ok(text.length > 0)
+    await succeeds(['backup', backups, '--data', service.data])
+    await succeeds(['restore', backups, '--data', place])
+    await using copy = await startHere({ data: place })
+    assert.deepEqual(await portrait(copy, keys), await portrait(service, keys))
+  })
+
+  test('rotten and missing images are named; all else is there', async () => {
+    await using service = await startHere()
+    await using made = await folders()
+    const [backups, place] = made
+    const keys = await furnish(service, 10)
+    await succeeds(['backup', backups, '--data', service.data])
+    const [rotten = '', lost = ''] = await filesUnder(join(backups, 'images'))
+    await flip(rotten)
+    await rm(lost)
+    const { code, stderr, stdout } = await catalejo(['restore', backups, '--data', place])
+    assert.equal(code, 1)
+    assert.match(stdout, /5 images copied/)
+    assert.match(stderr, new RegExp(`image ${nameOf(rotten)}: damaged`))
+    assert.match(stderr, new RegExp(`image ${nameOf(lost)}: missing`))
+    assert.match(stderr, /2 of 7 images could not be restored/)
+    await using copy = await startHere({ data: place })
+    const { body } = await new ImageClient(copy.url, keys.imageKey).list({ limit: '100' })
+    assert.equal(body['count'], 5)
+
+    // What is rotten in the instance itself is told when it is backed up.
+    const [own = ''] = await filesUnder(join(service.data, 'blobs'))
+    await flip(own)
+    await using other = await temporaryFolder()
+    const damaged = await catalejo(['backup', other.path, '--data', service.data, '--keep', '1'])
+    assert.equal(damaged.code, 1)
+    assert.match(damaged.stderr, new RegExp(`image ${nameOf(own)}: damaged`))
+  })
+
+  test('killed while it restores, it goes on', async () => {
+    await using service = await startHere()
+    await using made = await folders()
+    const [backups, place] = made
+    const keys = await furnish(service)
+    await succeeds(['backup', backups, '--data', service.data])
+    const args = ['restore', backups, '--data', place]
+    const child = spawn(process.execPath, [COMMAND, ...args], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let told = ''
+    child.stderr.on('data', (chunk) => {
+      told += String(chunk)
+      if (told.includes('keys: ')) child.kill('SIGKILL')
+    })
+    await once(child, 'close')
+    assert.equal(child.signalCode, 'SIGKILL')
+    await assert.rejects(startHere({ data: place }), /a copy that is not finished/)
+    await succeeds(args)
+    await using copy = await startHere({ data: place })
+    assert.deepEqual(await portrait(copy, keys), await portrait(service, keys))
+    await imagesOf(copy, keys.imageKey)
+  })
+
+  test('places that backups do not go to', async () => {
+    await using service = await startHere()
+    await using other = await startHere()
+    await using backups = await temporaryFolder()
+    await furnish(service, 5)
+    await furnish(other, 5)
+    for (const inside of [service.data, join(service.data, 'respaldo'), join(service.data, '..')]) {
+      const { code, stderr } = await catalejo(['backup', inside, '--data', service.data])
+      assert.deepEqual([code, /where the instance itself/.test(stderr)], [1, true], stderr)
+    }
+    await succeeds(['backup', backups.path, '--data', service.data])
+    assert.match(
+      (await catalejo(['backup', backups.path, '--data', other.data])).stderr,
+      /of another instance/,
+    )
+    assert.equal((await catalejo(['backup', 's3://', '--data', other.data])).code, 2)
+    assert.equal((await catalejo(['backup', '--data', other.data])).code, 2)
+    assert.equal((await catalejo(['backup', backups.path, '--keep', '0'])).code, 2)
+  })
+
+  test('a database is made at an older schema, and brought up to date from there', async () => {
+    await using folder = await temporaryFolder()
+    const place = { data: folder.path, databaseUrl: '', blobsUrl: undefined }
+    for (const [wanted, found] of [
+      [SCHEMA - 1, SCHEMA - 1],
+      [undefined, SCHEMA],
+    ]) {
+      const instance = await openInstance(place, wanted)
+      assert.equal(await schemaOf(instance.database), found)
+      await instance.close()
+    }
+  })
+})
+
+async function folders(): Promise<[string, string, string] & AsyncDisposable> {
+  const made = await Promise.all([temporaryFolder(), temporaryFolder(), temporaryFolder()])
+  const paths: [string, string, string] = [made[0].path, made[1].path, made[2].path]
+  return Object.assign(paths, {
+    async [Symbol.asyncDispose]() {
+      await Promise.all(made.map((each) => each[Symbol.asyncDispose]()))
+    },
+  })
+}

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { catalejo } from '../support/cli.ts'
+import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { startService } from '../support/service.ts'
+import { furnish, keepWriting, portrait, startHere } from './portrait.ts'
+
+const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
+const noPostgres = POSTGRES_URL === undefined && 'no server: run npm test'
+
+/** Runs `catalejo migrate` and kills it once it has told of `part`. */
+async function killedAfter(part: string, args: readonly string[]): Promise<void> {
+  const child = spawn(process.execPath, [COMMAND, 'migrate', ...args], {
+    env: {},
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let told = ''
+  child.stderr.on('data', (chunk) => {
+    told += String(chunk)
+    if (told.includes(part)) child.kill('SIGKILL')
+  })
+  await once(child, 'close')
+  assert.equal(child.signalCode, 'SIGKILL', told)
+}
+
+async function filesOf(data: string): Promise<string[]> {
+  const entries = await readdir(join(data, 'blobs'), { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+suite('migrate', { timeout: 120_000 }, () => {
+  test(
+    'to PostgreSQL and other files, and back: clients see the same, ids go on',
+    { skip: noPostgres },
+    async () => {
+      await using there = await temporaryFolder()
+      await using back = await temporaryFolder()
+      const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
+      try {
+        await using service = await startHere()
+        const keys = await furnish(service)
+        const before = await portrait(service, keys)
+        const to = ['--to-database-url', database.url, '--to-data', there.path]
+        const moved = await catalejo(['migrate', '--data', service.data, ...to])
+        assert.equal(moved.code, 0, moved.stderr)
+        assert.match(
+          moved.stdout,
+          /^\d+ rows written, all equal to the source; 7 images copied \(\S+ MB\), 7 there before; 2 passes\nDone\./,
+        )
+
+        const flags = { 'database-url': database.url }
+        const copy = await startHere({ data: there.path, flags })
+        try {
+          assert.deepEqual(await portrait(copy, keys), before)
+          // An account more, and what an application deletes and uploads.
+          await copy.newKey('nueva', 'domainwatch')
+        } finally {
+          await copy.stop()
+        }
+        // It was served: it is an instance of its own now.
+        const again = await catalejo(['migrate', '--data', service.data, ...to])
+        assert.equal(again.code, 1)
+        assert.match(again.stderr, /the target holds data of its own/)
+
+        const from = ['--data', there.path, '--database-url', database.url]
+        const returned = await catalejo(['migrate', ...from, '--to-data', back.path])
+        assert.equal(returned.code, 0, returned.stderr)
+        await using home = await startHere({ data: back.path })
+        const { accounts, ...rest } = before
+        assert.deepEqual(await portrait(home, keys), {
+          ...rest,
+          accounts: [...accounts, 'domainwatch nueva'].toSorted(byName),
+        })
+        await home.newKey('otra más', 'domainwatch')
+      } finally {
+        await database.drop()
+      }
+    },
+  )
+
+  test('killed among the rows and among the images, it goes on; nobody may serve what is not finished', async () => {
+    await using there = await temporaryFolder()
+    await using service = await startHere()
+    const keys = await furnish(service, 6_000)
+    const before = await portrait(service, keys)
+    const args = ['--data', service.data, '--to-data', there.path]
+    for (const part of ['keys: ', 'blob_trash: ']) {
+      await killedAfter(part, args)
+      await assert.rejects(startHere({ data: there.path }), /a copy that is not finished/)
+    }
+    const resumed = await catalejo(['migrate', ...args])
+    assert.equal(resumed.code, 0, resumed.stderr)
+    await using copy = await startHere({ data: there.path })
+    assert.deepEqual(await portrait(copy, keys), before)
+  })
+
+  test('beside a writer it says that it does not come to an end; when that has stopped it does', async () => {
+    await using there = await temporaryFolder()
+    await using service = await startHere()
+    const keys = await furnish(service)
+    const args = ['migrate', '--data', service.data, '--to-data', there.path]
+    const writer = keepWriting(service)
+    const live = await catalejo(args)
+    const written = await writer.stop()
+    assert.ok(written > 10)
+    assert.equal(live.code, 1, live.stdout)
+    assert.match(live.stderr, /Stop the service and run it again/)
+    const last = await catalejo(args)
+    assert.equal(last.code, 0, last.stderr)
+    const before = await portrait(service, keys)
+    assert.equal(before.domains.filter(({ name }) => name.startsWith('escrito')).length, written)
+    await using copy = await startHere({ data: there.path })
+    assert.deepEqual(await portrait(copy, keys), before)
+  })
+
+  test('what changed at the source since is changed, removed and copied; wrong bytes are replaced', async () => {
+    await using there = await temporaryFolder()
+    await using service = await startHere()
+    const keys = await furnish(service, 10)
+    const args = ['migrate', '--data', service.data, '--to-data', there.path]
+    assert.equal((await catalejo(args)).code, 0)
+    const later = await startHere({ data: service.data })
+    await furnish(later, 5)
+    await later.stop()
+    const [rotten = ''] = await filesOf(there.path)
+    await writeFile(rotten, 'podrido')
+    const again = await catalejo(args)
+    assert.equal(again.code, 0, again.stderr)
+    await using copy = await startHere({ data: there.path })
+    assert.deepEqual(await portrait(copy, keys), await portrait(service, keys))
+  })
+
+  test('an image that is rotten or lost at the source is named, and all else is copied', async () => {
+    await using there = await temporaryFolder()
+    await using service = await startHere()
+    await furnish(service, 10)
+    const [rotten = '', lost = ''] = (await filesOf(service.data)).toSorted()
+    const bytes = await readFile(rotten)
+    bytes[40] = (bytes[40] ?? 0) ^ 1
+    await writeFile(rotten, bytes)
+    await rm(lost)
+    const { code, stderr, stdout } = await catalejo([
+      'migrate',
+      '--data',
+      service.data,
+      '--to-data',
+      there.path,
+    ])
+    assert.equal(code, 1)
+    assert.match(stdout, /5 images copied/)
+    const name = (path: string) => path.split('/').at(-1)
+    assert.match(
+      stderr,
+      new RegExp(
+        `image ${name(rotten)}: damaged\nimage ${name(lost)}: missing\n|image ${name(lost)}: missing\nimage ${name(rotten)}: damaged\n`,
+      ),
+    )
+  })
+
+  test('what it refuses', { skip: noPostgres }, async () => {
+    await using service = await startHere()
+    await furnish(service, 10)
+    await using other = await startHere()
+    const data = ['--data', service.data]
+    const refused = async (args: readonly string[], reason: RegExp, exit = 1) => {
+      const { code, stderr } = await catalejo(['migrate', ...data, ...args])
+      assert.equal(code, exit, stderr)
+      assert.match(stderr, reason)
+    }
+    await refused([], /the target is the source/)
+    await refused(['--to-data', service.data], /the target is the source/)
+    await refused(['--to-data', other.data], /the target holds data of its own/)
+    await refused(['--to-blobs-url', 'ftp://x'], /--to-blobs-url takes s3:/, 2)
+    await refused(['--to-database-url', 'mysql://x'], /--to-database-url takes postgres:/, 2)
+
+    const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
+    try {
+      const same = await catalejo([
+        'migrate',
+        ...data,
+        '--database-url',
+        database.url,
+        '--to-database-url',
+        `${database.url}?a=b`,
+      ])
+      assert.equal(same.code, 1)
+      assert.match(same.stderr, /both addresses are of the same database/)
+    } finally {
+      await database.drop()
+    }
+    await other.stop()
+    const forced = await catalejo(['migrate', ...data, '--to-data', other.data, '--force'])
+    assert.equal(forced.code, 0, forced.stderr)
+  })
+
+  test('a service that stands on PostgreSQL moves its images alone', { skip: noPostgres }, async () => {
+    await using there = await temporaryFolder()
+    const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
+    try {
+      const flags = { 'database-url': database.url, 'blobs-url': '' }
+      await using service = await startService({ flags })
+      const keys = await furnish(service, 10)
+      const before = await portrait(service, keys)
+      const from = ['--data', service.data, '--database-url', database.url]
+      const moved = await catalejo([
+        'migrate',
+        ...from,
+        '--to-data',
+        there.path,
+        '--to-database-url',
+        database.url,
+      ])
+      assert.equal(moved.code, 0, moved.stderr)
+      assert.match(moved.stdout, /^7 images copied/)
+      await using copy = await startService({ data: there.path, flags })
+      assert.deepEqual(await portrait(copy, keys), before)
+    } finally {
+      await database.drop()
+    }
+  })
+})
+
+/** As keys are listed: by account. */
+function byName(a: string, b: string): number {
+  const [x = '', y = ''] = [a, b].map((one) => one.slice(one.indexOf(' ') + 1))
+  return x < y ? -1 : x > y ? 1 : 0
+}

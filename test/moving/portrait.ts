@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { ADD, stored, update, walk, record } from '../support/domains.ts'
+import { send } from '../support/http.ts'
+import { bytesOf, expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
+import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+
+/** Keys of an instance, which must go on opening it wherever it goes. */
+export interface Keys {
+  readonly domainKey: string
+  readonly imageKey: string
+  readonly otherImageKey: string
+}
+
+/** A service on SQLite and files, whatever the others of this run stand on. */
+export function startHere(options: TestServiceOptions = {}): Promise<TestService> {
+  return startService({ ...options, flags: { 'database-url': '', 'blobs-url': '', ...options.flags } })
+}
+
+let drawn: Promise<Buffer> | undefined
+export const picture = async (text: string) =>
+  stamped(await (drawn ??= gradient(20, 10).png().toBuffer()), text)
+
+/** Some of everything: names in other letters, marks, deletions, two applications with bytes in common. */
+export async function furnish(service: TestService, domains = 1_100): Promise<Keys> {
+  const { key: otherImageKey } = await service.newKey('otra', 'imagestore')
+  const batch = Array.from({ length: domains }, (_, i) =>
+    record(`nombre${i}`, { status: i % 3 === 0 ? 0 : 1, reserve: i % 5 === 0 ? 1 : 0, date_reg: dateOf(i) }),
+  )
+  await stored(service, [...batch, record('ñandú'), record('año', { agent: `Ana "Ñ" \\ 🦤` })])
+  const marks = [
+    { domain: 'nombre1', discarded: 1 },
+    { domain: 'nombre2', revision: 1 },
+    { domain: 'nombre4', status: 0 },
+  ]
+  assert.equal((await update(service, marks)).status, 200)
+  const mine = new ImageClient(service.url, service.imageKey)
+  const theirs = new ImageClient(service.url, otherImageKey)
+  for (let i = 0; i < 6; i++)
+    assert.equal((await mine.upload(await picture(`foto ${i}`), { name: `Ñ ${i}` })).status, 200)
+  for (let i = 4; i < 8; i++) assert.equal((await theirs.upload(await picture(`foto ${i}`))).status, 200)
+  assert.equal((await mine.remove(expectedHash(await picture('foto 0')))).status, 200)
+  return { domainKey: service.domainKey, imageKey: service.imageKey, otherImageKey }
+}
+
+const dateOf = (i: number) =>
+  new Date(Date.UTC(2025, 0, 1) + i * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
+
+/** All that clients see of an instance. */
+export async function portrait(service: TestService, keys: Keys) {
+  const domains = await walk({ ...service, domainKey: keys.domainKey }, { limit: 1_024 })
+  const images = await Promise.all([keys.imageKey, keys.otherImageKey].map((key) => imagesOf(service, key)))
+  const discarded = await walk({ ...service, domainKey: keys.domainKey }, { dis: '' })
+  const accounts = (await service.app.context.accounts.keys()).map(
+    ({ account, service }) => `${service} ${account}`,
+  )
+  return { domains, discarded, images, accounts: [...new Set(accounts)] }
+}
+
+/** An application's images; their bytes are compared with the hash that names them. */
+export async function imagesOf(service: Pick<TestService, 'url'>, key: string) {
+  const client = new ImageClient(service.url, key)
+  const { status, body } = await client.list({ limit: '1000' })
+  assert.equal(status, 200)
+  const listed = body['data']
+  assert.ok(Array.isArray(listed))
+  const rows: unknown[] = listed.flat()
+  for (const row of rows) {
+    assert.ok(typeof row === 'object' && row !== null && 'hash' in row)
+    const link = await client.link(String(row.hash))
+    assert.equal(link.status, 200, `the bytes of ${row.hash}`)
+    assert.equal(expectedHash(await bytesOf(link)), row.hash)
+  }
+  return rows
+}
+
+/** Adds records one call after the other until it is stopped. @returns how many were acknowledged */
+export function keepWriting(service: TestService): { readonly stop: () => Promise<number> } {
+  let stopped = false
+  let count = 0
+  const writing = (async () => {
+    while (!stopped) {
+      const data = [record(`escrito${count}`)]
+      assert.equal((await send(service, ADD, { data }, { query: { api: service.domainKey } })).status, 200)
+      count++
+    }
+  })()
+  return {
+    async stop() {
+      stopped = true
+      await writing
+      return count
+    },
+  }
+}
