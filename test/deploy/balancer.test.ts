@@ -53,10 +53,8 @@ async function site(flags: readonly string[] = []): Promise<Site> {
 }
 
 async function newKey(common: readonly string[]): Promise<string> {
-  const { stdout, stderr } = await catalejo([
-    ...['key', 'create', '--account', 'grupo', '--service', 'domainwatch'],
-    ...common,
-  ])
+  const creation = ['key', 'create', '--account', 'grupo', '--service', 'domainwatch']
+  const { stdout, stderr } = await catalejo(creation.concat(common))
   assert.match(stdout, /^\S{32}\n$/, stderr)
   return stdout.trim()
 }

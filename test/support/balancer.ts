@@ -6,9 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-export const BALANCER_CONFIGURATION = fileURLToPath(
-  new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url),
-)
+const CONFIGURATION = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url))
 const LIMIT_MS = 20_000
 
 export const noBalancer =
@@ -37,7 +35,7 @@ export interface ServerState {
 export async function startBalancer(nodes: readonly [number, number], folder: string): Promise<Balancer> {
   const port = await freePort()
   const socket = join(folder, 'balancer.sock')
-  const child = spawn('haproxy', ['-db', '-f', BALANCER_CONFIGURATION], {
+  const child = spawn('haproxy', ['-db', '-f', CONFIGURATION], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: {
       PATH: process.env['PATH'],
