@@ -9,6 +9,9 @@ switch (name) {
   case 'key':
     await (await import('./cli/key.ts')).key(args)
     break
+  case 'changes':
+    await (await import('./cli/changes.ts')).changes(args)
+    break
   case 'help':
   case '--help':
   case '-h':

@@ -10,6 +10,8 @@ catalejo key create --account NAME --service domainwatch|imagestore
                                            make a key (and the account) and print it
 catalejo key list                          keys, without what is secret
 catalejo key revoke ID                     revoke a key, at once
+catalejo changes [--since CURSOR] [--follow yes]
+                                           print what was changed, a JSON line each
 
 Flags, and the environment variable of each (a flag wins; NAME_FILE names a file with the value):
 ${lines.join('\n')}`)

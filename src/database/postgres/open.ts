@@ -1,6 +1,6 @@
+import { ChangeFeed } from '../changes/feed.ts'
 import type { Database, ObserveDatabase } from '../database.ts'
 import { sql } from '../sql.ts'
-import { Changes } from './changes.ts'
 import { postgresDialect } from './dialect.ts'
 import { DatabaseFault } from './faults.ts'
 import { migrate } from './migrate.ts'
@@ -15,6 +15,7 @@ import {
   WRITE_TIMEOUT_MS,
 } from './settings.ts'
 import { transact } from './transactions.ts'
+import { CommitWatch } from './watch.ts'
 
 /** Of the process's connections, so that scans and writes never take the last one from small reads. */
 const SCAN_CONNECTIONS = 2
@@ -36,7 +37,7 @@ export async function openPostgres(
   const reads = new ConnectionPool(url, READ_CONNECTIONS, READ_TIMEOUT_MS, report)
   const writes = new ConnectionPool(url, WRITE_CONNECTIONS, WRITE_TIMEOUT_MS + SILENCE_MS, report)
   const scans = new ConnectionPool(url, SCAN_CONNECTIONS, SCAN_TIMEOUT_MS + SILENCE_MS, report)
-  const changes = new Changes(url, reads, report)
+  const watch = new CommitWatch(url, report)
 
   async function timed<T>(operation: 'read' | 'scan' | 'write', work: () => Promise<T>): Promise<T> {
     const start = performance.now()
@@ -52,7 +53,7 @@ export async function openPostgres(
   }
 
   const close = async () => {
-    await changes.close()
+    await watch.close()
     await Promise.all([reads.close(), writes.close(), scans.close()])
   }
 
@@ -66,14 +67,16 @@ export async function openPostgres(
   } finally {
     await migrations.close()
   }
-  changes.start()
+  watch.start()
 
+  const reader = readerOn((work) => timed('read', () => again(() => reads.use(work))))
   return {
     dialect: postgresDialect,
-    ...readerOn((work) => timed('read', () => again(() => reads.use(work)))),
+    ...reader,
     scanner: readerOn((work) => timed('scan', () => scans.use((connection) => limited(connection, work)))),
-    transaction: (work) => timed('write', () => transact(writes, changes, work)),
-    version: () => changes.version(),
+    transaction: (work, author) => timed('write', () => transact(writes, watch, work, author)),
+    version: (topic) => watch.version(topic),
+    changes: new ChangeFeed(reader, watch),
     ping: async () => {
       await reads.use((connection) => connection.rows(sql`SELECT 1`))
     },

@@ -19,6 +19,8 @@ export interface PostgresConnection {
   arrays(query: Query): Promise<SqlValue[][]>
   /** @returns how many rows the statement changed or found */
   run(text: string, values?: readonly (SqlValue | Buffer)[]): Promise<number>
+  /** Runs several statements at once, in the simple protocol. @returns the rows of the first */
+  several(text: string): Promise<Record<string, unknown>[]>
 }
 
 /** A bounded number of connections to one server. */
@@ -87,6 +89,14 @@ function connectionOf(client: pg.ClientBase): PostgresConnection {
         values === undefined ? client.query(text) : client.query(text, [...values])
       ).catch(toFault)
       return result.rowCount ?? 0
+    },
+    several: async (text) => {
+      // An array where there are several, which the library's types do not know.
+      const results: unknown = await client.query<Record<string, unknown>>(text).catch(toFault)
+      const [first]: readonly pg.QueryResult<Record<string, unknown>>[] = Array.isArray(results)
+        ? results
+        : []
+      return first?.rows ?? []
     },
   }
 }

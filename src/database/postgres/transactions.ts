@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { TOPICS } from '../changes/change.ts'
 import type { Transaction } from '../database.ts'
 import { batchStatement, lockStatement } from './batch.ts'
-import type { Changes } from './changes.ts'
 import { DatabaseFault } from './faults.ts'
 import { parameters, type ConnectionPool, type PostgresConnection } from './pool.ts'
 import { readerOn } from './reader.ts'
 import { localLimits, WRITE_TIMEOUT_MS } from './settings.ts'
+import type { CommitWatch } from './watch.ts'
 
 /** Runs of one transaction in all, while others come in between or the connection is lost. */
 const MAX_RUNS = 8
@@ -22,17 +23,26 @@ const BEGIN =
   `BEGIN ISOLATION LEVEL READ COMMITTED; ${localLimits(WRITE_TIMEOUT_MS)}; ` +
   `SET LOCAL work_mem = '${SORT_MEMORY}'`
 
-/** Runs `work` in a transaction, again where that may help. */
+/** The triggers' rows, while they can be told from others'. */
+const COMMIT = `
+  SELECT DISTINCT topic FROM changes WHERE tx = pg_current_xact_id_if_assigned();
+  COMMIT`
+
+/**
+ * Runs `work` in a transaction, again where that may help.
+ * @param author the account on whose behalf, for the table of changes
+ */
 export async function transact<T>(
   pool: ConnectionPool,
-  changes: Changes,
+  watch: CommitWatch,
   work: (tx: Transaction) => Promise<T>,
+  author: number | undefined,
 ): Promise<T> {
   const deadline = performance.now() + MAX_TOTAL_MS
   for (let run = 1; ; run++) {
     const attempt: Attempt = { committing: false }
     try {
-      return await pool.use((connection) => once(connection, changes, work, attempt))
+      return await pool.use((connection) => once(connection, watch, work, author, attempt))
     } catch (error) {
       if (!(error instanceof DatabaseFault)) throw error
       // Once COMMIT was sent, nobody knows whether it took place: only the caller can tell whether to try again.
@@ -49,11 +59,12 @@ interface Attempt {
 
 async function once<T>(
   connection: PostgresConnection,
-  changes: Changes,
+  watch: CommitWatch,
   work: (tx: Transaction) => Promise<T>,
+  author: number | undefined,
   attempt: Attempt,
 ): Promise<T> {
-  await connection.run(BEGIN)
+  await connection.run(author === undefined ? BEGIN : `${BEGIN}; SET LOCAL catalejo.account = ${author}`)
   let changed = 0
   const tx: Transaction = {
     ...readerOn((use) => use(connection)),
@@ -78,11 +89,12 @@ async function once<T>(
       await connection.run('COMMIT')
       return result
     }
+    let touched: readonly string[] = TOPICS
     try {
-      await connection.run(`${changes.announcement}; COMMIT`)
+      touched = (await connection.several(COMMIT)).map(({ topic }) => String(topic))
     } finally {
-      // Also when it failed: it may have taken place.
-      changes.bump()
+      // All of them when it failed: it may have taken place.
+      watch.committed(touched)
     }
     return result
   } catch (error) {
