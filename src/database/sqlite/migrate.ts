@@ -1,4 +1,4 @@
-import { migrations } from '../migrations/index.ts'
+import { migrations, type Migration } from '../migrations/index.ts'
 import type { Connection } from './connection.ts'
 
 /**
@@ -6,15 +6,15 @@ import type { Connection } from './connection.ts'
  * so that processes that start together do not run a step twice.
  * @throws when the file was written by a newer version than this program knows
  */
-export function migrate(connection: Connection): void {
+export function migrate(connection: Connection, steps: readonly Migration[] = migrations): void {
   for (;;) {
     connection.exec('BEGIN IMMEDIATE')
     const current = Number(connection.first('PRAGMA user_version', [])?.['user_version'] ?? 0)
-    if (current > migrations.length) {
+    if (current > steps.length) {
       connection.exec('ROLLBACK')
-      throw new Error(`the database is at schema ${current}, this version knows only ${migrations.length}`)
+      throw new Error(`the database is at schema ${current}, this version knows only ${steps.length}`)
     }
-    const next = migrations[current]
+    const next = steps[current]
     if (next === undefined) {
       connection.exec('ROLLBACK')
       return
