@@ -18,7 +18,7 @@ const BATCH = 50_000
 const WRITERS = 16
 const NOW = '2025-12-31 12:00:00'
 
-const all = generateDomains(200_000)
+const all = generateDomains(150_000)
 const rowsOf = (status: number, from: number, to: number) =>
   all
     .slice(from, to)
