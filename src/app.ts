@@ -3,6 +3,7 @@ import type { Config } from './config/config.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { startChores, type Chore } from './core/chores.ts'
 import { copyState, setCopyState } from './database/moves.ts'
+import { sweepChanges } from './database/changes/sweep.ts'
 import { domainwatchRoutes, purgeExpired } from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
 import { BodyBudget } from './http/request-body.ts'
@@ -17,6 +18,7 @@ const BODY_MEMORY = 256 * 1024 * 1024
 /** From the order to stop until connections with an unfinished request are cut. */
 const STOP_GRACE_MS = 7_000
 const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
 /** Leftovers younger than this may belong to an upload that is under way. */
 const LEFTOVER_AGE_MS = 60 * MINUTE
 
@@ -100,9 +102,15 @@ export async function createRoutes(
   return server
 }
 
-function chores({ clock, database, log, staging }: Context, images: Imagestore): Chore[] {
+function chores({ clock, config, database, log, staging }: Context, images: Imagestore): Chore[] {
   return [
     { name: 'purge of discarded domains', everyMs: 10_000, run: () => purgeExpired(database, clock) },
+    {
+      name: 'sweep of old changes',
+      everyMs: 10 * MINUTE,
+      run: () =>
+        sweepChanges(database, clock, { maxAgeMs: config.changesDays * DAY, maxCount: config.changesMax }),
+    },
     { name: 'sweep of removed images', everyMs: MINUTE, run: () => images.store.sweepTrash() },
     {
       name: 'sweep of leftovers',

@@ -27,6 +27,9 @@ switch (name) {
   case 'restore':
     await (await import('./cli/restore.ts')).restoreCommand(args)
     break
+  case 'changes':
+    await (await import('./cli/changes.ts')).changes(args)
+    break
   case 'help':
   case '--help':
   case '-h':

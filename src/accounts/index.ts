@@ -5,7 +5,7 @@ import type { Identity, Service } from '../http/authentication.ts'
 import { digestOf, newApiKey, newKeyId, type ApiKey } from './keys.ts'
 import * as queries from './queries.ts'
 
-/** Keys that are looked up in memory while nothing in the database changes. */
+/** Keys that are looked up in memory while no key changes. */
 const MAX_CACHED_KEYS = 10_000
 const MAX_NAME_LENGTH = 100
 
@@ -28,10 +28,10 @@ export interface Accounts {
 }
 
 export function createAccounts(database: Database, clock: Clock): Accounts {
-  const cache = new VersionedCache<Identity>(database, MAX_CACHED_KEYS)
+  const cache = new VersionedCache<Identity>(database, 'key', MAX_CACHED_KEYS)
 
   return {
-    // The cache forgets all at any commit, so a revocation counts from its own on.
+    // The cache forgets all when any key changes, so a revocation counts from its own commit on.
     identify: (key) =>
       cache.get(key, async () => {
         const row = await database.first(queries.accountByDigest(digestOf(key)))

@@ -23,6 +23,8 @@ catalejo migrate [--to-database-url URL] [--to-blobs-url URL] [--to-data FOLDER]
 catalejo backup FOLDER|s3://… [--keep N]   take a snapshot; keep the newest N only
 catalejo restore FOLDER|s3://… [--snapshot NAME]
                                            fill an empty instance from a snapshot, by default the newest
+catalejo changes [--since CURSOR] [--follow yes]
+                                           print what was changed, a JSON line each
 
 Flags, and the environment variable of each (a flag wins; NAME_FILE names a file with the value):
 ${lines.join('\n')}`)

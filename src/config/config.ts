@@ -83,6 +83,8 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     imageMemory: read(settings.imageMemory),
     imageTimeout: read(settings.imageTimeout),
     memoryCache: read(settings.memoryCache),
+    changesDays: read(settings.changesDays),
+    changesMax: read(settings.changesMax),
     failedKeys: read(settings.failedKeys),
   }
   const warnings = unknownNames(environment)

@@ -95,6 +95,8 @@ export const settings = {
   ),
   imageTimeout: setting('image-timeout', 'longest time one image may take, in seconds', 15, integer(1, 300)),
   memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
+  changesDays: setting('changes-days', 'days for which changes are kept', 30, integer(1, 3_650)),
+  changesMax: setting('changes-max', 'most changes that are kept', 2_000_000, integer(1_000, 1_000_000_000)),
   failedKeys: setting('failed-keys', 'wrong keys one address may send a minute', 300, integer(1, 1_000_000)),
 } satisfies Record<string, Setting<unknown>>
 

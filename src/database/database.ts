@@ -1,4 +1,6 @@
 import type { BatchStatement } from './batch.ts'
+import type { Topic } from './changes/change.ts'
+import type { ChangeFeed } from './changes/feed.ts'
 import type { Dialect } from './dialect.ts'
 import type { Query, SqlValue } from './sql.ts'
 
@@ -36,20 +38,27 @@ export interface Database extends Reader {
    * it is there when it rejects, except that after an Overload it may be. Where several nodes write, `work` runs again
    * when another transaction comes in between, and each of its statements sees what was committed before it:
    * what a decision rests on is read with `dialect.forUpdate`.
+   * @param author the id of the account on whose behalf, for the table of changes
    * @throws Overload when too many transactions wait, or one waited too long
    */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Transaction) => Promise<T>, author?: number): Promise<T>
   /**
    * Reads from one view of everything, as it was when this was called, for as long as `work` runs: whatever others commit
    * meanwhile is not in it. The engine keeps what they replace until then, so it is for minutes, and for pages of rows.
    */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   /**
-   * A number that changes whenever anyone, in any process, commits: what a cache compares itself with. A commit of this
-   * process counts before its transaction resolves, another process's on the same machine (SQLite) at once, another
-   * node's (PostgreSQL) within milliseconds, and within 3 seconds whatever happens to the network.
+   * A number that changes whenever anyone, in any process, commits a change of that topic: what a cache compares itself
+   * with. A commit of this process counts before its transaction resolves, another process's on the same machine (SQLite)
+   * at once, another node's (PostgreSQL) within milliseconds, within a second when that node dies, and within 3 seconds
+   * whatever happens to the network.
    */
-  version(): number
+  version(topic: Topic): number
+  /**
+   * What everyone committed, record by record. A follower hears of it within 0.1 s as a rule, on PostgreSQL within the
+   * bounds of `version`; there it also waits for transactions that were under way at the same time, of anyone on that server.
+   */
+  readonly changes: ChangeFeed
   /**
    * What the engine finds wrong with itself, one line a fault, nothing where all is well. SQLite reads all it has for
    * that, which may take long.

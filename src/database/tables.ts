@@ -88,6 +88,9 @@ export const policies: readonly Policy[] = [
   }),
   // The store may be moved without its database, and then what was to be removed from it still is.
   copied({ name: 'blob_trash', key: ['key'], columns: { key: 'text' } }),
+  // Followers are told that they lost track: what was changed here is another story than what is copied.
+  left('changes'),
+  left('change_log'),
   left('moves'),
   // PostgreSQL's own count of the migrations.
   left('schema_version'),

@@ -1,25 +1,31 @@
 import { LRUCache } from 'lru-cache'
+import type { Topic } from './changes/change.ts'
 import type { Database } from './database.ts'
 
 /**
- * Keeps what was read from the database for as long as nobody, in any process, commits anything: an answer
- * from here is never older than the last acknowledged write.
+ * Keeps what was read from the database for as long as nobody, in any process, commits a change of its topic. As old as
+ * `Database.version` may be, so old may an answer from here be: of this process's own writes it knows all.
  */
 export class VersionedCache<V extends {}> {
   readonly #database: Database
+  readonly #topic: Topic
   readonly #entries: LRUCache<string, V>
   #version: number
 
-  /** @param max entries kept; past it the one unused for longest goes */
-  constructor(database: Database, max: number) {
+  /**
+   * @param topic all that values are read from must belong to it
+   * @param max entries kept; past it the one unused for longest goes
+   */
+  constructor(database: Database, topic: Topic, max: number) {
     this.#database = database
+    this.#topic = topic
     this.#entries = new LRUCache({ max })
-    this.#version = database.version()
+    this.#version = database.version(topic)
   }
 
   /** The value under `key`, read by `read` unless it is known. What is undefined is not kept. */
   async get(key: string, read: () => Promise<V | undefined>): Promise<V | undefined> {
-    const version = this.#database.version()
+    const version = this.#database.version(this.#topic)
     if (version !== this.#version) {
       this.#entries.clear()
       this.#version = version
@@ -28,7 +34,7 @@ export class VersionedCache<V extends {}> {
     if (known !== undefined) return known
     const value = await read()
     // A commit during the read may have made it old already.
-    if (value !== undefined && this.#database.version() === version) this.#entries.set(key, value)
+    if (value !== undefined && this.#database.version(this.#topic) === version) this.#entries.set(key, value)
     return value
   }
 }

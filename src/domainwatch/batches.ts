@@ -37,7 +37,7 @@ export class DomainBatches {
   }
 
   /** @returns how many records were stored, those that were the same already included */
-  async add({ account }: Identity, batch: Rows): Promise<number> {
+  async add({ account, accountId }: Identity, batch: Rows): Promise<number> {
     if (batch.count === 0) return 0
     await this.#database.transaction(async (tx) => {
       const now = this.#clock.now()
@@ -45,12 +45,12 @@ export class DomainBatches {
       await tx.run(queries.deleteAllExpired(now))
       const constants = [localDateTime(now, this.#timeZone), account, account.toLowerCase()]
       await tx.runMany(queries.recordDomains, constants, batch.rows)
-    })
+    }, accountId)
     return batch.count
   }
 
   /** @throws Refusal 500 with the unknown names, when any is not recorded */
-  async update(batch: Rows): Promise<number> {
+  async update({ accountId }: Identity, batch: Rows): Promise<number> {
     if (batch.count === 0) return 0
     await this.#database.transaction(async (tx) => {
       const now = this.#clock.now()
@@ -58,7 +58,7 @@ export class DomainBatches {
       const constants = [localDateTime(now, this.#timeZone), now]
       const found = await tx.runMany(queries.markDomains, constants, batch.rows)
       if (found < batch.count) throw await unknownNames(tx, batch.names)
-    })
+    }, accountId)
     return batch.count
   }
 }

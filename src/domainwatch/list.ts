@@ -52,7 +52,7 @@ export class DomainLists {
   constructor(database: Database, clock: Clock) {
     this.#database = database
     this.#clock = clock
-    this.#kept = new VersionedCache(database, MAX_KEPT)
+    this.#kept = new VersionedCache(database, 'domain', MAX_KEPT)
   }
 
   async page(request: ListRequest): Promise<Page> {
@@ -158,7 +158,7 @@ export class DomainLists {
   }
 
   async #isSmall(): Promise<boolean> {
-    const version = this.#database.version()
+    const version = this.#database.version('domain')
     if (version !== this.#small.version) {
       const beyond = await this.#database.first(queries.moreThan(SMALL_TABLE))
       this.#small = { version, yes: beyond === undefined }

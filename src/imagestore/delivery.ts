@@ -57,7 +57,7 @@ export class Delivery {
     this.#blobs = blobs
     this.#engine = engine
     this.#redirectBytes = redirectBytes
-    this.#lookups = new VersionedCache(database, MAX_LOOKUPS)
+    this.#lookups = new VersionedCache(database, 'image', MAX_LOOKUPS)
     this.#hot = new LRUCache({
       maxSize: Math.max(1, cacheBytes),
       sizeCalculation: ({ bytes }) => bytes.byteLength + 512,
@@ -74,8 +74,8 @@ export class Delivery {
 
   /** The blob that an application holds under this hash at this moment. */
   find(hash: ImageHash): Promise<BlobRow | undefined> {
-    // Any commit may be a deletion, and this cache forgets all at each. The bytes need no such care: their keys
-    // never come back.
+    // Any change of an image may be a deletion, and this cache forgets all at each. The bytes need no such care: their
+    // keys never come back.
     return this.#lookups.get(hash, () => this.#database.first(blobByHash(hash)))
   }
 

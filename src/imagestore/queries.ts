@@ -50,6 +50,9 @@ export const replaceBlob = (blob: BlobRow) => sql`
   WHERE hash = ${blob.hash}`
 
 /** Changes a blob's key, unless it was changed in between. */
+/** Changes nothing of the images that have these bytes, but tells of them as of a change. */
+export const touchImages = (hash: string) => sql`UPDATE images SET date = date WHERE hash = ${hash}`
+
 export const renameBlob = (hash: string, from: string, to: string) => sql`
   UPDATE blobs SET key = ${to} WHERE hash = ${hash} AND key = ${from}`
 

@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import { heldUntil } from '../database/moves.ts'
 import { bytesKey, lostKey } from '../imagestore/lost.ts'
-import { blobByHash, renameBlob } from '../imagestore/queries.ts'
+import { blobByHash, renameBlob, touchImages } from '../imagestore/queries.ts'
 import { patiently } from './pages.ts'
 
 /** What was done about what was found. */
@@ -64,7 +64,12 @@ export class Repairer {
 
   async #rename(hash: string, from: string, to: string, as: 'markedLost' | 'recovered'): Promise<void> {
     const renamed = await patiently(() =>
-      this.#database.transaction((tx) => tx.run(renameBlob(hash, from, to))),
+      this.#database.transaction(async (tx) => {
+        const count = await tx.run(renameBlob(hash, from, to))
+        // Services that keep what they know of an image forget it when its record changes.
+        if (count > 0) await tx.run(touchImages(hash))
+        return count
+      }),
     )
     this.done[as] += renamed
   }

@@ -33,8 +33,13 @@ export function databaseContract(name: string, make: () => Promise<OpenDatabase>
       await place.remove()
     })
 
-    const record = (batch: readonly (readonly (string | number | null)[])[], account = 'grupo', now = NOW) =>
-      database.transaction((tx) =>
+    const record = (
+      batch: readonly (readonly (string | number | null)[])[],
+      account = 'grupo',
+      now = NOW,
+      node = database,
+    ) =>
+      node.transaction((tx) =>
         tx.runMany(recordDomains, [now, account, account], Buffer.from(JSON.stringify(batch))),
       )
     const row = (
@@ -102,16 +107,16 @@ export function databaseContract(name: string, make: () => Promise<OpenDatabase>
     })
 
     test('a version changes with a commit of this node at once', async () => {
-      const before = database.version()
-      await database.transaction((tx) => tx.run(insertTrash('versión')))
-      assert.notEqual(database.version(), before)
+      const before = database.version('domain')
+      await record([row('version-propia')])
+      assert.notEqual(database.version('domain'), before)
     })
 
     test('a version changes with a commit of another node, in time', async () => {
       for (let round = 0; round < 20; round++) {
-        const before = database.version()
-        await other.transaction((tx) => tx.run(insertTrash(`ajena ${round}`)))
-        await eventually(() => database.version() !== before)
+        const before = database.version('domain')
+        await record([row(`version-ajena${round}`)], 'grupo', NOW, other)
+        await eventually(() => database.version('domain') !== before)
       }
     })
 

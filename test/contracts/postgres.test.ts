@@ -2,14 +2,17 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { openPostgres } from '../../src/database/postgres/open.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { changesContract } from './changes.ts'
 import { databaseContract } from './database.ts'
 
 if (POSTGRES_URL === undefined) {
   test('PostgreSQL', (context) => context.skip('no server: run npm test'))
 } else {
   const server = POSTGRES_URL
-  databaseContract('PostgreSQL', async () => {
+  const make = async () => {
     const made = await makeDatabase(server, `contract_${randomBytes(6).toString('hex')}`)
     return { open: () => openPostgres(made.url), remove: () => made.drop() }
-  })
+  }
+  databaseContract('PostgreSQL', make)
+  changesContract('PostgreSQL', make)
 }

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { openSqlite } from '../../src/database/sqlite/open.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { changesContract } from './changes.ts'
 import { databaseContract } from './database.ts'
 
-databaseContract('SQLite', async () => {
+const make = async () => {
   const folder = await temporaryFolder()
   return {
     open: () => openSqlite(join(folder.path, 'test.db')),
@@ -11,4 +12,6 @@ databaseContract('SQLite', async () => {
       await folder[Symbol.asyncDispose]()
     },
   }
-})
+}
+databaseContract('SQLite', make)
+changesContract('SQLite', make)

@@ -63,22 +63,21 @@ describe('through pgbouncer in transaction mode', { skip: SKIP, timeout: 120_000
     }
   })
 
-  test('without an address to listen at nothing is kept: others are never read late, and the log says so once', async () => {
+  test('without an address to listen at, what others write is noticed within a second or so', async () => {
     const database = await made()
-    const faults: string[] = []
-    const one = await openPostgres(through(database), undefined, (fault) => faults.push(fault.message))
+    const one = await openPostgres(through(database))
     const other = await openPostgres(through(database))
     try {
-      await eventually(() => faults.some((fault) => fault.includes('CATALEJO_DATABASE_LISTEN_URL')))
-      for (let round = 0; round < 20; round++) {
-        const before = one.version()
+      await eventually(() => one.version('account') === one.version('account'))
+      for (let round = 0; round < 3; round++) {
+        const before = one.version('account')
         await other.transaction((tx) =>
-          tx.run(sql`INSERT INTO blob_trash (key) VALUES (${`clave ${round}`})`),
+          tx.run(
+            sql`INSERT INTO accounts (name, service, created_at) VALUES (${`cuenta ${round}`}, 'domainwatch', 0)`,
+          ),
         )
-        assert.notEqual(one.version(), before)
+        await eventually(() => one.version('account') !== before)
       }
-      assert.notEqual(one.version(), one.version())
-      assert.equal(faults.length, 1, faults.join('\n'))
     } finally {
       await Promise.all([one.close(), other.close()])
       await database.drop()

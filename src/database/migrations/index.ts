@@ -1,4 +1,5 @@
 import { initial } from './001-initial.ts'
+import { changes } from './002-changes.ts'
 import { instance } from './004-instance.ts'
 import { moves } from './005-moves.ts'
 
@@ -9,7 +10,7 @@ export interface Migration {
   readonly postgres: string
 }
 
-export const migrations: readonly Migration[] = [initial, instance, moves]
+export const migrations: readonly Migration[] = [initial, changes, instance, moves]
 
 /** The version of the schema that this program works with. */
 export const SCHEMA = migrations.length

@@ -1,12 +1,22 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { migrations } from '../migrations/index.ts'
 import { sql } from '../sql.ts'
+import { DatabaseFault } from './faults.ts'
 import { localLimits } from './settings.ts'
 import type { ConnectionPool, PostgresConnection } from './pool.ts'
 
 /** Names the lock under which one node at a time changes the schema. Any number would do; it must stay. */
 const MIGRATION_LOCK = 1_667_331_187
-/** A step may rewrite a large table. */
+/** A step may build an index of a large table. */
 export const STEP_TIMEOUT_MS = 3_600_000
+/**
+ * Waiting for a table that others use. Whoever comes after queues behind us, so a step that does not get it gives up, lets
+ * them pass and comes again: old nodes are serving meanwhile.
+ */
+const TABLE_WAIT_MS = 1_000
+const RETRY_MS = 500
+const LOCK_NOT_AVAILABLE = '55P03'
+const MAX_TRIES = 120
 
 /**
  * Brings the schema up to date, one transaction a step, under a lock that nodes which start together share.
@@ -14,7 +24,17 @@ export const STEP_TIMEOUT_MS = 3_600_000
  * @throws when a newer version of this program has changed the schema
  */
 export async function migrate(pool: ConnectionPool, target = migrations.length): Promise<void> {
-  while ((await pool.use((connection) => locked(connection, () => step(connection, target)))) === 'more');
+  for (let tries = 1; ; tries++) {
+    try {
+      const left = await pool.use((connection) => locked(connection, () => step(connection, target)))
+      if (left === 'done') return
+      tries = 0
+    } catch (error) {
+      const isTaken = error instanceof DatabaseFault && error.code === LOCK_NOT_AVAILABLE
+      if (!isTaken || tries >= MAX_TRIES) throw error
+      await pause(RETRY_MS)
+    }
+  }
 }
 
 async function step(connection: PostgresConnection, target: number): Promise<'more' | 'done'> {
@@ -48,6 +68,7 @@ async function locked<T>(connection: PostgresConnection, work: () => Promise<T>)
   )
   try {
     await connection.run('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await connection.run(`SET LOCAL lock_timeout = ${TABLE_WAIT_MS}`)
     const result = await work()
     await connection.run('COMMIT')
     return result

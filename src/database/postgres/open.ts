@@ -1,6 +1,6 @@
+import { ChangeFeed } from '../changes/feed.ts'
 import type { Database, ObserveDatabase } from '../database.ts'
 import { sql } from '../sql.ts'
-import { Changes } from './changes.ts'
 import { checkPostgres } from './check.ts'
 import { postgresDialect } from './dialect.ts'
 import { DatabaseFault } from './faults.ts'
@@ -17,6 +17,7 @@ import {
 import { readSnapshot } from './snapshot.ts'
 import { prepareServer, START_PATIENCE_MS } from './start.ts'
 import { transact } from './transactions.ts'
+import { CommitWatch } from './watch.ts'
 
 const BEGIN_SCAN = `BEGIN READ ONLY; ${localLimits(SCAN_TIMEOUT_MS)}`
 
@@ -49,7 +50,7 @@ export async function openPostgres(
   const reads = new ConnectionPool(url, share.reads, READ_TIMEOUT_MS, report)
   const writes = new ConnectionPool(url, share.writes, WRITE_TIMEOUT_MS + SILENCE_MS, report)
   const scans = new ConnectionPool(url, share.scans, SCAN_TIMEOUT_MS + SILENCE_MS, report)
-  const changes = new Changes(listenUrl, reads, report)
+  const watch = new CommitWatch(listenUrl, report)
 
   async function timed<T>(operation: 'read' | 'scan' | 'write', work: () => Promise<T>): Promise<T> {
     const start = performance.now()
@@ -65,22 +66,24 @@ export async function openPostgres(
   }
 
   const close = async () => {
-    await changes.close()
+    await watch.close()
     await Promise.all([reads.close(), writes.close(), scans.close()])
   }
 
-  changes.start()
+  watch.start()
 
+  const reader = readerOn((work) => timed('read', () => again(() => reads.use(work))))
   return {
     dialect: postgresDialect,
-    ...readerOn((work) => timed('read', () => again(() => reads.use(work)))),
+    ...reader,
     scanner: readerOn((work) => timed('scan', () => scans.use((connection) => limited(connection, work)))),
-    transaction: (work) => timed('write', () => transact(writes, changes, work)),
+    transaction: (work, author) => timed('write', () => transact(writes, watch, work, author)),
     snapshot: (work) =>
       timed('scan', () =>
         readSnapshot(url, report, (connection) => work(readerOn((use) => use(connection)))),
       ),
-    version: () => changes.version(),
+    version: (topic) => watch.version(topic),
+    changes: new ChangeFeed(reader, watch),
     check: () => timed('scan', () => scans.use(checkPostgres)),
     ping: async () => {
       await reads.use((connection) => connection.rows(sql`SELECT 1`))

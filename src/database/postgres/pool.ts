@@ -22,6 +22,8 @@ export interface PostgresConnection {
    * @returns how many rows the statement changed or found
    */
   run(text: string, values?: readonly (SqlValue | Buffer)[], silenceMs?: number): Promise<number>
+  /** Runs several statements at once, in the simple protocol. @returns the rows of the first */
+  several(text: string, silenceMs: number): Promise<Record<string, unknown>[]>
 }
 
 /** A bounded number of connections to one server. */
@@ -95,6 +97,15 @@ function connectionOf(client: pg.ClientBase): PostgresConnection {
         ...(silenceMs === undefined ? {} : { query_timeout: silenceMs }),
       }
       return (await client.query(config).catch(toFault)).rowCount ?? 0
+    },
+    several: async (text, silenceMs) => {
+      const config = { text, query_timeout: silenceMs }
+      // An array where there are several, which the library's types do not know.
+      const results: unknown = await client.query<Record<string, unknown>>(config).catch(toFault)
+      const [first]: readonly pg.QueryResult<Record<string, unknown>>[] = Array.isArray(results)
+        ? results
+        : []
+      return first?.rows ?? []
     },
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { TOPICS } from '../changes/change.ts'
 import type { Transaction } from '../database.ts'
 import { batchStatement, lockStatement } from './batch.ts'
-import type { Changes } from './changes.ts'
 import { DatabaseFault } from './faults.ts'
 import { parameters, type ConnectionPool, type PostgresConnection } from './pool.ts'
 import { readerOn } from './reader.ts'
@@ -12,6 +12,7 @@ import {
   STATEMENT_SILENCE_MS,
   WRITE_TIMEOUT_MS,
 } from './settings.ts'
+import type { CommitWatch } from './watch.ts'
 
 /** Runs of one transaction in all, while others come in between or the connection is lost. */
 const MAX_RUNS = 8
@@ -34,17 +35,26 @@ const BEGIN =
   `BEGIN ISOLATION LEVEL READ COMMITTED; ${localLimits(WRITE_TIMEOUT_MS)}; ` +
   `SET LOCAL work_mem = '${SORT_MEMORY}'; ${DURABLE}`
 
-/** Runs `work` in a transaction, again where that may help. */
+/** The triggers' rows, while they can be told from others'. */
+const COMMIT = `
+  SELECT DISTINCT topic FROM changes WHERE tx = pg_current_xact_id_if_assigned();
+  COMMIT`
+
+/**
+ * Runs `work` in a transaction, again where that may help.
+ * @param author the account on whose behalf, for the table of changes
+ */
 export async function transact<T>(
   pool: ConnectionPool,
-  changes: Changes,
+  watch: CommitWatch,
   work: (tx: Transaction) => Promise<T>,
+  author: number | undefined,
 ): Promise<T> {
   const deadline = performance.now() + MAX_TOTAL_MS
   for (let run = 1; ; run++) {
     const attempt: Attempt = { committing: false }
     try {
-      return await pool.use((connection) => once(connection, changes, work, attempt))
+      return await pool.use((connection) => once(connection, watch, work, author, attempt))
     } catch (error) {
       if (!(error instanceof DatabaseFault)) throw error
       // Once COMMIT was sent, nobody knows whether it took place: only the caller can tell whether to try again.
@@ -61,11 +71,13 @@ interface Attempt {
 
 async function once<T>(
   connection: PostgresConnection,
-  changes: Changes,
+  watch: CommitWatch,
   work: (tx: Transaction) => Promise<T>,
+  author: number | undefined,
   attempt: Attempt,
 ): Promise<T> {
-  await connection.run(BEGIN, undefined, READ_TIMEOUT_MS)
+  const begin = author === undefined ? BEGIN : `${BEGIN}; SET LOCAL catalejo.account = ${author}`
+  await connection.run(begin, undefined, READ_TIMEOUT_MS)
   let changed = 0
   const tx: Transaction = {
     ...readerOn((use) => use(connection)),
@@ -91,11 +103,12 @@ async function once<T>(
       await connection.run('COMMIT', undefined, STATEMENT_SILENCE_MS)
       return result
     }
+    let touched: readonly string[] = TOPICS
     try {
-      await connection.run(`${changes.announcement}; COMMIT`, undefined, STATEMENT_SILENCE_MS)
+      touched = (await connection.several(COMMIT, STATEMENT_SILENCE_MS)).map(({ topic }) => String(topic))
     } finally {
-      // Also when it failed: it may have taken place.
-      changes.bump()
+      // All of them when it failed: it may have taken place.
+      watch.committed(touched)
     }
     return result
   } catch (error) {

@@ -1,4 +1,4 @@
-import { migrations } from '../migrations/index.ts'
+import { migrations, type Migration } from '../migrations/index.ts'
 import type { Connection } from './connection.ts'
 
 /**
@@ -7,15 +7,19 @@ import type { Connection } from './connection.ts'
  * @param target go no further than this version
  * @throws when the file was written by a newer version than this program knows
  */
-export function migrate(connection: Connection, target = migrations.length): void {
+export function migrate(
+  connection: Connection,
+  target = migrations.length,
+  steps: readonly Migration[] = migrations,
+): void {
   for (;;) {
     connection.exec('BEGIN IMMEDIATE')
     const current = Number(connection.first('PRAGMA user_version', [])?.['user_version'] ?? 0)
-    if (current > migrations.length) {
+    if (current > steps.length) {
       connection.exec('ROLLBACK')
-      throw new Error(`the database is at schema ${current}, this version knows only ${migrations.length}`)
+      throw new Error(`the database is at schema ${current}, this version knows only ${steps.length}`)
     }
-    const next = current < target ? migrations[current] : undefined
+    const next = current < target ? steps[current] : undefined
     if (next === undefined) {
       connection.exec('ROLLBACK')
       return

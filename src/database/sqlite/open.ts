@@ -1,4 +1,5 @@
 import { Mutex } from '../../core/queue.ts'
+import { ChangeFeed } from '../changes/feed.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
 import { rowStatement } from './batch.ts'
@@ -7,6 +8,7 @@ import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
 import { readSnapshot } from './snapshot.ts'
 import { ConnectionThread } from './thread-client.ts'
+import { CommitWatch } from './watch.ts'
 
 /** Transactions in line for the one writer that SQLite has, and how long one waits there. */
 const MAX_WAITING_WRITES = 1_000
@@ -28,6 +30,7 @@ export async function openSqlite(
   const writer = await ConnectionThread.open(path, 'write', { schema })
   const scanner = await ConnectionThread.open(path, 'read')
   const reader = new Connection(path, 'read')
+  const watch = new CommitWatch(reader)
   const writes = new Mutex(MAX_WAITING_WRITES, WRITE_WAIT_MS)
   const scans = new Mutex(MAX_WAITING_SCANS, SCAN_WAIT_MS)
 
@@ -51,19 +54,6 @@ export async function openSqlite(
     }
   }
 
-  // Asked once a turn of the event loop: requests that arrived together are as old as each other.
-  let turnVersion: number | undefined
-  const endTurn = () => {
-    turnVersion = undefined
-  }
-  function version(): number {
-    if (turnVersion === undefined) {
-      turnVersion = Number(reader.first('PRAGMA data_version', [])?.['data_version'])
-      setImmediate(endTurn)
-    }
-    return turnVersion
-  }
-
   const onWriter = threadReader(writer, (work) => work())
   const tx: Transaction = {
     ...onWriter,
@@ -78,25 +68,29 @@ export async function openSqlite(
       ),
   }
 
-  return {
-    dialect: sqliteDialect,
-
+  const here: Reader = {
     all: async <Row>(query: Query<Row>) =>
       read(() => trusted<Row[]>(reader.all(query.sql, parameters(query)))),
     first: async <Row>(query: Query<Row>) =>
       read(() => trusted<Row | undefined>(reader.first(query.sql, parameters(query)))),
     values: async (query) => read(() => reader.values(query.sql, parameters(query))),
+  }
 
+  return {
+    dialect: sqliteDialect,
+    ...here,
     scanner: threadReader(scanner, (work) => timed('scan', () => scans.run(work))),
 
-    transaction: (work) =>
+    transaction: (work, author) =>
       timed('write', () =>
         writes.run(async () => {
           await tx.run(sql`BEGIN IMMEDIATE`)
           try {
+            if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = ${author}`)
             const result = await work(tx)
+            if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = NULL`)
             await tx.run(sql`COMMIT`)
-            endTurn()
+            watch.committed()
             return result
           } catch (error) {
             await writer.send({ kind: 'rollback' })
@@ -107,8 +101,9 @@ export async function openSqlite(
 
     snapshot: (work) => readSnapshot(path, (thread) => work(threadReader(thread, (read) => read()))),
 
-    version,
     check: () => checkSqlite(path),
+    version: (topic) => watch.version(topic),
+    changes: new ChangeFeed(here, watch),
     ping: async () => {
       if (!writer.alive || !scanner.alive) throw new Error('a database thread ended')
       reader.first('SELECT count(*) FROM accounts', [])
@@ -119,6 +114,7 @@ export async function openSqlite(
   }
 
   async function close(): Promise<void> {
+    watch.close()
     await writes.run(async () => {
       reader.close()
       await scanner.close()

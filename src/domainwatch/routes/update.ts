@@ -23,14 +23,14 @@ export function updateRoute(app: FastifyInstance, shared: EndpointShared, batche
 
     async handle({ body, identify, request }) {
       const { api, batch } = await batches.read('update', body)
-      await identify(api)
+      const identity = await identify(api)
       switch (batch.kind) {
         case 'unreadable':
           throw batchRefusal(400, batch.msg)
         case 'faulty':
           throw batchRefusal(500, batch.msg, batch.faults)
         case 'rows':
-          return { status: 200, count: await saved(request, () => batches.update(batch)) }
+          return { status: 200, count: await saved(request, () => batches.update(identity, batch)) }
       }
     },
   })

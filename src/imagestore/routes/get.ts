@@ -18,7 +18,7 @@ export const hashParameter = { ...text("The image's hash", 65_536), required: tr
 const MAX_ANSWERS = 20_000
 
 export function getRoute(app: FastifyInstance, shared: EndpointShared, database: Database) {
-  const answers = new VersionedCache<string>(database, MAX_ANSWERS)
+  const answers = new VersionedCache<string>(database, 'image', MAX_ANSWERS)
 
   function answerFor(accountId: number, hash: ImageHash): Promise<string | undefined> {
     return answers.get(`${accountId} ${hash}`, async () => {

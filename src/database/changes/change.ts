@@ -1,0 +1,70 @@
+import type { SqlValue } from '../sql.ts'
+
+/** What a change is about. Caches name the topic that they depend on. */
+export const TOPICS = ['domain', 'image', 'key', 'account'] as const
+export type Topic = (typeof TOPICS)[number]
+
+/** Where a follower stands: all changes up to here are known to it. Opaque, and good across restarts. */
+export type Cursor = string & { readonly __brand: 'Cursor' }
+
+/** The fields of a record, by name. */
+export type Fields = Readonly<Record<string, string | number | null>>
+
+/** One record changed by one transaction. */
+export interface Change {
+  readonly cursor: Cursor
+  /** Milliseconds since 1970, by the clock of the database. */
+  readonly at: number
+  readonly topic: Topic
+  /** domain: added, changed, discarded, deleted · image: stored, deleted · key: made, revoked · account: made */
+  readonly kind: string
+  /** The domain's name, the image's hash, the key's id, the account's name. */
+  readonly key: string
+  /** On whose behalf; null where nobody is known: a deletion by time, a write past the service. */
+  readonly accountId: number | null
+  /** null where there was, or is, no such record, and for keys. */
+  readonly before: Fields | null
+  readonly after: Fields | null
+}
+
+/** The fields in the order in which the triggers write them. A later version may add some at the end. */
+const FIELDS: Readonly<Record<Topic, readonly string[]>> = {
+  domain: ['agent', 'status', 'reserved', 'revision', 'discarded_at', 'date_reg', 'date_mod', 'released_at'],
+  image: ['name', 'date'],
+  key: [],
+  account: ['service'],
+}
+
+/** A row of the table: `queries.ts` says in which order. */
+export function changeOf(row: readonly SqlValue[], epoch: string): Change | undefined {
+  const [id, at, topic, kind, key, account, before, after] = row
+  const known = TOPICS.find((one) => one === topic)
+  // A newer version's topic, in a rolling restart.
+  if (known === undefined) return undefined
+  return {
+    cursor: cursorAt(epoch, Number(id)),
+    at: Number(at),
+    topic: known,
+    kind: String(kind),
+    key: String(key),
+    accountId: account === null || account === undefined ? null : Number(account),
+    before: fieldsOf(known, before),
+    after: fieldsOf(known, after),
+  }
+}
+
+function fieldsOf(topic: Topic, json: SqlValue | undefined): Fields | null {
+  if (typeof json !== 'string') return null
+  const values: (string | number | null)[] = JSON.parse(json)
+  return Object.fromEntries(FIELDS[topic].map((name, i) => [name, values[i] ?? null]))
+}
+
+export function cursorAt(epoch: string, id: number): Cursor {
+  return `${epoch}-${id}` as Cursor
+}
+
+/** Parts of a cursor that came from outside; undefined when it cannot be one. */
+export function partsOf(cursor: string): { readonly epoch: string; readonly id: number } | undefined {
+  const [, epoch, id] = /^([0-9a-f]{12})-(\d{1,15})$/.exec(cursor) ?? []
+  return epoch === undefined ? undefined : { epoch, id: Number(id) }
+}

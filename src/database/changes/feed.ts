@@ -1,0 +1,99 @@
+import type { Reader } from '../database.ts'
+import { changeOf, cursorAt, partsOf, type Change, type Cursor } from './change.ts'
+import { changesBetween, logState } from './queries.ts'
+
+/** Changes read at a time: all that one follower holds in memory. */
+const PAGE = 500
+
+/** `gap`: changes after the cursor are gone, or it is from another database. The follower has to start anew. */
+export type ChangePage =
+  | { readonly kind: 'page'; readonly changes: readonly Change[]; readonly cursor: Cursor }
+  | { readonly kind: 'gap' }
+
+/** What an engine tells of its changes. */
+export interface ChangeSource {
+  /**
+   * An id up to which all changes that will ever be there can be read now: no transaction that is under way can still
+   * come out with a lower one. It never falls.
+   */
+  settled(): Promise<number>
+  /** Calls back whenever that may have risen, at the latest within the engine's stated lag. Returns what ends it. */
+  watch(callback: () => void): () => void
+}
+
+/** The changes of all writers, in an order that is the same for everyone, none left out. */
+export class ChangeFeed {
+  readonly #reader: Reader
+  readonly #source: ChangeSource
+
+  constructor(reader: Reader, source: ChangeSource) {
+    this.#reader = reader
+    this.#source = source
+  }
+
+  /** Where a follower starts that wants what is committed from now on. Changes under way now are still to come. */
+  async head(): Promise<Cursor> {
+    const settled = await this.#source.settled()
+    const log = await this.#log()
+    return cursorAt(log.epoch, Math.max(settled, log.floor))
+  }
+
+  /** The oldest place from which nothing is missing. */
+  async start(): Promise<Cursor> {
+    const log = await this.#log()
+    return cursorAt(log.epoch, log.floor)
+  }
+
+  /** What came after `cursor`, at most `count` changes. An empty page says that there is no more as yet. */
+  async since(cursor: string, count: number): Promise<ChangePage> {
+    const place = partsOf(cursor)
+    if (place === undefined) return { kind: 'gap' }
+    const settled = await this.#source.settled()
+    const rows = await this.#reader.values(changesBetween(place.id, settled, count))
+    // After the rows: had some been removed before they were read, the floor would say so by now.
+    const { epoch, floor, newest } = await this.#log()
+    if (place.epoch !== epoch || place.id < floor || place.id > Math.max(newest, floor))
+      return { kind: 'gap' }
+    const changes = rows.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
+    return { kind: 'page', changes, cursor: cursorAt(epoch, Number(rows.at(-1)?.[0] ?? place.id)) }
+  }
+
+  /**
+   * Every change after `cursor`, then those to come, until `signal` aborts. Nothing is read ahead of whoever takes them
+   * but a page. Ends with `gap` when the follower has fallen behind what is kept.
+   * @throws what reading throws; resume from the last change's cursor
+   */
+  async *follow(cursor: string, signal: AbortSignal): AsyncGenerator<Change | 'gap', void> {
+    let news = Promise.withResolvers<void>()
+    const wake = () => news.resolve()
+    const unwatch = this.#source.watch(wake)
+    signal.addEventListener('abort', wake)
+    try {
+      let place = cursor
+      while (!signal.aborted) {
+        // Renewed before reading: what comes during the read is not missed.
+        news = Promise.withResolvers<void>()
+        const page = await this.since(place, PAGE)
+        if (page.kind === 'gap') {
+          yield 'gap'
+          return
+        }
+        for (const change of page.changes) {
+          if (signal.aborted) return
+          yield change
+        }
+        if (page.cursor === place && !signal.aborted) await news.promise
+        place = page.cursor
+      }
+    } finally {
+      signal.removeEventListener('abort', wake)
+      unwatch()
+    }
+  }
+
+  async #log() {
+    const log = await this.#reader.first(logState())
+    if (log === undefined) throw new Error('the log of changes has lost its only row')
+    return log
+  }
+}

@@ -1,0 +1,25 @@
+import { limit, sql } from '../sql.ts'
+
+/** The table's bounds. `newest` is 0 while it is empty. */
+export const logState = () => sql<{ epoch: string; floor: number; newest: number }>`
+  SELECT epoch, floor, COALESCE((SELECT max(id) FROM changes), 0) AS newest FROM change_log`
+
+/** Changes after one id up to another, as arrays: `changeOf`. */
+export const changesBetween = (after: number, upTo: number, count: number) => sql`
+  SELECT id, at, topic, kind, key, account_id, before, after FROM changes
+  WHERE id > ${after} AND id <= ${upTo} ORDER BY id ${limit(count)}`
+
+/** The oldest changes: how far they reach, and the first of them that is young enough to stay. */
+export const oldest = (floor: number, bornAfter: number, count: number) => sql<{
+  last: number | null
+  staying: number | null
+}>`
+  SELECT max(id) AS last, min(CASE WHEN at >= ${bornAfter} THEN id END) AS staying
+  FROM (SELECT id, at FROM changes WHERE id > ${floor} ORDER BY id ${limit(count)}) AS oldest`
+
+/** Says first that they are gone, so that whoever has not read them knows. */
+export const raiseFloor = (floor: number) =>
+  sql`UPDATE change_log SET floor = ${floor} WHERE floor < ${floor}`
+
+export const removeChanges = (floor: number, upTo: number) => sql`
+  DELETE FROM changes WHERE id > ${floor} AND id <= ${upTo}`

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { catalejo } from '../support/cli.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+test('changes prints a line each, goes on after a cursor, and tells when it cannot', async () => {
+  await using folder = await temporaryFolder()
+  const data = ['--data', folder.path]
+  await catalejo(['key', 'create', '--account', 'grupo', '--service', 'domainwatch', ...data])
+  const all = await catalejo(['changes', ...data])
+  const lines: Record<string, unknown>[] = all.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.deepEqual(
+    lines.map(({ topic, kind, accountId }) => [topic, kind, accountId]),
+    [
+      ['account', 'made', 1],
+      ['key', 'made', 1],
+    ],
+  )
+  const rest = await catalejo(['changes', '--since', String(lines[0]?.['cursor']), ...data])
+  assert.equal(rest.stdout.trim(), all.stdout.trim().split('\n')[1])
+  const gap = await catalejo(['changes', '--since', '000000000000-1', ...data])
+  assert.deepEqual([gap.code, gap.stdout], [3, ''])
+  assert.match(gap.stderr, /not kept any more/)
+  assert.equal((await catalejo(['changes', '--follow', 'quizás', ...data])).code, 2)
+})

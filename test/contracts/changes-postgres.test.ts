@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import pg from 'pg'
+import type { Change } from '../../src/database/changes/change.ts'
+import { openPostgres } from '../../src/database/postgres/open.ts'
+import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { assertChained, settledHead } from './changes.ts'
+
+const SKIP = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+const WRITERS = 4
+const NAMES = ['a', 'b', 'c']
+
+/** A step of one of several transactions that are open side by side. */
+type Step =
+  | { readonly writer: number; readonly kind: 'write'; readonly name: string }
+  | { readonly writer: number; readonly kind: 'commit' | 'rollback' }
+
+const steps = fc.array(
+  fc.record({
+    writer: fc.nat(WRITERS - 1),
+    kind: fc.constantFrom(
+      'write' as const,
+      'write' as const,
+      'write' as const,
+      'commit' as const,
+      'rollback' as const,
+    ),
+    name: fc.constantFrom(...NAMES),
+  }),
+  { minLength: 5, maxLength: 40 },
+)
+
+describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, timeout: 120_000 }, () => {
+  async function open() {
+    const made = await makeDatabase(POSTGRES_URL ?? '', `overlap_${randomBytes(6).toString('hex')}`)
+    const database = await openPostgres(made.url)
+    const clients = await Promise.all(
+      Array.from({ length: WRITERS }, async () => {
+        const client = new pg.Client({ connectionString: made.url })
+        await client.connect()
+        return client
+      }),
+    )
+    return {
+      database,
+      clients,
+      async [Symbol.asyncDispose]() {
+        await Promise.all(clients.map((client) => client.end()))
+        await database.close()
+        await made.drop()
+      },
+    }
+  }
+
+  const write = (name: string, agent: string) =>
+    `INSERT INTO domains (name, length, agent, agent_folded, status, reserved, date_reg, date_mod)
+     VALUES ('${name}', 1, '${agent}', '', 1, 0, '', '') ON CONFLICT (name) DO UPDATE SET agent = excluded.agent`
+
+  test('a change with a low number that is committed late is not skipped', async () => {
+    await using place = await open()
+    const { database, clients } = place
+    const [slow, fast] = clients
+    assert.ok(slow !== undefined && fast !== undefined)
+    let cursor: string = await settledHead(database)
+    const read = async () => {
+      const page = await database.changes.since(cursor, 100)
+      assert.ok(page.kind === 'page')
+      cursor = page.cursor
+      return page.changes.map(({ key }) => key)
+    }
+    await slow.query(`BEGIN; ${write('lento', '')}`)
+    const before = database.version('domain')
+    await fast.query(write('rápido', ''))
+    while (database.version('domain') === before) await new Promise((resolve) => setTimeout(resolve, 5))
+    // It must not pass the one that is still to come.
+    assert.deepEqual(await read(), [])
+    await slow.query('COMMIT')
+    const heard: string[] = []
+    const deadline = Date.now() + 5_000
+    while (heard.length < 2 && Date.now() < deadline) heard.push(...(await read()))
+    assert.deepEqual(heard, ['lento', 'rápido'])
+  })
+
+  test('whatever the order of writes and commits, every change is heard once and in the order of its record', async () => {
+    await using place = await open()
+    const { database, clients } = place
+    await fc.assert(
+      fc.asyncProperty(steps, async (plan) => {
+        const stop = new AbortController()
+        const heard: Change[] = []
+        const end = `fin${randomBytes(6).toString('hex')}`
+        const head = await settledHead(database)
+        const following = (async () => {
+          for await (const change of database.changes.follow(head, stop.signal)) {
+            assert.ok(change !== 'gap')
+            heard.push(change)
+            if (change.key === end) return
+          }
+        })()
+        const committed = await perform(clients, plan)
+        await clients[0]?.query(write(end, ''))
+        const late = setTimeout(() => stop.abort(), 10_000)
+        await following
+        clearTimeout(late)
+        assert.deepEqual(
+          heard.map(({ after }) => String(after?.['agent'])).toSorted(),
+          [...committed, ''].toSorted(),
+        )
+        assertChained(heard)
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  /** @returns the agents that the committed transactions left, in no order */
+  async function perform(clients: readonly pg.Client[], plan: readonly Step[]): Promise<string[]> {
+    const open = new Map<number, { name: string; agent: string }[]>()
+    const committed: string[] = []
+    const finish = async (writer: number, how: 'COMMIT' | 'ROLLBACK') => {
+      if (how === 'COMMIT') committed.push(...(open.get(writer) ?? []).map(({ agent }) => agent))
+      open.delete(writer)
+      await clients[writer]?.query(how)
+    }
+    for (const step of plan) {
+      const own = open.get(step.writer)
+      if (step.kind !== 'write') {
+        if (own !== undefined) await finish(step.writer, step.kind === 'commit' ? 'COMMIT' : 'ROLLBACK')
+        continue
+      }
+      // It would wait for somebody who is never going to commit before: this one's turn comes later.
+      const isTaken = [...open].some(
+        ([writer, rows]) => writer !== step.writer && rows.some(({ name }) => name === step.name),
+      )
+      if (isTaken) continue
+      if (own === undefined) await clients[step.writer]?.query('BEGIN')
+      const agent = randomBytes(6).toString('hex')
+      await clients[step.writer]?.query(write(step.name, agent))
+      open.set(step.writer, [...(own ?? []), { name: step.name, agent }])
+    }
+    for (const writer of open.keys()) await finish(writer, 'COMMIT')
+    return committed
+  }
+})

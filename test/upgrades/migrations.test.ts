@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { test } from 'node:test'
+import { migrations } from '../../src/database/migrations/index.ts'
+
+/** Of the released steps. A step that changes afterwards leaves databases that took it as it was. */
+const HASHES = [
+  { sqlite: '8c8e1387e2493101', postgres: '847074403f52dc7b' },
+  { sqlite: '053c1fba144498f2', postgres: '029896d2d148b7c4' },
+]
+
+test('no released migration has changed', () => {
+  const hashes = migrations.map(({ sqlite, postgres }) => ({
+    sqlite: hash('sha256', sqlite).slice(0, 16),
+    postgres: hash('sha256', postgres).slice(0, 16),
+  }))
+  assert.deepEqual(
+    hashes.slice(0, HASHES.length),
+    HASHES,
+    'a released migration was edited: add a step instead',
+  )
+  assert.equal(migrations.length, HASHES.length, `add the new step's: ${JSON.stringify(hashes.at(-1))}`)
+})
