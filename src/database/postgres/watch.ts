@@ -112,6 +112,8 @@ export class CommitWatch implements ChangeSource {
     this.#closed = true
     this.#wake()
     await this.#loop
+    // Nobody looks any more.
+    this.#lookedAt = -Infinity
   }
 
   async #run(): Promise<void> {
