@@ -22,8 +22,6 @@ const left = (name: string): Policy => ({ kind: 'left', name })
 
 /** Every table of the schema. Whatever a row refers to comes before it. */
 export const policies: readonly Policy[] = [
-  // A store of images knows its database by this.
-  copied({ name: 'instance', key: ['only_row'], columns: { only_row: 'integer', id: 'text' } }),
   copied({
     name: 'accounts',
     key: ['id'],
@@ -88,6 +86,8 @@ export const policies: readonly Policy[] = [
   }),
   // The store may be moved without its database, and then what was to be removed from it still is.
   copied({ name: 'blob_trash', key: ['key'], columns: { key: 'text' } }),
+  // A store of images knows its database by this.
+  copied({ name: 'instance', key: ['only_row'], columns: { only_row: 'integer', id: 'text' } }),
   // Followers are told that they lost track: what was changed here is another story than what is copied.
   left('changes'),
   left('change_log'),

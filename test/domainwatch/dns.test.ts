@@ -134,11 +134,9 @@ test('a thousand names come whole; answers do not wait for silent ones', async (
   })
   const lines = (await response.text()).trimEnd().split('\n')
   assert.equal(lines.length, 1_000)
-  assert.deepEqual(
-    new Set(lines.slice(-2).map((line) => JSON.parse(line).status)),
-    new Set([504]),
-    'the silent ones are the last',
-  )
+  const statuses = lines.map((line): unknown => JSON.parse(line).status)
+  assert.equal(statuses[0], 200, 'the first name that was asked for is silent, and nobody waits for it')
+  assert.equal(statuses.filter((status) => status === 504).length, 2)
   // Asked again only where the answer was slow in coming, and then by another id.
   const questions = dns.queries.filter(({ name }) => name.startsWith('nuevo-'))
   assert.equal(new Set(questions.map(({ name }) => name)).size, 499)
