@@ -2,8 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config/config.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { startChores, type Chore } from './core/chores.ts'
-import { domainwatchRoutes, purgeExpired } from './domainwatch/index.ts'
+import { Leases, type LeasedWork } from './database/leases.ts'
+import { domainwatchRoutes, hasExpired, purgeExpired } from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
+import { exchangeFailures, hasOverFailures, sweepFailures } from './http/failed-keys-exchange.ts'
+import { FailedKeys } from './http/failed-keys.ts'
 import { BodyBudget } from './http/request-body.ts'
 import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
@@ -15,6 +18,8 @@ const BODY_MEMORY = 256 * 1024 * 1024
 /** From the order to stop until connections with an unfinished request are cut. */
 const STOP_GRACE_MS = 7_000
 const MINUTE = 60_000
+/** How often a process looks whether there is work that one does for all. */
+const LOOK_MS = 5_000
 /** Leftovers younger than this may belong to an upload that is under way. */
 const LEFTOVER_AGE_MS = 60 * MINUTE
 
@@ -66,8 +71,10 @@ export async function createRoutes(
     corsOrigins: config.corsOrigins,
     version: VERSION,
   })
+  const failures = new FailedKeys(clock, config.failedKeys)
+  context.onClose(exchangeFailures(database, failures))
   const shared = {
-    authenticator: new Authenticator(accounts.identify, clock, config.failedKeys),
+    authenticator: new Authenticator(accounts.identify, failures),
     bodies: new BodyBudget(BODY_MEMORY),
   }
   await server.register(
@@ -88,17 +95,55 @@ export async function createRoutes(
   return server
 }
 
-function chores({ clock, database, log, staging }: Context, images: Imagestore): Chore[] {
+/** What each process does for itself, and what one of all processes and nodes does for all. */
+function chores(context: Context, images: Imagestore): Chore[] {
+  const { clock, database, log, staging } = context
+  const leases = new Leases(database)
   return [
-    { name: 'purge of discarded domains', everyMs: 10_000, run: () => purgeExpired(database, clock) },
-    { name: 'sweep of removed images', everyMs: MINUTE, run: () => images.store.sweepTrash() },
     {
-      name: 'sweep of leftovers',
+      name: 'sweep of staged files',
       everyMs: 60 * MINUTE,
       run: async () => {
+        // Several processes may share the folder: what one has removed already is no fault of another.
         const staged = await staging.sweep(clock.now(), LEFTOVER_AGE_MS)
-        const orphans = await images.store.sweepOrphans(LEFTOVER_AGE_MS)
-        if (staged + orphans > 0) log.info({ staged, orphans }, 'leftovers of interrupted uploads removed')
+        if (staged > 0) log.info({ staged }, 'leftovers of interrupted uploads removed')
+      },
+    },
+    ...sharedWork(context, images).map((work) => ({
+      name: work.name,
+      everyMs: LOOK_MS,
+      run: (stop: AbortSignal) => leases.run(work, stop),
+    })),
+  ]
+}
+
+/** All of it may be cut off at any point and done again, and may run beside itself. */
+function sharedWork({ clock, database, log }: Context, { store }: Imagestore): LeasedWork[] {
+  return [
+    {
+      name: 'purge of discarded domains',
+      everyMs: 10_000,
+      pending: () => hasExpired(database, clock),
+      run: (signal) => purgeExpired(database, clock, signal),
+    },
+    {
+      name: 'sweep of removed images',
+      everyMs: MINUTE,
+      pending: () => store.hasTrash(),
+      run: (signal) => store.sweepTrash(signal),
+    },
+    {
+      name: 'sweep of counted wrong keys',
+      everyMs: MINUTE,
+      pending: () => hasOverFailures(database),
+      run: () => sweepFailures(database),
+    },
+    {
+      name: 'sweep of images without a record',
+      everyMs: 60 * MINUTE,
+      run: async (signal) => {
+        const orphans = await store.sweepOrphans(LEFTOVER_AGE_MS, signal)
+        if (orphans > 0) log.info({ orphans }, 'leftovers of interrupted uploads removed')
       },
     },
   ]

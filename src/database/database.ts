@@ -23,6 +23,11 @@ export interface Transaction extends Reader {
   runMany(batch: BatchStatement, constants: readonly SqlValue[], rows: Uint8Array): Promise<number>
 }
 
+export interface TransactionOptions {
+  /** It writes only what no cache keeps and nobody follows: other nodes need not be told. */
+  readonly quiet?: boolean
+}
+
 /**
  * The database as the features see it. Every method is asynchronous, so that an engine behind a socket
  * fits as well as one in the process.
@@ -38,7 +43,7 @@ export interface Database extends Reader {
    * what a decision rests on is read with `dialect.forUpdate`.
    * @throws Overload when too many transactions wait, or one waited too long
    */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
    * A number that changes whenever anyone, in any process, commits: what a cache compares itself with. A commit of this
    * process counts before its transaction resolves, another process's on the same machine (SQLite) at once, another

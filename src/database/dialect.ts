@@ -9,4 +9,9 @@ export interface Dialect {
    * write at once, a decision taken from a row needs it.
    */
   readonly forUpdate: Sql
+  /**
+   * Milliseconds since 1970 by the clock that all processes and nodes on this database share: the server's, or with SQLite the
+   * machine's.
+   */
+  readonly now: Sql
 }

@@ -10,7 +10,7 @@ import { dnsRoute, type NameServers } from './routes/dns.ts'
 import { listRoute } from './routes/list.ts'
 import { updateRoute } from './routes/update.ts'
 
-export { purgeExpired } from './purge.ts'
+export { hasExpired, purgeExpired } from './purge.ts'
 
 export interface DomainwatchOptions {
   readonly database: Database

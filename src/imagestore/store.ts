@@ -103,18 +103,31 @@ export class ImageStore {
     return outcome !== undefined
   }
 
-  /** Removes blobs that nobody holds any more, those that an interrupted removal left. */
-  async sweepTrash(): Promise<void> {
-    for (const { key } of await this.#database.all(queries.trash(1_000))) await this.#emptyTrash(key)
+  async hasTrash(): Promise<boolean> {
+    return (await this.#database.first(queries.trash(1))) !== undefined
   }
 
   /**
-   * Removes blobs that no row knows: what an upload leaves that was cut off between its bytes and its row.
-   * @param minAgeMs younger ones may belong to an upload that is under way
+   * Removes blobs that nobody holds any more, those that an interrupted removal left. A key in the trash never comes back
+   * into use, so this may run twice at once.
    */
-  async sweepOrphans(minAgeMs: number): Promise<number> {
+  async sweepTrash(signal?: AbortSignal): Promise<void> {
+    for (const { key } of await this.#database.all(queries.trash(1_000))) {
+      if (signal?.aborted === true) return
+      await this.#emptyTrash(key)
+    }
+  }
+
+  /**
+   * Removes blobs that no row knows: what an upload leaves that was cut off between its bytes and its row. A key that is old
+   * and in no row never comes into use, so this may run twice at once.
+   * @param minAgeMs younger ones may belong to an upload that is under way. Clocks of nodes and of the store may differ by
+   *   this, less the time of an upload
+   */
+  async sweepOrphans(minAgeMs: number, signal?: AbortSignal): Promise<number> {
     let removed = 0
     for await (const { key, writtenAt } of this.#blobs.keys()) {
+      if (signal?.aborted === true) break
       if (this.#clock.now() - writtenAt < minAgeMs) continue
       if ((await this.#database.first(queries.blobByKey(key))) !== undefined) continue
       await this.#blobs.remove(key)

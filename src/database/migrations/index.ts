@@ -1,4 +1,5 @@
 import { initial } from './001-initial.ts'
+import { coordination } from './003-coordination.ts'
 
 /** One step of the schema. Its place in the list is its version; a released step never changes. */
 export interface Migration {
@@ -7,4 +8,4 @@ export interface Migration {
   readonly postgres: string
 }
 
-export const migrations: readonly Migration[] = [initial]
+export const migrations: readonly Migration[] = [initial, coordination]

@@ -7,4 +7,5 @@ export const postgresDialect: Dialect = {
   contains: (column, text) =>
     text.includes('\0') ? raw('1 = 0') : sql`${column} LIKE ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`,
   forUpdate: raw('FOR UPDATE'),
+  now: raw('(extract(epoch FROM clock_timestamp()) * 1000)::bigint'),
 }

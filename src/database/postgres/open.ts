@@ -72,7 +72,7 @@ export async function openPostgres(
     dialect: postgresDialect,
     ...readerOn((work) => timed('read', () => again(() => reads.use(work)))),
     scanner: readerOn((work) => timed('scan', () => scans.use((connection) => limited(connection, work)))),
-    transaction: (work) => timed('write', () => transact(writes, changes, work)),
+    transaction: (work, options) => timed('write', () => transact(writes, changes, work, options)),
     version: () => changes.version(),
     ping: async () => {
       await reads.use((connection) => connection.rows(sql`SELECT 1`))

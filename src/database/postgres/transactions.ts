@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Transaction } from '../database.ts'
+import type { Transaction, TransactionOptions } from '../database.ts'
 import { batchStatement, lockStatement } from './batch.ts'
 import type { Changes } from './changes.ts'
 import { DatabaseFault } from './faults.ts'
@@ -27,12 +27,13 @@ export async function transact<T>(
   pool: ConnectionPool,
   changes: Changes,
   work: (tx: Transaction) => Promise<T>,
+  options: TransactionOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + MAX_TOTAL_MS
   for (let run = 1; ; run++) {
     const attempt: Attempt = { committing: false }
     try {
-      return await pool.use((connection) => once(connection, changes, work, attempt))
+      return await pool.use((connection) => once(connection, changes, work, attempt, options))
     } catch (error) {
       if (!(error instanceof DatabaseFault)) throw error
       // Once COMMIT was sent, nobody knows whether it took place: only the caller can tell whether to try again.
@@ -52,6 +53,7 @@ async function once<T>(
   changes: Changes,
   work: (tx: Transaction) => Promise<T>,
   attempt: Attempt,
+  { quiet = false }: TransactionOptions,
 ): Promise<T> {
   await connection.run(BEGIN)
   let changed = 0
@@ -74,7 +76,7 @@ async function once<T>(
   try {
     const result = await work(tx)
     attempt.committing = true
-    if (changed === 0) {
+    if (changed === 0 || quiet) {
       await connection.run('COMMIT')
       return result
     }
