@@ -1,6 +1,6 @@
 import { Mutex } from '../../core/queue.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
-import { sql, type Query, type SqlValue } from '../sql.ts'
+import type { Query, SqlValue } from '../sql.ts'
 import { rowStatement } from './batch.ts'
 import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
@@ -85,10 +85,10 @@ export async function openSqlite(path: string, observe: ObserveDatabase = () => 
     transaction: (work) =>
       timed('write', () =>
         writes.run(async () => {
-          await tx.run(sql`BEGIN IMMEDIATE`)
+          await writer.send({ kind: 'begin' })
           try {
             const result = await work(tx)
-            await tx.run(sql`COMMIT`)
+            await writer.send({ kind: 'commit' })
             endTurn()
             return result
           } catch (error) {
