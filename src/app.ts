@@ -2,19 +2,22 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config/config.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { startChores, type Chore } from './core/chores.ts'
+import { share } from './core/queue.ts'
 import { Leases, type LeasedWork } from './database/leases.ts'
-import { domainwatchRoutes, hasExpired, purgeExpired } from './domainwatch/index.ts'
+import { BATCH_BODY_BYTES, domainwatchRoutes, hasExpired, purgeExpired } from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
 import { exchangeFailures, hasOverFailures, sweepFailures } from './http/failed-keys-exchange.ts'
 import { FailedKeys } from './http/failed-keys.ts'
 import { BodyBudget } from './http/request-body.ts'
 import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
-import { imagestoreRoutes, openImagestore, type Imagestore } from './imagestore/index.ts'
+import { imagestoreRoutes, maxBodyBytes, openImagestore, type Imagestore } from './imagestore/index.ts'
 import { VERSION } from './version.ts'
 
-/** Memory for bodies that are being received or worked on. */
+/** Memory for bodies that are being received or worked on, in all processes that serve together. */
 const BODY_MEMORY = 256 * 1024 * 1024
+/** Open connections, in all of them. */
+const MAX_CONNECTIONS = 20_000
 /** From the order to stop until connections with an unfinished request are cut. */
 const STOP_GRACE_MS = 7_000
 const MINUTE = 60_000
@@ -69,13 +72,14 @@ export async function createRoutes(
     metrics,
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
+    maxConnections: share(MAX_CONNECTIONS, config.workers),
     version: VERSION,
   })
   const failures = new FailedKeys(clock, config.failedKeys)
   context.onClose(exchangeFailures(database, failures))
   const shared = {
     authenticator: new Authenticator(accounts.identify, failures),
-    bodies: new BodyBudget(BODY_MEMORY),
+    bodies: new BodyBudget(bodyMemory(config)),
   }
   await server.register(
     async (app) => {
@@ -93,6 +97,11 @@ export async function createRoutes(
     { prefix: config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '') },
   )
   return server
+}
+
+/** Each process has its share, and can receive the largest body there may be. */
+function bodyMemory({ workers, maxImageBytes }: Config): number {
+  return Math.max(share(BODY_MEMORY, workers), maxBodyBytes(maxImageBytes), BATCH_BODY_BYTES)
 }
 
 /** What each process does for itself, and what one of all processes and nodes does for all. */

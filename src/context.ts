@@ -89,7 +89,8 @@ export async function openDatabase(config: Config, metrics?: Metrics, log?: Logg
   ])
   const observe: ObserveDatabase = (operation, duration) => seconds?.observe({ operation }, duration)
   if (config.databaseUrl !== '') {
-    return openPostgres(config.databaseUrl, observe, (fault) => log?.warn({ err: fault }, 'database trouble'))
+    const report = (fault: Error) => log?.warn({ err: fault }, 'database trouble')
+    return openPostgres(config.databaseUrl, observe, report, config.workers)
   }
   const data = resolve(config.data)
   await makeFolder(data)

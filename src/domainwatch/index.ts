@@ -10,6 +10,7 @@ import { dnsRoute, type NameServers } from './routes/dns.ts'
 import { listRoute } from './routes/list.ts'
 import { updateRoute } from './routes/update.ts'
 
+export { BATCH_BODY_BYTES } from './routes/add.ts'
 export { hasExpired, purgeExpired } from './purge.ts'
 
 export interface DomainwatchOptions {

@@ -21,13 +21,13 @@ const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 72_000
 /** A connection on which nothing moves. */
 const IDLE_TIMEOUT_MS = 130_000
-const MAX_CONNECTIONS = 20_000
 
 export interface ServerOptions {
   readonly log: Logger
   readonly metrics: Metrics
   readonly trustedProxies: readonly string[]
   readonly corsOrigins: readonly string[]
+  readonly maxConnections: number
   readonly version: string
 }
 
@@ -60,7 +60,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       send(reply, refusalOf(400))
     },
   })
-  app.server.maxConnections = MAX_CONNECTIONS
+  app.server.maxConnections = options.maxConnections
   endConnectionsOnClose(app.server)
 
   // Declared at once, so that all requests are objects of one shape.

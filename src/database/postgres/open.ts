@@ -1,3 +1,4 @@
+import { share } from '../../core/queue.ts'
 import type { Database, ObserveDatabase } from '../database.ts'
 import { sql } from '../sql.ts'
 import { Changes } from './changes.ts'
@@ -16,10 +17,12 @@ import {
 } from './settings.ts'
 import { transact } from './transactions.ts'
 
-/** Of the process's connections, so that scans and writes never take the last one from small reads. */
+/** Of the connections, so that scans and writes never take the last one from small reads. */
 const SCAN_CONNECTIONS = 2
 const WRITE_CONNECTIONS = 5
 const READ_CONNECTIONS = MAX_CONNECTIONS - SCAN_CONNECTIONS - WRITE_CONNECTIONS
+/** What a process among many still needs of them: a small read must not wait for another that hangs. */
+const LEAST_READ_CONNECTIONS = 2
 
 const BEGIN_SCAN = `BEGIN READ ONLY; ${localLimits(SCAN_TIMEOUT_MS)}`
 
@@ -27,15 +30,32 @@ const BEGIN_SCAN = `BEGIN READ ONLY; ${localLimits(SCAN_TIMEOUT_MS)}`
  * Connects to PostgreSQL and makes or migrates the schema.
  * @param url `postgres://…`; it holds a password, so it goes nowhere else
  * @param report told of trouble that needs no help: a lost connection, a server that does not answer
+ * @param processes on this machine that share the connections
  */
 export async function openPostgres(
   url: string,
   observe: ObserveDatabase = () => {},
   report: Report = () => {},
+  processes = 1,
 ): Promise<Database> {
-  const reads = new ConnectionPool(url, READ_CONNECTIONS, READ_TIMEOUT_MS, report)
-  const writes = new ConnectionPool(url, WRITE_CONNECTIONS, WRITE_TIMEOUT_MS + SILENCE_MS, report)
-  const scans = new ConnectionPool(url, SCAN_CONNECTIONS, SCAN_TIMEOUT_MS + SILENCE_MS, report)
+  const reads = new ConnectionPool(
+    url,
+    Math.max(LEAST_READ_CONNECTIONS, share(READ_CONNECTIONS, processes)),
+    READ_TIMEOUT_MS,
+    report,
+  )
+  const writes = new ConnectionPool(
+    url,
+    share(WRITE_CONNECTIONS, processes),
+    WRITE_TIMEOUT_MS + SILENCE_MS,
+    report,
+  )
+  const scans = new ConnectionPool(
+    url,
+    share(SCAN_CONNECTIONS, processes),
+    SCAN_TIMEOUT_MS + SILENCE_MS,
+    report,
+  )
   const changes = new Changes(url, reads, report)
 
   async function timed<T>(operation: 'read' | 'scan' | 'write', work: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 
-/** Connections of one process, the listening one not counted. */
+/** Connections of one process, or of all that share a machine; the listening one of each not counted. */
 export const MAX_CONNECTIONS = 12
 
 /** From asking for a connection (in line, or to the server) until the caller is told to come back. */
