@@ -1,7 +1,7 @@
 // One process and two, each on all cores, with the load generator beside them. What it takes itself is told: on a machine
 // of few cores it takes it from the second process. `ratio by CPU` is free of that: answers for a second of processor
 // time, which one process and two would have alike if serving together cost nothing.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { compare, median, type Sample } from './lib/compare.ts'
 import { addAll, generateDomains } from './lib/domains.ts'
 import { load } from './lib/load.ts'
@@ -25,8 +25,10 @@ await withWorkspace(async (workspace) => {
   let hash = ''
   for (const service of [one, two]) {
     await addAll(service, domains)
-    const answer = await post(service.endpoint('imagestore/upload'), body.contentType, image)
-    hash = (JSON.parse(answer) as { hash: string }).hash
+    const answer: { hash: string } = JSON.parse(
+      await post(service.endpoint('imagestore/upload'), body.contentType, image),
+    )
+    hash = answer.hash
   }
 
   const paths: Readonly<Record<string, (service: Service) => string>> = {
@@ -61,6 +63,7 @@ await withWorkspace(async (workspace) => {
 
 /** Processor seconds of the children of this process that have ended: of the load generator, while nothing else ends. */
 function generatorSeconds(): number {
+  if (!existsSync('/proc/self/stat')) return NaN
   const stat = readFileSync('/proc/self/stat', 'latin1')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[13]) + Number(fields[14])) * TICK_SECONDS

@@ -33,11 +33,11 @@ export function servePrimary({ logLevel, workers }: Config): void {
     alive.add(worker)
     // Only our own workers speak on this channel.
     worker.on('message', (message: FromWorker) => hear(worker, message))
-    worker.once('exit', (code, signal) => bury(worker, code, signal))
+    worker.once('exit', (code: number | null, signal: string | null) => bury(worker, code, signal))
     worker.on('error', (error) => {
       log.error({ err: error, worker: worker.id }, 'trouble with a worker')
       // `exit` does not follow when it could not be started at all.
-      if (worker.process.pid === undefined) bury(worker, 1, undefined)
+      if (worker.process.pid === undefined) bury(worker, 1, null)
     })
   }
 
@@ -55,7 +55,7 @@ export function servePrimary({ logLevel, workers }: Config): void {
     }
   }
 
-  function bury(worker: Worker, code: number | null, signal: string | null | undefined): void {
+  function bury(worker: Worker, code: number | null, signal: string | null): void {
     if (!alive.delete(worker)) return
     serving.delete(worker)
     gathering.forget(worker)
@@ -64,12 +64,12 @@ export function servePrimary({ logLevel, workers }: Config): void {
       return
     }
     // Its own line says why, where it could write one.
-    if (!hasServed) return end(1, signal == null ? undefined : `could not start: ended by ${signal}`)
+    if (!hasServed) return end(1, signal === null ? undefined : `could not start: ended by ${signal}`)
     log.error({ worker: worker.id, code, signal }, 'a worker ended')
     const now = performance.now()
     deaths = [...deaths.filter((at) => now - at < MINUTE), now]
     if (alive.size === 0) return end(1, 'no worker is left')
-    if (deaths.length > MAX_DEATHS * workers) return end(1, `workers end again and again`)
+    if (deaths.length > MAX_DEATHS * workers) return end(1, 'workers end again and again')
     setTimeout(start, Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths.length - 1)))
   }
 
