@@ -2,23 +2,31 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from './config/config.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { startChores, type Chore } from './core/chores.ts'
-import { copyState, setCopyState } from './database/moves.ts'
+import { share } from './core/queue.ts'
 import { sweepChanges } from './database/changes/sweep.ts'
-import { domainwatchRoutes, purgeExpired } from './domainwatch/index.ts'
+import { Leases, type LeasedWork } from './database/leases.ts'
+import { copyState, setCopyState } from './database/moves.ts'
+import { BATCH_BODY_BYTES, domainwatchRoutes, hasExpired, purgeExpired } from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
+import { exchangeFailures, hasOverFailures, sweepFailures } from './http/failed-keys-exchange.ts'
+import { FailedKeys } from './http/failed-keys.ts'
 import { BodyBudget } from './http/request-body.ts'
 import { createServer } from './http/server.ts'
 import { serviceRoutes } from './http/service-routes.ts'
-import { imagestoreRoutes, openImagestore, type Imagestore } from './imagestore/index.ts'
+import { imagestoreRoutes, maxBodyBytes, openImagestore, type Imagestore } from './imagestore/index.ts'
 import { FOREIGN_STORE, STRANGE_STORE } from './imagestore/ownership.ts'
 import { VERSION } from './version.ts'
 
-/** Memory for bodies that are being received or worked on. */
+/** Memory for bodies that are being received or worked on, in all processes that serve together. */
 const BODY_MEMORY = 256 * 1024 * 1024
+/** Open connections, in all of them. */
+const MAX_CONNECTIONS = 20_000
 /** From the order to stop until connections with an unfinished request are cut. */
 const STOP_GRACE_MS = 7_000
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
+/** How often a process looks whether there is work that one does for all. */
+const LOOK_MS = 5_000
 /** Leftovers younger than this may belong to an upload that is under way. */
 const LEFTOVER_AGE_MS = 60 * MINUTE
 
@@ -78,11 +86,14 @@ export async function createRoutes(
     metrics,
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
+    maxConnections: share(MAX_CONNECTIONS, config.workers),
     version: VERSION,
   })
+  const failures = new FailedKeys(clock, config.failedKeys)
+  context.onClose(exchangeFailures(database, failures))
   const shared = {
-    authenticator: new Authenticator(accounts.identify, clock, config.failedKeys),
-    bodies: new BodyBudget(BODY_MEMORY),
+    authenticator: new Authenticator(accounts.identify, failures),
+    bodies: new BodyBudget(bodyMemory(config)),
   }
   await server.register(
     async (app) => {
@@ -102,26 +113,76 @@ export async function createRoutes(
   return server
 }
 
-function chores({ clock, config, database, log, staging }: Context, images: Imagestore): Chore[] {
+/** Each process has its share, and can receive the largest body there may be. */
+function bodyMemory({ workers, maxImageBytes }: Config): number {
+  return Math.max(share(BODY_MEMORY, workers), maxBodyBytes(maxImageBytes), BATCH_BODY_BYTES)
+}
+
+/** What each process does for itself, and what one of all processes and nodes does for all. */
+function chores(context: Context, images: Imagestore): Chore[] {
+  const { clock, database, log, staging } = context
+  const leases = new Leases(database)
   return [
-    { name: 'purge of discarded domains', everyMs: 10_000, run: () => purgeExpired(database, clock) },
+    {
+      name: 'sweep of staged files',
+      everyMs: 60 * MINUTE,
+      run: async () => {
+        // Several processes may share the folder: what one has removed already is no fault of another.
+        const staged = await staging.sweep(clock.now(), LEFTOVER_AGE_MS)
+        if (staged > 0) log.info({ staged }, 'leftovers of interrupted uploads removed')
+      },
+    },
+    ...sharedWork(context, images).map((work) => ({
+      name: work.name,
+      everyMs: LOOK_MS,
+      run: (stop: AbortSignal) => leases.run(work, stop),
+    })),
+  ]
+}
+
+/** All of it may be cut off at any point and done again, and may run beside itself. */
+function sharedWork({ clock, config, database, log }: Context, { store }: Imagestore): LeasedWork[] {
+  return [
+    {
+      name: 'purge of discarded domains',
+      everyMs: 10_000,
+      pending: () => hasExpired(database, clock),
+      run: (signal) => purgeExpired(database, clock, signal),
+    },
+    {
+      name: 'sweep of removed images',
+      everyMs: MINUTE,
+      pending: () => store.hasTrash(),
+      run: (signal) => store.sweepTrash(signal),
+    },
     {
       name: 'sweep of old changes',
       everyMs: 10 * MINUTE,
+      pending: () => Promise.resolve(true),
       run: () =>
         sweepChanges(database, clock, { maxAgeMs: config.changesDays * DAY, maxCount: config.changesMax }),
     },
-    { name: 'sweep of removed images', everyMs: MINUTE, run: () => images.store.sweepTrash() },
     {
-      name: 'sweep of leftovers',
+      name: 'sweep of counted wrong keys',
+      everyMs: MINUTE,
+      pending: () => hasOverFailures(database),
+      run: () => sweepFailures(database),
+    },
+    {
+      name: 'sweep of images without a record',
       everyMs: 60 * MINUTE,
-      run: async () => {
-        const staged = await staging.sweep(clock.now(), LEFTOVER_AGE_MS)
-        const sweep = await images.store.sweepOrphans(LEFTOVER_AGE_MS)
-        const orphans = sweep.kind === 'swept' ? sweep.removed : 0
-        if (staged + orphans > 0) log.info({ staged, orphans }, 'leftovers of interrupted uploads removed')
-        if (sweep.kind === 'foreign') log.error({ owner: sweep.owner }, FOREIGN_STORE)
-        if (sweep.kind === 'strange') log.error({}, STRANGE_STORE)
+      run: async (signal) => {
+        const sweep = await store.sweepOrphans(LEFTOVER_AGE_MS, signal)
+        switch (sweep.kind) {
+          case 'swept':
+            if (sweep.removed > 0)
+              log.info({ orphans: sweep.removed }, 'leftovers of interrupted uploads removed')
+            return
+          case 'foreign':
+            return log.error({ owner: sweep.owner }, FOREIGN_STORE)
+          case 'strange':
+            return log.error({}, STRANGE_STORE)
+        }
       },
     },
   ]

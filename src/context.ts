@@ -11,6 +11,7 @@ import { Staging } from './blobs/staging.ts'
 import type { Config } from './config/config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import { createLog } from './core/log.ts'
+import { share } from './core/queue.ts'
 import { createTasks, type Tasks } from './core/tasks.ts'
 import type { Database, ObserveDatabase } from './database/database.ts'
 import { openPostgres } from './database/postgres/open.ts'
@@ -42,6 +43,8 @@ export interface Overrides {
   readonly log?: Logger
 }
 
+/** Of a process: one for each kind of work. */
+const LEAST_CONNECTIONS = 3
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
@@ -99,7 +102,9 @@ export async function openDatabase(
     const report = (fault: Error) => log?.warn({ err: fault }, 'database trouble')
     return openPostgres(config.databaseUrl, observe, report, {
       listenUrl: config.databaseListenUrl || undefined,
-      connections: config.databaseConnections,
+      connections:
+        config.databaseConnections &&
+        Math.max(LEAST_CONNECTIONS, share(config.databaseConnections, config.workers ?? 1)),
       schema,
     })
   }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../blobs/s3/location.ts'
 import { parseServers, type ServerAddress } from '../dns/index.ts'
@@ -5,6 +6,7 @@ import { isTimeZone } from '../core/dates.ts'
 import { integer, listOf, oneOf, text, type Parsed, type Setting } from './setting.ts'
 
 const MIB = 1024 * 1024
+const MAX_WORKERS = 128
 
 /** Every setting of the service. The type of `Config` follows from this list. */
 export const settings = {
@@ -55,7 +57,7 @@ export const settings = {
     undefined,
     dnsServers,
   ),
-  workers: setting('workers', 'processes that serve; only 1 in this version', 1, workers),
+  workers: setting('workers', 'processes that serve, a number or auto for one a core', 1, workers),
   logLevel: setting(
     'log-level',
     'least level that is logged',
@@ -150,7 +152,9 @@ function dnsServers(value: string): Parsed<readonly ServerAddress[] | undefined>
 }
 
 function workers(value: string): Parsed<number> {
-  return value === '1' ? { value: 1 } : { takes: '1: one process is all that this version runs' }
+  if (value === 'auto') return { value: Math.min(MAX_WORKERS, availableParallelism()) }
+  const parsed = integer(1, MAX_WORKERS)(value)
+  return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto for one a core` }
 }
 
 function network(value: string): Parsed<string> {

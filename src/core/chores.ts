@@ -2,7 +2,8 @@
 export interface Chore {
   readonly name: string
   readonly everyMs: number
-  readonly run: () => Promise<unknown>
+  /** Ends soon after `stop` says so. */
+  readonly run: (stop: AbortSignal) => Promise<unknown>
 }
 
 /**
@@ -14,7 +15,7 @@ export function startChores(chores: readonly Chore[], failed: (name: string, err
   const stopping = new AbortController()
   const loops = chores.map(async (chore) => {
     while (!stopping.signal.aborted) {
-      await chore.run().catch((error: unknown) => failed(chore.name, error))
+      await chore.run(stopping.signal).catch((error: unknown) => failed(chore.name, error))
       await pause(chore.everyMs, stopping.signal)
     }
   })

@@ -68,6 +68,11 @@ export class Slots {
   }
 }
 
+/** What one of so many processes has of a bound that holds for all of them: at least one. */
+export function share(total: number, processes: number): number {
+  return Math.max(1, Math.floor(total / processes))
+}
+
 /** One task at a time. */
 export class Mutex extends Slots {
   constructor(capacity: number, timeoutMs: number) {

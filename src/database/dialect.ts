@@ -18,4 +18,9 @@ export interface Dialect {
   continueIds(table: string, column: string): Query | undefined
   /** The version of the schema that the database is at. */
   readonly schemaVersion: Query<{ version: number }>
+  /**
+   * Milliseconds since 1970 by the clock that all processes and nodes on this database share: the server's, or with SQLite the
+   * machine's.
+   */
+  readonly now: Sql
 }

@@ -91,6 +91,8 @@ export const policies: readonly Policy[] = [
   // Followers are told that they lost track: what was changed here is another story than what is copied.
   left('changes'),
   left('change_log'),
+  left('failed_keys'),
+  left('leases'),
   left('moves'),
   // PostgreSQL's own count of the migrations.
   left('schema_version'),

@@ -17,7 +17,8 @@ export { importLines, type ImportCounts, type ImportOutcome } from './import/imp
 export { readLines } from './import/lines.ts'
 export { dryRun, storeRows } from './import/store.ts'
 export { DomainLists } from './list.ts'
-export { purgeExpired } from './purge.ts'
+export { BATCH_BODY_BYTES } from './routes/add.ts'
+export { hasExpired, purgeExpired } from './purge.ts'
 
 export interface DomainwatchOptions {
   readonly database: Database

@@ -162,6 +162,9 @@ export const deleteExpired = (now: number, count: number) => sql`
     SELECT name FROM domains WHERE discarded_at <= ${expiredBefore(now)} ORDER BY discarded_at ${limit(count)}
   )`
 
+export const anyExpired = (now: number) => sql<{ name: string }>`
+  SELECT name FROM domains WHERE discarded_at <= ${expiredBefore(now)} LIMIT 1`
+
 /** Removes all of them. */
 export const deleteAllExpired = (now: number) => sql`
   DELETE FROM domains WHERE discarded_at <= ${expiredBefore(now)}`

@@ -1,7 +1,5 @@
-import { LRUCache } from 'lru-cache'
-import ipaddr from 'ipaddr.js'
-import type { Clock } from '../core/clock.ts'
 import { Refusal } from '../core/errors.ts'
+import type { FailedKeys } from './failed-keys.ts'
 
 export type Service = 'domainwatch' | 'imagestore'
 
@@ -15,22 +13,14 @@ export interface Identity {
 /** Finds who holds a key; undefined for an unknown or revoked one. */
 export type FindIdentity = (key: string) => Promise<Identity | undefined>
 
-const WINDOW_MS = 60_000
-/** Addresses whose wrong keys are counted at a time; past it the longest unseen one is forgotten. */
-const MAX_ADDRESSES = 50_000
-
 /** Checks the key of a request, and counts wrong ones by address. */
 export class Authenticator {
   readonly #find: FindIdentity
-  readonly #clock: Clock
-  readonly #limit: number
-  readonly #failures = new LRUCache<string, { count: number; since: number }>({ max: MAX_ADDRESSES })
+  readonly #failures: FailedKeys
 
-  /** @param limit wrong keys that one address may send in a minute before it is told to wait */
-  constructor(find: FindIdentity, clock: Clock, limit: number) {
+  constructor(find: FindIdentity, failures: FailedKeys) {
     this.#find = find
-    this.#clock = clock
-    this.#limit = limit
+    this.#failures = failures
   }
 
   /**
@@ -53,25 +43,9 @@ export class Authenticator {
   }
 
   #countFailure(address: string): void {
-    const now = this.#clock.now()
-    const group = addressGroup(address)
-    let failures = this.#failures.get(group)
-    // A clock that was set back must not freeze the window.
-    if (failures === undefined || now - failures.since >= WINDOW_MS || now < failures.since) {
-      failures = { count: 0, since: now }
-      this.#failures.set(group, failures)
-    }
-    failures.count++
-    if (failures.count <= this.#limit) return
-    const seconds = Math.max(1, Math.ceil((failures.since + WINDOW_MS - now) / 1000))
+    const wait = this.#failures.count(address)
+    if (wait === undefined) return
+    const seconds = Math.max(1, Math.ceil(wait / 1000))
     throw new Refusal(429, 'Demasiadas solicitudes', { headers: { 'retry-after': String(seconds) } })
   }
-}
-
-/** One home or server usually holds a whole IPv6 /64, so its addresses count as one. */
-function addressGroup(address: string): string {
-  if (!ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
-  return parsed.parts.slice(0, 4).join(':')
 }

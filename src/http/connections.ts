@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-const MAX_CONNECTIONS = 20_000
 /** Past the bound so many more are open for as long as it takes to tell them to come back. */
 const SURPLUS = 1_000
 /** A connection past the bound that asks for nothing is closed after this time. */
@@ -12,8 +11,8 @@ const SURPLUS_IDLE_MS = 2_000
  * Clients may take half of the files that the process may open: one that is sent a file needs two, and the database, the
  * image store and the decoding processes must not go without because of connections on which nothing happens.
  */
-export function connectionBound(openFiles: number | undefined): number {
-  return Math.min(MAX_CONNECTIONS, Math.floor((openFiles ?? Infinity) / 2))
+export function connectionBound(most: number, openFiles: number | undefined): number {
+  return Math.min(most, Math.floor((openFiles ?? Infinity) / 2))
 }
 
 /** How many files the process may open; undefined where the system does not tell. */

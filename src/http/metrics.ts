@@ -1,10 +1,14 @@
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+/** What one process has measured, fit to be sent to another. */
+export type Measurements = readonly object[]
 
 /** The service's measurements, in Prometheus' form. */
 export class Metrics {
   readonly registry = new Registry()
+  #gather: (() => Promise<readonly Measurements[]>) | undefined
   readonly #requests = this.histogram('catalejo_http_request_seconds', 'Time to answer a request', [
     'method',
     'route',
@@ -50,6 +54,21 @@ export class Metrics {
         this.inc(read())
       },
     })
+  }
+
+  measurements(): Promise<Measurements> {
+    return this.registry.getMetricsAsJSON()
+  }
+
+  /** @param gather finds the measurements of all processes that serve together, this one's included */
+  gatherBy(gather: () => Promise<readonly Measurements[]>): void {
+    this.#gather = gather
+  }
+
+  /** Of all processes that serve together: counters and gauges added up. */
+  async text(): Promise<string> {
+    if (this.#gather === undefined) return this.registry.metrics()
+    return AggregatorRegistry.aggregate([...(await this.#gather())]).metrics()
   }
 
   observeRequest(method: string, route: string, status: number, seconds: number): void {

@@ -1,5 +1,3 @@
-import { hostname } from 'node:os'
-import { pid } from 'node:process'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { symbols, type Logger } from 'pino'
 import type { Metrics } from './metrics.ts'
@@ -34,7 +32,8 @@ export function observeRequests(app: FastifyInstance, metrics: Metrics, log: Log
 function requestLines(log: Logger) {
   const output: { write(line: string): void } = Reflect.get(log, symbols.streamSym)
   const { info } = log.levels.values
-  const process = `"pid":${pid},"hostname":${JSON.stringify(hostname())}`
+  // Which process it is.
+  const process = JSON.stringify(log.bindings()).slice(1, -1)
   return ({ id, ip, method }: FastifyRequest, route: string, status: number, ms: number) => {
     if (!log.isLevelEnabled('info')) return
     output.write(

@@ -29,6 +29,7 @@ export interface ServerOptions {
   readonly metrics: Metrics
   readonly trustedProxies: readonly string[]
   readonly corsOrigins: readonly string[]
+  readonly maxConnections: number
   readonly version: string
 }
 
@@ -61,7 +62,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       send(reply, refusalOf(400))
     },
   })
-  const isSurplus = boundConnections(app.server, connectionBound(openFilesLimit()))
+  const isSurplus = boundConnections(app.server, connectionBound(options.maxConnections, openFilesLimit()))
   endConnectionsOnClose(app.server)
 
   // Declared at once, so that all requests are objects of one shape.

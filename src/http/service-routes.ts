@@ -66,8 +66,7 @@ export function serviceRoutes(app: FastifyInstance, metrics: Metrics, checks: re
         response: plain('text/plain', "In Prometheus's text format"),
       },
     },
-    async (_request, reply) =>
-      reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+    async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.text()),
   )
 
   app.get(

@@ -1,7 +1,9 @@
+import { availableParallelism } from 'node:os'
 import type { FastifyInstance } from 'fastify'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Staging } from '../blobs/staging.ts'
 import type { Clock } from '../core/clock.ts'
+import { share } from '../core/queue.ts'
 import type { Tasks } from '../core/tasks.ts'
 import type { Database } from '../database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
@@ -15,6 +17,8 @@ import { imageListRoute } from './routes/list.ts'
 import { uploadRoute } from './routes/upload.ts'
 import { ImageStore } from './store.ts'
 
+export { maxBodyBytes } from './routes/upload.ts'
+
 const MIB = 1024 * 1024
 
 export interface Imagestore {
@@ -27,6 +31,8 @@ export interface ImagestoreContext {
   readonly config: {
     readonly maxImagePixels: number
     readonly imageWorkers: number
+    /** Processes that share all of these. */
+    readonly workers: number
     /** MiB. */
     readonly imageMemory: number
     /** Seconds. */
@@ -49,11 +55,17 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
   const engine = createImageEngine({
     maxPixels: config.maxImagePixels,
     timeoutMs: config.imageTimeout * 1000,
-    memoryBudget: config.imageMemory * MIB,
-    ...(config.imageWorkers === 0 ? {} : { workers: config.imageWorkers }),
+    memoryBudget: share(config.imageMemory * MIB, config.workers),
+    workers: share(config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers, config.workers),
   })
   context.onClose(() => engine.close())
-  const delivery = new Delivery(database, blobs, engine, config.memoryCache * MIB, config.blobsRedirect)
+  const delivery = new Delivery(
+    database,
+    blobs,
+    engine,
+    Math.floor((config.memoryCache * MIB) / config.workers),
+    config.blobsRedirect,
+  )
   metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
   metrics.gauge('catalejo_images_waiting', 'Images in line to be decoded', () => engine.stats().waiting)
   metrics.total('catalejo_images_cache_hits_total', 'Images served from memory', () => delivery.hits)

@@ -131,13 +131,21 @@ export class ImageStore {
     return this.#removals.waiting
   }
 
-  /** Removes blobs that nobody holds any more, those that an interrupted removal left. */
-  async sweepTrash(): Promise<void> {
+  async hasTrash(): Promise<boolean> {
+    return (await this.#database.first(queries.trash(1))) !== undefined
+  }
+
+  /**
+   * Removes blobs that nobody holds any more, those that an interrupted removal left. A key in the trash never comes back
+   * into use, so this may run twice at once.
+   */
+  async sweepTrash(signal?: AbortSignal): Promise<void> {
     const listed = await this.#database.all(queries.trash(1_000))
     // Asked after the list: a backup that begins later does not have these.
     if (await this.#isHeld()) return
     let faults = 0
     for (const { key } of listed) {
+      if (signal?.aborted === true) return
       try {
         await this.#emptyTrash(key)
       } catch (error) {
@@ -148,14 +156,16 @@ export class ImageStore {
 
   /**
    * Removes blobs that no row knows, unless they may be another database's: what an upload leaves that was cut off between
-   * its bytes and its row.
-   * @param minAgeMs younger ones may belong to an upload that is under way
+   * its bytes and its row. A key that is old and in no row never comes into use, so this may run twice at once.
+   * @param minAgeMs younger ones may belong to an upload that is under way. Clocks of nodes and of the store may differ by
+   *   this, less the time of an upload
    */
-  async sweepOrphans(minAgeMs: number): Promise<OrphanSweep> {
+  async sweepOrphans(minAgeMs: number, signal?: AbortSignal): Promise<OrphanSweep> {
     const ownership = await this.#owner.check()
     if (ownership.kind !== 'own') return ownership
     let removed = 0
     for await (const { orphans } of findStrays(this.#database, this.#blobs, this.#clock.now() - minAgeMs)) {
+      if (signal?.aborted === true) break
       if (orphans.length > 0 && (await this.#isHeld())) break
       for (const key of orphans) {
         await this.#blobs.remove(key)

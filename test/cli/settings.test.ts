@@ -42,7 +42,7 @@ test('every wrong setting is told at once, one line for each', async () => {
     'CATALEJO_PORT: «70000» (flag --port) is not valid, it takes an integer from 0 to 65535',
     `CATALEJO_TIME_ZONE: «Marte/Olimpo» (file ${file}) is not valid, it takes ${zone}`,
     'CATALEJO_TRUSTED_PROXIES: «10.0.0.0/8,casa» (environment) is not valid, it takes a comma-separated list, each entry an IP address or network, such as 10.0.0.0/8',
-    'CATALEJO_WORKERS: «muchos» (environment) is not valid, it takes 1: one process is all that this version runs',
+    'CATALEJO_WORKERS: «muchos» (environment) is not valid, it takes an integer from 1 to 128, or auto for one a core',
   ])
 })
 

@@ -112,7 +112,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       assert.deepEqual(await changesOf(() => mark([['vida', null, 1, null, null, null, null]], 9)), [])
       const clock = new ManualClock('1970-01-01T00:00:00Z')
       clock.advance(7 + DISCARDED_LIFETIME_MS)
-      assert.deepEqual(await changesOf(() => purgeExpired(other, clock)), [
+      assert.deepEqual(await changesOf(() => purgeExpired(other, clock, new AbortController().signal)), [
         of('deleted', discarded, null, null),
       ])
     })

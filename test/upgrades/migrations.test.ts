@@ -7,6 +7,9 @@ import { migrations } from '../../src/database/migrations/index.ts'
 const HASHES = [
   { sqlite: '8c8e1387e2493101', postgres: '847074403f52dc7b' },
   { sqlite: '053c1fba144498f2', postgres: '029896d2d148b7c4' },
+  { sqlite: 'da84003ea1a688e0', postgres: 'bc5b07e53afdf47a' },
+  { sqlite: '8ce6930464d64631', postgres: 'a417238635dcab25' },
+  { sqlite: '86c080ecf251e855', postgres: '4bc51a418a67d0ed' },
 ]
 
 test('no released migration has changed', () => {

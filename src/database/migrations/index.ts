@@ -1,5 +1,6 @@
 import { initial } from './001-initial.ts'
 import { changes } from './002-changes.ts'
+import { coordination } from './003-coordination.ts'
 import { instance } from './004-instance.ts'
 import { moves } from './005-moves.ts'
 
@@ -10,7 +11,7 @@ export interface Migration {
   readonly postgres: string
 }
 
-export const migrations: readonly Migration[] = [initial, changes, instance, moves]
+export const migrations: readonly Migration[] = [initial, changes, coordination, instance, moves]
 
 /** The version of the schema that this program works with. */
 export const SCHEMA = migrations.length

@@ -20,4 +20,5 @@ export const postgresDialect: Dialect = {
     SELECT setval(pg_get_serial_sequence(${table}, ${column}), COALESCE(max(${raw(column)}), 1), max(${raw(column)}) IS NOT NULL)
     FROM ${raw(table)}`,
   schemaVersion: sql`SELECT version FROM schema_version`,
+  now: raw('(extract(epoch FROM clock_timestamp()) * 1000)::bigint'),
 }

@@ -1,9 +1,16 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import type { SqlValue } from '../sql.ts'
+import { untilFree } from './turns.ts'
 
 /** Prepared statements kept a connection: filters combine freely, so their texts are many but not endless. */
 const MAX_STATEMENTS = 256
+
+/**
+ * How long a read waits for another process. In WAL mode nothing makes it, but for the moments in which the first process
+ * after a crash puts the log in order, or the last one that leaves puts it away.
+ */
+const READ_WAIT_MS = 10_000
 
 export type ConnectionMode = 'read' | 'write'
 
@@ -14,11 +21,15 @@ export class Connection {
   readonly #arrayStatements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS })
 
   constructor(path: string, mode: ConnectionMode) {
-    this.#db = new DatabaseSync(path, { readOnly: mode === 'read', timeout: 10_000 })
+    this.#db = new DatabaseSync(path, {
+      readOnly: mode === 'read',
+      timeout: mode === 'read' ? READ_WAIT_MS : 0,
+    })
     if (mode === 'write') {
       // WAL lets reads go on during a write. `synchronous` is not stored in the file: without FULL on each
       // connection a commit is acknowledged before it is on stable storage.
-      this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+      untilFree(() => this.#db.exec('PRAGMA journal_mode = WAL'))
+      this.#db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
     }
     // The default page cache of 2 MB made reads three times slower.
     this.#db.exec('PRAGMA cache_size = -65536; PRAGMA mmap_size = 268435456; PRAGMA temp_store = MEMORY')

@@ -13,4 +13,5 @@ export const sqliteDialect: Dialect = {
   givenIds: empty,
   continueIds: () => undefined,
   schemaVersion: sql`SELECT user_version AS version FROM pragma_user_version`,
+  now: raw(`CAST(unixepoch('subsec') * 1000 AS INTEGER)`),
 }

@@ -17,11 +17,13 @@ export type Work =
       readonly values: readonly SqlValue[]
       readonly rows: Uint8Array
     }
-  | { readonly kind: 'rollback' }
+  | { readonly kind: 'begin' | 'commit' | 'rollback' }
   | { readonly kind: 'close' }
 
 export type Task = Work & { readonly id: number }
 
 /** The answer to the task of the same id; id 0 says that the thread is ready. */
 export type Answer =
-  { readonly id: number; readonly value: unknown } | { readonly id: number; readonly fault: string }
+  | { readonly id: number; readonly value: unknown }
+  /** `busy`: another process did not give way in time. */
+  | { readonly id: number; readonly fault: string; readonly busy: boolean }

@@ -1,5 +1,6 @@
 import { migrations, type Migration } from '../migrations/index.ts'
 import type { Connection } from './connection.ts'
+import { untilFree } from './turns.ts'
 
 /**
  * Brings the schema up to date, one transaction a step. The write lock is taken before the version is read,
@@ -13,7 +14,7 @@ export function migrate(
   steps: readonly Migration[] = migrations,
 ): void {
   for (;;) {
-    connection.exec('BEGIN IMMEDIATE')
+    untilFree(() => connection.exec('BEGIN IMMEDIATE'))
     const current = Number(connection.first('PRAGMA user_version', [])?.['user_version'] ?? 0)
     if (current > steps.length) {
       connection.exec('ROLLBACK')

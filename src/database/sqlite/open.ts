@@ -84,12 +84,12 @@ export async function openSqlite(
     transaction: (work, author) =>
       timed('write', () =>
         writes.run(async () => {
-          await tx.run(sql`BEGIN IMMEDIATE`)
+          await writer.send({ kind: 'begin' })
           try {
             if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = ${author}`)
             const result = await work(tx)
             if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = NULL`)
-            await tx.run(sql`COMMIT`)
+            await writer.send({ kind: 'commit' })
             watch.committed()
             return result
           } catch (error) {

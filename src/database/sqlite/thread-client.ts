@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { Overload } from '../../core/errors.ts'
 import type { ConnectionMode } from './connection.ts'
 import type { Answer, Start, Work } from './messages.ts'
 
@@ -83,7 +84,7 @@ export class ConnectionThread {
     if (pending === undefined) return
     this.#pending.delete(answer.id)
     clearTimeout(pending.timer)
-    if ('fault' in answer) pending.reject(new Error(answer.fault))
+    if ('fault' in answer) pending.reject(answer.busy ? new Overload() : new Error(answer.fault))
     else pending.resolve(answer.value)
   }
 

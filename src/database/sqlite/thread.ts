@@ -5,12 +5,15 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { Connection } from './connection.ts'
 import { migrate } from './migrate.ts'
+import { Overload } from '../../core/errors.ts'
 import type { Answer, Start, Task } from './messages.ts'
+import { Turns } from './turns.ts'
 
 const port = parentPort
 if (port === null) throw new Error('sqlite/thread must run as a worker thread')
 const { path, mode, schema }: Start = workerData
 const connection = new Connection(path, mode)
+const turns = new Turns(connection)
 if (mode === 'write') migrate(connection, schema)
 
 function perform(task: Task): unknown {
@@ -23,10 +26,15 @@ function perform(task: Task): unknown {
       return connection.run(task.text, task.values)
     case 'runMany':
       return connection.runMany(task.text, task.values, JSON.parse(Buffer.from(task.rows).toString()))
+    case 'begin':
+      return turns.begin()
+    case 'commit':
+      connection.exec('COMMIT')
+      return turns.end()
     case 'rollback':
       // A failed statement may have ended the transaction by itself (disk full, I/O error).
       if (connection.inTransaction) connection.exec('ROLLBACK')
-      return undefined
+      return turns.end()
     case 'close':
       connection.close()
       return undefined
@@ -38,7 +46,8 @@ port.on('message', (task: Task) => {
   try {
     answer = { id: task.id, value: perform(task) }
   } catch (error) {
-    answer = { id: task.id, fault: error instanceof Error ? error.message : String(error) }
+    const fault = error instanceof Error ? error.message : String(error)
+    answer = { id: task.id, fault, busy: error instanceof Overload }
   }
   port.postMessage(answer)
   if (task.kind === 'close') port.close()

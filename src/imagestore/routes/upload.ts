@@ -21,14 +21,16 @@ export interface UploadOptions {
   readonly maxBytes: number
 }
 
+/** The largest body of an upload: base64 takes a third more, url-encoding and line breaks some more again. */
+export const maxBodyBytes = (maxImageBytes: number): number => 2 * maxImageBytes + 1024 * 1024
+
 export function uploadRoute(app: FastifyInstance, shared: EndpointShared, options: UploadOptions) {
   const { store, tasks, maxBytes } = options
   bulkEndpoint(app, shared, {
     service: 'imagestore',
     methods: ['POST'],
     path: '/api/v1/imagestore/upload',
-    // Base64 takes a third more, url-encoding and line breaks some more again.
-    bodyLimit: 2 * maxBytes + 1024 * 1024,
+    bodyLimit: maxBodyBytes(maxBytes),
     parameters: {},
     document: {
       tag: 'imagestore',

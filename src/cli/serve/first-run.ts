@@ -1,5 +1,5 @@
-import type { App } from '../app.ts'
-import type { Service } from '../http/authentication.ts'
+import type { App } from '../../app.ts'
+import type { Service } from '../../http/authentication.ts'
 import { welcome } from './welcome.ts'
 
 /** On an empty database: makes an account and a key for each service and shows how to use them, once. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { hashOf } from '../imagestore/hash.ts'
+import { hashOf } from '../../imagestore/hash.ts'
 
 /** A picture that ships with the package, beside both src/ and dist/. */
-const PICTURE = new URL('../../assets/catalejo.png', import.meta.url)
+const PICTURE = new URL('../../../assets/catalejo.png', import.meta.url)
 
 const EXAMPLES = JSON.stringify([
   { domain: 'catalejo', length: 8, reserve: 0, status: 1, date_reg: '2025-12-31 14:30:34' },

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { catalejo, serve, type Served } from '../support/cli.ts'
+import { ADD, LIST, record } from '../support/domains.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { call, send } from '../support/http.ts'
+import { gradient, ImageClient, stamped } from '../support/images.ts'
+import { RawConnection } from '../support/raw.ts'
+
+const STOP_MS = 10_000
+const DEADLINE_MS = 20_000
+const WORKERS = ['--workers', '2']
+
+/** Log lines so far; whatever is not one is left out. */
+function lines({ stdout }: Pick<Served, 'stdout'>): Record<string, unknown>[] {
+  const whole = stdout().slice(0, stdout().lastIndexOf('\n') + 1)
+  return whole.split('\n').flatMap((line) => (line.startsWith('{') ? [JSON.parse(line)] : []))
+}
+
+/** Numbers of the workers that have logged this, each with its process. */
+function workersThat(service: Served, msg: string): Map<number, number> {
+  const said = lines(service).filter((line) => line['msg'] === msg)
+  return new Map(said.map(({ worker, pid }) => [Number(worker), Number(pid)]))
+}
+
+async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (const end = performance.now() + DEADLINE_MS; !(await isTrue()); await pause(20)) {
+    assert.ok(performance.now() < end, what)
+  }
+}
+
+async function startCrew(data: string): Promise<Served> {
+  const service = await serve(['--data', data, ...WORKERS])
+  await until(() => workersThat(service, 'listening').size === 2, 'the second worker never listened')
+  return service
+}
+
+const keyOf = (service: Served, kind: string) =>
+  new RegExp(`^ {2}${kind} +\\w+ +(\\S{32})$`, 'm').exec(service.stdout())?.[1] ?? ''
+
+suite('two workers', () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>
+  let service: Served
+
+  before(async () => {
+    folder = await temporaryFolder()
+    service = await startCrew(folder.path)
+  })
+  after(async () => {
+    await service[Symbol.asyncDispose]()
+    await folder[Symbol.asyncDispose]()
+  })
+
+  test('share one address and one pair of first keys, and both answer', async () => {
+    assert.equal(service.stdout().match(/Catalejo escucha/g)?.length, 1)
+    assert.equal(new Set(lines(service).flatMap(({ address }) => address ?? [])).size, 1)
+    const connections = await Promise.all(Array.from({ length: 6 }, () => RawConnection.open(service)))
+    const api = keyOf(service, 'domainwatch')
+    for (const connection of connections) {
+      connection.send(`GET ${LIST}?api=${api} HTTP/1.1\r\nhost: x\r\n\r\n`)
+      assert.equal((await connection.reply())?.status, 200)
+      connection.close()
+    }
+    await until(() => workersThat(service, 'request').size === 2, 'one worker got nothing to do')
+  })
+
+  test('are measured together, whichever is asked', async () => {
+    const count = async () => {
+      const { text } = await call(service, '/metrics', { headers: { connection: 'close' } })
+      const pattern =
+        /^catalejo_http_request_seconds_count\{method="GET",route="\/healthz",status="200"\} (\d+)$/m
+      return Number(pattern.exec(text)?.[1] ?? 0)
+    }
+    const first = await count()
+    for (let i = 0; i < 10; i++) await call(service, '/healthz', { headers: { connection: 'close' } })
+    await until(async () => (await count()) === first + 10, 'some requests were not counted')
+    assert.deepEqual([await count(), await count()], [first + 10, first + 10])
+  })
+
+  test('write large batches at once, and small uploads beside them, and nobody fails', async () => {
+    const api = keyOf(service, 'domainwatch')
+    const fotos = new ImageClient(service.url, keyOf(service, 'imagestore'))
+    const png = await gradient(20, 10).png().toBuffer()
+    const statuses: number[] = []
+    let loading = true
+    const batch = async (name: string) => {
+      const data = Array.from({ length: 50_000 }, (_, i) => record(`${name}-${i}`))
+      const { status } = await send({ url: service.url }, ADD, { data }, { encoding: 'json', query: { api } })
+      statuses.push(status)
+    }
+    const upload = async (name: string) => {
+      for (let i = 0; loading; i++) statuses.push((await fotos.upload(stamped(png, `${name} ${i}`))).status)
+    }
+    const uploads = [upload('uno'), upload('dos')]
+    await Promise.all(['a', 'b', 'c'].map(batch)).finally(() => (loading = false))
+    await Promise.all(uploads)
+    assert.deepEqual([...new Set(statuses)], [200])
+    assert.ok(statuses.length > 5, `${statuses.length} answers`)
+  })
+})
+
+test('a worker that ends is replaced, and the others serve meanwhile', async () => {
+  await using folder = await temporaryFolder()
+  await using service = await startCrew(folder.path)
+  const [victim] = workersThat(service, 'listening').values()
+  assert.ok(victim !== undefined)
+  process.kill(victim, 'SIGKILL')
+  await until(() => lines(service).some(({ msg }) => msg === 'a worker ended'), 'nobody noticed')
+  assert.equal((await call(service, '/readyz')).status, 200)
+  await until(() => workersThat(service, 'listening').size === 3, 'it was not replaced')
+  const flying = await RawConnection.open(service)
+  const head = `POST ${ADD}?api=${keyOf(service, 'domainwatch')} HTTP/1.1\r\nhost: x\r\n`
+  flying.send(`${head}content-type: application/x-www-form-urlencoded\r\ncontent-length: 7\r\n\r\ndata`)
+  await call(service, '/healthz')
+  const stopped = service.stop()
+  await until(() => workersThat(service, 'stopping').size === 2, 'not both workers were told to stop')
+  flying.send('=[]')
+  assert.equal((await flying.reply())?.body, '{"status":200,"count":0}')
+  const { code, ms } = await stopped
+  assert.deepEqual([code, service.stderr()], [0, ''])
+  assert.ok(ms < STOP_MS)
+})
+
+test('when no worker is left the service ends, and says so', async () => {
+  await using folder = await temporaryFolder()
+  await using service = await startCrew(folder.path)
+  const exit = new Promise<number | null>((resolve) => service.child.once('close', resolve))
+  for (const pid of workersThat(service, 'listening').values()) process.kill(pid, 'SIGKILL')
+  assert.equal(await exit, 1)
+  assert.equal(service.stderr(), 'catalejo: no worker is left\n')
+
+  const taken = await serve(['--data', folder.path])
+  const { port } = new URL(taken.url)
+  const { code, stderr } = await catalejo(['serve', '--data', folder.path, '--port', port, ...WORKERS])
+  await taken[Symbol.asyncDispose]()
+  assert.equal(code, 1)
+  assert.match(stderr, /^catalejo: could not start: [^\n]*EADDRINUSE[^\n]*\n$/)
+})

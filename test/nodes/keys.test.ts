@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { LIST } from '../support/domains.ts'
+import { call } from '../support/http.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** How long another node may go on taking a revoked key; SQLite's processes see it at once. */
+const REVOCATION_MS = process.env['TEST_DATABASE'] === 'postgres' ? 3_000 : 0
+/** Counts of wrong keys are exchanged once a second. */
+const EXCHANGE_MS = 10_000
+
+const statusOf = async (service: TestService, api: string) =>
+  (await call(service, LIST, { query: { api } })).status
+
+async function twoNodes(flags: Record<string, string> = {}) {
+  const one = await startService({ flags })
+  const other = await startService({ flags, data: one.data })
+  return {
+    one,
+    other,
+    async [Symbol.asyncDispose]() {
+      await other.stop()
+      await one[Symbol.asyncDispose]()
+    },
+  }
+}
+
+suite('keys on two nodes', () => {
+  test('a key made on one is good on the other; revoked on one it is refused by both', async () => {
+    await using nodes = await twoNodes()
+    const { one, other } = nodes
+    const { key, id } = await one.newKey('nueva', 'domainwatch')
+    // Also where it was asked for before it was there.
+    assert.equal(await statusOf(other, key), 200)
+    assert.equal(await statusOf(one, key), 200)
+    assert.equal(await one.app.context.accounts.revoke(id), 'revoked')
+    const revoked = performance.now()
+    assert.equal(await statusOf(one, key), 401)
+    for (let asked = revoked; (await statusOf(other, key)) === 200; asked = performance.now()) {
+      assert.ok(asked - revoked < REVOCATION_MS, 'the other node still takes it')
+      await pause(5)
+    }
+  })
+
+  test('wrong keys count together; a right key is served whatever was counted', async () => {
+    await using nodes = await twoNodes({ 'failed-keys': '20' })
+    const { one, other } = nodes
+    for (let i = 0; i < 20; i++) assert.equal(await statusOf(one, 'mala'), 401)
+    assert.equal(await statusOf(one, 'mala'), 429)
+    // The other has counted nothing yet: it hears of the rest with its next exchange, long before 20 of its own.
+    let alone = 0
+    for (const end = performance.now() + EXCHANGE_MS; ; alone++) {
+      if ((await statusOf(other, 'mala')) === 429) break
+      assert.ok(performance.now() < end, 'the other node heard of nothing')
+      await pause(400)
+    }
+    assert.ok(alone < 15, `it let ${alone} more through`)
+    const refused = await call(other, LIST, { query: { api: 'mala' } })
+    assert.deepEqual(refused.body, { status: 429, msg: 'Demasiadas solicitudes' })
+    const wait = Number(refused.headers.get('retry-after'))
+    assert.ok(wait >= 1 && wait <= 60)
+    for (const service of [one, other]) {
+      assert.equal(await statusOf(service, one.domainKey), 200)
+      assert.equal(await statusOf(service, other.domainKey), 200)
+    }
+    const rows = String((await one.dump()).toString('latin1'))
+    assert.equal(rows.includes('127.0.0.1'), false)
+  })
+})
