@@ -1,3 +1,5 @@
+import { hostname } from 'node:os'
+import { pid } from 'node:process'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { symbols, type Logger } from 'pino'
 import type { Metrics } from './metrics.ts'
@@ -32,8 +34,8 @@ export function observeRequests(app: FastifyInstance, metrics: Metrics, log: Log
 function requestLines(log: Logger) {
   const output: { write(line: string): void } = Reflect.get(log, symbols.streamSym)
   const { info } = log.levels.values
-  // Which process it is.
-  const process = JSON.stringify(log.bindings()).slice(1, -1)
+  // The library tells its bindings without these two.
+  const process = JSON.stringify({ pid, hostname: hostname(), ...log.bindings() }).slice(1, -1)
   return ({ id, ip, method }: FastifyRequest, route: string, status: number, ms: number) => {
     if (!log.isLevelEnabled('info')) return
     output.write(

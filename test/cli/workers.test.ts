@@ -96,7 +96,6 @@ suite('two workers', () => {
     await Promise.all(['a', 'b', 'c'].map(batch)).finally(() => (loading = false))
     await Promise.all(uploads)
     assert.deepEqual([...new Set(statuses)], [200])
-    assert.ok(statuses.length > 5, `${statuses.length} answers`)
   })
 })
 
