@@ -45,6 +45,7 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
     baseUrl,
     async close() {
       const cut = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS)
+      images.derivatives.stopSweeps()
       await Promise.all([server.close(), stopChores()])
       clearTimeout(cut)
       await context.close()
@@ -100,6 +101,13 @@ function chores({ clock, database, log, staging }: Context, images: Imagestore):
         const orphans = await images.store.sweepOrphans(LEFTOVER_AGE_MS)
         if (staged + orphans > 0) log.info({ staged, orphans }, 'leftovers of interrupted uploads removed')
       },
+    },
+    // On every machine: each has a folder of its own.
+    { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
+    {
+      name: 'sweep of shared derivatives',
+      everyMs: 60 * MINUTE,
+      run: () => images.derivatives.sweepShared(clock.now()),
     },
   ]
 }

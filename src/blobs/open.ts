@@ -1,4 +1,5 @@
 import type { BlobStore } from './blob-store.ts'
+import type { DerivativeStore } from './derivative-store.ts'
 import { openFileBlobs } from './files.ts'
 import type { S3Location } from './s3/location.ts'
 import type { Staging } from './staging.ts'
@@ -26,4 +27,10 @@ export async function openBlobs(
   // It may come up later than this service, so nothing waits for it; but what is wrong is logged at once.
   opened.store.ping().catch(() => {})
   return opened
+}
+
+/** A place for derivatives beside an object store's blobs. */
+export async function openDerivativeStore(location: S3Location): Promise<DerivativeStore> {
+  const { openS3Derivatives } = await import('./s3/derivatives.ts')
+  return openS3Derivatives(location)
 }

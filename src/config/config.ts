@@ -81,6 +81,8 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     imageMemory: read(settings.imageMemory),
     imageTimeout: read(settings.imageTimeout),
     memoryCache: read(settings.memoryCache),
+    derivativeCache: read(settings.derivativeCache),
+    sharedDerivatives: read(settings.sharedDerivatives),
     failedKeys: read(settings.failedKeys),
   }
   const warnings = unknownNames(environment)

@@ -80,6 +80,18 @@ export const settings = {
   ),
   imageTimeout: setting('image-timeout', 'longest time one image may take, in seconds', 15, integer(1, 300)),
   memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
+  derivativeCache: setting(
+    'derivative-cache',
+    'disk for modified images, in MiB; 0 keeps none',
+    1_024,
+    integer(0, 16 * MIB),
+  ),
+  sharedDerivatives: setting(
+    'shared-derivatives',
+    '1 keeps modified images in the S3 store too, for all nodes',
+    0,
+    integer(0, 1),
+  ),
   failedKeys: setting('failed-keys', 'wrong keys one address may send a minute', 300, integer(1, 1_000_000)),
 } satisfies Record<string, Setting<unknown>>
 

@@ -5,8 +5,9 @@ import type { Clock } from '../core/clock.ts'
 import type { Tasks } from '../core/tasks.ts'
 import type { Database } from '../database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
-import type { Metrics } from '../http/metrics.ts'
 import { Delivery } from './delivery.ts'
+import { openDerivatives, type DerivativesContext } from './derivatives/index.ts'
+import type { DerivativeCache } from './derivatives/cache.ts'
 import { createImageEngine } from './engine/index.ts'
 import { deleteRoute } from './routes/delete.ts'
 import { getRoute } from './routes/get.ts'
@@ -20,28 +21,24 @@ const MIB = 1024 * 1024
 export interface Imagestore {
   readonly store: ImageStore
   readonly delivery: Delivery
+  readonly derivatives: DerivativeCache
 }
 
 /** What image hosting is built on: the part of the service's context that it uses. */
-export interface ImagestoreContext {
-  readonly config: {
+export interface ImagestoreContext extends DerivativesContext {
+  readonly config: DerivativesContext['config'] & {
     readonly maxImagePixels: number
     readonly imageWorkers: number
     /** MiB. */
     readonly imageMemory: number
-    /** Seconds. */
-    readonly imageTimeout: number
     /** MiB. */
     readonly memoryCache: number
     /** Bytes. */
     readonly blobsRedirect: number
   }
   readonly clock: Clock
-  readonly metrics: Metrics
-  readonly database: Database
   readonly blobs: BlobStore
   readonly staging: Staging
-  onClose(close: () => Promise<void>): void
 }
 
 export function openImagestore(context: ImagestoreContext): Imagestore {
@@ -53,7 +50,15 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     ...(config.imageWorkers === 0 ? {} : { workers: config.imageWorkers }),
   })
   context.onClose(() => engine.close())
-  const delivery = new Delivery(database, blobs, engine, config.memoryCache * MIB, config.blobsRedirect)
+  const derivatives = openDerivatives(context)
+  const delivery = new Delivery(
+    database,
+    blobs,
+    engine,
+    derivatives,
+    config.memoryCache * MIB,
+    config.blobsRedirect,
+  )
   metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
   metrics.gauge('catalejo_images_waiting', 'Images in line to be decoded', () => engine.stats().waiting)
   metrics.total('catalejo_images_cache_hits_total', 'Images served from memory', () => delivery.hits)
@@ -64,7 +69,8 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     () => engine.stats().restarts,
   )
   metrics.gauge('catalejo_images_cached_bytes', 'Images kept in memory', () => delivery.cachedBytes)
-  return { store: new ImageStore(database, blobs, staging, engine, clock), delivery }
+  const store = new ImageStore(database, blobs, staging, engine, clock, (key) => derivatives.forget(key))
+  return { store, delivery, derivatives }
 }
 
 export interface ImagestoreRouteOptions {

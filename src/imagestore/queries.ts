@@ -1,5 +1,5 @@
 import type { Dialect } from '../database/dialect.ts'
-import { allOf, limit, sql, type Sql } from '../database/sql.ts'
+import { allOf, join, limit, sql, type Sql } from '../database/sql.ts'
 
 /** The bytes that one or more applications hold, and what decoding them told. */
 export interface BlobRow {
@@ -88,5 +88,9 @@ export const addTrash = (key: string) => sql`INSERT INTO blob_trash (key) VALUES
 export const trash = (count: number) => sql<{ key: string }>`SELECT key FROM blob_trash ${limit(count)}`
 
 export const removeTrash = (key: string) => sql`DELETE FROM blob_trash WHERE key = ${key}`
+
+/** Which of these keys (some hundreds at most, and at least one) blobs still have. */
+export const heldKeys = (keys: readonly string[]) =>
+  sql<{ key: string }>`SELECT key FROM blobs WHERE key IN (${join([...keys])})`
 
 export const blobByKey = (key: string) => sql<{ key: string }>`SELECT key FROM blobs WHERE key = ${key}`

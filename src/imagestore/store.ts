@@ -31,13 +31,23 @@ export class ImageStore {
   readonly #staging: Staging
   readonly #engine: ImageEngine
   readonly #clock: Clock
+  readonly #forget: (key: string) => Promise<void>
 
-  constructor(database: Database, blobs: BlobStore, staging: Staging, engine: ImageEngine, clock: Clock) {
+  /** @param forget removes what was made of a blob, and rejects when some of it may be left */
+  constructor(
+    database: Database,
+    blobs: BlobStore,
+    staging: Staging,
+    engine: ImageEngine,
+    clock: Clock,
+    forget: (key: string) => Promise<void> = async () => {},
+  ) {
     this.#database = database
     this.#blobs = blobs
     this.#staging = staging
     this.#engine = engine
     this.#clock = clock
+    this.#forget = forget
   }
 
   /** When this resolves with `stored`, bytes and record survive power loss. */
@@ -125,6 +135,7 @@ export class ImageStore {
 
   async #emptyTrash(key: string): Promise<void> {
     await this.#blobs.remove(key)
+    await this.#forget(key)
     await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)))
   }
 }
