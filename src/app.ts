@@ -58,6 +58,7 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
     baseUrl,
     async close() {
       const cut = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS)
+      images.derivatives.stopSweeps()
       await Promise.all([server.close(), stopChores()])
       clearTimeout(cut)
       await context.close()
@@ -132,6 +133,8 @@ function chores(context: Context, images: Imagestore): Chore[] {
         if (staged > 0) log.info({ staged }, 'leftovers of interrupted uploads removed')
       },
     },
+    // On every machine: each has a folder of its own.
+    { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
     ...sharedWork(context, images).map((work) => ({
       name: work.name,
       everyMs: LOOK_MS,
@@ -141,7 +144,10 @@ function chores(context: Context, images: Imagestore): Chore[] {
 }
 
 /** All of it may be cut off at any point and done again, and may run beside itself. */
-function sharedWork({ clock, config, database, log }: Context, { store }: Imagestore): LeasedWork[] {
+function sharedWork(
+  { clock, config, database, log }: Context,
+  { derivatives, store }: Imagestore,
+): LeasedWork[] {
   return [
     {
       name: 'purge of discarded domains',
@@ -158,9 +164,13 @@ function sharedWork({ clock, config, database, log }: Context, { store }: Images
     {
       name: 'sweep of old changes',
       everyMs: 10 * MINUTE,
-      pending: () => Promise.resolve(true),
       run: () =>
         sweepChanges(database, clock, { maxAgeMs: config.changesDays * DAY, maxCount: config.changesMax }),
+    },
+    {
+      name: 'sweep of shared derivatives',
+      everyMs: 60 * MINUTE,
+      run: () => derivatives.sweepShared(clock.now()),
     },
     {
       name: 'sweep of counted wrong keys',

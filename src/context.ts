@@ -5,7 +5,8 @@ import { createAccounts, type Accounts } from './accounts/index.ts'
 import type { BlobStore } from './blobs/blob-store.ts'
 import { makeFolder } from './blobs/durable.ts'
 import { observed } from './blobs/observed.ts'
-import { openBlobs, reasonOf } from './blobs/open.ts'
+import type { DerivativeStore } from './blobs/derivative-store.ts'
+import { openBlobs, openDerivativeStore, reasonOf } from './blobs/open.ts'
 import type { ObserveAttempts, ObserveFaults } from './blobs/s3/operations.ts'
 import { Staging } from './blobs/staging.ts'
 import type { Config } from './config/config.ts'
@@ -28,6 +29,8 @@ export interface Context {
   readonly database: Database
   readonly blobs: BlobStore
   readonly staging: Staging
+  /** Where nodes share what they made; undefined when they do not. */
+  readonly derivativeStore: DerivativeStore | undefined
   /** Work in other threads: parsing of large bodies, hashing. */
   readonly tasks: Tasks
   readonly accounts: Accounts
@@ -63,6 +66,10 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const staging = await Staging.open(join(data, 'staging'), { flush: config.blobsUrl === undefined })
   const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, ...observeS3(metrics, log))
   closing.push(async () => blobs.close())
+  const isShared = config.sharedDerivatives === 1
+  if (isShared && config.blobsUrl === undefined) log.warn('without an S3 store derivatives are not shared')
+  const derivativeStore =
+    isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
   const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])
   observe(metrics, database, tasks, resolver)
 
@@ -74,6 +81,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     database,
     blobs: observed(blobs.store, (operation, seconds) => blobSeconds.observe({ operation }, seconds)),
     staging,
+    derivativeStore,
     tasks,
     accounts: createAccounts(database, clock),
     resolver,

@@ -1,4 +1,5 @@
 import type { BlobStore } from './blob-store.ts'
+import type { DerivativeStore } from './derivative-store.ts'
 import { openFileBlobs } from './files.ts'
 import type { S3Location } from './s3/location.ts'
 import { resuming } from './s3/resumed.ts'
@@ -30,4 +31,10 @@ export async function openBlobs(
   // It may come up later than this service, so nothing waits for it; but what is wrong is logged at once.
   opened.store.ping().catch(() => {})
   return { ...opened, store: resuming(opened.store) }
+}
+
+/** A place for derivatives beside an object store's blobs. */
+export async function openDerivativeStore(location: S3Location): Promise<DerivativeStore> {
+  const { openS3Derivatives } = await import('./s3/derivatives.ts')
+  return openS3Derivatives(location)
 }

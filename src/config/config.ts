@@ -85,6 +85,8 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     memoryCache: read(settings.memoryCache),
     changesDays: read(settings.changesDays),
     changesMax: read(settings.changesMax),
+    derivativeCache: read(settings.derivativeCache),
+    sharedDerivatives: read(settings.sharedDerivatives),
     failedKeys: read(settings.failedKeys),
   }
   const warnings = unknownNames(environment)

@@ -99,6 +99,18 @@ export const settings = {
   memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
   changesDays: setting('changes-days', 'days for which changes are kept', 30, integer(1, 3_650)),
   changesMax: setting('changes-max', 'most changes that are kept', 2_000_000, integer(1_000, 1_000_000_000)),
+  derivativeCache: setting(
+    'derivative-cache',
+    'disk for modified images, in MiB; 0 keeps none',
+    1_024,
+    integer(0, 16 * MIB),
+  ),
+  sharedDerivatives: setting(
+    'shared-derivatives',
+    '1 keeps modified images in the S3 store too, for all nodes',
+    0,
+    integer(0, 1),
+  ),
   failedKeys: setting('failed-keys', 'wrong keys one address may send a minute', 300, integer(1, 1_000_000)),
 } satisfies Record<string, Setting<unknown>>
 

@@ -3,25 +3,21 @@ import { LRUCache } from 'lru-cache'
 import type { BlobAddress, BlobStore } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
-import type { Derivation, ImageEngine } from './engine/index.ts'
+import type { Derivative, DerivativeCache } from './derivatives/cache.ts'
+import { derivativeName } from './derivatives/rendering.ts'
+import type { Rendered } from './derivatives/sealed.ts'
+import type { ImageEngine } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
-import { canonical, type Plan } from './modifiers/index.ts'
+import type { Plan } from './modifiers/index.ts'
 import { blobByHash, blobByKey, type BlobRow } from './queries.ts'
 
 /** Larger originals are streamed from the store, not kept in memory. */
 const MAX_CACHED_BYTES = 1024 * 1024
 const MAX_LOOKUPS = 100_000
 
-interface Hot {
-  readonly bytes: Uint8Array
-  readonly mime: string
-}
-
-type Bytes = Hot & { readonly kind: 'bytes' }
-
 /** What of an image is sent: bytes at hand, or a way to stream a part of them (`start` to `end`, both included). */
 export type Content =
-  | Bytes
+  | (Rendered & { readonly kind: 'bytes' })
   | {
       readonly kind: 'stream'
       readonly mime: string
@@ -30,8 +26,6 @@ export type Content =
       readonly locate: (() => Promise<BlobAddress>) | undefined
     }
 
-export type Derivative = Bytes | Exclude<Derivation, { readonly kind: 'image' }>
-
 /** Finds what public links serve, with what is asked for often kept in memory, bounded by bytes. */
 export class Delivery {
   readonly #database: Database
@@ -39,8 +33,8 @@ export class Delivery {
   readonly #engine: ImageEngine
   readonly #redirectBytes: number
   readonly #lookups: VersionedCache<BlobRow>
-  readonly #hot: LRUCache<string, Hot>
-  readonly #deriving = new Map<string, Promise<Derivative | undefined>>()
+  readonly #hot: LRUCache<string, Rendered>
+  readonly #derivatives: DerivativeCache
 
   /**
    * @param cacheBytes memory for originals and derivatives; 0 keeps none
@@ -50,12 +44,14 @@ export class Delivery {
     database: Database,
     blobs: BlobStore,
     engine: ImageEngine,
+    derivatives: DerivativeCache,
     cacheBytes: number,
     redirectBytes: number,
   ) {
     this.#database = database
     this.#blobs = blobs
     this.#engine = engine
+    this.#derivatives = derivatives
     this.#redirectBytes = redirectBytes
     this.#lookups = new VersionedCache(database, 'image', MAX_LOOKUPS)
     this.#hot = new LRUCache({
@@ -112,34 +108,26 @@ export class Delivery {
 
   /** The image that `plan` describes; undefined when the blob was deleted meanwhile. */
   async derivative(blob: BlobRow, plan: Plan): Promise<Derivative | undefined> {
-    const key = `${blob.key} ${canonical(plan)}`
+    const name = derivativeName(plan)
+    const key = `${blob.key}/${name}`
     const cached = this.#fromMemory(key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
-    // Equal requests in flight share one computation, whoever of them stays.
-    let running = this.#deriving.get(key)
-    if (running === undefined) {
-      running = this.#derive(blob, plan, key).finally(() => this.#deriving.delete(key))
-      this.#deriving.set(key, running)
+    const derived = await this.#derivatives.get(blob.key, name, () =>
+      this.#blobs.lend(blob.key, (path) => this.#engine.derive(path, plan)),
+    )
+    if (derived?.kind === 'bytes') {
+      this.#hot.set(key, { bytes: derived.bytes, mime: derived.mime })
+    } else if (derived?.kind === 'damaged' && !(await this.isRecorded(blob))) {
+      // Not the image is at fault: its file was deleted while it waited for its turn.
+      return undefined
     }
-    return running
+    return derived
   }
 
-  #fromMemory(key: string): Hot | undefined {
+  #fromMemory(key: string): Rendered | undefined {
     const hot = this.#hot.get(key)
     if (hot === undefined) this.misses++
     else this.hits++
     return hot
-  }
-
-  async #derive(blob: BlobRow, plan: Plan, key: string): Promise<Derivative | undefined> {
-    const derived = await this.#blobs.lend(blob.key, (path) => this.#engine.derive(path, plan))
-    if (derived?.kind === 'damaged' && !(await this.isRecorded(blob))) {
-      // Not the image is at fault: its file was deleted while it waited for its turn.
-      return undefined
-    }
-    if (derived?.kind !== 'image') return derived
-    const hot = { bytes: derived.bytes, mime: derived.mime }
-    this.#hot.set(key, hot)
-    return { kind: 'bytes', ...hot }
   }
 }

@@ -7,8 +7,9 @@ import { share } from '../core/queue.ts'
 import type { Tasks } from '../core/tasks.ts'
 import type { Database } from '../database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
-import type { Metrics } from '../http/metrics.ts'
 import { Delivery } from './delivery.ts'
+import { openDerivatives, type DerivativesContext } from './derivatives/index.ts'
+import type { DerivativeCache } from './derivatives/cache.ts'
 import { createImageEngine } from './engine/index.ts'
 import { deleteRoute } from './routes/delete.ts'
 import { getRoute } from './routes/get.ts'
@@ -24,30 +25,26 @@ const MIB = 1024 * 1024
 export interface Imagestore {
   readonly store: ImageStore
   readonly delivery: Delivery
+  readonly derivatives: DerivativeCache
 }
 
 /** What image hosting is built on: the part of the service's context that it uses. */
-export interface ImagestoreContext {
-  readonly config: {
+export interface ImagestoreContext extends DerivativesContext {
+  readonly config: DerivativesContext['config'] & {
     readonly maxImagePixels: number
     readonly imageWorkers: number
     /** Processes that share all of these. */
     readonly workers: number
     /** MiB. */
     readonly imageMemory: number
-    /** Seconds. */
-    readonly imageTimeout: number
     /** MiB. */
     readonly memoryCache: number
     /** Bytes. */
     readonly blobsRedirect: number
   }
   readonly clock: Clock
-  readonly metrics: Metrics
-  readonly database: Database
   readonly blobs: BlobStore
   readonly staging: Staging
-  onClose(close: () => Promise<void>): void
 }
 
 export function openImagestore(context: ImagestoreContext): Imagestore {
@@ -59,10 +56,12 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     workers: share(config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers, config.workers),
   })
   context.onClose(() => engine.close())
+  const derivatives = openDerivatives(context)
   const delivery = new Delivery(
     database,
     blobs,
     engine,
+    derivatives,
     Math.floor((config.memoryCache * MIB) / config.workers),
     config.blobsRedirect,
   )
@@ -76,14 +75,14 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     () => engine.stats().restarts,
   )
   metrics.gauge('catalejo_images_cached_bytes', 'Images kept in memory', () => delivery.cachedBytes)
-  const store = new ImageStore(database, blobs, staging, engine, clock)
+  const store = new ImageStore(database, blobs, staging, engine, clock, (key) => derivatives.forget(key))
   context.onClose(() => store.close())
   metrics.gauge(
     'catalejo_images_waiting_removals',
     'Deleted images whose bytes wait for their removal',
     () => store.waitingRemovals,
   )
-  return { store, delivery }
+  return { store, delivery, derivatives }
 }
 
 export interface ImagestoreRouteOptions {

@@ -102,6 +102,10 @@ export const trash = (count: number) => sql<{ key: string }>`SELECT key FROM blo
 
 export const removeTrash = (key: string) => sql`DELETE FROM blob_trash WHERE key = ${key}`
 
+/** Which of these keys (some hundreds at most, and at least one) blobs still have. */
+export const heldKeys = (keys: readonly string[]) =>
+  sql<{ key: string }>`SELECT key FROM blobs WHERE key IN (${join([...keys])})`
+
 export const blobByKey = (key: string) => sql<{ key: string }>`SELECT key FROM blobs WHERE key = ${key}`
 
 export const keysOfBlobs = (keys: readonly string[]) => sql<{ key: string }>`

@@ -49,14 +49,24 @@ export class ImageStore {
     // What a backup still has to copy is left to the sweep.
     if (!(await this.#isHeld())) await this.#emptyTrash(key)
   })
+  readonly #forget: (key: string) => Promise<void>
 
-  constructor(database: Database, blobs: BlobStore, staging: Staging, engine: ImageEngine, clock: Clock) {
+  /** @param forget removes what was made of a blob, and rejects when some of it may be left */
+  constructor(
+    database: Database,
+    blobs: BlobStore,
+    staging: Staging,
+    engine: ImageEngine,
+    clock: Clock,
+    forget: (key: string) => Promise<void> = async () => {},
+  ) {
     this.#database = database
     this.#blobs = blobs
     this.#staging = staging
     this.#engine = engine
     this.#clock = clock
     this.#owner = new Owner(database, blobs)
+    this.#forget = forget
   }
 
   /** When this resolves with `stored`, bytes and record survive power loss. */
@@ -193,6 +203,7 @@ export class ImageStore {
 
   async #emptyTrash(key: string): Promise<void> {
     await this.#blobs.remove(key)
+    await this.#forget(key)
     await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)))
   }
 }

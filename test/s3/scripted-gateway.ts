@@ -37,6 +37,8 @@ export class ScriptedGateway {
   script: (Trouble | undefined)[] = []
   /** Applies to every request once the script is over. */
   always: Trouble | undefined
+  /** Where `always` applies: to paths with this in them. */
+  where = ''
   openResponses = 0
 
   static async start(): Promise<ScriptedGateway> {
@@ -62,7 +64,8 @@ export class ScriptedGateway {
     const { method = '', url = '' } = request
     const path = url.split('?', 1)[0] ?? ''
     this.requests.push(`${method} ${path}`)
-    const trouble = this.script.length > 0 ? this.script.shift() : this.always
+    const trouble =
+      this.script.length > 0 ? this.script.shift() : path.includes(this.where) ? this.always : undefined
     this.openResponses++
     response.once('close', () => this.openResponses--)
     const body = Buffer.concat(await request.toArray())
@@ -79,24 +82,10 @@ export class ScriptedGateway {
       case 'cut':
       case 'rot':
       case undefined:
-        if (/^\/[^/]+\/?$/.test(path)) return this.#answerBucket(method, path, url, response)
+        if (method === 'HEAD' && /^\/[^/]+\/?$/.test(path)) return void response.end()
+        if (method === 'GET' && url.includes('list-type=2')) return this.#list(url, response)
         return this.#answer(method, path, request, response, body, trouble)
     }
-  }
-
-  #answerBucket(method: string, path: string, url: string, response: ServerResponse): void {
-    if (method === 'HEAD') return void response.end()
-    const prefix = `${path.replace(/\/?$/, '/')}${new URLSearchParams(url.split('?')[1]).get('prefix') ?? ''}`
-    const keys = [...this.objects.keys()].filter(
-      (key) => key.startsWith(prefix) && !key.includes('/', prefix.length),
-    )
-    const contents = keys.map((key) => {
-      const name = key.slice(key.indexOf('/', 1) + 1)
-      return `<Contents><Key>${name}</Key><LastModified>${new Date().toISOString()}</LastModified></Contents>`
-    })
-    response.end(
-      `<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated>${contents.join('')}</ListBucketResult>`,
-    )
   }
 
   #store(method: string, path: string, request: IncomingMessage, bytes: Buffer): boolean {
@@ -104,6 +93,25 @@ export class ScriptedGateway {
     if (request.headers['if-none-match'] === '*' && this.objects.has(path)) return false
     this.objects.set(path, { bytes, sha256: String(request.headers['x-amz-meta-sha256']) })
     return true
+  }
+
+  #list(url: string, response: ServerResponse): void {
+    const { pathname, searchParams } = new URL(url, this.endpoint)
+    const bucket = `${pathname.replace(/\/$/, '')}/`
+    const keys = [...this.objects.keys()]
+      .map((path) => decodeURIComponent(path.slice(bucket.length)))
+      .filter((key) => key.startsWith(searchParams.get('prefix') ?? ''))
+      .filter(
+        (key) =>
+          searchParams.get('delimiter') === null ||
+          !key.slice(searchParams.get('prefix')?.length).includes('/'),
+      )
+    const entries = keys.map(
+      (key) =>
+        `<Contents><Key>${key}</Key><LastModified>${new Date().toISOString()}</LastModified></Contents>`,
+    )
+    response.writeHead(200, { 'content-type': 'application/xml' })
+    response.end(`<?xml version="1.0"?><ListBucketResult>${entries.join('')}</ListBucketResult>`)
   }
 
   #answer(

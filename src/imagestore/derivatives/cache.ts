@@ -1,0 +1,171 @@
+import type { Derivation } from '../engine/index.ts'
+import type { DerivativeFolder } from './folder.ts'
+import type { Rendered } from './sealed.ts'
+import type { FindHeld, SharedDerivatives } from './shared.ts'
+
+/** What is made and not yet kept holds memory; past this it is not kept. */
+const MAX_PENDING_BYTES = 64 * 1024 * 1024
+/** Keys asked about in one statement. */
+const BATCH = 200
+
+/** The image at hand, or why there is none; undefined when the original is gone. */
+export type Derivative =
+  (Rendered & { readonly kind: 'bytes' }) | Exclude<Derivation, { readonly kind: 'image' }>
+
+export type Make = () => Promise<Derivation | undefined>
+
+/**
+ * Keeps derivatives from being made twice: by this process, by the others of this machine, which share a folder, and by
+ * other nodes, which share a store. Nothing here decides whether an image may be served: its record was read before, and
+ * a key never comes back. So what a deletion leaves behind for a moment is bytes on a disk, never an answer.
+ */
+export class DerivativeCache {
+  readonly #folder: DerivativeFolder | undefined
+  readonly #shared: SharedDerivatives | undefined
+  readonly #findHeld: FindHeld
+  readonly #running = new Map<string, Promise<Derivative | undefined>>()
+  readonly #pending = new Set<Promise<void>>()
+  readonly #stopping = new AbortController()
+  #pendingBytes = 0
+  /** Found on the disk, in the shared store, and made. */
+  diskHits = 0
+  sharedHits = 0
+  made = 0
+
+  constructor(
+    folder: DerivativeFolder | undefined,
+    shared: SharedDerivatives | undefined,
+    findHeld: FindHeld,
+  ) {
+    this.#folder = folder
+    this.#shared = shared
+    this.#findHeld = findHeld
+  }
+
+  /** Equal requests in flight share one computation, whoever of them stays. */
+  get(blobKey: string, name: string, make: Make): Promise<Derivative | undefined> {
+    const key = `${blobKey}/${name}`
+    let running = this.#running.get(key)
+    if (running === undefined) {
+      running = this.#find(blobKey, name, make, () => this.#running.delete(key))
+      this.#running.set(key, running)
+    }
+    return running
+  }
+
+  /** @param settled called when the next request finds it elsewhere, or may try anew */
+  async #find(
+    blobKey: string,
+    name: string,
+    make: Make,
+    settled: () => void,
+  ): Promise<Derivative | undefined> {
+    let release: (() => Promise<void>) | undefined
+    const finish = async () => {
+      // A claim that cannot be taken back ends with its holder, or by its age.
+      await release?.().catch(() => {})
+      settled()
+    }
+    try {
+      const known = await this.#folder?.read(blobKey, name)
+      const claimed = known === undefined ? await this.#folder?.claim(blobKey, name) : undefined
+      release = claimed?.release
+      const onDisk = known ?? claimed?.rendered
+      if (onDisk !== undefined) {
+        this.diskHits++
+        await finish()
+        return { kind: 'bytes', ...onDisk }
+      }
+      const shared = await this.#shared?.read(blobKey, name)
+      if (shared !== undefined) {
+        this.sharedHits++
+        this.#keep(blobKey, name, shared, false, finish)
+        return { kind: 'bytes', ...shared }
+      }
+      this.made++
+      const derived = await make()
+      if (derived?.kind !== 'image') {
+        await finish()
+        return derived
+      }
+      const rendered = { bytes: derived.bytes, mime: derived.mime }
+      this.#keep(blobKey, name, rendered, true, finish)
+      return { kind: 'bytes', ...rendered }
+    } catch (error) {
+      await finish()
+      throw error
+    }
+  }
+
+  /** Behind the answer: who asked does not wait for a disk or a store. */
+  #keep(
+    blobKey: string,
+    name: string,
+    rendered: Rendered,
+    share: boolean,
+    finish: () => Promise<void>,
+  ): void {
+    const size = rendered.bytes.byteLength
+    if (this.#pendingBytes + size > MAX_PENDING_BYTES) {
+      void finish()
+      return
+    }
+    this.#pendingBytes += size
+    const work = async () => {
+      await this.#folder?.write(blobKey, name, rendered)
+      await finish()
+      if (share) await this.#shared?.write(blobKey, name, rendered)
+      // Written before the look: a deletion that commits after it removes this too.
+      if (!(await this.#findHeld([blobKey])).has(blobKey)) await this.forget(blobKey)
+    }
+    const pending = work()
+      // Of a record that could not be looked up, or a file that resists, the hourly sweep takes care.
+      .catch(() => {})
+      .finally(() => {
+        this.#pendingBytes -= size
+        this.#pending.delete(pending)
+      })
+    this.#pending.add(pending)
+  }
+
+  /** Removes all that was made of a blob. @throws when some of it may still be there */
+  async forget(blobKey: string): Promise<void> {
+    await this.#folder?.remove(blobKey)
+    await this.#shared?.remove(blobKey)
+  }
+
+  /** Keeps this machine's folder within its cap and free of deleted images, those that other nodes deleted included. */
+  async sweepFolder(): Promise<void> {
+    const folder = this.#folder
+    if (folder === undefined) return
+    const { signal } = this.#stopping
+    await folder.sweep(signal)
+    let batch: string[] = []
+    const clear = async () => {
+      const held = await this.#findHeld(batch)
+      for (const blobKey of batch) if (!held.has(blobKey)) await folder.remove(blobKey)
+      batch = []
+    }
+    for await (const blobKey of folder.blobKeys(signal)) if (batch.push(blobKey) >= BATCH) await clear()
+    if (batch.length > 0) await clear()
+  }
+
+  /** Of all nodes one is enough. */
+  async sweepShared(now: number): Promise<number> {
+    return (await this.#shared?.sweep(now, this.#findHeld, this.#stopping.signal)) ?? 0
+  }
+
+  /** Ends sweeps under way at their next step; what they did not come to is done by the next ones. */
+  stopSweeps(): void {
+    this.#stopping.abort()
+    this.#folder?.stop()
+  }
+
+  /** Waits for what is being kept: each step of it has its own bound. */
+  async close(): Promise<void> {
+    this.stopSweeps()
+    await Promise.all(this.#pending)
+    await this.#folder?.idle()
+    this.#shared?.close()
+  }
+}

@@ -1,0 +1,60 @@
+import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+
+/** A claim whose holder still lives is believed for so long. */
+const STALE_MS = 60_000
+
+/** What this process holds: its own number in a file may also be that of a process before it. */
+const held = new Set<string>()
+
+/**
+ * Says to all processes on this machine that somebody is at work on something, by a file that only one of them can make.
+ * It ends with its holder, whatever becomes of him. Two may come to hold it in the moment in which a dead one's is
+ * cleared away: it spares double work and guards nothing.
+ * @returns what gives the claim up; undefined when somebody else has it
+ * @throws what the file system has against the file
+ */
+export async function claim(path: string): Promise<(() => Promise<void>) | undefined> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await writeFile(path, String(process.pid), { flag: 'wx' })
+      held.add(path)
+      return async () => {
+        held.delete(path)
+        await rm(path, { force: true })
+      }
+    } catch (error) {
+      if (!isCode(error, 'EEXIST')) throw error
+      if (attempt > 1 || (await isClaimed(path))) return undefined
+      await rm(path, { force: true })
+    }
+  }
+}
+
+/** Whether somebody is at work. */
+export async function isClaimed(path: string): Promise<boolean> {
+  try {
+    const { mtimeMs } = await stat(path)
+    if (Date.now() - mtimeMs > STALE_MS) return false
+    const text = await readFile(path, 'latin1')
+    // Just made, and not yet written.
+    if (text === '') return true
+    const pid = Number(text)
+    return pid === process.pid ? held.has(path) : isAlive(pid)
+  } catch {
+    return false
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // Another user's process is one all the same.
+    return isCode(error, 'EPERM')
+  }
+}
+
+export const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code

@@ -1,0 +1,131 @@
+/** How often the engine really works, and what becomes of what it made. */
+import assert from 'node:assert/strict'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { filesUnder } from '../durability/folders.ts'
+import { call } from '../support/http.ts'
+import { bytesOf, expectedHash, gradient, ImageClient, noise } from '../support/images.ts'
+import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+
+const photo = await gradient(600, 400).jpeg().toBuffer()
+const hash = expectedHash(photo)
+const LINK = `${hash}&m=w_77`
+/** Nothing stays in memory, so that the disk shows. */
+const NO_MEMORY = { 'memory-cache': '0' }
+
+async function open(options: TestServiceOptions = {}) {
+  const service = await startService({ ...options, flags: { ...NO_MEMORY, ...options.flags } })
+  return { service, client: new ImageClient(service.url, service.imageKey) }
+}
+
+async function metric(service: TestService, name: string): Promise<number> {
+  const { text } = await call(service, '/metrics')
+  return Number(new RegExp(`^catalejo_derivatives_${name} (\\S+)$`, 'm').exec(text)?.[1])
+}
+
+const folderOf = ({ data }: TestService) => join(data, 'derivatives')
+const keptFiles = async (service: TestService) =>
+  (await filesUnder(folderOf(service))).filter((name) => !name.includes('.claim'))
+
+/** Waits for what is kept behind the answers. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 10_000
+  while (!(await condition())) {
+    assert.ok(Date.now() < deadline, 'it never came to be')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+suite('the cache of derivatives', { concurrency: 2 }, () => {
+  test('equal requests at once are one computation, and later ones none, also after a restart', async () => {
+    const { service, client } = await open()
+    await using _ = service
+    await client.upload(photo)
+    const links = await Promise.all(Array.from({ length: 20 }, () => client.link(LINK).then(bytesOf)))
+    assert.equal(await metric(service, 'made_total'), 1)
+    await until(async () => (await keptFiles(service)).length === 1)
+    // The same in other words.
+    assert.ok((await bytesOf(await client.link(`${hash}&m=c_fit,w_77`))).equals(links[0] ?? photo))
+    assert.equal(await metric(service, 'made_total'), 1)
+    assert.equal(await metric(service, 'disk_hits_total'), 1)
+    await service.stop()
+
+    const again = await open({ data: service.data })
+    await using second = again.service
+    const response = await again.client.link(LINK)
+    assert.equal(response.headers.get('content-type'), 'image/jpeg')
+    assert.ok((await bytesOf(response)).equals(links[0] ?? photo))
+    assert.equal(await metric(second, 'made_total'), 0)
+    await second.stop()
+  })
+
+  test('two services on one folder make each derivative once', async () => {
+    const { service, client } = await open()
+    await using _ = service
+    await client.upload(photo)
+    const other = await open({ data: service.data })
+    const widths = [101, 102, 103]
+    const answers = await Promise.all(
+      [...widths, ...widths].map((width, i) =>
+        (i % 2 === 0 ? client : other.client).link(`${hash}&m=w_${width}`).then(bytesOf),
+      ),
+    )
+    for (const [i] of widths.entries()) assert.ok(answers[i]?.equals(answers[i + 3] ?? photo))
+    const made = (await metric(service, 'made_total')) + (await metric(other.service, 'made_total'))
+    await other.service.stop()
+    assert.equal(made, widths.length)
+  })
+
+  test('a deleted image takes its derivatives with it', async () => {
+    const { service, client } = await open()
+    await using _ = service
+    await client.upload(photo)
+    for (const width of [10, 20, 30]) await bytesOf(await client.link(`${hash}&m=w_${width}`))
+    await until(async () => (await keptFiles(service)).length === 3)
+    assert.equal((await client.remove(hash)).status, 200)
+    assert.deepEqual(await filesUnder(folderOf(service)), [])
+    assert.equal((await client.link(`${hash}&m=w_10`)).status, 404)
+    // Anew, with nothing left of before.
+    await client.upload(photo)
+    assert.equal((await client.link(`${hash}&m=w_10`)).status, 200)
+    assert.equal(await metric(service, 'made_total'), 4)
+  })
+
+  test('what is finished after the deletion does not stay', async () => {
+    const { service, client } = await open()
+    await using _ = service
+    const large = await noise(1_500, 1_500).png({ compressionLevel: 0 }).toBuffer()
+    const id = expectedHash(large)
+    await client.upload(large)
+    const response = client.link(`${id}.avif&m=w_900`)
+    await until(async () => (await metric(service, 'made_total')) === 1)
+    assert.equal((await client.remove(id)).status, 200)
+    await (await response).arrayBuffer()
+    // Stopping waits for what is being kept.
+    await service.stop()
+    assert.deepEqual(await filesUnder(folderOf(service)), [])
+  })
+
+  test('a disk that refuses, and a cache that is off, only cost the work', async () => {
+    const { service, client } = await open()
+    await using _ = service
+    await client.upload(photo)
+    await service.stop()
+    await rm(folderOf(service), { recursive: true })
+    // Whatever the user's rights, nothing can be kept under a file.
+    await writeFile(folderOf(service), '')
+    for (const [flags, faults] of [
+      [{}, true],
+      [{ 'derivative-cache': '0' }, false],
+    ] as const) {
+      const again = await open({ data: service.data, flags })
+      for (let i = 1; i <= 3; i++) {
+        assert.equal((await again.client.link(LINK)).status, 200)
+        assert.equal(await metric(again.service, 'made_total'), i)
+      }
+      await again.service.stop()
+      assert.equal(again.service.log().includes('the cache of derivatives failed'), faults)
+    }
+  })
+})

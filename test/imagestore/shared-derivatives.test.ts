@@ -1,0 +1,122 @@
+/** Derivatives that nodes share through the object store: on a real one where there is one. */
+import assert from 'node:assert/strict'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { before, suite, test } from 'node:test'
+import type { Flags } from '../../src/config/config.ts'
+import { call } from '../support/http.ts'
+import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
+import { BLOBS_VARIABLE } from '../support/s3.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { ScriptedGateway } from '../s3/scripted-gateway.ts'
+
+const photo = await gradient(600, 400).jpeg().toBuffer()
+const hash = expectedHash(photo)
+const FLAGS = { 'memory-cache': '0', 'shared-derivatives': '1' }
+const isReal = process.env[BLOBS_VARIABLE] !== undefined
+
+async function open(gateway: ScriptedGateway, data?: string, flags: Flags = {}) {
+  const scripted = isReal ? {} : { 'blobs-url': `s3://bucket/images?endpoint=${gateway.endpoint}` }
+  const service = await startService({
+    ...(data === undefined ? {} : { data }),
+    flags: { ...FLAGS, ...scripted, ...flags },
+  })
+  return { service, client: new ImageClient(service.url, service.imageKey) }
+}
+
+async function counts(service: TestService) {
+  const { text } = await call(service, '/metrics')
+  const count = (name: string) =>
+    Number(new RegExp(`^catalejo_derivatives_${name}_total (\\S+)$`, 'm').exec(text)?.[1])
+  return { made: count('made'), disk: count('disk_hits'), shared: count('shared_hits') }
+}
+
+async function keysOf({ app }: TestService): Promise<string[]> {
+  const keys: string[] = []
+  for await (const { key } of app.context.blobs.keys()) keys.push(key)
+  return keys
+}
+
+async function derivativesOf({ app }: TestService): Promise<string[]> {
+  const names: string[] = []
+  for await (const { name } of app.context.derivativeStore?.list('') ?? []) names.push(name)
+  return names
+}
+
+suite('derivatives in the object store', { timeout: 60_000 }, () => {
+  before(() => {
+    process.env['AWS_ACCESS_KEY_ID'] ??= 'id'
+    process.env['AWS_SECRET_ACCESS_KEY'] ??= 'secret'
+  })
+
+  test('a machine that has none finds what another one made; a deletion takes them along', async () => {
+    await using gateway = await ScriptedGateway.start()
+    const one = await open(gateway)
+    await using service = one.service
+    await one.client.upload(photo)
+    const made = await bytesOf(await one.client.link(`${hash}&m=w_50`))
+    assert.deepEqual(await counts(service), { made: 1, disk: 0, shared: 0 })
+    // Stopping waits for what is being kept.
+    await service.stop()
+
+    await rm(join(service.data, 'derivatives'), { recursive: true })
+    const two = await open(gateway, service.data)
+    assert.ok((await bytesOf(await two.client.link(`${hash}&m=w_50`))).equals(made))
+    assert.deepEqual(await counts(two.service), { made: 0, disk: 0, shared: 1 })
+    assert.equal((await derivativesOf(two.service)).length, 1)
+    // They are no blobs: nobody takes them for uploads without a record.
+    assert.deepEqual(
+      (await keysOf(two.service)).map((key) => key.split('.')[0]),
+      [hash],
+    )
+    assert.equal((await two.client.remove(hash)).status, 200)
+    assert.deepEqual(await derivativesOf(two.service), [])
+    assert.deepEqual(await keysOf(two.service), [])
+    await two.service.stop()
+  })
+
+  test('nodes with one database and a disk each', async (context) => {
+    await using gateway = await ScriptedGateway.start()
+    const one = await open(gateway)
+    await using service = one.service
+    const { databaseUrl } = service.app.context.config
+    if (databaseUrl === '' || isReal) return context.skip('nodes need PostgreSQL')
+    await one.client.upload(photo)
+    const two = await open(gateway, undefined, { 'database-url': databaseUrl })
+    await using second = two.service
+    const made = await bytesOf(await one.client.link(`${hash}&m=w_50`))
+    while (gateway.objects.size < 2) await new Promise(setImmediate)
+    assert.ok((await bytesOf(await two.client.link(`${hash}&m=w_50`))).equals(made))
+    assert.deepEqual(await counts(second), { made: 0, disk: 0, shared: 1 })
+    assert.equal((await one.client.remove(hash)).status, 200)
+    assert.equal(gateway.objects.size, 0)
+  })
+
+  test('a store that hangs, refuses or breaks off costs a moment, then nothing, and no answer', async () => {
+    for (const trouble of [
+      { kind: 'hang' },
+      { kind: 'status', status: 403, code: 'AccessDenied' },
+      { kind: 'break', done: false },
+    ] as const) {
+      await using gateway = await ScriptedGateway.start()
+      const scripted = `s3://bucket/images?endpoint=${gateway.endpoint}`
+      const { service, client } = await open(gateway, undefined, { 'blobs-url': scripted })
+      await using _ = service
+      await client.upload(photo)
+      gateway.always = trouble
+      gateway.where = '/derivatives/'
+      const start = performance.now()
+      for (let width = 1; width <= 12; width++) {
+        assert.equal((await client.link(`${hash}&m=w_${width}`)).status, 200)
+      }
+      const elapsed = performance.now() - start
+      const asked = gateway.requests.filter(
+        (line) => line.startsWith('GET') && line.includes('/derivatives/'),
+      )
+      assert.ok(asked.length <= 3, `${trouble.kind}: asked ${asked.length} times`)
+      assert.ok(elapsed < 8_000, `${trouble.kind}: ${elapsed} ms`)
+      assert.equal((await counts(service)).made, 12)
+      gateway.always = undefined
+    }
+  })
+})
