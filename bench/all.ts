@@ -4,7 +4,18 @@ import { fileURLToPath } from 'node:url'
 
 const MAX_MS = 20 * 60_000
 
-for (const name of ['answers', 'list', 'add', 'changes', 'upload', 'originals', 'event-loop', 'engines', 'stores', 'workers']) {
+for (const name of [
+  'answers',
+  'list',
+  'add',
+  'changes',
+  'upload',
+  'originals',
+  'event-loop',
+  'engines',
+  'stores',
+  'workers',
+]) {
   const file = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
   const { status } = spawnSync(process.execPath, [file, ...process.argv.slice(2)], {
     stdio: 'inherit',

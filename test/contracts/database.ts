@@ -407,7 +407,7 @@ export function databaseContract(name: string, make: () => Promise<OpenDatabase>
   })
 }
 
-const onPostgres = (name: string) => name === 'PostgreSQL'
+const onPostgres = (name: string) => name.startsWith('PostgreSQL')
 
 const tablesOf = (name: string) =>
   onPostgres(name)

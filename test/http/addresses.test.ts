@@ -42,8 +42,10 @@ const ALLOWED = new Map<string, string>([
   ['/openapi.json', 'GET, HEAD'],
   ['/i/x', 'GET, HEAD'],
 ])
-for (const { path, method } of ENDPOINTS) {
-  ALLOWED.set(path, method === 'GET' ? 'GET, HEAD' : path.endsWith('/delete') ? 'DELETE, POST' : 'POST')
+for (const { path } of ENDPOINTS) {
+  const methods = ENDPOINTS.filter((one) => one.path === path).map(({ method }) => method)
+  const all = new Set(methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])))
+  ALLOWED.set(path, [...all].toSorted().join(', '))
 }
 
 for (const [path, allow] of ALLOWED) {

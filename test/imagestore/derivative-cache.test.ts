@@ -48,7 +48,6 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     // The same in other words.
     assert.ok((await bytesOf(await client.link(`${hash}&m=c_fit,w_77`))).equals(links[0] ?? photo))
     assert.equal(await metric(service, 'made_total'), 1)
-    assert.equal(await metric(service, 'disk_hits_total'), 1)
     await service.stop()
 
     const again = await open({ data: service.data })
@@ -57,6 +56,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     assert.equal(response.headers.get('content-type'), 'image/jpeg')
     assert.ok((await bytesOf(response)).equals(links[0] ?? photo))
     assert.equal(await metric(second, 'made_total'), 0)
+    assert.equal(await metric(second, 'disk_hits_total'), 1)
     await second.stop()
   })
 
@@ -84,7 +84,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     for (const width of [10, 20, 30]) await bytesOf(await client.link(`${hash}&m=w_${width}`))
     await until(async () => (await keptFiles(service)).length === 3)
     assert.equal((await client.remove(hash)).status, 200)
-    assert.deepEqual(await filesUnder(folderOf(service)), [])
+    await until(async () => (await filesUnder(folderOf(service)).catch(() => ['going'])).length === 0)
     assert.equal((await client.link(`${hash}&m=w_10`)).status, 404)
     // Anew, with nothing left of before.
     await client.upload(photo)

@@ -14,24 +14,46 @@ const held = new Set<string>()
  * @throws what the file system has against the file
  */
 export async function claim(path: string): Promise<(() => Promise<void>) | undefined> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await writeFile(path, String(process.pid), { flag: 'wx' })
-      held.add(path)
-      return async () => {
-        held.delete(path)
-        await rm(path, { force: true })
-      }
-    } catch (error) {
-      if (!isCode(error, 'EEXIST')) throw error
-      if (attempt > 1 || (await isClaimed(path))) return undefined
-      await rm(path, { force: true })
-    }
+  if (held.has(path)) return undefined
+  // Before the file is there: whoever reads our number in it must find it to be ours.
+  held.add(path)
+  const giveUp = async () => {
+    held.delete(path)
+    await rm(path, { force: true })
+  }
+  try {
+    if ((await make(path)) || ((await isAbandoned(path)) && (await make(path)))) return giveUp
+  } catch (error) {
+    held.delete(path)
+    throw error
+  }
+  held.delete(path)
+  return undefined
+}
+
+async function make(path: string): Promise<boolean> {
+  try {
+    await writeFile(path, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (isCode(error, 'EEXIST')) return false
+    throw error
   }
 }
 
-/** Whether somebody is at work. */
-export async function isClaimed(path: string): Promise<boolean> {
+/** Clears a claim away that nobody stands behind any more. */
+async function isAbandoned(path: string): Promise<boolean> {
+  // With our number it is of a process before this one: in this one nobody else has it.
+  if (await isClaimed(path, false)) return false
+  await rm(path, { force: true })
+  return true
+}
+
+/**
+ * Whether somebody is at work.
+ * @param isOurs whether a claim with this process's number is this process's
+ */
+export async function isClaimed(path: string, isOurs = held.has(path)): Promise<boolean> {
   try {
     const { mtimeMs } = await stat(path)
     if (Date.now() - mtimeMs > STALE_MS) return false
@@ -39,7 +61,7 @@ export async function isClaimed(path: string): Promise<boolean> {
     // Just made, and not yet written.
     if (text === '') return true
     const pid = Number(text)
-    return pid === process.pid ? held.has(path) : isAlive(pid)
+    return pid === process.pid ? isOurs : isAlive(pid)
   } catch {
     return false
   }
