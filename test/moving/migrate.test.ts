@@ -35,7 +35,7 @@ async function filesOf(data: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
 }
 
-suite('migrate', { timeout: 120_000 }, () => {
+suite('migrate', { timeout: 400_000 }, () => {
   test(
     'to PostgreSQL and other files, and back: clients see the same, ids go on',
     { skip: noPostgres },

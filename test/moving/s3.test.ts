@@ -20,7 +20,7 @@ async function succeeds(args: readonly string[]): Promise<string> {
   return stdout
 }
 
-suite('moving with an object store', { skip: noS3, timeout: 120_000 }, () => {
+suite('moving with an object store', { skip: noS3, timeout: 400_000 }, () => {
   test('from SQLite and files to PostgreSQL and S3, and back', async () => {
     await using there = await temporaryFolder()
     await using back = await temporaryFolder()

@@ -66,7 +66,7 @@ function flipped(bytes: Buffer): Buffer {
   return copy
 }
 
-suite('verify', { timeout: 120_000 }, () => {
+suite('verify', { timeout: 400_000 }, () => {
   test('finds nothing where all is well, deleted images and records of all kinds included', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
@@ -266,7 +266,7 @@ suite('verify', { timeout: 120_000 }, () => {
     const refused = await client.upload(stamped(png, 'new'))
     assert.deepEqual(plain(refused).status, 500)
     assert.equal((await fetch(`${again.url}/readyz`)).status, 503)
-    assert.match(again.log(), /"owner":"other".*the image store belongs to another database/)
+    assert.match(again.log(), /the image store belongs to another database, other/)
     assert.deepEqual(await listed(again), ['zz-orphan'])
 
     const claimed = await look(again, { repair: true, claim: true })
