@@ -85,7 +85,7 @@ suite('derivatives in the object store', { timeout: 60_000 }, () => {
 
   // Without PostgreSQL nodes have no database in common; a real store's part is one service's own.
   const nodes = process.env['TEST_DATABASE'] === 'postgres' && !isReal ? test : undefined
-  nodes?.('nodes with one database and a disk each', async () => {
+  void nodes?.('nodes with one database and a disk each', async () => {
     await using gateway = await ScriptedGateway.start()
     const one = await open(gateway)
     await using service = one.service
