@@ -1,10 +1,17 @@
 import type { ValueType } from './batch.ts'
 import type { Query, Sql } from './sql.ts'
 
+/** A text to be found as it is, byte by byte, or a wildcard: `many` for any text, `one` for any one character. */
+export type GlobPart = string | { readonly wild: 'many' | 'one' }
+
 /** Where the engines differ in what they are asked for: named abilities, so that no caller asks which engine it is. */
 export interface Dialect {
   /** A condition: `column` contains `text`, compared byte by byte. No column holds U+0000. */
   contains(column: Sql, text: string): Sql
+  /** A condition: `column`, the whole of it, is as the parts say, in their order. */
+  glob(column: Sql, parts: readonly GlobPart[]): Sql
+  /** A condition: there is one of the ten ASCII digits in `column`. */
+  hasDigit(column: Sql): Sql
   /**
    * Ends a SELECT in a transaction: until that ends nobody else changes or removes the rows it found. Where several
    * write at once, a decision taken from a row needs it.

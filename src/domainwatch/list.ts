@@ -3,9 +3,11 @@ import type { Database, Reader } from '../database/database.ts'
 import type { SqlValue } from '../database/sql.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
 import { encodeCursor, placeOf, type Cursor } from './cursor.ts'
+import { DISCARDED_LIFETIME_MS } from './discarding.ts'
+import type { Filters } from './matches.ts'
 import * as queries from './queries.ts'
 import { placeOfRow, recordsToJson } from './page-json.ts'
-import type { Filters, PageRequest, Place, Source, Span } from './queries.ts'
+import type { PageRequest, Place, Source, Span } from './queries.ts'
 
 export const MAX_PAGE = 1_024
 
@@ -86,7 +88,7 @@ export class DomainLists {
   async #toKeep(page: Page, now: number): Promise<Kept> {
     const first = await this.#database.first(queries.firstDiscarded(now))
     const markedAt = first?.marked_at ?? Infinity
-    return { page, validBefore: markedAt + queries.DISCARDED_LIFETIME_MS }
+    return { page, validBefore: markedAt + DISCARDED_LIFETIME_MS }
   }
 
   async #read(request: ListRequest): Promise<Page> {
@@ -152,8 +154,8 @@ export class DomainLists {
   }
 
   /** Filters that no index serves may visit every record: such a list must not hold the event loop. */
-  async #reader({ search, agent, length }: Filters): Promise<Reader> {
-    const visitsMany = search !== undefined || agent !== undefined || length !== undefined
+  async #reader({ dis, rev, reserve, status, from, to, ...unindexed }: Filters): Promise<Reader> {
+    const visitsMany = Object.values(unindexed).some((filter) => filter !== undefined)
     return visitsMany && !(await this.#isSmall()) ? this.#database.scanner : this.#database
   }
 

@@ -1,9 +1,10 @@
 import { defineBatch } from '../database/batch.ts'
 import type { Dialect } from '../database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../database/sql.ts'
-
-/** From the moment of marking a discarded record until it deletes itself. */
-export const DISCARDED_LIFETIME_MS = 7 * 24 * 60 * 60 * 1000
+import type { SearchText } from '../core/names.ts'
+import { goneBefore } from './discarding.ts'
+import { endingWith, globParts, startingWith } from './glob.ts'
+import { NAME_FILTERS, type Filters } from './matches.ts'
 
 /** Later than any date a clock can show: stands for "never" in a comparison. */
 const NEVER = 8_640_000_000_000_000
@@ -19,40 +20,59 @@ export interface Span {
   readonly high: Place
 }
 
-/** The filters of a list, each undefined where it is not given. */
-export interface Filters {
-  readonly search?: { readonly text: string; readonly ascii?: string } | undefined
-  /** Lower-cased. */
-  readonly agent?: string | undefined
-  readonly length?: number | undefined
-  readonly status?: number | undefined
-  readonly reserve: boolean
-  readonly rev: boolean
-  readonly dis: boolean
-}
-
 /** Which records a list draws from, and by what it sorts them. */
 export type Source =
   | { readonly kind: 'all' }
   | { readonly kind: 'registered' | 'deleted'; readonly newest: number; readonly span?: Span | undefined }
 
-/** A record's age at which it is gone, as the moment it was marked: whatever was marked by then is in no answer. */
-const expiredBefore = (now: number) => now - DISCARDED_LIFETIME_MS
-
-/** All filters but a search in names. Those that pick an index name it by literals: a partial index serves no parameter. */
+/**
+ * All filters but those that look at the text of names; `matches` says the same of one record. Those that pick an index
+ * name it by literals: a partial index serves no parameter.
+ */
 function conditions(dialect: Dialect, filters: Filters, now: number): Sql[] {
-  const all: Sql[] = [sql`COALESCE(discarded_at, ${raw(String(NEVER))}) > ${expiredBefore(now)}`]
+  const { agent, length, minLength, maxLength, from, to, hyphen, digits, idn, status } = filters
+  const all: Sql[] = [sql`COALESCE(discarded_at, ${raw(String(NEVER))}) > ${goneBefore(now)}`]
   if (filters.dis) all.push(sql`discarded_at IS NOT NULL`)
   if (filters.rev) all.push(sql`revision = 1`)
   if (filters.reserve) all.push(sql`reserved = 1`)
-  if (filters.status !== undefined) all.push(filters.status === 1 ? sql`status = 1` : sql`status = 0`)
-  if (filters.length !== undefined) all.push(sql`length = ${filters.length}`)
-  if (filters.agent !== undefined) all.push(dialect.contains(sql`agent_folded`, filters.agent))
-  if (filters.search?.ascii !== undefined) {
-    const { text, ascii } = filters.search
-    all.push(sql`(${dialect.contains(sql`name`, text)} OR ${dialect.contains(sql`ascii`, ascii)})`)
-  }
+  if (status !== undefined) all.push(status === 1 ? sql`status = 1` : sql`status = 0`)
+  if (length !== undefined) all.push(sql`length = ${length}`)
+  if (minLength !== undefined) all.push(sql`length >= ${minLength}`)
+  if (maxLength !== undefined) all.push(sql`length <= ${maxLength}`)
+  if (from !== undefined) all.push(sql`date_reg >= ${from}`)
+  if (to !== undefined) all.push(sql`date_reg <= ${to}`)
+  if (hyphen !== undefined) all.push(isSo(dialect.contains(sql`name`, '-'), hyphen))
+  if (digits !== undefined) all.push(isSo(dialect.hasDigit(sql`name`), digits))
+  if (idn !== undefined) all.push(isSo(sql`ascii IS NOT NULL`, idn))
+  if (agent !== undefined) all.push(dialect.contains(sql`agent_folded`, agent))
   return all
+}
+
+const isSo = (condition: Sql, wanted: number) => (wanted === 1 ? condition : sql`NOT (${condition})`)
+
+type NameFilter = (typeof NAME_FILTERS)[number]
+
+const NAME_TESTS: Readonly<Record<NameFilter, (dialect: Dialect, column: Sql, text: string) => Sql>> = {
+  search: (dialect, column, text) => dialect.contains(column, text),
+  starts: (dialect, column, text) => dialect.glob(column, startingWith(text)),
+  ends: (dialect, column, text) => dialect.glob(column, endingWith(text)),
+  pattern: (dialect, column, text) => dialect.glob(column, globParts(text)),
+}
+
+/** The filters that look at the text of names: apart those that want nothing but the name, and those that want its A-label. */
+function nameConditions(
+  dialect: Dialect,
+  filters: Filters,
+): { readonly byName: Sql[]; readonly other: Sql[] } {
+  const found = { byName: [] as Sql[], other: [] as Sql[] }
+  for (const filter of NAME_FILTERS) {
+    const wanted: SearchText | undefined = filters[filter]
+    if (wanted === undefined) continue
+    const inName = NAME_TESTS[filter](dialect, sql`name`, wanted.text)
+    if (wanted.ascii === undefined) found.byName.push(inName)
+    else found.other.push(sql`(${inName} OR ${NAME_TESTS[filter](dialect, sql`ascii`, wanted.ascii)})`)
+  }
+  return found
 }
 
 type Key = 'date_reg' | 'deleted_at'
@@ -77,16 +97,13 @@ function select(
   status: Sql | undefined,
   all: readonly Sql[],
 ): Sql {
-  const { search } = filters
-  const where = status === undefined ? all : [...all, status]
-  // The A-label form is in no index.
-  if (search === undefined || search.ascii !== undefined) {
-    return sql`SELECT ${columns.plain} FROM domains WHERE ${allOf(where)}`
-  }
+  const { byName, other } = nameConditions(dialect, filters)
+  const where = [...all, ...other, ...(status === undefined ? [] : [status])]
+  if (byName.length === 0) return sql`SELECT ${columns.plain} FROM domains WHERE ${allOf(where)}`
   const inIndex = status === undefined ? [] : [status]
   return sql`SELECT ${columns[key]} FROM (
     SELECT ${raw(key)} AS place, name AS found FROM domains
-    WHERE ${allOf([...inIndex, dialect.contains(sql`name`, search.text)])}
+    WHERE ${allOf([...inIndex, ...byName])}
   ) AS matching CROSS JOIN domains WHERE ${allOf([sql`name = found`, ...where])}`
 }
 
@@ -150,7 +167,7 @@ export function spanOf(dialect: Dialect, source: Source, filters: Filters, now: 
 
 /** When the first of the records that are still discarded was marked; null when there is none. */
 export const firstDiscarded = (now: number) => sql<{ marked_at: number | null }>`
-  SELECT min(discarded_at) AS marked_at FROM domains WHERE discarded_at > ${expiredBefore(now)}`
+  SELECT min(discarded_at) AS marked_at FROM domains WHERE discarded_at > ${goneBefore(now)}`
 
 /** Whether there are more records than `count`. */
 export const moreThan = (count: number) => sql<{ name: string }>`
@@ -159,15 +176,15 @@ export const moreThan = (count: number) => sql<{ name: string }>`
 /** Removes records whose 7 days are over; at most `limit` of them. */
 export const deleteExpired = (now: number, count: number) => sql`
   DELETE FROM domains WHERE name IN (
-    SELECT name FROM domains WHERE discarded_at <= ${expiredBefore(now)} ORDER BY discarded_at ${limit(count)}
+    SELECT name FROM domains WHERE discarded_at <= ${goneBefore(now)} ORDER BY discarded_at ${limit(count)}
   )`
 
 export const anyExpired = (now: number) => sql<{ name: string }>`
-  SELECT name FROM domains WHERE discarded_at <= ${expiredBefore(now)} LIMIT 1`
+  SELECT name FROM domains WHERE discarded_at <= ${goneBefore(now)} LIMIT 1`
 
 /** Removes all of them. */
 export const deleteAllExpired = (now: number) => sql`
-  DELETE FROM domains WHERE discarded_at <= ${expiredBefore(now)}`
+  DELETE FROM domains WHERE discarded_at <= ${goneBefore(now)}`
 
 /** Records a domain or updates it in place. A record that is the same already is left alone, its date_mod too. */
 export const recordDomains = defineBatch({

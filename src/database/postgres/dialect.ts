@@ -1,11 +1,12 @@
-import type { Dialect } from '../dialect.ts'
-import { raw, sql } from '../sql.ts'
+import type { Dialect, GlobPart } from '../dialect.ts'
+import { raw, sql, type Sql } from '../sql.ts'
 
 export const postgresDialect: Dialect = {
   // LIKE is what a trigram index serves; without one, and for one or two characters, it visits the rows.
   // Text never holds U+0000 here, and the server refuses it as a parameter.
-  contains: (column, text) =>
-    text.includes('\0') ? raw('1 = 0') : sql`${column} LIKE ${`%${text.replaceAll(/[\\%_]/g, '\\$&')}%`}`,
+  contains: (column, text) => like(column, [MANY, text, MANY]),
+  glob: like,
+  hasDigit: (column) => sql`${column} ~ '[0-9]'`,
   forUpdate: raw('FOR UPDATE'),
   // jsonb: json's text is searched from its beginning for each column, which takes three times as long.
   jsonRows: (json, types) => ({
@@ -21,4 +22,16 @@ export const postgresDialect: Dialect = {
     FROM ${raw(table)}`,
   schemaVersion: sql`SELECT version FROM schema_version`,
   now: raw('(extract(epoch FROM clock_timestamp()) * 1000)::bigint'),
+}
+
+const MANY: GlobPart = { wild: 'many' }
+
+function like(column: Sql, parts: readonly GlobPart[]): Sql {
+  const isPossible = parts.every((part) => typeof part !== 'string' || !part.includes('\0'))
+  return isPossible ? sql`${column} LIKE ${parts.map(likeText).join('')}` : raw('1 = 0')
+}
+
+function likeText(part: GlobPart): string {
+  if (typeof part === 'string') return part.replaceAll(/[\\%_]/g, '\\$&')
+  return part.wild === 'many' ? '%' : '_'
 }

@@ -1,9 +1,15 @@
-import type { Dialect } from '../dialect.ts'
+import type { Dialect, GlobPart } from '../dialect.ts'
 import { empty, raw, sql } from '../sql.ts'
 
 export const sqliteDialect: Dialect = {
   // Not LIKE: its wildcards would need escaping, and it folds only ASCII letters.
   contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
+  // What follows U+0000 the operator would not see.
+  glob: (column, parts) =>
+    parts.some((part) => typeof part === 'string' && part.includes('\0'))
+      ? raw('1 = 0')
+      : sql`${column} GLOB ${parts.map(globText).join('')}`,
+  hasDigit: (column) => sql`${column} GLOB '*[0-9]*'`,
   // There is one writer.
   forUpdate: empty,
   jsonRows: (json, types) => ({
@@ -14,4 +20,9 @@ export const sqliteDialect: Dialect = {
   continueIds: () => undefined,
   schemaVersion: sql`SELECT user_version AS version FROM pragma_user_version`,
   now: raw(`CAST(unixepoch('subsec') * 1000 AS INTEGER)`),
+}
+
+function globText(part: GlobPart): string {
+  if (typeof part === 'string') return part.replaceAll(/[*?[]/g, '[$&]')
+  return part.wild === 'many' ? '*' : '?'
 }

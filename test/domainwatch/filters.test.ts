@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { filterParameters, listRequest } from '../../src/domainwatch/filters.ts'
+import { matches } from '../../src/domainwatch/matches.ts'
+import { parseParameters } from '../../src/http/parameters.ts'
+import { LIST, names, record, stored, update, walk } from '../support/domains.ts'
+import { call, type Fields } from '../support/http.ts'
+import { filters, mark, Model, newRecord } from '../support/random-lists.ts'
+import { ManualClock, startService } from '../support/service.ts'
+
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+
+const ALL = ['ñandú', 'x9', 'casa-casa', 'a1', 'mi-casa', 'casa2', 'casa']
+
+before(() =>
+  stored(
+    service,
+    ALL.toReversed().map((name, day) => record(name, { date_reg: `2025-03-0${day + 1} 10:00:00` })),
+  ),
+)
+
+const FILTERS: readonly [Fields, readonly string[]][] = [
+  [{ starts: 'casa' }, ['casa-casa', 'casa2', 'casa']],
+  [{ starts: 'CASA2.cl' }, ['casa2']],
+  [{ starts: 'Ñ' }, ['ñandú']],
+  [{ starts: 'xn--' }, ['ñandú']],
+  [{ starts: 'xn--and-6ma2c' }, ['ñandú']],
+  [{ starts: '' }, ALL],
+  [{ starts: '*' }, []],
+  [{ starts: 'cas?' }, []],
+  [{ ends: 'casa' }, ['casa-casa', 'mi-casa', 'casa']],
+  [{ ends: '2.cl' }, ['casa2']],
+  [{ ends: 'dú' }, ['ñandú']],
+  [{ ends: '[a]' }, []],
+  [{ starts: 'casa', ends: 'casa' }, ['casa-casa', 'casa']],
+  [{ pattern: '*' }, ALL],
+  [{ pattern: '??' }, ['x9', 'a1']],
+  [{ pattern: '?????' }, ['ñandú', 'casa2']],
+  [{ pattern: 'casa*' }, ['casa-casa', 'casa2', 'casa']],
+  [{ pattern: 'Casa?.CL' }, ['casa2']],
+  [{ pattern: '*a*-*a' }, ['casa-casa']],
+  [{ pattern: '*i?c*' }, ['mi-casa']],
+  [{ pattern: 'casa' }, ['casa']],
+  [{ pattern: 'xn--a*' }, ['ñandú']],
+  [{ pattern: '[a-z]*' }, []],
+  [{ pattern: 'cas_' }, []],
+  [{ pattern: 'cas%' }, []],
+  [{ pattern: 'casa\0*' }, []],
+  [{ from: '2025-03-06' }, ['ñandú', 'x9']],
+  [{ to: '2025-03-02' }, ['casa2', 'casa']],
+  [{ from: '2025-03-02', to: '2025-03-02' }, ['casa2']],
+  [{ from: '2025-03-02 10:00:00', to: '2025-03-03 09:59:59' }, ['casa2']],
+  [{ from: '2025-03-02 10:00:01', to: '2025-03-03 10:00:00' }, ['mi-casa']],
+  [{ from: '2025-03-03', to: '2025-03-02' }, []],
+  [{ min_length: 6 }, ['casa-casa', 'mi-casa']],
+  [{ max_length: 2 }, ['x9', 'a1']],
+  [{ min_length: 4, max_length: 5 }, ['ñandú', 'casa2', 'casa']],
+  [{ min_length: 5, max_length: 4 }, []],
+  [{ hyphen: 1 }, ['casa-casa', 'mi-casa']],
+  [{ hyphen: 0, digits: 0 }, ['ñandú', 'casa']],
+  [{ digits: 1 }, ['x9', 'a1', 'casa2']],
+  [{ idn: 1 }, ['ñandú']],
+  [{ idn: 0, max_length: 4, digits: 0 }, ['casa']],
+  [{ search: 'casa', starts: 'casa', hyphen: 1 }, ['casa-casa']],
+  [{ last_register: 2, pattern: '*casa*' }, ['casa-casa', 'mi-casa']],
+  [{ last_deleted: 2, pattern: '*casa*' }, []],
+  [{ starts: 'c', sort: 'asc' }, ['casa', 'casa2', 'casa-casa']],
+]
+
+for (const [query, wanted] of FILTERS) {
+  test(`list with ${JSON.stringify(query)}`, async () => {
+    assert.deepEqual(await names(service, query), wanted)
+    const pages = await walk(service, { ...query, limit: 1 })
+    assert.deepEqual(
+      pages.map(({ name }) => name),
+      wanted,
+    )
+  })
+}
+
+test('export takes the same filters', async () => {
+  const query = { api: service.domainKey, pattern: '*casa', hyphen: 0, format: 'ndjson' }
+  const { text } = await call(service, '/api/v1/domainwatch/export', { query })
+  assert.match(text, /^{"name":"casa",[^\n]*\n$/)
+})
+
+const TAKES_MOMENT = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
+const MOMENTS = [
+  '',
+  '2025',
+  '2025-02-30',
+  '2025-1-1',
+  '2025-01-01T10:00:00',
+  '2025-01-01 24:00:00',
+  '2025-01-01 ',
+]
+const TOO_LONG = 'debe ser un texto de 255 caracteres como máximo'
+const MALFORMED: readonly [string, readonly string[], string][] = [
+  ['from', MOMENTS, TAKES_MOMENT],
+  ['to', MOMENTS, TAKES_MOMENT],
+  ['min_length', ['0', '64', 'x', ''], 'debe ser un entero entre 1 y 63'],
+  ['max_length', ['0', '64', 'x', ''], 'debe ser un entero entre 1 y 63'],
+  ['hyphen', ['', '2', 'no'], 'debe ser un entero entre 0 y 1'],
+  ['digits', ['', '-1', 'si'], 'debe ser un entero entre 0 y 1'],
+  ['idn', ['', '2', 'true'], 'debe ser un entero entre 0 y 1'],
+  ['starts', ['a'.repeat(256)], TOO_LONG],
+  ['ends', ['a'.repeat(256)], TOO_LONG],
+  ['pattern', ['*'.repeat(256)], TOO_LONG],
+]
+
+for (const [name, values, takes] of MALFORMED) {
+  for (const value of values) {
+    test(`${name}=${value.slice(0, 20)} is a 400 that names it`, async () => {
+      const { body } = await call(service, LIST, { query: { api: service.domainKey, [name]: value } })
+      assert.deepEqual(body, { status: 400, msg: `El parámetro ${name} ${takes}` })
+    })
+  }
+}
+
+test('a pattern that backtracks without end elsewhere is answered at once', async () => {
+  await stored(service, [record('a'.repeat(63), { date_reg: '2020-01-01 00:00:00' })])
+  const pattern = '*a'.repeat(40) + '*b'
+  assert.deepEqual(await names(service, { pattern }), [])
+  assert.deepEqual(await names(service, { pattern: '*a'.repeat(40) }), ['a'.repeat(63)])
+})
+
+test('a list shows just what `matches` says of each record', async () => {
+  const clock = new ManualClock('2025-06-01T12:00:00Z')
+  await using other = await startService({ clock })
+  const model = new Model()
+  const step = fc.record({
+    added: fc.uniqueArray(newRecord, { maxLength: 12, selector: ({ domain }) => domain }),
+    marks: fc.uniqueArray(mark, { maxLength: 20, selector: ({ domain }) => domain }),
+    hours: fc.integer({ min: 0, max: 60 }),
+    queries: fc.array(filters, { minLength: 8, maxLength: 8 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(step, async ({ added, marks, hours, queries }) => {
+      await stored(
+        other,
+        added.map(({ domain, agent, ...fields }) =>
+          record(domain, agent === undefined ? fields : { ...fields, agent }),
+        ),
+      )
+      model.add(added, clock.now())
+      const known = model.known(marks, clock.now())
+      assert.equal((await update(other, known)).status, 200)
+      model.update(known, clock.now())
+      clock.advance(hours * 3_600_000)
+      for (const query of queries) {
+        const given = Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)]))
+        const parsed = parseParameters(filterParameters, given)
+        assert.ok(parsed.ok)
+        const wanted = listRequest(parsed.values).filters
+        const expected = [...model.records.values()].filter((one) => matches(wanted, one, clock.now()))
+        assert.deepEqual((await names(other, query)).toSorted(), expected.map(({ name }) => name).toSorted())
+      }
+    }),
+    { numRuns: 60 },
+  )
+})

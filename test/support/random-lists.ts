@@ -1,0 +1,151 @@
+import fc from 'fast-check'
+import { parseLabel } from '../../src/core/names.ts'
+import { isGone } from '../../src/domainwatch/discarding.ts'
+import type { FilteredRecord } from '../../src/domainwatch/matches.ts'
+
+/** Few letters and few dates, so that most texts are in some names and many dates tie. */
+const part = fc.stringMatching(/^[ab1ñé-]{1,3}$/)
+
+export const name = fc
+  .oneof(
+    { weight: 3, arbitrary: fc.stringMatching(/^[abñ1-]{1,6}$/) },
+    { weight: 1, arbitrary: fc.stringMatching(/^[a-z0-9áéíóúüñ-]{1,40}$/) },
+  )
+  .filter((text) => parseLabel(text).ok)
+
+const date = fc.constantFrom(
+  '2025-01-01 00:00:00',
+  '2025-01-01 23:59:59',
+  '2025-01-02 00:00:00',
+  '2025-01-02 12:30:00',
+  '2025-01-03 00:00:00',
+)
+
+export const newRecord = fc.record({
+  domain: name,
+  reserve: fc.constantFrom(0, 1),
+  status: fc.constantFrom(0, 1),
+  date_reg: date,
+  agent: fc.option(fc.constantFrom('Águila', 'aña', 'b1'), { nil: undefined }),
+})
+export type NewRecord = typeof newRecord extends fc.Arbitrary<infer T> ? T : never
+
+const bit = fc.constantFrom(0, 1)
+
+export const mark = fc.record(
+  {
+    domain: name,
+    revision: bit,
+    discarded: bit,
+    reserve: bit,
+    status: bit,
+    agent: fc.constantFrom('Águila', 'c'),
+  },
+  { requiredKeys: ['domain'] },
+)
+export type Mark = typeof mark extends fc.Arbitrary<infer T> ? T : never
+
+const glob = fc.stringMatching(/^[ab1ñ?*-]{1,7}$/)
+const text = fc.oneof(
+  { weight: 6, arbitrary: part },
+  { weight: 1, arbitrary: name.map((of) => (parseLabel(of) as { ascii: string }).ascii) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      'xn--',
+      'xn--a',
+      'Ñ',
+      ' A.CL',
+      '.cl',
+      '%',
+      '_',
+      '[',
+      ']',
+      '\\',
+      '*',
+      '?',
+      '\0',
+    ),
+  },
+)
+const length = fc.integer({ min: 1, max: 8 })
+const moment = fc.oneof(
+  date,
+  date.map((of) => of.slice(0, 10)),
+)
+
+/** The filters of a request, most of them not given. */
+export const filters = fc
+  .record(
+    {
+      search: text,
+      starts: text,
+      ends: text,
+      pattern: fc.oneof(glob, text),
+      length,
+      min_length: length,
+      max_length: length,
+      from: moment,
+      to: moment,
+      hyphen: bit,
+      digits: bit,
+      idn: bit,
+      status: bit,
+      reserve: fc.constant(''),
+      rev: fc.constant(''),
+      dis: fc.constant(''),
+      agent: fc.constantFrom('b1', 'ág', 'AÑA', 'gru'),
+    },
+    { requiredKeys: [] },
+  )
+  .chain((all) => fc.subarray(Object.entries(all), { maxLength: 3 }))
+  .map((some) => {
+    const { agent, ...others }: Record<string, string | number> = Object.fromEntries(some)
+    return agent === undefined ? others : { ...others, search: agent, agent: '' }
+  })
+
+/** What the service should hold, kept in step with what it was told. */
+export class Model {
+  readonly records = new Map<string, FilteredRecord>()
+
+  add(given: readonly NewRecord[], now: number): void {
+    for (const { domain, reserve, status, date_reg, agent } of given) {
+      const known = this.#known(domain, now)
+      this.records.set(domain, {
+        name: domain,
+        agent: agent ?? known?.agent ?? 'grupo',
+        status,
+        reserved: reserve,
+        revision: known?.revision ?? 0,
+        discarded_at: known?.discarded_at ?? null,
+        date_reg,
+      })
+    }
+  }
+
+  /** Those marks whose domains are recorded: the service refuses others. */
+  known(marks: readonly Mark[], now: number): Mark[] {
+    return marks.filter(({ domain }) => this.#known(domain, now) !== undefined)
+  }
+
+  update(marks: readonly Mark[], now: number): void {
+    for (const { domain, discarded, ...changes } of marks) {
+      const known = this.#known(domain, now)
+      if (known === undefined) throw new Error(`${domain} is not recorded`)
+      this.records.set(domain, {
+        ...known,
+        agent: changes.agent ?? known.agent,
+        status: changes.status ?? known.status,
+        reserved: changes.reserve ?? known.reserved,
+        revision: changes.revision ?? known.revision,
+        discarded_at:
+          discarded === undefined ? known.discarded_at : discarded === 0 ? null : (known.discarded_at ?? now),
+      })
+    }
+  }
+
+  #known(name: string, now: number): FilteredRecord | undefined {
+    const found = this.records.get(name)
+    return found?.discarded_at != null && isGone(found.discarded_at, now) ? undefined : found
+  }
+}
