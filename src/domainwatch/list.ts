@@ -4,7 +4,7 @@ import type { SqlValue } from '../database/sql.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
 import { encodeCursor, placeOf, type Cursor } from './cursor.ts'
 import { DISCARDED_LIFETIME_MS } from './discarding.ts'
-import type { Filters } from './matches.ts'
+import { NAME_FILTERS, type Filters } from './matches.ts'
 import * as queries from './queries.ts'
 import { placeOfRow, recordsToJson } from './page-json.ts'
 import type { PageRequest, Place, Source, Span } from './queries.ts'
@@ -13,6 +13,17 @@ export const MAX_PAGE = 1_024
 
 /** Up to so many records, visiting all of them takes less than a trip to another thread. */
 const SMALL_TABLE = 2_000
+
+const UNINDEXED = [
+  ...NAME_FILTERS,
+  'agent',
+  'length',
+  'minLength',
+  'maxLength',
+  'hyphen',
+  'digits',
+  'idn',
+] as const
 
 export interface ListRequest {
   readonly filters: Filters
@@ -154,8 +165,8 @@ export class DomainLists {
   }
 
   /** Filters that no index serves may visit every record: such a list must not hold the event loop. */
-  async #reader({ dis, rev, reserve, status, from, to, ...unindexed }: Filters): Promise<Reader> {
-    const visitsMany = Object.values(unindexed).some((filter) => filter !== undefined)
+  async #reader(filters: Filters): Promise<Reader> {
+    const visitsMany = UNINDEXED.some((filter) => filters[filter] !== undefined)
     return visitsMany && !(await this.#isSmall()) ? this.#database.scanner : this.#database
   }
 

@@ -6,7 +6,7 @@ import type { FilteredRecord } from '../../src/domainwatch/matches.ts'
 /** Few letters and few dates, so that most texts are in some names and many dates tie. */
 const part = fc.stringMatching(/^[ab1ñé-]{1,3}$/)
 
-export const name = fc
+const name = fc
   .oneof(
     { weight: 3, arbitrary: fc.stringMatching(/^[abñ1-]{1,6}$/) },
     { weight: 1, arbitrary: fc.stringMatching(/^[a-z0-9áéíóúüñ-]{1,40}$/) },
