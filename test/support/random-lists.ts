@@ -146,6 +146,7 @@ export class Model {
 
   #known(name: string, now: number): FilteredRecord | undefined {
     const found = this.records.get(name)
-    return found?.discarded_at != null && isGone(found.discarded_at, now) ? undefined : found
+    const discardedAt = found?.discarded_at ?? null
+    return discardedAt !== null && isGone(discardedAt, now) ? undefined : found
   }
 }
