@@ -1,18 +1,22 @@
 // One process and two, each on all cores, with the load generator beside them. What it takes itself is told: on a machine
 // of few cores it takes it from the second process. `ratio by CPU` is free of that: answers for a second of processor
-// time, which one process and two would have alike if serving together cost nothing.
+// time, which one process and two would have alike if serving together cost nothing. What the machine itself makes of two
+// busy processes (two threads of one core, say) is told by bare `node:http`, which shares nothing between them.
 import { existsSync, readFileSync } from 'node:fs'
-import { compare, median, type Sample } from './lib/compare.ts'
+import { startBareProcesses } from './lib/bare.ts'
+import { compare, median, type Contender, type Sample } from './lib/compare.ts'
 import { addAll, generateDomains } from './lib/domains.ts'
 import { load } from './lib/load.ts'
 import { SECONDS } from './lib/options.ts'
 import { padded, photo, stamp, UploadBody } from './lib/photos.ts'
 import { post } from './lib/post.ts'
 import { startService, type Service } from './lib/service.ts'
+import type { Server } from './lib/server.ts'
 import { withWorkspace } from './lib/workspace.ts'
 
 const ROWS = 10_000
 const IMAGE_BYTES = 20_000
+const BARE_BYTES = 200
 const TARGET = 1.7
 const TICK_SECONDS = 0.01
 
@@ -37,22 +41,38 @@ await withWorkspace(async (workspace) => {
       service.endpoint('domainwatch/list', { last_register: '5' }),
     [`\`/i/\`, one image of ${IMAGE_BYTES / 1000} KB`]: (service) => `${service.url}/i/${hash}`,
   }
+  const bare = [1, 2].map((count) => startBareProcesses(workspace, BARE_BYTES, count))
+  const [bareOne, bareTwo] = await Promise.all(bare)
+  if (bareOne === undefined || bareTwo === undefined) throw new Error('no floor')
   const shares = new Map<string, number[]>()
-  await compare(
-    'One process and two',
-    Object.entries(paths).flatMap(([name, url]) => {
-      const floor = `${name}, one process`
-      const both = `${name}, two`
-      return [
-        { name: floor, run: () => asked(floor, one, url(one)) },
-        { name: both, floor, target: TARGET, run: () => asked(both, two, url(two)) },
-      ]
-    }),
-  )
+  await compare('One process and two', [
+    ...pair('bare `node:http`', bareOne, bareTwo, ({ url }) => url, undefined),
+    ...Object.entries(paths).flatMap(([name, url]) => pair(name, one, two, url, TARGET)),
+  ])
   console.log('\nProcessor time of the load generator, in cores:')
   for (const [name, own] of shares) console.log(`- ${name}: ${median(own).toFixed(2)}`)
 
-  async function asked(name: string, server: Service, url: string): Promise<Sample> {
+  function pair<S extends Server>(
+    name: string,
+    first: S,
+    second: S,
+    url: (server: S) => string,
+    target: number | undefined,
+  ): Contender[] {
+    const floor = `${name}, one process`
+    const both = `${name}, two`
+    return [
+      { name: floor, run: () => asked(floor, first, url(first)) },
+      {
+        name: both,
+        floor,
+        ...(target === undefined ? {} : { target }),
+        run: () => asked(both, second, url(second)),
+      },
+    ]
+  }
+
+  async function asked(name: string, server: Server, url: string): Promise<Sample> {
     const before = generatorSeconds()
     const sample = await load({ server, url })
     const own = shares.get(name) ?? []

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
@@ -10,6 +11,11 @@ export async function startBare(workspace: Workspace, size: number): Promise<Ser
   return startConstant(workspace, fileURLToPath(import.meta.url), size)
 }
 
+/** The same on all cores, by so many processes under one port: what the machine and `node:cluster` make of them. */
+export async function startBareProcesses(workspace: Workspace, size: number, count: number): Promise<Server> {
+  return startConstant(workspace, fileURLToPath(import.meta.url), size, count)
+}
+
 /** The same answer by Fastify, serialised by a response schema. */
 export async function startFastify(workspace: Workspace, size: number): Promise<Server> {
   return startConstant(
@@ -19,14 +25,27 @@ export async function startFastify(workspace: Workspace, size: number): Promise<
   )
 }
 
-async function startConstant(workspace: Workspace, file: string, size: number) {
+async function startConstant(workspace: Workspace, file: string, size: number, processes?: number) {
   const output = join(workspace.folder, `constant-${size}-${Math.random()}.log`)
-  const launch = { command: process.execPath, args: [file, String(size)], core: SERVER_CORE, output }
+  const args = [file, String(size), String(processes ?? 1)]
+  const core = processes === undefined ? SERVER_CORE : undefined
+  const launch = { command: process.execPath, args, core, output }
   return workspace.keep(await startServer(launch, /listening on (\S+)/))
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const body = Buffer.from(JSON.stringify({ status: 200, text: '' }).padEnd(Number(process.argv[2])))
+  const processes = Number(process.argv[3])
+  if (cluster.isPrimary && processes > 1) {
+    for (let i = 0; i < processes; i++) cluster.fork()
+    let ready = 0
+    cluster.on('listening', (_worker, { port }) => {
+      if (++ready === processes) console.log(`listening on http://127.0.0.1:${port}`)
+    })
+  } else answerConstant(Number(process.argv[2]))
+}
+
+function answerConstant(size: number): void {
+  const body = Buffer.from(JSON.stringify({ status: 200, text: '' }).padEnd(size))
   const server = createServer((_request, response) => {
     response.writeHead(200, {
       'content-type': 'application/json; charset=utf-8',
@@ -36,7 +55,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   })
   server.listen(0, '127.0.0.1', () => {
     const address = server.address()
-    if (typeof address === 'object' && address !== null)
+    if (cluster.isPrimary && typeof address === 'object' && address !== null)
       console.log(`listening on http://127.0.0.1:${address.port}`)
   })
 }
