@@ -10,6 +10,11 @@ export async function startBare(workspace: Workspace, size: number): Promise<Ser
   return startConstant(workspace, fileURLToPath(import.meta.url), size)
 }
 
+/** The least that Node can do for a 304. */
+export async function startBareKnown(workspace: Workspace): Promise<Server> {
+  return startConstant(workspace, fileURLToPath(import.meta.url), 0)
+}
+
 /** The same answer by Fastify, serialised by a response schema. */
 export async function startFastify(workspace: Workspace, size: number): Promise<Server> {
   return startConstant(
@@ -26,8 +31,14 @@ async function startConstant(workspace: Workspace, file: string, size: number) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const body = Buffer.from(JSON.stringify({ status: 200, text: '' }).padEnd(Number(process.argv[2])))
+  const size = Number(process.argv[2])
+  const body = Buffer.from(JSON.stringify({ status: 200, text: '' }).padEnd(size))
   const server = createServer((_request, response) => {
+    if (size === 0) {
+      response.writeHead(304, { etag: `"${'a'.repeat(32)}"` })
+      response.end()
+      return
+    }
     response.writeHead(200, {
       'content-type': 'application/json; charset=utf-8',
       'content-length': body.byteLength,
