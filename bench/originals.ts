@@ -1,7 +1,8 @@
-// Originals by their public links, beside nginx with the same files.
+// Public links, beside nginx with the same files and the least that Node can do.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startBare, startBareKnown } from './lib/bare.ts'
 import { compare, type Contender } from './lib/compare.ts'
 import { canRotate, load, rotation } from './lib/load.ts'
 import { has, SERVER_CORE } from './lib/machine.ts'
@@ -18,6 +19,7 @@ const SIZES = [
   { kilobytes: 200, count: 150, hot: 0.7 },
 ]
 const COLD = 0.3
+const KNOWN = 0.8
 const SMALL_CACHE = ['--memory-cache', '8']
 
 const hasNginx = has('nginx', '-v')
@@ -42,6 +44,8 @@ await withWorkspace(async (workspace) => {
   const hot = await startService(workspace)
   const cold = await startService(workspace, { flags: SMALL_CACHE })
 
+  const bareKnown = await startBareKnown(workspace)
+
   for (const { kilobytes, count, hot: target } of SIZES) {
     const image = padded(await photo(320, 213), kilobytes * 1_000)
     const hashes = await uploadMany(cold, image, count)
@@ -57,6 +61,7 @@ await withWorkspace(async (workspace) => {
       hashes.map((hash) => `/${hash}`),
     )
 
+    const bare = await startBare(workspace, kilobytes * 1_000)
     const contenders: Contender[] = []
     const hotFloor = 'nginx, one image'
     const coldFloor = `nginx, ${count} images in turn`
@@ -65,6 +70,11 @@ await withWorkspace(async (workspace) => {
     if (nginx !== undefined)
       contenders.push({ name: hotFloor, run: () => load({ server: nginx, url: nginx.url + file }) })
     contenders.push(
+      {
+        name: `bare node:http, ${kilobytes} KB`,
+        ...floor(hotFloor),
+        run: () => load({ server: bare, url: bare.url }),
+      },
       {
         name: '@fastify/static, one image',
         ...floor(hotFloor),
@@ -91,5 +101,22 @@ await withWorkspace(async (workspace) => {
       })
     }
     await compare(`Originals of ${kilobytes} KB`, contenders)
+
+    const header = `If-None-Match: "${hashes[0]}"`
+    const knownFloor = 'bare node:http, a 304'
+    await compare(`What clients have, and what is made of originals of ${kilobytes} KB`, [
+      { name: knownFloor, run: () => load({ server: bareKnown, url: bareKnown.url }) },
+      {
+        name: '`/i/`, a 304',
+        floor: knownFloor,
+        target: KNOWN,
+        run: () => load({ server: hot, url: hot.url + path, header }),
+      },
+      {
+        name: '`/i/`, a derivative from memory',
+        floor: knownFloor,
+        run: () => load({ server: hot, url: `${hot.url}${path}&m=w_160` }),
+      },
+    ])
   }
 })

@@ -16,6 +16,11 @@ export async function startBareProcesses(workspace: Workspace, size: number, cou
   return startConstant(workspace, fileURLToPath(import.meta.url), size, count)
 }
 
+/** The least that Node can do for a 304. */
+export async function startBareKnown(workspace: Workspace): Promise<Server> {
+  return startConstant(workspace, fileURLToPath(import.meta.url), 0)
+}
+
 /** The same answer by Fastify, serialised by a response schema. */
 export async function startFastify(workspace: Workspace, size: number): Promise<Server> {
   return startConstant(
@@ -47,6 +52,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 function answerConstant(size: number): void {
   const body = Buffer.from(JSON.stringify({ status: 200, text: '' }).padEnd(size))
   const server = createServer((_request, response) => {
+    if (size === 0) {
+      response.writeHead(304, { etag: `"${'a'.repeat(32)}"` })
+      response.end()
+      return
+    }
     response.writeHead(200, {
       'content-type': 'application/json; charset=utf-8',
       'content-length': body.byteLength,

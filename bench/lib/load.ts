@@ -19,13 +19,15 @@ export interface Load {
   readonly server: Pick<Server, 'pid'>
   readonly url: string
   readonly connections?: number
+  /** `Name: value`. */
+  readonly header?: string
   /** A wrk script from `rotation`. */
   readonly script?: string
 }
 
 /** Asks one address over and over, and tells how many answers a second came and what each cost the server. */
 export async function load(
-  { server, url, connections = 32, script }: Load,
+  { server, url, connections = 32, header, script }: Load,
   seconds = SECONDS,
 ): Promise<Sample> {
   if (tool === undefined) throw new Error('no load generator: install wrk, or run npm ci in bench')
@@ -36,7 +38,8 @@ export async function load(
 
   async function wrk() {
     const scripts = script === undefined ? [] : ['-s', script]
-    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...scripts, url]
+    const headers = header === undefined ? [] : ['-H', header]
+    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...headers, ...scripts, url]
     const { stdout } = await client('wrk', args)
     if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`failed answers from ${url}:\n${stdout}`)
     const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])

@@ -23,6 +23,11 @@ export class VersionedCache<V extends {}> {
     this.#version = database.version(topic)
   }
 
+  /** The value under `key` where it is known at this moment. */
+  peek(key: string): V | undefined {
+    return this.#database.version(this.#topic) === this.#version ? this.#entries.get(key) : undefined
+  }
+
   /** The value under `key`, read by `read` unless it is known. What is undefined is not kept. */
   async get(key: string, read: () => Promise<V | undefined>): Promise<V | undefined> {
     const version = this.#database.version(this.#topic)

@@ -25,12 +25,13 @@ export function openFilesLimit(): number | undefined {
   }
 }
 
-/**
- * Keeps a server's connections below `bound`. Some more are let in, to be told so and closed.
- * @returns whether a connection is one of those
- */
-export function boundConnections(server: Server, bound: number): (socket: Socket) => boolean {
-  const surplus = new WeakSet<Socket>()
+const surplus = new WeakSet<Socket>()
+
+/** Whether a connection is past the bound of its server. */
+export const isSurplus = (socket: Socket): boolean => surplus.has(socket)
+
+/** Keeps a server's connections below `bound`. Some more are let in, to be told so and closed. */
+export function boundConnections(server: Server, bound: number): void {
   let open = 0
   server.maxConnections = bound + Math.min(SURPLUS, Math.ceil(bound / 4))
   server.on('connection', (socket: Socket) => {
@@ -41,5 +42,4 @@ export function boundConnections(server: Server, bound: number): (socket: Socket
     const closing = setTimeout(() => socket.destroySoon(), SURPLUS_IDLE_MS)
     socket.once('close', () => clearTimeout(closing))
   })
-  return (socket) => surplus.has(socket)
 }

@@ -1,4 +1,5 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { RequestSeconds } from './request-seconds.ts'
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
@@ -9,13 +10,10 @@ export type Measurements = readonly object[]
 export class Metrics {
   readonly registry = new Registry()
   #gather: (() => Promise<readonly Measurements[]>) | undefined
-  readonly #requests = this.histogram('catalejo_http_request_seconds', 'Time to answer a request', [
-    'method',
-    'route',
-    'status',
-  ])
-
-  readonly #series = new Map<string, { observe(seconds: number): void }>()
+  readonly #requests = new RequestSeconds(
+    { name: 'catalejo_http_request_seconds', help: 'Time to answer a request', registers: [this.registry] },
+    SECONDS,
+  )
 
   constructor() {
     collectDefaultMetrics({ register: this.registry })
@@ -72,13 +70,6 @@ export class Metrics {
   }
 
   observeRequest(method: string, route: string, status: number, seconds: number): void {
-    // Methods, routes and statuses are few, so looking the series up by one text is safe, and quick.
-    const key = `${method} ${status} ${route}`
-    let series = this.#series.get(key)
-    if (series === undefined) {
-      series = this.#requests.labels({ method, route, status })
-      this.#series.set(key, series)
-    }
-    series.observe(seconds)
+    this.#requests.count(method, route, status, seconds)
   }
 }

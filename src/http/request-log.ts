@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { hostname } from 'node:os'
 import { pid } from 'node:process'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -7,22 +8,40 @@ import type { Metrics } from './metrics.ts'
 /** What stands for the status of a request whose client went away before its answer (as nginx has it). */
 const CLIENT_LEFT = 499
 
+/** Told of an answer before it is written; `route` is asked for when it has left. */
+export type ObserveAnswer = (
+  response: ServerResponse,
+  id: string,
+  ip: string,
+  method: string,
+  route: () => string,
+) => void
+
+let requests = 0
+export const nextRequestId = (): string => `req-${(++requests).toString(36)}`
+
 /**
  * Measures and logs every request once, when its answer has left or its client has: Fastify's own hook for
  * that is silent about the second.
  */
-export function observeRequests(app: FastifyInstance, metrics: Metrics, log: Logger): void {
+export function observeAnswers(metrics: Metrics, log: Logger): ObserveAnswer {
   const writeLine = requestLines(log)
-  app.addHook('onRequest', (request, reply, done) => {
+  return (response, id, ip, method, route) => {
     const start = performance.now()
-    const response = reply.raw
-    response.once('close', () => {
+    // Comes once.
+    response.on('close', () => {
       const ms = performance.now() - start
       const status = response.writableFinished ? response.statusCode : CLIENT_LEFT
-      const route = request.routeOptions.url ?? 'unknown'
-      metrics.observeRequest(request.method, route, status, ms / 1000)
-      writeLine(request, route, status, ms)
+      const name = route()
+      metrics.observeRequest(method, name, status, ms / 1000)
+      writeLine(id, ip, method, name, status, ms)
     })
+  }
+}
+
+export function observeRequests(app: FastifyInstance, observe: ObserveAnswer): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    observe(reply.raw, request.id, request.ip, request.method, () => request.routeOptions.url ?? 'unknown')
     done()
   })
 }
@@ -36,11 +55,11 @@ function requestLines(log: Logger) {
   const { info } = log.levels.values
   // The library tells its bindings without these two.
   const process = JSON.stringify({ pid, hostname: hostname(), ...log.bindings() }).slice(1, -1)
-  return ({ id, ip, method }: FastifyRequest, route: string, status: number, ms: number) => {
+  return (id: string, ip: string, method: string, route: string, status: number, ms: number) => {
     if (!log.isLevelEnabled('info')) return
     output.write(
       `{"level":${info},"time":${Date.now()},${process},"reqId":"${id}","method":"${method}","route":"${route}",` +
-        `"status":${status},"ms":${ms.toFixed(3)},"ip":${JSON.stringify(ip)},"msg":"request"}\n`,
+        `"status":${status},"ms":${Math.round(ms * 1000) / 1000},"ip":${JSON.stringify(ip)},"msg":"request"}\n`,
     )
   }
 }

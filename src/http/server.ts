@@ -1,17 +1,19 @@
-import type { Server } from 'node:http'
-import cors from '@fastify/cors'
+import { createServer as createHttpServer, type Server } from 'node:http'
 import swagger from '@fastify/swagger'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { Overload } from '../core/errors.ts'
-import { boundConnections, connectionBound, openFilesLimit } from './connections.ts'
+import { boundConnections, connectionBound, isSurplus, openFilesLimit } from './connections.ts'
+import { AnswersAtOnce } from './at-once.ts'
+import { clientAddress, trustOf } from './client-address.ts'
+import { allowOrigins, corsHeaders } from './cors.ts'
 import { answerErrors, refusalOf, send } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { parseQuery } from './parameters.ts'
 import { answerRawError, MAX_URL_BYTES } from './raw-errors.ts'
 import { finishDocument } from './openapi-finish.ts'
 import { API_DESCRIPTION } from './openapi.ts'
-import { observeRequests } from './request-log.ts'
+import { nextRequestId, observeAnswers, observeRequests } from './request-log.ts'
 import { endConnectionsOnClose } from './stopping.ts'
 
 /** The largest head of a request (address and headers). */
@@ -23,6 +25,15 @@ const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 72_000
 /** A connection on which nothing moves. */
 const IDLE_TIMEOUT_MS = 130_000
+const HTTP_OPTIONS = {
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  maxHeaderSize: MAX_HEAD_BYTES,
+  connectionsCheckingInterval: 5_000,
+  // Missing in HTTP/1.1 it is refused all the same (RFC 9112, section 3.2), but with our JSON.
+  requireHostHeader: false,
+}
 
 export interface ServerOptions {
   readonly log: Logger
@@ -37,34 +48,40 @@ export interface ServerOptions {
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { metrics } = options
   const log: FastifyBaseLogger = options.log
+  const observe = observeAnswers(metrics, options.log)
+  const trusted = trustOf(options.trustedProxies)
+  const headersFor = corsHeaders(options.corsOrigins)
+  const atOnce = new AnswersAtOnce(observe, headersFor, clientAddress(trusted))
+  const bound = connectionBound(options.maxConnections, openFilesLimit())
   const app = fastify<Server>({
     loggerInstance: log,
     // Fastify's own lines carry the address, and with it the key.
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (logger) => logger,
-    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    connectionTimeout: IDLE_TIMEOUT_MS,
+    genReqId: nextRequestId,
+    trustProxy: options.trustedProxies.length > 0 ? trusted : false,
+    // Called once for each address that the host's name stands for.
+    serverFactory: (general) => {
+      const server = createHttpServer(HTTP_OPTIONS, (request, response) => {
+        // While it stops, and where there are too many, the framework tells each client to close its connection.
+        const isAtOnce = server.listening && !isSurplus(request.socket) && atOnce.answer(request, response)
+        if (!isAtOnce) general(request, response)
+      })
+      boundConnections(server, bound)
+      endConnectionsOnClose(server)
+      return server.setTimeout(IDLE_TIMEOUT_MS)
+    },
     forceCloseConnections: 'idle',
     // What arrives on an open connection while the server stops is still answered: Fastify's 503 is not our JSON.
     return503OnClosing: false,
-    http: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      maxHeaderSize: MAX_HEAD_BYTES,
-      connectionsCheckingInterval: 5_000,
-      // Missing in HTTP/1.1 it is refused all the same (RFC 9112, section 3.2), but with our JSON.
-      requireHostHeader: false,
-    },
     routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_URL_BYTES },
     clientErrorHandler: answerRawError,
     frameworkErrors: (_error, _request, reply) => {
       send(reply, refusalOf(400))
     },
   })
-  const isSurplus = boundConnections(app.server, connectionBound(options.maxConnections, openFilesLimit()))
-  endConnectionsOnClose(app.server)
 
+  app.decorate('atOnce', atOnce)
   // Declared at once, so that all requests are objects of one shape.
   app.decorateRequest('identity', undefined)
   app.decorateRequest('releaseBody', undefined)
@@ -75,7 +92,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   // The endpoints check their parameters themselves, to answer in the contract's words.
   app.setValidatorCompiler(() => () => true)
 
-  observeRequests(app, metrics, options.log)
+  observeRequests(app, observe)
   app.addHook('onRequest', (request, reply, done) => {
     if (isSurplus(request.raw.socket)) {
       send(reply.header('connection', 'close'), new Overload())
@@ -86,16 +103,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     } else done()
   })
   answerErrors(app)
-  if (options.corsOrigins.length > 0) {
-    await app.register(cors, {
-      origin: options.corsOrigins.includes('*') ? '*' : [...options.corsOrigins],
-      methods: ['GET', 'HEAD', 'POST', 'DELETE'],
-      exposedHeaders: ['Link', 'Retry-After', 'ETag'],
-      maxAge: 86_400,
-      // An OPTIONS that is no preflight is answered as one: the plugin's refusal is plain text.
-      strictPreflight: false,
-    })
-  }
+  if (options.corsOrigins.length > 0) allowOrigins(app, headersFor)
   await app.register(swagger, {
     openapi: { ...API_DESCRIPTION, info: { ...API_DESCRIPTION.info, version: options.version } },
     transformObject: (made) =>

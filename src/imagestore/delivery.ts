@@ -4,7 +4,6 @@ import type { BlobAddress, BlobStore } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
 import type { Derivative, DerivativeCache } from './derivatives/cache.ts'
-import { derivativeName } from './derivatives/rendering.ts'
 import type { Rendered } from './derivatives/sealed.ts'
 import type { ImageEngine } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
@@ -80,6 +79,18 @@ export class Delivery {
     return (await this.#database.first(blobByKey(key))) !== undefined
   }
 
+  /** The same where it is known at this moment. */
+  known(hash: ImageHash): BlobRow | undefined {
+    return this.#lookups.peek(hash)
+  }
+
+  /** What is in memory of a blob: its bytes, or those of a derivative. */
+  atHand(blobKey: string, name: string | undefined): Rendered | undefined {
+    const hot = this.#hot.get(name === undefined ? blobKey : `${blobKey}/${name}`)
+    if (hot !== undefined) this.hits++
+    return hot
+  }
+
   /** The bytes as they were uploaded; undefined when the blob was deleted meanwhile. */
   async original(blob: BlobRow): Promise<Content | undefined> {
     if (blob.size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) {
@@ -106,9 +117,11 @@ export class Delivery {
     return size < this.#redirectBytes ? undefined : () => locate(key, mime)
   }
 
-  /** The image that `plan` describes; undefined when the blob was deleted meanwhile. */
-  async derivative(blob: BlobRow, plan: Plan): Promise<Derivative | undefined> {
-    const name = derivativeName(plan)
+  /**
+   * The image that `plan` describes; undefined when the blob was deleted meanwhile.
+   * @param name from `derivativeName`
+   */
+  async derivative(blob: BlobRow, plan: Plan, name: string): Promise<Derivative | undefined> {
     const key = `${blob.key}/${name}`
     const cached = this.#fromMemory(key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
@@ -7,19 +6,16 @@ import { Overload, Refusal } from '../../core/errors.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
 import { problem } from '../../http/json-schema.ts'
 import type { Content, Delivery } from '../delivery.ts'
+import { derivativeName } from '../derivatives/rendering.ts'
 import { readLink, type LinkTarget } from '../link.ts'
 import { isLost } from '../lost.ts'
-import {
-  canonical,
-  formatOfExtension,
-  isIdentity,
-  parseModifiers,
-  type ModifierFault,
-} from '../modifiers/index.ts'
+import { formatOfExtension, isIdentity, parseModifiers, type ModifierFault } from '../modifiers/index.ts'
 import type { Plan } from '../modifiers/index.ts'
 import type { BlobRow } from '../queries.ts'
 import { EXAMPLE_HASH } from '../schemas.ts'
 import { NO_IMAGE } from './get.ts'
+import { knownHeaders, SAFE_HEADERS, wholeHeaders } from './link-headers.ts'
+import { ReadyLinks } from './ready-links.ts'
 
 const LOST_IMAGE = 'Los datos de la imagen se perdieron, hay que subirla de nuevo'
 
@@ -39,7 +35,7 @@ const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
 /** What a link's modifier and extension come to. */
 type Wanted =
   | { readonly kind: 'original' }
-  | { readonly kind: 'derivative'; readonly plan: Plan; readonly suffix: string }
+  | { readonly kind: 'derivative'; readonly plan: Plan; readonly name: string }
   | { readonly kind: 'fault'; readonly fault: ModifierFault }
   /** The extension is of no format that can be made. */
   | { readonly kind: 'none' }
@@ -58,6 +54,9 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
     if (result.kind === 'original' || result.kind === 'derivative') read.set(key, result)
     return result
   }
+
+  const ready = new ReadyLinks(delivery)
+  app.atOnce.add(`${app.prefix}/i/`, `${app.prefix}/i/*`, (link, request) => ready.find(link, request))
 
   const prefixLength = `${app.prefix}/i/`.length
   const schema = {
@@ -99,19 +98,22 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
   }
 
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    const target = readLink((request.raw.url ?? '').slice(prefixLength))
+    const link = (request.raw.url ?? '').slice(prefixLength)
+    const target = readLink(link)
     const blob = target === undefined ? undefined : await delivery.find(target.hash)
     if (target === undefined || blob === undefined) throw new Refusal(404, NO_IMAGE)
     const want = wanted(target, blob.format)
     if (want.kind === 'none') throw new Refusal(404, NO_IMAGE)
     if (want.kind === 'fault') throw new Refusal(400, describe(want.fault))
-    const etag = want.kind === 'original' ? `"${blob.hash}"` : `"${blob.hash}-${want.suffix}"`
+    const name = want.kind === 'derivative' ? want.name : undefined
+    const etag = name === undefined ? `"${blob.hash}"` : `"${blob.hash}-${name.slice(0, 16)}"`
+    ready.note(link, { hash: target.hash, blobKey: blob.key, name, etag })
     if (matches(request.headers['if-none-match'], etag)) {
-      return reply.code(304).headers(SAFE_HEADERS).header('etag', etag).send()
+      return reply.code(304).headers(knownHeaders(etag)).send()
     }
     if (isLost(blob.key)) throw new Refusal(410, LOST_IMAGE, { headers: { 'cache-control': 'no-store' } })
     const content =
-      want.kind === 'original' ? await delivery.original(blob) : await derivative(blob, want.plan)
+      want.kind === 'original' ? await delivery.original(blob) : await derivative(blob, want.plan, want.name)
     if (content === undefined) throw await absence(blob)
     if (content.kind === 'stream' && content.locate !== undefined && request.method === 'GET') {
       const { url, seconds } = await content.locate()
@@ -135,8 +137,8 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
     return new Refusal(404, NO_IMAGE)
   }
 
-  async function derivative(blob: BlobRow, plan: Plan): Promise<Content | undefined> {
-    const derived = await delivery.derivative(blob, plan)
+  async function derivative(blob: BlobRow, plan: Plan, name: string): Promise<Content | undefined> {
+    const derived = await delivery.derivative(blob, plan, name)
     switch (derived?.kind) {
       case undefined:
       case 'bytes':
@@ -151,18 +153,6 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
   }
 }
 
-/**
- * The bytes under a hash never change, so caches may keep them for good. A stored SVG may carry script: these
- * headers keep a browser from running it, or from taking an image for anything else.
- */
-const SAFE_HEADERS = {
-  'cache-control': 'public, max-age=31536000, immutable',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-  'x-content-type-options': 'nosniff',
-  'cross-origin-resource-policy': 'cross-origin',
-  'accept-ranges': 'bytes',
-}
-
 function readWanted(extension: string | undefined, modifier: string | undefined, format: string): Wanted {
   const isOwn = extension === undefined || EXTENSIONS[format]?.includes(extension) === true
   const asked = isOwn ? undefined : formatOfExtension(extension)
@@ -171,7 +161,7 @@ function readWanted(extension: string | undefined, modifier: string | undefined,
   if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
   const { plan } = parsed
   if (isIdentity(plan)) return { kind: 'original' }
-  return { kind: 'derivative', plan, suffix: hash('sha256', canonical(plan)).slice(0, 16) }
+  return { kind: 'derivative', plan, name: derivativeName(plan) }
 }
 
 function describe(fault: ModifierFault): string {
@@ -205,12 +195,7 @@ async function sendContent(
   const body = isHead ? undefined : await readPart(content, start, end, absence)
   // From here on nothing can fail: an error must not go out with headers that let it be kept for a year.
   if (range.kind === 'part') reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
-  return reply
-    .headers(SAFE_HEADERS)
-    .header('etag', etag)
-    .header('content-length', end - start + 1)
-    .type(content.mime)
-    .send(body)
+  return reply.headers(wholeHeaders(etag, content.mime, end - start + 1)).send(body)
 }
 
 async function readPart(

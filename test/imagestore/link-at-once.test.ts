@@ -1,0 +1,127 @@
+/** Links answered in front of the framework: nobody can tell, and nothing is answered so that should not be. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { call } from '../support/http.ts'
+import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const photo = await gradient(600, 400).jpeg().toBuffer()
+const hash = expectedHash(photo)
+const ORIGIN = 'https://panel.ejemplo.cl'
+
+suite('a link answered at once', () => {
+  let service: TestService
+  let client: ImageClient
+  let atOnce = 0
+
+  before(async () => {
+    service = await startService({
+      flags: { 'trusted-proxies': '127.0.0.1', 'cors-origins': `${ORIGIN},https://otro.cl` },
+    })
+    client = new ImageClient(service.url, service.imageKey)
+    await client.upload(photo)
+    const lane = service.app.server.atOnce
+    const answer = lane.answer.bind(lane)
+    Object.assign(lane, {
+      answer: (request: IncomingMessage, response: ServerResponse) => {
+        const done = answer(request, response)
+        if (done) atOnce++
+        return done
+      },
+    })
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  let others = 0
+  /** Known only until any image changes: the next request takes the general way. */
+  async function forget() {
+    const { status } = await client.upload(await gradient(20, ++others).png().toBuffer())
+    assert.equal(status, 200)
+  }
+
+  /** The same request again and again: all there is of the answer, and how many of them were at once. */
+  async function ask(path: string, init: RequestInit, times: number) {
+    const earlier = atOnce
+    const answers = []
+    for (let i = 0; i < times; i++) {
+      const response = await client.link(path, init)
+      const headers = [...response.headers].filter(([name]) => name !== 'date')
+      answers.push({ status: response.status, headers, body: (await bytesOf(response)).toString('base64') })
+    }
+    return { answers, atOnce: atOnce - earlier }
+  }
+
+  /** What a request is answered in the general way, and what at once. */
+  async function both(path: string, init: RequestInit) {
+    const first = await ask(path, init, 1)
+    assert.equal(first.atOnce, 0)
+    // PostgreSQL tells of a commit a moment later, and then all is forgotten again.
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const { answers, atOnce } = await ask(path, init, 1)
+      if (atOnce === 1) return [first.answers[0], answers[0]]
+    }
+    assert.fail('never at once')
+  }
+
+  for (const [name, path] of [
+    ['an original', hash],
+    ['a derivative', `${hash}&m=w_80`],
+    ['a derivative asked for in the query', `${hash}.webp?m=w_80`],
+  ] as const) {
+    for (const [kind, init] of [
+      ['GET', {}],
+      ['HEAD', { method: 'HEAD' }],
+      ['from a page', { headers: { origin: ORIGIN } }],
+      ['from a page that may not', { headers: { origin: 'https://ajeno.cl' } }],
+    ] as const) {
+      test(`${name}, ${kind}: the same as the first time`, async () => {
+        await forget()
+        const [first, atOnce] = await both(path, init)
+        assert.equal(first?.status, 200)
+        assert.deepEqual(atOnce, first)
+      })
+    }
+
+    test(`${name}: 304`, async () => {
+      const etag = (await client.link(path)).headers.get('etag') ?? ''
+      await forget()
+      const [first, atOnce] = await both(path, { headers: { 'if-none-match': etag } })
+      assert.equal(first?.status, 304)
+      assert.deepEqual(atOnce, first)
+    })
+  }
+
+  test('ranges, other methods and what is no link are not', async () => {
+    for (const [path, init, status] of [
+      [hash, { headers: { range: 'bytes=0-9' } }, 206],
+      [hash, { method: 'POST' }, 405],
+      [`${hash}&m=nada`, {}, 400],
+      [`${hash}.nada`, {}, 404],
+    ] as const) {
+      const { answers, atOnce } = await ask(path, init, 2)
+      assert.deepEqual([atOnce, answers.map((answer) => answer.status)], [0, [status, status]])
+    }
+  })
+
+  test('is logged and measured as others are', async () => {
+    await forget()
+    const before = service.log().split('\n').length
+    await both(hash, { headers: { 'x-forwarded-for': '203.0.113.7' } })
+    while (service.log().split('\n').length < before + 2) await new Promise(setImmediate)
+    const line: unknown = JSON.parse(service.log().trim().split('\n').at(-1) ?? '')
+    assert.ok(typeof line === 'object' && line !== null && 'reqId' in line && 'ms' in line)
+    const { msg, method, route, status, ip } = { msg: '', method: '', route: '', status: 0, ip: '', ...line }
+    assert.deepEqual([msg, method, route, status, ip], ['request', 'GET', '/i/*', 200, '203.0.113.7'])
+    const { text } = await call(service, '/metrics')
+    assert.match(text, /catalejo_http_request_seconds_count{method="GET",route="\/i\/\*",status="200"} \d+/)
+  })
+
+  test('a deleted image is gone from the next request on', async () => {
+    await ask(`${hash}&m=w_80`, {}, 2)
+    assert.equal((await client.remove(hash)).status, 200)
+    for (const path of [hash, `${hash}&m=w_80`]) assert.equal((await client.link(path)).status, 404)
+    await client.upload(photo)
+    assert.equal((await client.link(hash)).status, 200)
+  })
+})
