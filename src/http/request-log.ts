@@ -16,12 +16,14 @@ export function observeRequests(app: FastifyInstance, metrics: Metrics, log: Log
   app.addHook('onRequest', (request, reply, done) => {
     const start = performance.now()
     const response = reply.raw
+    // While it is connected: of a client that has left nobody knows the address.
+    const { ip } = request
     response.once('close', () => {
       const ms = performance.now() - start
       const status = response.writableFinished ? response.statusCode : CLIENT_LEFT
       const route = request.routeOptions.url ?? 'unknown'
       metrics.observeRequest(request.method, route, status, ms / 1000)
-      writeLine(request, route, status, ms)
+      writeLine(request, ip, route, status, ms)
     })
     done()
   })
@@ -36,7 +38,7 @@ function requestLines(log: Logger) {
   const { info } = log.levels.values
   // The library tells its bindings without these two.
   const process = JSON.stringify({ pid, hostname: hostname(), ...log.bindings() }).slice(1, -1)
-  return ({ id, ip, method }: FastifyRequest, route: string, status: number, ms: number) => {
+  return ({ id, method }: FastifyRequest, ip: string, route: string, status: number, ms: number) => {
     if (!log.isLevelEnabled('info')) return
     output.write(
       `{"level":${info},"time":${Date.now()},${process},"reqId":"${id}","method":"${method}","route":"${route}",` +
