@@ -12,7 +12,7 @@ import { answerRawError, MAX_URL_BYTES } from './raw-errors.ts'
 import { finishDocument } from './openapi-finish.ts'
 import { API_DESCRIPTION } from './openapi.ts'
 import { observeRequests } from './request-log.ts'
-import { endConnectionsOnClose } from './stopping.ts'
+import { Stopping } from './stopping.ts'
 
 /** The largest head of a request (address and headers). */
 const MAX_HEAD_BYTES = 32_768
@@ -31,6 +31,12 @@ export interface ServerOptions {
   readonly corsOrigins: readonly string[]
   readonly maxConnections: number
   readonly version: string
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly stopping: Stopping
+  }
 }
 
 /** An HTTP server with the manners that all routes share, and no route yet. */
@@ -63,7 +69,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     },
   })
   const isSurplus = boundConnections(app.server, connectionBound(options.maxConnections, openFilesLimit()))
-  endConnectionsOnClose(app.server)
+  app.decorate('stopping', new Stopping(app.server))
 
   // Declared at once, so that all requests are objects of one shape.
   app.decorateRequest('identity', undefined)
