@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ADD, LIST } from '../support/domains.ts'
 import { call, send } from '../support/http.ts'
+import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -19,12 +21,14 @@ async function requestLines(): Promise<Record<string, unknown>[]> {
 }
 
 test('every request is one JSON line with an id, the route and no address', async () => {
-  const before = new Set((await requestLines()).map(({ reqId }) => reqId))
+  // Of one process; another may have the same.
+  const idOf = ({ reqId, pid }: Record<string, unknown>) => `${String(pid)} ${String(reqId)}`
+  const before = new Set((await requestLines()).map(idOf))
   await call(service, LIST, { query: { api: service.domainKey, search: 'secreto' } })
   await call(service, '/i/secreto')
   await call(service, '/secreto?a=secreto')
   await send(service, ADD, { data: 'secreto' }, { query: { api: service.domainKey } })
-  const added = (await requestLines()).filter(({ reqId }) => !before.has(reqId))
+  const added = (await requestLines()).filter((line) => !before.has(idOf(line)))
   // In no order: they may have reached several processes.
   assert.deepEqual(
     added.map(({ method, route, status, ip }) => [method, route, status, ip].join(' ')).toSorted(),
@@ -35,11 +39,21 @@ test('every request is one JSON line with an id, the route and no address', asyn
       `POST ${ADD} 500 127.0.0.1`,
     ],
   )
-  const ids = added.map(({ reqId }) => reqId)
-  assert.equal(new Set(ids).size, 4)
-  for (const id of ids) assert.equal(typeof id, 'string')
+  assert.equal(new Set(added.map(idOf)).size, 4)
+  for (const { reqId } of added) assert.equal(typeof reqId, 'string')
   for (const { ms, time } of added) assert.deepEqual([typeof ms, typeof time], ['number', 'number'])
   assert.equal((await service.log()).includes('secreto'), false)
+})
+
+test('a client that left before its answer is logged with its address', async () => {
+  const connection = await RawConnection.open(service)
+  const head = `POST ${ADD}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n`
+  await new Promise<void>((sent) => connection.socket.write(`${head}data`, () => sent()))
+  connection.close()
+  let left: unknown[] = []
+  for (const deadline = Date.now() + 10_000; left.length === 0 && Date.now() < deadline; await pause(10))
+    left = (await requestLines()).filter(({ status }) => status === 499).map(({ route, ip }) => [route, ip])
+  assert.deepEqual(left, [[ADD, '127.0.0.1']])
 })
 
 test('requests are measured by route and status', async () => {

@@ -44,8 +44,8 @@ test('300 a minute unless set otherwise, over all endpoints and places of the ke
     assert.equal((await call(service, '/api/v1/imagestore/get?api=mala')).status, 401)
   }
   const body = new URLSearchParams({ api: 'mala' })
-  if (service.lagMs > 0) {
-    // Of several processes each hears of the others' when it has one more to tell of.
+  // Of several processes each tells of its own, then hears of the others' when it has one more to tell of.
+  for (let round = 0; service.lagMs > 0 && round < 2; round++) {
     for (let i = 0; i < 4; i++) await call(service, '/api/v1/domainwatch/add', { body })
     await pause(service.lagMs)
   }
