@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config/config.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
@@ -12,6 +13,7 @@ import { exchangeFailures, hasOverFailures, sweepFailures } from './http/failed-
 import { FailedKeys } from './http/failed-keys.ts'
 import { BodyBudget } from './http/request-body.ts'
 import { createServer } from './http/server.ts'
+import type { Parting } from './http/stopping.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { imagestoreRoutes, maxBodyBytes, openImagestore, type Imagestore } from './imagestore/index.ts'
 import { FOREIGN_STORE, STRANGE_STORE } from './imagestore/ownership.ts'
@@ -23,6 +25,7 @@ const BODY_MEMORY = 256 * 1024 * 1024
 const MAX_CONNECTIONS = 20_000
 /** From the order to stop until connections with an unfinished request are cut. */
 const STOP_GRACE_MS = 7_000
+const AT_ONCE: Parting = { delayMs: 0, lingerMs: 0 }
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 /** How often a process looks whether there is work that one does for all. */
@@ -35,8 +38,8 @@ export interface App {
   readonly server: FastifyInstance
   /** Where clients find the service, with the path it is served under. */
   readonly baseUrl: string
-  /** No new connections; requests in flight finish, or are cut after a while. */
-  close(): Promise<void>
+  /** No new connections; requests in flight finish, or are cut after a while. Gently: see `Parting`. */
+  close(parting?: Parting): Promise<void>
 }
 
 /** Settings to a running service: the only file that knows all parts. */
@@ -56,7 +59,11 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
     context,
     server,
     baseUrl,
-    async close() {
+    async close({ delayMs, lingerMs } = AT_ONCE) {
+      server.stopping.begin(lingerMs)
+      await pause(delayMs)
+      // Once around: clients whose connection waits to be accepted believe that they are being served.
+      await nextTurn()
       const cut = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS)
       images.derivatives.stopSweeps()
       await Promise.all([server.close(), stopChores()])

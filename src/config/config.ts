@@ -74,6 +74,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     timeZone: read(settings.timeZone),
     dnsServers: read(settings.dnsServers),
     workers: read(settings.workers),
+    stopDelay: read(settings.stopDelay),
     logLevel: read(settings.logLevel),
     trustedProxies: read(settings.trustedProxies),
     corsOrigins: read(settings.corsOrigins),

@@ -58,6 +58,12 @@ export const settings = {
     dnsServers,
   ),
   workers: setting('workers', 'processes that serve, a number or auto for one a core', 1, workers),
+  stopDelay: setting(
+    'stop-delay',
+    'seconds for which new connections are still taken after the order to stop, not ready any more',
+    0,
+    integer(0, 60),
+  ),
   logLevel: setting(
     'log-level',
     'least level that is logged',

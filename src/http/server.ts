@@ -14,7 +14,7 @@ import { answerRawError, MAX_URL_BYTES } from './raw-errors.ts'
 import { finishDocument } from './openapi-finish.ts'
 import { API_DESCRIPTION } from './openapi.ts'
 import { nextRequestId, observeAnswers, observeRequests } from './request-log.ts'
-import { endConnectionsOnClose } from './stopping.ts'
+import { Stopping } from './stopping.ts'
 
 /** The largest head of a request (address and headers). */
 const MAX_HEAD_BYTES = 32_768
@@ -44,6 +44,12 @@ export interface ServerOptions {
   readonly version: string
 }
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly stopping: Stopping
+  }
+}
+
 /** An HTTP server with the manners that all routes share, and no route yet. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { metrics } = options
@@ -52,6 +58,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const trusted = trustOf(options.trustedProxies)
   const headersFor = corsHeaders(options.corsOrigins)
   const atOnce = new AnswersAtOnce(observe, headersFor, clientAddress(trusted))
+  const stopping = new Stopping()
   const bound = connectionBound(options.maxConnections, openFilesLimit())
   const app = fastify<Server>({
     loggerInstance: log,
@@ -64,11 +71,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     serverFactory: (general) => {
       const server = createHttpServer(HTTP_OPTIONS, (request, response) => {
         // While it stops, and where there are too many, the framework tells each client to close its connection.
-        const isAtOnce = server.listening && !isSurplus(request.socket) && atOnce.answer(request, response)
+        const isCalm = !stopping.isStopping && !isSurplus(request.socket)
+        const isAtOnce = isCalm && atOnce.answer(request, response)
         if (!isAtOnce) general(request, response)
       })
       boundConnections(server, bound)
-      endConnectionsOnClose(server)
+      stopping.watch(server)
       return server.setTimeout(IDLE_TIMEOUT_MS)
     },
     forceCloseConnections: 'idle',
@@ -82,6 +90,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   })
 
   app.decorate('atOnce', atOnce)
+  app.decorate('stopping', stopping)
   // Declared at once, so that all requests are objects of one shape.
   app.decorateRequest('identity', undefined)
   app.decorateRequest('releaseBody', undefined)

@@ -6,6 +6,8 @@ import { requestLog } from './request-log.ts'
 const READY_TIMEOUT_MS = 2_000
 const NOT_READY = 'El servicio no está listo'
 
+const notReady = () => new Refusal(503, NOT_READY, { headers: { 'retry-after': '1' } })
+
 /** Rejects when a part that the service cannot do without does not answer. */
 export type ReadyCheck = () => Promise<void>
 
@@ -46,12 +48,13 @@ export function serviceRoutes(app: FastifyInstance, metrics: Metrics, checks: re
       },
     },
     async (request) => {
+      if (app.stopping.isStopping) throw notReady()
       try {
         await withTimeout(Promise.all(checks.map((check) => check())), READY_TIMEOUT_MS)
         return { status: 200 }
       } catch (error) {
         requestLog(request).error({ err: error }, 'not ready')
-        throw new Refusal(503, NOT_READY, { headers: { 'retry-after': '1' } })
+        throw notReady()
       }
     },
   )

@@ -57,13 +57,54 @@ test('SIGTERM: requests in flight finish, new connections are refused, exit 0', 
   await call(service, '/healthz')
   const stopped = service.stop()
   await idle.closed()
-  await assert.rejects(call(service, '/healthz'))
+  await assert.rejects(RawConnection.open(service))
   // The rest of the body, and another request behind it as pipelining clients send it.
   flying.send('=[]GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n')
   assert.equal((await flying.reply())?.body, '{"status":200,"count":0}')
   assert.equal((await flying.reply())?.body, '{"status":200}')
   await flying.closed()
   assert.equal((await stopped).code, 0)
+})
+
+test('SIGTERM: what was on its way on a connection that is open is answered, and is its last', async () => {
+  await using folder = await temporaryFolder()
+  await using service = await serve(['--data', folder.path])
+  const api = await newKey(folder.path)
+  const open = await Promise.all(Array.from({ length: 3 }, () => RawConnection.open(service)))
+  const [used, , idle] = open
+  const reply = async (connection: RawConnection | undefined, request: string) => {
+    connection?.send(request)
+    return connection?.reply()
+  }
+  const read = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
+  assert.equal((await reply(used, read))?.headers['connection'], 'keep-alive')
+  const stopped = service.stop()
+  // Nobody listens any more.
+  while (await isOpen(service));
+  const type = 'content-type: application/x-www-form-urlencoded'
+  const write = `POST ${ADD}?api=${api} HTTP/1.1\r\nhost: x\r\n${type}\r\ncontent-length: 7\r\n\r\ndata=[]`
+  for (const connection of open.slice(0, 2)) {
+    const answer = await reply(connection, write)
+    assert.equal(answer?.body, '{"status":200,"count":0}')
+    assert.equal(answer.headers['connection'], 'close')
+    await connection.closed()
+  }
+  await idle?.closed()
+  assert.equal((await stopped).code, 0)
+})
+
+test('SIGTERM with a delay: served on, and not ready, until it is over', async () => {
+  await using folder = await temporaryFolder()
+  await using service = await serve(['--data', folder.path, '--stop-delay', '1'])
+  const stopped = service.stop()
+  while ((await call(service, '/readyz')).status === 200);
+  const { status, body, headers } = await call(service, '/readyz')
+  assert.deepEqual([status, body], [503, { status: 503, msg: 'El servicio no está listo' }])
+  assert.equal(headers.get('connection'), 'close')
+  assert.equal((await call(service, '/healthz')).status, 200)
+  const { code, ms } = await stopped
+  assert.equal(code, 0)
+  assert.ok(ms >= 1_000)
 })
 
 test('SIGTERM with stuck clients: gone within ten seconds, exit 0', async () => {
@@ -85,6 +126,12 @@ test('SIGTERM with stuck clients: gone within ten seconds, exit 0', async () => 
   assert.ok(ms < STOP_MS)
   for (const connection of stuck) connection.close()
 })
+
+async function isOpen(service: { readonly url: string }): Promise<boolean> {
+  const connection = await RawConnection.open(service).catch(() => undefined)
+  connection?.close()
+  return connection !== undefined
+}
 
 async function newKey(data: string): Promise<string> {
   const args = ['key', 'create', '--account', 'prueba', '--service', 'domainwatch', '--data', data]

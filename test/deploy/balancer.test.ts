@@ -119,7 +119,7 @@ async function ask(agent: Agent, url: string, body: string | undefined): Promise
 }
 
 test('behind the balancer', { skip: noBalancer }, async (t) => {
-  await using two = await site(['--failed-keys', '3'])
+  await using two = await site(['--failed-keys', '3', '--stop-delay', '2'])
   const { balancer, nodes } = two
   const isUp = (name: NodeName) => balancer.until(`nodes_ready/${name}`, ({ status }) => status === 'UP')
   const setState = async (name: NodeName, state: 'drain' | 'ready') => {
@@ -144,6 +144,19 @@ test('behind the balancer', { skip: noBalancer }, async (t) => {
       await load.more(100)
       await two.start(name)
       await setState(name, 'ready')
+      await isUp(name)
+    }
+    await load.more(100)
+    assert.deepEqual(await load.end(), [])
+  })
+
+  await t.test('a rolling restart without draining: no request fails, and no write', async () => {
+    const load = traffic(two, [read, write])
+    for (const name of [...NODES, ...NODES]) {
+      await load.more(100)
+      assert.equal((await nodes[name].stop()).code, 0)
+      await load.more(100)
+      await two.start(name)
       await isUp(name)
     }
     await load.more(100)

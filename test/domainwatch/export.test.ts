@@ -20,7 +20,7 @@ async function exported(service: TestService, query: Fields = {}) {
 }
 
 function on(service: TestService): string[] {
-  const { databaseUrl } = service.app.context.config
+  const { databaseUrl } = service
   return ['--data', service.data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
 }
 

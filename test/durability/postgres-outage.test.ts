@@ -51,8 +51,8 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
       await add(service, [record(`nuevo${round}`)])
       assert.ok((await names(service)).includes(`nuevo${round}`))
     }
-    assert.match(service.log(), /database trouble/)
-    assert.doesNotMatch(service.log(), /canario-9b41/)
+    assert.match(await service.log(), /database trouble/)
+    assert.doesNotMatch(await service.log(), /canario-9b41/)
   })
 
   test('a connection that is cut between two statements of a transaction costs that transaction a second run', async () => {

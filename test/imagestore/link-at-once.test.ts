@@ -106,10 +106,10 @@ suite('a link answered at once', () => {
 
   test('is logged and measured as others are', async () => {
     await forget()
-    const before = service.log().split('\n').length
+    const before = (await service.log()).split('\n').length
     await both(hash, { headers: { 'x-forwarded-for': '203.0.113.7' } })
-    while (service.log().split('\n').length < before + 2) await new Promise(setImmediate)
-    const line: unknown = JSON.parse(service.log().trim().split('\n').at(-1) ?? '')
+    while ((await service.log()).split('\n').length < before + 2) await new Promise(setImmediate)
+    const line: unknown = JSON.parse((await service.log()).trim().split('\n').at(-1) ?? '')
     assert.ok(typeof line === 'object' && line !== null && 'reqId' in line && 'ms' in line)
     const { msg, method, route, status, ip } = { msg: '', method: '', route: '', status: 0, ip: '', ...line }
     assert.deepEqual([msg, method, route, status, ip], ['request', 'GET', '/i/*', 200, '203.0.113.7'])

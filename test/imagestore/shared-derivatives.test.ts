@@ -89,7 +89,7 @@ suite('derivatives in the object store', { timeout: 60_000 }, () => {
     await using gateway = await ScriptedGateway.start()
     const one = await open(gateway)
     await using service = one.service
-    const { databaseUrl } = service.app.context.config
+    const { databaseUrl } = service
     await one.client.upload(photo)
     const two = await open(gateway, undefined, { 'database-url': databaseUrl })
     await using second = two.service

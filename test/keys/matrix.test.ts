@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ENDPOINTS } from '../support/endpoints.ts'
 import { call, ENCODINGS, send, type Fields, type Reply } from '../support/http.ts'
 import { startService } from '../support/service.ts'
@@ -118,6 +119,7 @@ test('an account holds several keys, and one is revoked at once without the othe
     (await call(service, '/api/v1/domainwatch/list', { query: { api } })).status
   assert.deepEqual([await status(first.key), await status(second.key)], [200, 200])
   await service.revokeKey(first.id)
+  await pause(service.lagMs)
   assert.deepEqual([await status(first.key), await status(second.key)], [401, 200])
 })
 

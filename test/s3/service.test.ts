@@ -48,7 +48,7 @@ suite('the service over an object store in trouble', { timeout: 60_000, concurre
       assert.ok(!(link.headers.get('cache-control') ?? '').includes('immutable'))
       assert.equal(link.headers.get('etag'), null)
     }
-    assert.match(bench.service.log(), /"operation":"put".*status 503/)
+    assert.match(await bench.service.log(), /"operation":"put".*status 503/)
 
     gateway.always = undefined
     assert.equal((await client.upload(other)).status, 200)
@@ -142,7 +142,7 @@ suite('the service over an object store in trouble', { timeout: 60_000, concurre
       })
       assert.equal((await fetch(`${service.url}/readyz`)).status, 503)
       const reason = `"operation":"ping","reason":"S3 ping: ${code}, status ${status}: ${hint}"`
-      assert.ok(service.log().includes(reason), service.log())
+      assert.ok((await service.log()).includes(reason), await service.log())
     })
   }
 

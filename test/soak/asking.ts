@@ -34,11 +34,18 @@ export class Asking {
   readonly answers = new Map<string, Timing>()
   /** When nodes were being killed: what was under way there may break off. */
   readonly #kills: { until: number }[] = []
+  readonly #say: (line: string) => void
   /** The moment from which on all is well again; undefined while something is broken on purpose. */
   calmSince: number | undefined
 
+  /** @param say told at once: whoever ends a run that goes on and on has to know why it does */
+  constructor(say: (line: string) => void) {
+    this.#say = say
+  }
+
   violation(text: string): void {
     this.violations.push(`${new Date().toISOString()} ${text}`)
+    this.#say(`WRONG ${text}`)
   }
 
   /** Kills a node. */

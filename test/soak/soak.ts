@@ -24,7 +24,7 @@ export interface SoakOptions {
 
 /** @returns what was wrong; nothing when all that was promised was kept */
 export async function soak(place: TwoNodes, { seed, faults, forMs, say }: SoakOptions): Promise<string[]> {
-  const asking = new Asking()
+  const asking = new Asking(say)
   const random = randomFrom(seed)
   const imageKeys = [
     await place.newKey('fotos', 'imagestore'),

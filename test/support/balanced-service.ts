@@ -1,24 +1,47 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createAccounts } from '../../src/accounts/index.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { openPostgres } from '../../src/database/postgres/open.ts'
-import { databaseFor } from './engine.ts'
+import { databaseFor, runOn } from './engine.ts'
 import { startHaproxy } from './haproxy.ts'
-import { startNode } from './node-process.ts'
+import { startNode, type NodeProcess } from './node-process.ts'
 import { freePort } from './postgres.ts'
 import { testBlobsUrl } from './s3.ts'
 import { ManualClock, type TestService, type TestServiceOptions } from './test-service.ts'
 
 const CLOCK = fileURLToPath(new URL('./clock-from-file.ts', import.meta.url))
 
+/** What the database interface promises, and how often wrong keys are told of, whichever is longer. */
+const LAG_MS = 3_000
+const LOG_LIMIT_MS = 10_000
+
 /** What a test throws that reaches into the process of the service, where the service is several others. */
 class InProcessOnly extends Error {
+  override readonly name = 'InProcessOnly'
   constructor(what: string) {
     super(`${what} needs the service in the test's own process`)
   }
+}
+
+/** All that a node has logged of what was answered until now: its lines come a moment after its answers. */
+async function logOf(node: NodeProcess): Promise<string> {
+  // Nobody else asks for this; and its line is behind all of them.
+  const mark = /"method":"HEAD","route":"[^"]*\/openapi\.json"/g
+  const marks = () => node.log().match(mark)?.length ?? 0
+  const before = marks()
+  // A connection that stays open would be waited for when it stops.
+  const headers = { connection: 'close' }
+  await fetch(`http://127.0.0.1:${node.port}/openapi.json`, { method: 'HEAD', headers })
+  const deadline = Date.now() + LOG_LIMIT_MS
+  while (marks() === before) {
+    if (Date.now() > deadline) throw new Error('the node logs nothing')
+    await pause(5)
+  }
+  return node.log()
 }
 
 /** The service as two nodes behind a balancer, each a process of its own, over PostgreSQL and an S3 store. */
@@ -59,6 +82,7 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
           'database-url': database.url,
           'blobs-url': blobsUrl,
           'base-url': url,
+          'log-level': 'debug',
           'image-workers': '1',
           ...options.flags,
         },
@@ -77,13 +101,15 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
     get app(): never {
       throw new InProcessOnly('the application object')
     },
+    databaseUrl: database.url,
+    lagMs: LAG_MS,
     url,
     data,
     domainKey,
     imageKey,
-    log: () => {
-      throw new InProcessOnly('the log')
-    },
+    log: async () => (await Promise.all(nodes.map(logOf))).join('\n'),
+    sql: (statement) => runOn(database.url, data, statement),
+    loseDatabase: () => database.drop(),
     dump: () => database.dump(),
     newKey,
     revokeKey: async (id) => void (await accounts.revoke(id)),

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { administer, databaseAt } from './postgres.ts'
 
 /** A superuser's address on the server that `npm test` started; undefined where it could not, or was not asked to. */
@@ -20,6 +22,13 @@ export async function databaseFor(folder: string): Promise<TestDatabase> {
   if (!ON_POSTGRES) return { url: '', dump: async () => Buffer.alloc(0), drop: async () => {} }
   if (POSTGRES_URL === undefined) throw new Error('TEST_DATABASE=postgres needs TEST_POSTGRES_URL')
   return makeDatabase(POSTGRES_URL, `t_${createHash('sha256').update(folder).digest('hex').slice(0, 24)}`)
+}
+
+/** Runs a statement on the database of a data folder from outside. @param url empty for SQLite */
+export async function runOn(url: string, folder: string, statement: string): Promise<void> {
+  if (url !== '') return void (await administer(url, statement))
+  using database = new DatabaseSync(join(folder, 'catalejo.db'), { timeout: 5_000 })
+  database.exec(statement)
 }
 
 export async function makeDatabase(server: string, name: string): Promise<TestDatabase> {

@@ -7,7 +7,7 @@ import { startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { Service } from '../../src/http/authentication.ts'
 import { startBalanced } from './balanced-service.ts'
-import { databaseFor } from './engine.ts'
+import { databaseFor, runOn } from './engine.ts'
 import { testBlobsUrl } from './s3.ts'
 import { ManualClock, type TestService, type TestServiceOptions } from './test-service.ts'
 
@@ -65,7 +65,11 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     data,
     domainKey: (await newKey('grupo', 'domainwatch')).key,
     imageKey: (await newKey('fotos', 'imagestore')).key,
-    log: () => logged,
+    databaseUrl: database.url,
+    lagMs: 0,
+    log: async () => logged,
+    sql: (statement) => runOn(database.url, data, statement),
+    loseDatabase: () => app.context.database.close(),
     dump: () => database.dump(),
     newKey,
     revokeKey: async (id) => void (await app.context.accounts.revoke(id)),

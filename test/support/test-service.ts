@@ -29,6 +29,7 @@ export class ManualClock implements Clock {
 }
 
 export interface TestService {
+  /** Its parts, where it runs in the test's own process; what reads this cannot be run on two nodes. */
   readonly app: App
   /** Where it listens, without a slash at the end. */
   readonly url: string
@@ -37,8 +38,16 @@ export interface TestService {
   readonly domainKey: string
   /** A key of the account `fotos` (imagestore). */
   readonly imageKey: string
-  /** Everything that was logged so far. */
-  log(): string
+  /** What reaches its database from another process; empty for SQLite in the data folder. */
+  readonly databaseUrl: string
+  /** By how much one of its processes may be behind what another one wrote, in milliseconds; 0 where there is but one. */
+  readonly lagMs: number
+  /** Everything that was logged until now. */
+  log(): Promise<string>
+  /** Runs a statement on its database, behind its back. */
+  sql(statement: string): Promise<void>
+  /** Takes its database away for good. */
+  loseDatabase(): Promise<void>
   /** All that its database holds, where that is not in the data folder. */
   dump(): Promise<Buffer>
   newKey(account: string, service: Service): Promise<{ key: string; id: string }>

@@ -48,7 +48,7 @@ export async function startTwoNodes(): Promise<TwoNodes> {
   const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN'], DURABLE)
   stack.defer(() => postgres.stop())
   const ceph = stack.use(await startCeph())
-  await makeBucket(ceph)
+  await makeBucket(ceph, BUCKET)
   const store = stack.use(await startFaultProxy(ceph.endpoint))
 
   const startAt = (port: number, data: string) =>
@@ -114,13 +114,16 @@ export async function startTwoNodes(): Promise<TwoNodes> {
   }
 }
 
-async function makeBucket({ endpoint, accessKeyId, secretAccessKey }: Ceph): Promise<void> {
+export async function makeBucket(
+  { endpoint, accessKeyId, secretAccessKey }: Ceph,
+  name: string,
+): Promise<void> {
   const client = new S3Client({
     endpoint,
     region: 'us-east-1',
     forcePathStyle: true,
     credentials: { accessKeyId, secretAccessKey },
   })
-  await client.send(new CreateBucketCommand({ Bucket: BUCKET }))
+  await client.send(new CreateBucketCommand({ Bucket: name }))
   client.destroy()
 }

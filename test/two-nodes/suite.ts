@@ -3,20 +3,29 @@ import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { TwoNodes } from '../support/two-nodes.ts'
+import type { Ceph } from '../support/ceph.ts'
+import type { TestPostgres } from '../support/postgres.ts'
 import { BLOBS_VARIABLE } from '../support/s3.ts'
+import { ONE_MACHINE } from './exceptions.ts'
 import type { Ended } from './reporter.ts'
 
 const TESTS = fileURLToPath(new URL('../', import.meta.url))
 const REPORTER = fileURLToPath(new URL('./reporter.ts', import.meta.url))
 /** Where the tests are that go through the public door. */
 const FOLDERS = ['corpus', 'domainwatch', 'http', 'imagestore', 'keys']
+/** How what a test throws begins that cannot be run on two nodes. */
+const IN_PROCESS_ONLY = 'InProcessOnly'
+
+export type Outcome = Ended['outcome'] | 'in process only'
+export interface Ran extends Omit<Ended, 'outcome'> {
+  readonly outcome: Outcome
+}
 
 /** Runs the tests of the contract, their service being two nodes behind a balancer. */
 export async function runSuite(
-  { postgres, ceph, bucket }: Pick<TwoNodes, 'postgres' | 'ceph' | 'bucket'>,
+  { postgres, ceph, bucket }: { postgres: TestPostgres; ceph: Ceph; bucket: string },
   only: readonly string[] = [],
-): Promise<Ended[]> {
+): Promise<Ran[]> {
   const files = only.length > 0 ? only : (await Promise.all(FOLDERS.map(testsIn))).flat()
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env
   const child = spawn(
@@ -42,10 +51,16 @@ export async function runSuite(
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line): Ended => JSON.parse(line))
-    .map((ended) => ({ ...ended, file: relative(TESTS, ended.file) }))
+    .map(({ file, outcome, ...ended }) => ({
+      ...ended,
+      file: relative(TESTS, file),
+      outcome: ended.reason.startsWith(IN_PROCESS_ONLY) ? ('in process only' as const) : outcome,
+    }))
 }
 
 async function testsIn(folder: string): Promise<string[]> {
   const names = await readdir(join(TESTS, folder))
-  return names.filter((name) => name.endsWith('.test.ts')).map((name) => join(TESTS, folder, name))
+  return names
+    .filter((name) => name.endsWith('.test.ts') && !ONE_MACHINE.has(`${folder}/${name}`))
+    .map((name) => join(TESTS, folder, name))
 }

@@ -18,8 +18,6 @@ import { fill, smallDisk } from '../support/small-disk.ts'
 import { startTwoNodes } from '../support/two-nodes.ts'
 import { SHORT_FAULTS } from '../soak/faults.ts'
 import { soak } from '../soak/soak.ts'
-import { EXCEPTIONS, PER_NODE } from './exceptions.ts'
-import { runSuite } from './suite.ts'
 
 const missing = missingPrograms()
 const noCeph =
@@ -53,32 +51,6 @@ suite('two nodes behind a balancer over PostgreSQL and S3', { skip: noCeph || no
         }
       },
     )
-
-    // Some minutes more, and its list of exceptions has to follow every new test: on request.
-    if (process.env['TEST_SUITE_ON_NODES'] !== '1') return
-
-    // They would only take the machine from what follows.
-    await Promise.all(place.seats.map((seat) => seat.kill()))
-
-    await context.test('keep the contract, but for what is listed', async (own) => {
-      const ended = await runSuite(place)
-      const count = (outcome: string) => ended.filter((each) => each.outcome === outcome).length
-      own.diagnostic(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`)
-      assert.ok(count('passed') > 1_000, 'the suite was run')
-      const isListed = (file: string, name: string) =>
-        EXCEPTIONS.some(([listedFile, listedName]) => listedFile === file && listedName === name)
-      const failed = ended.filter(({ outcome }) => outcome === 'failed')
-      const unexpected = failed.filter(({ file, name }) => !isListed(file, name))
-      assert.deepEqual(
-        unexpected.map(({ file, name, reason }) => `${file}: ${name}: ${reason}`),
-        [],
-      )
-      const listedForNothing = EXCEPTIONS.filter(
-        ([file, name, reason]) =>
-          reason !== PER_NODE && !failed.some((each) => each.file === file && each.name === name),
-      )
-      assert.deepEqual(listedForNothing, [], 'what passes is no exception')
-    })
   })
 })
 

@@ -266,7 +266,7 @@ suite('verify', { timeout: 400_000 }, () => {
     const refused = await client.upload(stamped(png, 'new'))
     assert.deepEqual(plain(refused).status, 500)
     assert.equal((await fetch(`${again.url}/readyz`)).status, 503)
-    assert.match(again.log(), /the image store belongs to another database, other/)
+    assert.match(await again.log(), /the image store belongs to another database, other/)
     assert.deepEqual(await listed(again), ['zz-orphan'])
 
     const claimed = await look(again, { repair: true, claim: true })

@@ -10,14 +10,14 @@ const MAX_PAUSE_MS = 10_000
 const MINUTE = 60_000
 /** So many deaths a minute for each worker, and it is no accident: whoever supervises the service must know. */
 const MAX_DEATHS = 5
-/** Workers end by themselves sooner than this after the order to stop. */
+/** Workers end by themselves sooner than this after the order to stop, and its delay. */
 const KILL_MS = 9_700
 
 /**
  * Starts the workers, the first one alone: it migrates and makes the first keys. Replaces those that end, and stops all when
  * told to. Serves nothing itself but connections, which it hands to the workers in turn.
  */
-export function servePrimary({ logLevel, workers }: Config): void {
+export function servePrimary({ logLevel, stopDelay, workers }: Config): void {
   const log = createLog(logLevel)
   const alive = new Set<Worker>()
   const serving = new Set<Worker>()
@@ -80,10 +80,13 @@ export function servePrimary({ logLevel, workers }: Config): void {
     if (fault !== undefined) console.error(`catalejo: ${fault}`)
     if (alive.size === 0) return leave()
     for (const worker of alive) worker.process.kill('SIGTERM')
-    setTimeout(() => {
-      for (const worker of alive) worker.process.kill('SIGKILL')
-      leave()
-    }, KILL_MS)
+    setTimeout(
+      () => {
+        for (const worker of alive) worker.process.kill('SIGKILL')
+        leave()
+      },
+      stopDelay * 1000 + KILL_MS,
+    )
   }
 
   function leave(): void {

@@ -5,9 +5,11 @@ import { createLog } from '../../core/log.ts'
 import type { Crew } from './crew.ts'
 import { firstRun } from './first-run.ts'
 
-/** From the order to stop until the process ends whatever still holds it. */
+/** From the order to stop, and its delay, until the process ends whatever still holds it. */
 const STOP_MS = 9_300
 const LAST_LINES_MS = 500
+/** Balancers ask every second or so, and believe it the second time. */
+const LINGER_MS = 2_000
 
 /** Serves in this process, alone or as one of a crew. */
 export async function serveProcess(config: Config, crew?: Crew): Promise<void> {
@@ -20,10 +22,11 @@ export async function serveProcess(config: Config, crew?: Crew): Promise<void> {
       if (stopping) return
       stopping = true
       log.info({ signal }, 'stopping')
-      setTimeout(() => leave(log, 0), STOP_MS).unref()
+      const delayMs = config.stopDelay * 1000
+      setTimeout(() => leave(log, 0), delayMs + STOP_MS).unref()
       // The first keys are being made, perhaps: their database must not go under them.
       void welcomed
-        .then(() => app.close())
+        .then(() => app.close({ delayMs, lingerMs: LINGER_MS }))
         .then(
           () => leave(log, 0),
           (error: unknown) => {
