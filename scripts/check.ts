@@ -2,12 +2,13 @@
 import { spawnSync } from 'node:child_process'
 
 const STEPS = {
-  types: 'tsc -p .',
+  types: 'tsc -p . && tsc -p console',
   'lint and layers': 'oxlint --type-aware --deny-warnings --report-unused-disable-directives',
   format: 'prettier --check --log-level warn .',
   'dead code': 'knip',
   'drift of openapi.json': 'node scripts/openapi.ts --check',
   'drift of the compiled dhash': 'node scripts/build-wasm.ts --check',
+  'drift of the built console': 'node scripts/build-console.ts --check',
 }
 
 const failed: string[] = []

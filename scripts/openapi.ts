@@ -1,4 +1,7 @@
-/** Writes openapi.json from the routes. `--check` only compares and exits 1 when they differ. */
+/**
+ * Writes openapi.json from the routes, and from it the types of the console's client. `--check` only compares and exits 1
+ * when they differ.
+ */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +10,7 @@ import { createRoutes } from '../src/app.ts'
 import { readConfig } from '../src/config/config.ts'
 import { createContext } from '../src/context.ts'
 import { openImagestore } from '../src/imagestore/index.ts'
+import { consoleTypes } from './console-types.ts'
 
 const target = new URL('../openapi.json', import.meta.url)
 
@@ -30,9 +34,15 @@ async function describeRoutes(): Promise<string> {
 }
 
 const document = await describeRoutes()
-if (!process.argv.includes('--check')) {
-  await writeFile(target, document)
-} else if (document !== (await readFile(target, 'utf8').catch(() => ''))) {
-  console.error('openapi.json is not what the routes say: run npm run openapi')
-  process.exitCode = 1
+const made = [
+  [target, document],
+  [new URL('../console/api/schema.ts', import.meta.url), consoleTypes(JSON.parse(document))],
+] as const
+for (const [file, text] of made) {
+  if (!process.argv.includes('--check')) {
+    await writeFile(file, text)
+  } else if (text !== (await readFile(file, 'utf8').catch(() => ''))) {
+    console.error(`${file.pathname} is not what the routes say: run npm run openapi`)
+    process.exitCode = 1
+  }
 }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config/config.ts'
+import { consoleRoutes } from './console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { startChores, type Chore } from './core/chores.ts'
 import { share } from './core/queue.ts'
@@ -103,8 +104,10 @@ export async function createRoutes(
     authenticator: new Authenticator(accounts.identify, failures),
     bodies: new BodyBudget(bodyMemory(config)),
   }
+  const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
   await server.register(
     async (app) => {
+      consoleRoutes(app, { prefix, timeZone: config.timeZone })
       serviceRoutes(app, metrics, [() => database.ping(), () => images.store.ping()])
       domainwatchRoutes(app, shared, {
         database,
@@ -116,7 +119,7 @@ export async function createRoutes(
       })
       imagestoreRoutes(app, shared, images, { database, tasks, baseUrl, maxBytes: config.maxImageBytes })
     },
-    { prefix: config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '') },
+    { prefix },
   )
   return server
 }

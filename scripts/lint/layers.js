@@ -1,6 +1,6 @@
 // Lint rules for the walls of the house, loaded by the linter (.oxlintrc.json). Plain JavaScript, because the linter
 // loads it with whatever Node runs it.
-import { posix } from 'node:path'
+import { posix, relative } from 'node:path'
 
 const FEATURES = ['accounts', 'domainwatch', 'dns', 'imagestore']
 
@@ -10,6 +10,7 @@ const MAY_IMPORT = {
   database: ['core'],
   blobs: ['core'],
   http: ['core', 'database', 'blobs'],
+  console: ['core', 'http'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, ['core', 'database', 'blobs', 'http']])),
 }
 
@@ -49,6 +50,25 @@ const layers = {
       if (target === own || allowed.includes(target)) return
       const may = allowed.length === 0 ? 'nothing of ours' : `only ${allowed.join(', ')}`
       context.report({ node, message: `${own} may import ${may}, not ${specifier}` })
+    })
+  },
+}
+
+/** The console's files live in a browser and know the service by its public API alone. */
+const consoleStandsAlone = {
+  create(context) {
+    const place = relative(context.cwd, context.filename).replaceAll('\\', '/')
+    const isConsole = place.startsWith('console/')
+    if (!isConsole && !place.startsWith('src/')) return {}
+    if (/\.test\.tsx?$/.test(place) || place === 'console/vite.config.ts') return {}
+    return onImports((node, specifier) => {
+      const target = specifier.startsWith('.') ? posix.join(posix.dirname(place), specifier) : specifier
+      if (isConsole) {
+        if (specifier.startsWith('.') ? target.startsWith('console/') : !specifier.startsWith('node:')) return
+        context.report({ node, message: `the console may import nothing of the server, not ${specifier}` })
+      } else if (target.startsWith('console/')) {
+        context.report({ node, message: `the service may import nothing of the console, not ${specifier}` })
+      }
     })
   },
 }
@@ -115,6 +135,7 @@ export default {
   meta: { name: 'house' },
   rules: {
     layers,
+    'console-stands-alone': consoleStandsAlone,
     'sharp-only-in-imagestore': sharpOnlyInImagestore,
     'sql-only-in-queries': sqlOnlyInQueries,
     'environment-only-in-config': environmentOnlyInConfig,

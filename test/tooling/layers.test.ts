@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
@@ -18,6 +18,11 @@ const imports = (path: string, target: string): Plant => ({
   rule: 'house(layers)',
   path,
   text: `import * as planted from '${target}'\nconsole.log(planted)\n`,
+})
+
+const alone = (path: string, target: string): Plant => ({
+  ...imports(path, target),
+  rule: 'house(console-stands-alone)',
 })
 
 /** One breach a file. */
@@ -38,6 +43,11 @@ const BREACHES: readonly Plant[] = [
   imports('dns/a.ts', '../imagestore/hash.ts'),
   imports('imagestore/a.ts', '../accounts/index.ts'),
   imports('imagestore/b.ts', '../context.ts'),
+  imports('console/a.ts', '../accounts/index.ts'),
+  alone('../console/api/a.ts', '../../src/core/errors.ts'),
+  alone('../console/b.ts', '../scripts/check.ts'),
+  alone('../console/c.ts', 'node:fs'),
+  alone('app-console.ts', '../console/main.ts'),
   {
     rule: 'house(layers)',
     path: 'core/late.ts',
@@ -108,6 +118,10 @@ const ALLOWED: readonly Plant[] = [
   imports('http/parts/fine.ts', '../server.ts'),
   imports('imagestore/fine.ts', '../http/errors.ts'),
   imports('app.ts', './domainwatch/index.ts'),
+  imports('console/fine.ts', '../http/conditional.ts'),
+  imports('../console/api/fine.ts', '../app/store.ts'),
+  imports('../console/fine.ts', 'react'),
+  imports('../console/fine.test.ts', 'node:test'),
   imports('cli/fine.ts', '../imagestore/hash.ts'),
   imports('core/fine.test.ts', '../http/server.ts'),
   imports('domainwatch/queries-purge.ts', '../database/sql.ts'),
@@ -127,7 +141,7 @@ test(
     const folder = await mkdtemp(join(tmpdir(), 'catalejo-lint-'))
     context.after(() => rm(folder, { recursive: true, force: true }))
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
-    const tsconfig = { extends: join(root, 'tsconfig.json'), include: ['src'], exclude: [] }
+    const tsconfig = { extends: join(root, 'tsconfig.json'), include: ['src', 'console'], exclude: [] }
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
     for (const { path, text } of [...BREACHES, ...ALLOWED]) {
       const file = join(folder, 'src', path)
@@ -147,11 +161,11 @@ test(
   },
 )
 
-/** The rules broken, by the file's path under src/. */
+/** The rules broken, by the file's path from src/. */
 async function lint(folder: string): Promise<Map<string, Set<string>>> {
   const program = join(root, 'node_modules/oxlint/bin/oxlint')
   const config = join(root, '.oxlintrc.json')
-  const args = [program, '--type-aware', '-c', config, '-f', 'json', 'src']
+  const args = [program, '--type-aware', '-c', config, '-f', 'json', 'src', 'console']
   const output = await new Promise<string>((resolve) => {
     // It exits 1 when it finds something, which it must.
     execFile(process.execPath, args, { cwd: folder, maxBuffer: 1 << 24 }, (_error, stdout) => resolve(stdout))
@@ -159,7 +173,8 @@ async function lint(folder: string): Promise<Map<string, Set<string>>> {
   const { diagnostics }: { diagnostics: { code: string; filename: string }[] } = JSON.parse(output)
   const found = new Map<string, Set<string>>()
   for (const { code, filename } of diagnostics) {
-    const path = filename.replaceAll('\\', '/').replace(/^.*?src\//, '')
+    const place = relative(folder, resolve(folder, filename)).replaceAll('\\', '/')
+    const path = place.startsWith('src/') ? place.slice('src/'.length) : `../${place}`
     const rules = found.get(path) ?? new Set()
     found.set(path, rules.add(code))
   }

@@ -1,0 +1,139 @@
+import { noteLost, noteReached } from './connection.ts'
+import type { Operations } from './schema.ts'
+import { noteServerTime, SERVICE } from './server.ts'
+import { dropKey, keyFor, serviceOf } from './session.ts'
+
+type Name = keyof Operations
+type BodyOf<N extends Name> = Operations[N] extends { body: infer B } ? B : never
+
+export interface RecordError {
+  readonly index: number
+  readonly field: string
+  readonly msg: string
+}
+
+/** What the service said no with, in its own words. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly errors: readonly RecordError[]
+
+  constructor(status: number, message: string, errors: readonly RecordError[] = []) {
+    super(message)
+    this.status = status
+    this.errors = errors
+  }
+}
+
+/** Nothing answered. */
+export class ConnectionLost extends Error {}
+
+/** Longer than any of the service's own time-outs. */
+const TIMEOUT_MS = 130_000
+
+export interface Asking<N extends Name> {
+  /** Texts serve for numbers too: the service reads them, and says what it takes. */
+  readonly query?: { readonly [K in keyof Operations[N]['query']]?: Operations[N]['query'][K] | string }
+  readonly body?: BodyOf<N>
+  readonly signal?: AbortSignal
+  /** Instead of the key of the session: to find out what a pasted one is for. */
+  readonly key?: string
+}
+
+export interface Answered<N extends Name> {
+  readonly data: Operations[N]['answer']
+  /** The cursor of the next page. */
+  readonly next: string | undefined
+}
+
+/** Asks the service. The name of an operation is its method and path. */
+export async function ask<N extends Name>(name: N, asking: Asking<N> = {}): Promise<Answered<N>> {
+  const [method = 'GET', path = ''] = name.split(' ', 2)
+  const key = asking.key ?? keyFor(serviceOf(path))
+  const url = addressOf(path, { api: key ?? '', ...asking.query })
+  const response = await reach(url, {
+    method,
+    signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(asking.signal ? [asking.signal] : [])]),
+    ...(asking.body === undefined
+      ? {}
+      : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(asking.body) }),
+  })
+  const answer = await readAnswer(response)
+  if (!response.ok) {
+    // A key that was revoked meanwhile.
+    if (response.status === 401 && asking.key === undefined && isKeyFault(answer)) dropKey(serviceOf(path))
+    throw errorOf(response.status, answer)
+  }
+  // The service answers what its document says; the types are made from it.
+  return { data: answer as Operations[N]['answer'], next: nextCursor(response.headers.get('link')) }
+}
+
+/** A response whose body is read bit by bit. */
+export async function askStream(path: string, query: Given, signal?: AbortSignal): Promise<Response> {
+  const init = signal === undefined ? {} : { signal }
+  const response = await reach(addressOf(path, { api: keyFor(serviceOf(path)) ?? '', ...query }), init)
+  if (!response.ok) throw errorOf(response.status, await readAnswer(response))
+  return response
+}
+
+export type Given = Readonly<Record<string, string | number | undefined>>
+
+export function addressOf(path: string, query: Given): URL {
+  const url = new URL(path.slice(1), SERVICE)
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) url.searchParams.set(name, String(value))
+  }
+  return url
+}
+
+async function reach(url: URL, init: RequestInit): Promise<Response> {
+  try {
+    const response = await fetch(url, {
+      ...init,
+      cache: 'no-store',
+      credentials: 'omit',
+      referrerPolicy: 'no-referrer',
+    })
+    noteReached()
+    noteServerTime(response.headers.get('date'))
+    return response
+  } catch (error) {
+    if (init.signal?.aborted === true) throw error
+    noteLost()
+    throw new ConnectionLost('', { cause: error })
+  }
+}
+
+async function readAnswer(response: Response): Promise<unknown> {
+  try {
+    return await response.json()
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    noteLost()
+    throw new ConnectionLost('', { cause: error })
+  }
+}
+
+export function errorOf(status: number, answer: unknown): ApiError {
+  const said = isObject(answer) ? answer : {}
+  const message = typeof said['msg'] === 'string' ? said['msg'] : `HTTP ${status}`
+  const errors = Array.isArray(said['errors']) ? said['errors'].filter(isRecordError) : []
+  return new ApiError(status, message, errors)
+}
+
+function isKeyFault(answer: unknown): boolean {
+  return isObject(answer) && typeof answer['msg'] === 'string' && answer['msg'].includes('clave de API')
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+
+function isRecordError(value: unknown): value is RecordError {
+  return isObject(value) && typeof value['index'] === 'number' && typeof value['msg'] === 'string'
+}
+
+function nextCursor(link: string | null): string | undefined {
+  const [, address] = /<([^>]*)>;\s*rel="next"/.exec(link ?? '') ?? []
+  return address === undefined
+    ? undefined
+    : (new URL(address, SERVICE).searchParams.get('cursor') ?? undefined)
+}

@@ -1,0 +1,22 @@
+/** Where the page is served, with a slash at the end: `…/console/`. */
+const HOME = new URL(document.baseURI)
+/** Where the service is: everything of its API is under it. */
+export const SERVICE = new URL('..', HOME)
+/** The path of the page, for the addresses within it. */
+export const HOME_PATH = HOME.pathname
+
+/** The service's time zone. Its rules come from the browser's platform. */
+export const TIME_ZONE =
+  document.querySelector<HTMLMetaElement>('meta[name="catalejo-time-zone"]')?.content ?? 'America/Santiago'
+
+let skewMs = 0
+
+/** Learns from an answer how far the clock of this machine is from the service's. */
+export function noteServerTime(date: string | null): void {
+  const time = Date.parse(date ?? '')
+  // The header counts whole seconds.
+  if (!Number.isNaN(time) && Math.abs(time - Date.now() - skewMs) > 1_500) skewMs = time - Date.now()
+}
+
+/** Milliseconds since 1970 by the service's clock. */
+export const serverNow = (): number => Date.now() + skewMs

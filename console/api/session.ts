@@ -1,0 +1,68 @@
+import { createStore } from '../app/store.ts'
+
+export const SERVICES = ['domainwatch', 'imagestore', 'admin'] as const
+export type ServiceName = (typeof SERVICES)[number]
+
+export type Keys = Readonly<Partial<Record<ServiceName, string>>>
+
+const PLACE = 'catalejo.keys'
+
+/** The keys that were pasted, one for each service. For this tab only, unless the person asked to be remembered. */
+export const session = createStore<Keys>(load())
+
+/** The service whose key turned out to be worth nothing any more. */
+export const refused = createStore<ServiceName | undefined>(undefined)
+
+export const keyFor = (service: ServiceName): string | undefined => session.get()[service]
+
+export function keepKey(service: ServiceName, key: string, isRemembered: boolean): void {
+  refused.set(undefined)
+  session.set({ ...session.get(), [service]: key })
+  const storage = isRemembered ? localStorage : sessionStorage
+  storage.setItem(PLACE, JSON.stringify({ ...stored(storage), [service]: key }))
+}
+
+export function dropKey(service: ServiceName): void {
+  if (session.get()[service] === undefined) return
+  session.set(without(session.get(), service))
+  for (const storage of [localStorage, sessionStorage]) {
+    const rest = without(stored(storage), service)
+    if (Object.keys(rest).length === 0) storage.removeItem(PLACE)
+    else storage.setItem(PLACE, JSON.stringify(rest))
+  }
+  refused.set(service)
+}
+
+export function signOut(): void {
+  for (const storage of [localStorage, sessionStorage]) storage.removeItem(PLACE)
+  refused.set(undefined)
+  session.set({})
+}
+
+/** `/api/v1/imagestore/list` is of the service `imagestore`. */
+export function serviceOf(path: string): ServiceName {
+  const name = path.split('/')[3]
+  return SERVICES.find((service) => service === name) ?? 'domainwatch'
+}
+
+function without(keys: Keys, service: ServiceName): Keys {
+  const { [service]: _dropped, ...rest } = keys
+  return rest
+}
+
+function load(): Keys {
+  return { ...stored(localStorage), ...stored(sessionStorage) }
+}
+
+function stored(storage: Storage): Keys {
+  try {
+    const found: unknown = JSON.parse(storage.getItem(PLACE) ?? '{}')
+    if (typeof found !== 'object' || found === null) return {}
+    const entries = Object.entries(found).filter((entry): entry is [ServiceName, string] => {
+      return SERVICES.some((service) => service === entry[0]) && typeof entry[1] === 'string'
+    })
+    return Object.fromEntries(entries)
+  } catch {
+    return {}
+  }
+}

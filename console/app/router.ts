@@ -1,0 +1,63 @@
+import { HOME_PATH } from '../api/server.ts'
+import { createStore, useStore } from './store.ts'
+
+export interface Place {
+  /** Within the console: `dominios`, `imagenes`; empty at home. */
+  readonly path: string
+  readonly query: URLSearchParams
+}
+
+/** Browsers bound how often an address may be replaced: while somebody types, the last one counts. */
+const REPLACE_AFTER_MS = 250
+
+const place = createStore<Place>(read())
+let pending: ReturnType<typeof setTimeout> | undefined
+
+addEventListener('popstate', () => place.set(read()))
+
+function read(): Place {
+  const path = location.pathname.startsWith(HOME_PATH) ? location.pathname.slice(HOME_PATH.length) : ''
+  return { path: path.replace(/\/+$/, ''), query: new URLSearchParams(location.search) }
+}
+
+export const usePlace = (): Place => useStore(place)
+
+export function hrefOf(path: string, query?: URLSearchParams): string {
+  const text = query?.toString() ?? ''
+  return `${HOME_PATH}${path}${text === '' ? '' : `?${text}`}`
+}
+
+/** Goes to another place, which the back button leaves. */
+export function go(path: string, query = new URLSearchParams()): void {
+  settle()
+  history.pushState(null, '', hrefOf(path, query))
+  place.set({ path, query })
+}
+
+/** Another state of the same place: the address follows, the back button does not count it. */
+export function replaceQuery(query: URLSearchParams): void {
+  place.set({ path: place.get().path, query })
+  clearTimeout(pending)
+  pending = setTimeout(settle, REPLACE_AFTER_MS)
+}
+
+function settle(): void {
+  if (pending === undefined) return
+  clearTimeout(pending)
+  pending = undefined
+  const { path, query } = place.get()
+  history.replaceState(null, '', hrefOf(path, query))
+}
+
+/** The query with some names set, or taken out (undefined). */
+export function changed(
+  query: URLSearchParams,
+  changes: Readonly<Record<string, string | undefined>>,
+): URLSearchParams {
+  const next = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) next.delete(name)
+    else next.set(name, value)
+  }
+  return next
+}

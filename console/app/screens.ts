@@ -1,0 +1,44 @@
+import { lazy, type ComponentType } from 'react'
+import type { ServiceName } from '../api/session.ts'
+import type { IconName } from '../design/icon.tsx'
+import type { TextKey } from '../i18n/index.ts'
+
+export interface Screen {
+  readonly path: string
+  readonly title: TextKey
+  readonly icon: IconName
+  /** Whose key it needs. */
+  readonly service: ServiceName
+  readonly view: ComponentType
+}
+
+/** Each in a file of its own, fetched when it is opened. */
+export const SCREENS: readonly Screen[] = [
+  {
+    path: 'dominios',
+    title: 'nav.domains',
+    icon: 'globe',
+    service: 'domainwatch',
+    view: lazy(() => import('../domains/screen.tsx')),
+  },
+  {
+    path: 'triaje',
+    title: 'nav.triage',
+    icon: 'triage',
+    service: 'domainwatch',
+    view: lazy(() => import('../triage/screen.tsx')),
+  },
+  {
+    path: 'imagenes',
+    title: 'nav.images',
+    icon: 'images',
+    service: 'imagestore',
+    view: lazy(() => import('../images/screen.tsx')),
+  },
+]
+
+export const GROUPS = [
+  { service: 'domainwatch', title: 'nav.group.domains' },
+  { service: 'imagestore', title: 'nav.group.images' },
+  { service: 'admin', title: 'nav.group.owner' },
+] as const

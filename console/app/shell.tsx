@@ -1,0 +1,184 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Suspense, useEffect, useRef, useState } from 'react'
+import { connection } from '../api/connection.ts'
+import { session, signOut } from '../api/session.ts'
+import { Icon } from '../design/icon.tsx'
+import { Dialog, Link, Notice } from '../design/parts.tsx'
+import { t } from '../i18n/index.ts'
+import { Boundary } from './boundary.tsx'
+import { Choices } from './preferences.tsx'
+import { go, usePlace } from './router.ts'
+import { GROUPS, SCREENS, type Screen } from './screens.ts'
+import { ShortcutHelp } from './shortcut-help.tsx'
+import { useKeys } from './shortcuts.ts'
+import { KeyForm, Mark } from './sign-in.tsx'
+import { useStore } from './store.ts'
+
+/** The bar, the list of screens and the screen that the address names. */
+export function Shell() {
+  const { path } = usePlace()
+  const keys = useStore(session)
+  const [isMenuOpen, setMenuOpen] = useState(false)
+  const [dialog, setDialog] = useState<'keys' | 'help'>()
+  const queries = useQueryClient()
+  const screen = SCREENS.find((one) => one.path === path.split('/')[0])
+  const first = SCREENS.find(({ service }) => keys[service] !== undefined)
+  useEffect(() => {
+    // Nothing is at the bare address but the first screen that the keys open.
+    if (path === '' && first !== undefined) go(first.path)
+  }, [path, first])
+  useEffect(() => setMenuOpen(false), [path])
+  useEffect(() => {
+    document.title = screen === undefined ? t('app.title') : `${t(screen.title)} · ${t('app.title')}`
+  }, [screen])
+  useKeys({ '?': () => setDialog('help') })
+  return (
+    <div className="shell">
+      <a className="skip" href="#content" onClick={skip}>
+        {t('app.skip')}
+      </a>
+      <header className="bar">
+        <button
+          type="button"
+          className="button quiet icon burger"
+          aria-label={t('app.menu')}
+          aria-expanded={isMenuOpen}
+          onClick={() => setMenuOpen(!isMenuOpen)}
+        >
+          <Icon name="menu" />
+        </button>
+        <span className="brand">
+          <Mark />
+          <span>Catalejo</span>
+        </span>
+        <Lost />
+        <span className="grow" />
+        <button type="button" className="button quiet" onClick={() => setDialog('keys')}>
+          <Icon name="key" />
+          <span className="wide-only">{t('app.keys')}</span>
+          <span className="visually-hidden narrow-only">{t('app.keys')}</span>
+        </button>
+        <button
+          type="button"
+          className="button quiet icon"
+          aria-label={t('app.shortcuts')}
+          onClick={() => setDialog('help')}
+        >
+          <kbd aria-hidden="true">?</kbd>
+        </button>
+      </header>
+      <nav className={isMenuOpen ? 'side open' : 'side'} aria-label={t('nav.label')}>
+        {GROUPS.map(({ service, title }) => (
+          <Group
+            key={service}
+            title={t(title)}
+            screens={SCREENS.filter((one) => one.service === service)}
+            path={path}
+          />
+        ))}
+        <span className="grow" />
+        <Choices />
+      </nav>
+      <main id="content" className="content" tabIndex={-1}>
+        <Boundary key={path}>
+          <Suspense fallback={<Waiting />}>
+            <Content screen={screen} isHome={path === ''} />
+          </Suspense>
+        </Boundary>
+      </main>
+      {dialog === 'help' && <ShortcutHelp onClose={() => setDialog(undefined)} />}
+      {dialog === 'keys' && (
+        <Dialog title={t('app.keys')} onClose={() => setDialog(undefined)}>
+          <ul className="chips">
+            {GROUPS.filter(({ service }) => keys[service] !== undefined).map(({ service }) => (
+              <li key={service} className="chip on">
+                <Icon name="check" />
+                {t(`service.${service}`)}
+              </li>
+            ))}
+          </ul>
+          <h3>{t('app.addKey')}</h3>
+          <KeyForm />
+          <div className="row end">
+            <button
+              type="button"
+              className="button danger"
+              onClick={() => {
+                queries.clear()
+                signOut()
+              }}
+            >
+              <Icon name="out" />
+              {t('app.signOut')}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  )
+}
+
+/** Not through the address, which is the state of the screen. */
+function skip(event: { preventDefault(): void }): void {
+  event.preventDefault()
+  document.querySelector<HTMLElement>('#content')?.focus()
+}
+
+function Group({ title, screens, path }: { title: string; screens: readonly Screen[]; path: string }) {
+  if (screens.length === 0) return null
+  return (
+    <div className="side-group">
+      <h2>{title}</h2>
+      <ul>
+        {screens.map((screen) => (
+          <li key={screen.path}>
+            <Link to={screen.path} className="side-link" current={path.split('/')[0] === screen.path}>
+              <Icon name={screen.icon} />
+              {t(screen.title)}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boolean }) {
+  const keys = useStore(session)
+  const heading = useRef<HTMLHeadingElement>(null)
+  if (isHome) return <Waiting />
+  if (screen === undefined) {
+    return <Notice icon="search" title={t('app.notFound')} text={t('app.notFoundText')} />
+  }
+  if (keys[screen.service] === undefined) {
+    return (
+      <div className="need stack">
+        <h1 ref={heading}>{t('sign.need', { service: t(`service.${screen.service}`) })}</h1>
+        <KeyForm />
+      </div>
+    )
+  }
+  return <screen.view />
+}
+
+function Waiting() {
+  return (
+    <div className="notice" role="status" aria-label={t('app.loading')}>
+      <span className="spinner" />
+    </div>
+  )
+}
+
+function Lost() {
+  const state = useStore(connection)
+  return (
+    <span className="lost" role="status">
+      {state === 'lost' && (
+        <span className="tag danger">
+          <span className="spinner" />
+          {t('app.lost')}
+        </span>
+      )}
+    </span>
+  )
+}

@@ -1,0 +1,184 @@
+import { useEffect, useRef, useState, type ReactNode, type MouseEvent } from 'react'
+import { ConnectionLost } from '../api/client.ts'
+import { go, hrefOf } from '../app/router.ts'
+import { t } from '../i18n/index.ts'
+import { Icon, type IconName } from './icon.tsx'
+
+/** An address within the console. */
+export function Link(props: {
+  to: string
+  query?: URLSearchParams
+  className?: string
+  current?: boolean
+  children: ReactNode
+}) {
+  const { to, query, className, current, children } = props
+  const follow = (event: MouseEvent) => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
+    event.preventDefault()
+    go(to, query)
+  }
+  return (
+    <a
+      href={hrefOf(to, query)}
+      className={className}
+      aria-current={current === true ? 'page' : undefined}
+      onClick={follow}
+    >
+      {children}
+    </a>
+  )
+}
+
+/** Says what is there instead of content: nothing yet, nothing found, a fault. */
+export function Notice(props: { icon: IconName; title: string; text?: string; children?: ReactNode }) {
+  return (
+    <div className="notice">
+      <Icon name={props.icon} />
+      <h2>{props.title}</h2>
+      {props.text !== undefined && <p>{props.text}</p>}
+      {props.children}
+    </div>
+  )
+}
+
+export function Fault({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const isLost = error instanceof ConnectionLost
+  return (
+    <div role="alert">
+      <Notice
+        icon="alert"
+        title={t(isLost ? 'app.lostTitle' : 'app.failed')}
+        text={isLost || !(error instanceof Error) ? t('app.lost') : error.message}
+      >
+        <button type="button" className="button" onClick={onRetry}>
+          {t('app.retry')}
+        </button>
+      </Notice>
+    </div>
+  )
+}
+
+/** Modal: the platform keeps the focus inside, closes on Escape and gives the focus back. */
+export function Dialog(props: { title: string; isWide?: boolean; onClose: () => void; children: ReactNode }) {
+  const box = useRef<HTMLDialogElement>(null)
+  const { onClose } = props
+  useEffect(() => {
+    const dialog = box.current
+    dialog?.showModal()
+    return () => dialog?.close()
+  }, [])
+  return (
+    <dialog
+      ref={box}
+      className={props.isWide === true ? 'box wide' : 'box'}
+      aria-label={props.title}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === box.current) onClose()
+      }}
+    >
+      <div className="stack">
+        <div className="row">
+          <h2 className="grow">{props.title}</h2>
+          <button type="button" className="button quiet icon" aria-label={t('app.close')} onClick={onClose}>
+            <Icon name="close" />
+          </button>
+        </div>
+        {props.children}
+      </div>
+    </dialog>
+  )
+}
+
+const SHOWN_MS = 1_600
+
+export function CopyButton(props: { text: string; label?: string; isPlain?: boolean }) {
+  const [isDone, setDone] = useState(false)
+  useEffect(() => {
+    if (!isDone) return
+    const timer = setTimeout(() => setDone(false), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [isDone])
+  const label = props.label ?? t('app.copy')
+  return (
+    <button
+      type="button"
+      className={props.isPlain === true ? 'button quiet' : 'button'}
+      onClick={() => void copy(props.text).then(setDone)}
+    >
+      <Icon name={isDone ? 'check' : 'copy'} />
+      <span aria-live="polite">{isDone ? t('app.copied') : label}</span>
+    </button>
+  )
+}
+
+/** Without https there is no clipboard for scripts, only the old command. */
+export async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    const area = document.createElement('textarea')
+    area.value = text
+    document.body.append(area)
+    area.select()
+    const isDone = document.execCommand('copy')
+    area.remove()
+    return isDone
+  }
+}
+
+/** A button whose panel of choices closes on Escape, on a choice and on a press elsewhere. */
+export function Menu(props: { label: string; icon: IconName; isNamed?: boolean; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(false)
+  const root = useRef<HTMLDivElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (!isOpen) return
+    const leave = (event: Event) => {
+      if (event.target instanceof Node && root.current?.contains(event.target) !== true) setOpen(false)
+    }
+    addEventListener('pointerdown', leave)
+    addEventListener('focusin', leave)
+    return () => {
+      removeEventListener('pointerdown', leave)
+      removeEventListener('focusin', leave)
+    }
+  }, [isOpen])
+  return (
+    <div
+      ref={root}
+      className="menu"
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !isOpen) return
+        event.preventDefault()
+        setOpen(false)
+        button.current?.focus()
+      }}
+    >
+      <button
+        ref={button}
+        type="button"
+        className={props.isNamed === true ? 'button' : 'button quiet icon'}
+        aria-label={props.isNamed === true ? undefined : props.label}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name={props.icon} />
+        {props.isNamed === true && props.label}
+      </button>
+      {isOpen && (
+        <div
+          className="menu-panel"
+          onClick={(event) => {
+            if (event.target instanceof Element && event.target.closest('[data-closes]') !== null)
+              setOpen(false)
+          }}
+        >
+          {props.children}
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,69 @@
+import { useState } from 'react'
+import { useStore } from '../app/store.ts'
+import { Icon, type IconName } from '../design/icon.tsx'
+import { language, t, type TextKey } from '../i18n/index.ts'
+import { FilterForm } from './filter-form.tsx'
+import { formatWords, withFilters, type Filters } from './filters.ts'
+
+interface Toggle {
+  readonly name: string
+  readonly value: string
+  readonly label: TextKey
+  readonly icon: IconName | undefined
+}
+
+const TOGGLES: readonly Toggle[] = [
+  { name: 'status', value: '0', label: 'domains.free', icon: 'check' },
+  { name: 'status', value: '1', label: 'domains.bought', icon: 'lock' },
+  { name: 'rev', value: '', label: 'domains.review', icon: 'flag' },
+  { name: 'dis', value: '', label: 'domains.discarded', icon: 'clock' },
+  { name: 'reserve', value: '', label: 'domains.reserved', icon: undefined },
+]
+const TOGGLED = new Set(['search', 'sort', ...TOGGLES.map(({ name }) => name)])
+
+/** The filters as buttons: the frequent ones always, the others while they are on. */
+export function Chips({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) {
+  const spoken = useStore(language)
+  const [isFormOpen, setFormOpen] = useState(false)
+  const others = Object.entries(filters).filter(([name]) => !TOGGLED.has(name))
+  return (
+    <div className="chips domains-chips">
+      {TOGGLES.map(({ name, value, label, icon }) => {
+        const isOn = filters[name] === value
+        return (
+          <button
+            key={label}
+            type="button"
+            className="chip"
+            aria-pressed={isOn}
+            onClick={() => onChange(withFilters(filters, { [name]: isOn ? undefined : value }))}
+          >
+            {icon !== undefined && <Icon name={icon} />}
+            {t(label)}
+          </button>
+        )
+      })}
+      {others.map(([name, value]) => (
+        <button
+          key={name}
+          type="button"
+          className="chip on mono"
+          onClick={() => onChange(withFilters(filters, { [name]: undefined }))}
+        >
+          {formatWords({ [name]: value }, spoken)}
+          <Icon name="close" />
+        </button>
+      ))}
+      <button type="button" className="chip" aria-haspopup="dialog" onClick={() => setFormOpen(true)}>
+        <Icon name="plus" />
+        {t('filter.more')}
+      </button>
+      {isFormOpen && <FilterForm filters={filters} onChange={onChange} onClose={() => setFormOpen(false)} />}
+      {Object.keys(filters).length > 0 && (
+        <button type="button" className="chip plain-chip" onClick={() => onChange({})}>
+          {t('domains.clear')}
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  curlLine,
+  FILTER_NAMES,
+  filtersOf,
+  formatWords,
+  parseWords,
+  queryOf,
+  withFilters,
+  type Filters,
+} from './filters.ts'
+
+test('words are understood in both languages, with and without accents', () => {
+  assert.deepEqual(parseWords('ñandú largo:4 estado:libre es:revisión'), {
+    search: 'ñandú',
+    length: '4',
+    status: '0',
+    rev: '',
+  })
+  assert.deepEqual(parseWords('maximo:5 guion:no digits:yes idn:SI'), {
+    max_length: '5',
+    hyphen: '0',
+    digits: '1',
+    idn: '1',
+  })
+  assert.deepEqual(parseWords('STATE:bought is:review Es:Revision'), { status: '1', rev: '' })
+  assert.deepEqual(parseWords('nic en:agente'), { search: 'nic', agent: '' })
+  assert.deepEqual(parseWords('en:agente'), {}, 'the API takes it with something to look for only')
+  assert.deepEqual(parseWords('hola:mundo  largo:  x'), { search: 'hola:mundo largo: x' })
+  assert.deepEqual(parseWords('orden:antiguos largo:muy'), { sort: 'asc', length: 'muy' })
+})
+
+const filters: fc.Arbitrary<Filters> = fc
+  .record(
+    {
+      search: fc.stringMatching(/^[a-zñ0-9-]{1,10}( [a-z]{1,4})?$/),
+      agent: fc.constant(''),
+      length: fc.integer({ min: 1, max: 63 }).map(String),
+      status: fc.constantFrom('0', '1'),
+      rev: fc.constant(''),
+      dis: fc.constant(''),
+      reserve: fc.constant(''),
+      sort: fc.constantFrom('asc', 'desc'),
+      min_length: fc.integer({ min: 1, max: 63 }).map(String),
+      pattern: fc.stringMatching(/^[a-z?*]{1,8}$/),
+      from: fc.constant('2025-12-31'),
+      hyphen: fc.constantFrom('0', '1'),
+      last_register: fc.integer({ min: 1, max: 1_024 }).map(String),
+    },
+    { requiredKeys: [] },
+  )
+  .map((one) => withFilters({}, one))
+
+test('filters survive words in either language, and the address', () => {
+  fc.assert(
+    fc.property(filters, fc.constantFrom('es' as const, 'en' as const), (one, language) => {
+      assert.deepEqual(parseWords(formatWords(one, language)), one)
+      assert.deepEqual(filtersOf(queryOf(one)), one)
+      for (const name of Object.keys(one)) assert.ok(FILTER_NAMES.includes(name))
+    }),
+  )
+})
+
+test('a curl line keeps the key out, and quotes what a shell would read', () => {
+  const address = new URL("https://x.cl/o'higgins/api/v1/domainwatch/list?search=it's&length=4&api=secret")
+  assert.equal(
+    curlLine(address),
+    `curl 'https://x.cl/o'\\''higgins/api/v1/domainwatch/list?search=it%27s&length=4&api='"$CATALEJO_KEY"`,
+  )
+})

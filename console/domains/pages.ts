@@ -1,0 +1,107 @@
+import { keepPreviousData, useQueries, type UseQueryResult } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { ask, type Answered } from '../api/client.ts'
+import type { Filters } from './filters.ts'
+import type { DomainRecord } from './records.ts'
+
+export const PAGE_ROWS = 200
+/** A browser stops growing an element at about 16.7 million pixels: a scroller holds a stretch of the list. */
+export const STRETCH_ROWS = 200_000
+/** Pages that are out of sight are forgotten after a while and asked for again. */
+const FORGET_MS = 30_000
+
+type Page = Answered<'GET /api/v1/domainwatch/list'>
+
+/** What is known of a list, as far as somebody walked it: the cursor that each page starts at. */
+interface Walk {
+  readonly cursors: (string | undefined)[]
+  /** Rows, once the end was seen. */
+  total: number | undefined
+}
+
+const MAX_WALKS = 8
+const walks = new Map<string, Walk>()
+
+function walkOf(id: string, start: string | undefined): Walk {
+  const known = walks.get(id)
+  if (known !== undefined) return known
+  const walk: Walk = { cursors: [start], total: undefined }
+  walks.set(id, walk)
+  for (const old of [...walks.keys()].slice(0, -MAX_WALKS)) walks.delete(old)
+  return walk
+}
+
+export interface Rows {
+  /** Rows that can be scrolled to now. */
+  readonly count: number
+  /** All rows of the list, once its end was seen. */
+  readonly total: number | undefined
+  /** Where the next stretch of the list starts, when this one is at its end. */
+  readonly nextStretch: string | undefined
+  /** Undefined while its page is on its way. */
+  readonly at: (index: number) => DomainRecord | undefined
+  readonly isFirst: boolean
+  readonly isStale: boolean
+  readonly error: Error | null
+  readonly retry: () => void
+}
+
+/**
+ * The rows around what is in sight, in pages: the API's pages are walked by cursor, so a page can be asked for once the one
+ * before it was seen.
+ */
+export function useRows(
+  filters: Filters,
+  start: string | undefined,
+  seen: { first: number; last: number },
+): Rows {
+  const id = JSON.stringify([filters, start])
+  const walk = walkOf(id, start)
+  const known = walk.cursors.length
+  const first = Math.min(Math.floor(seen.first / PAGE_ROWS), known - 1)
+  const last = Math.min(Math.floor(seen.last / PAGE_ROWS), known - 1)
+  const wanted = Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  const results = useQueries({
+    queries: wanted.map((page) => ({
+      queryKey: ['domains', 'list', id, page],
+      queryFn: async ({ signal }: { signal: AbortSignal }) => {
+        const answer = await fetchPage(filters, walk.cursors[page], signal)
+        learn(walk, page, answer)
+        return answer
+      },
+      gcTime: FORGET_MS,
+      staleTime: FORGET_MS,
+      // The old rows stay until the new ones are there, so nothing flickers while somebody types.
+      placeholderData: page === 0 ? keepPreviousData : undefined,
+    })),
+  })
+  return useMemo(() => rowsOf(walk, first, results), [walk, first, results])
+}
+
+function fetchPage(filters: Filters, cursor: string | undefined, signal: AbortSignal): Promise<Page> {
+  const query = { ...filters, limit: PAGE_ROWS, ...(cursor === undefined ? {} : { cursor }) }
+  return ask('GET /api/v1/domainwatch/list', { query, signal })
+}
+
+function learn(walk: Walk, page: number, { data, next }: Page): void {
+  if (next !== undefined) walk.cursors[page + 1] = next
+  else walk.total = page * PAGE_ROWS + (data.data[0]?.length ?? 0)
+}
+
+function rowsOf(walk: Walk, first: number, results: UseQueryResult<Page>[]): Rows {
+  const pages = results.map((result) => result.data?.data.data[0])
+  const isShort = results[0]?.isPlaceholderData === true
+  // While the rows of the search before are shown, they are all there is.
+  const count = isShort ? (pages[0]?.length ?? 0) : (walk.total ?? (walk.cursors.length - 1) * PAGE_ROWS)
+  const failed = results.find((result) => result.error !== null)
+  return {
+    count: Math.min(count, STRETCH_ROWS),
+    total: isShort ? undefined : walk.total,
+    nextStretch: isShort ? undefined : walk.cursors[STRETCH_ROWS / PAGE_ROWS],
+    at: (index) => pages[Math.floor(index / PAGE_ROWS) - first]?.[index % PAGE_ROWS],
+    isFirst: results.every((result) => result.isPending),
+    isStale: results.some((result) => result.isPlaceholderData),
+    error: failed?.error ?? null,
+    retry: () => results.forEach((result) => void result.refetch()),
+  }
+}

@@ -1,0 +1,24 @@
+import type { Operations } from '../api/schema.ts'
+
+export type DomainRecord = Operations['GET /api/v1/domainwatch/list']['answer']['data'][number][number]
+
+/** The name as the DNS has it; undefined when that is the same. */
+export function asciiOf(name: string): string | undefined {
+  if (/^[\x20-\x7e]*$/.test(name)) return undefined
+  const { hostname } = new URL(`http://${name}.cl`)
+  return hostname.slice(0, -'.cl'.length)
+}
+
+const WEEK_MS = 7 * 24 * 60 * 60_000
+
+export interface Left {
+  readonly days: number
+  readonly hours: number
+  readonly minutes: number
+}
+
+/** Until a record that was discarded at that moment deletes itself. */
+export function leftOf(discardedAt: number, now: number): Left {
+  const minutes = Math.max(0, Math.ceil((discardedAt + WEEK_MS - now) / 60_000))
+  return { days: Math.floor(minutes / 1_440), hours: Math.floor(minutes / 60) % 24, minutes: minutes % 60 }
+}

@@ -1,0 +1,87 @@
+import { memo } from 'react'
+import { t } from '../i18n/index.ts'
+import { MarkTags, StatusTag } from './marks-cell.tsx'
+import { DomainName } from './name.tsx'
+import type { DomainRecord, Left } from './records.ts'
+
+export interface TableActions {
+  readonly open: (record: DomainRecord) => void
+  readonly toggle: (record: DomainRecord, isRange: boolean) => void
+  readonly sort: () => void
+  readonly nextStretch: (cursor: string) => void
+}
+
+interface Props {
+  readonly index: number
+  readonly top: number
+  readonly height: number
+  readonly record: DomainRecord | undefined
+  readonly match: string
+  readonly isAscii: boolean
+  readonly isActive: boolean
+  readonly isSelected: boolean
+  readonly left: Left | undefined
+  readonly actions: TableActions
+  readonly onActive: (index: number) => void
+}
+
+export const Row = memo(function Row(props: Props) {
+  const { index, top, height, record, match, isAscii, isActive, isSelected, left, actions, onActive } = props
+  const place = { transform: `translateY(${top}px)`, height }
+  if (record === undefined) {
+    return (
+      <div className="table-row" role="row" aria-rowindex={index + 2} id={`row-${index}`} style={place}>
+        <span role="gridcell" className="filler">
+          <span className="bone" />
+        </span>
+      </div>
+    )
+  }
+  const states = [isActive ? ' active' : '', record.discarded === 1 ? ' discarded' : '']
+  return (
+    <div
+      className={`table-row${states.join('')}`}
+      role="row"
+      id={`row-${index}`}
+      aria-rowindex={index + 2}
+      aria-selected={isSelected}
+      style={place}
+      onClick={(event) => {
+        onActive(index)
+        if (event.shiftKey || event.metaKey || event.ctrlKey) actions.toggle(record, event.shiftKey)
+        else actions.open(record)
+      }}
+    >
+      <span
+        role="gridcell"
+        className="pick"
+        onClick={(event) => {
+          event.stopPropagation()
+          onActive(index)
+          actions.toggle(record, event.shiftKey)
+        }}
+      >
+        <span className={isSelected ? 'box-mark on' : 'box-mark'} aria-hidden="true" />
+        <span className="visually-hidden">{t('domains.select')}</span>
+      </span>
+      <span role="gridcell" className="cell-name">
+        <DomainName name={record.name} match={match} isAscii={isAscii} />
+      </span>
+      <span role="gridcell" className="cell-length right figures">
+        {record.length}
+      </span>
+      <span role="gridcell" className="cell-state">
+        <StatusTag status={record.status} />
+      </span>
+      <span role="gridcell" className="cell-marks">
+        <MarkTags record={record} left={left} />
+      </span>
+      <span role="gridcell" className="cell-agent" title={record.agent}>
+        {record.agent}
+      </span>
+      <span role="gridcell" className="cell-date mono">
+        {record.date_reg}
+      </span>
+    </div>
+  )
+})

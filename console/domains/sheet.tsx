@@ -1,0 +1,133 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
+import { ask } from '../api/client.ts'
+import { useStore } from '../app/store.ts'
+import { Icon } from '../design/icon.tsx'
+import { CopyButton, Fault, Notice } from '../design/parts.tsx'
+import { t } from '../i18n/index.ts'
+import { DnsNow } from './dns-now.tsx'
+import { useTimeLeft } from './discarded-times.ts'
+import { MarkTags, StatusTag } from './marks-cell.tsx'
+import { patched, patches, setMark } from './marks.ts'
+import { DomainName } from './name.tsx'
+import { asciiOf, type DomainRecord } from './records.ts'
+
+interface Props {
+  readonly name: string
+  readonly onClose: () => void
+  /** To the row after or before, in the table beside. */
+  readonly onStep: (by: 1 | -1) => void
+}
+
+/** All that is known of one domain, beside the table. */
+export function Sheet({ name, onClose, onStep }: Props) {
+  const title = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    const before = document.activeElement
+    title.current?.focus({ preventScroll: true })
+    return () => {
+      if (before instanceof HTMLElement) before.focus({ preventScroll: true })
+    }
+  }, [])
+  return (
+    <aside className="sheet" aria-label={t('sheet.label', { name: `${name}.cl` })}>
+      <header className="sheet-head">
+        <h2 ref={title} tabIndex={-1} className="grow">
+          <DomainName name={name} />
+        </h2>
+        <button
+          type="button"
+          className="button quiet icon"
+          aria-label={t('sheet.previous')}
+          onClick={() => onStep(-1)}
+        >
+          <Icon name="up" />
+        </button>
+        <button
+          type="button"
+          className="button quiet icon"
+          aria-label={t('sheet.next')}
+          onClick={() => onStep(1)}
+        >
+          <Icon name="down" />
+        </button>
+        <button type="button" className="button quiet icon" aria-label={t('app.close')} onClick={onClose}>
+          <Icon name="close" />
+        </button>
+      </header>
+      <RecordPart name={name} />
+      <DnsNow name={name} />
+    </aside>
+  )
+}
+
+/** One record: names that contain it and are as long are it. */
+function useRecord(name: string) {
+  const query = useQuery({
+    queryKey: ['domains', 'record', name],
+    queryFn: async ({ signal }) => {
+      const asked = { search: name, length: [...name].length, limit: 1 }
+      const { data } = await ask('GET /api/v1/domainwatch/list', { query: asked, signal })
+      return data.data[0]?.find((record) => record.name === name) ?? null
+    },
+  })
+  const over = useStore(patches)
+  return { ...query, record: query.data ? patched(query.data, over) : query.data }
+}
+
+function RecordPart({ name }: { name: string }) {
+  const { record, error, refetch } = useRecord(name)
+  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
+  if (record === null) return <Notice icon="search" title={t('sheet.gone')} />
+  if (record === undefined) return <div className="bone" />
+  return <RecordFacts record={record} />
+}
+
+function RecordFacts({ record }: { record: DomainRecord }) {
+  const left = useTimeLeft(record.discarded === 1)(record.name)
+  const ascii = asciiOf(record.name)
+  return (
+    <section className="stack">
+      <div className="row">
+        <StatusTag status={record.status} />
+        <MarkTags record={record} left={left} />
+      </div>
+      <div className="row">
+        <button
+          type="button"
+          className="button"
+          aria-pressed={record.revision === 1}
+          onClick={() => void setMark([record], 'revision', record.revision === 1 ? 0 : 1)}
+        >
+          <Icon name="flag" />
+          {t(record.revision === 1 ? 'domains.fromReview' : 'domains.toReview')}
+        </button>
+        <button
+          type="button"
+          className="button"
+          onClick={() => void setMark([record], 'discarded', record.discarded === 1 ? 0 : 1)}
+        >
+          <Icon name={record.discarded === 1 ? 'undo' : 'trash'} />
+          {t(record.discarded === 1 ? 'domains.takeBack' : 'domains.discard')}
+        </button>
+        <CopyButton text={`${record.name}.cl`} isPlain />
+      </div>
+      <dl className="facts">
+        {ascii !== undefined && (
+          <>
+            <dt>{t('sheet.ascii')}</dt>
+            <dd className="mono">{ascii}.cl</dd>
+          </>
+        )}
+        <dt>{t('domains.length')}</dt>
+        <dd className="figures">{record.length}</dd>
+        <dt>{t('domains.agent')}</dt>
+        <dd>{record.agent}</dd>
+        <dt>{t('domains.date')}</dt>
+        <dd className="mono">{record.date_reg}</dd>
+        <dt>{t('domains.changed')}</dt>
+        <dd className="mono">{record.date_mod}</dd>
+      </dl>
+    </section>
+  )
+}

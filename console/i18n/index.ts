@@ -1,0 +1,61 @@
+import { createStore } from '../app/store.ts'
+import { TIME_ZONE } from '../api/server.ts'
+import { en } from './en.ts'
+import { es, type TextKey } from './es.ts'
+
+export type Language = 'es' | 'en'
+export type { TextKey }
+
+const PLACE = 'catalejo.language'
+const TEXTS: Readonly<Record<Language, Readonly<Record<TextKey, string>>>> = { es, en }
+const LOCALES: Readonly<Record<Language, string>> = { es: 'es-CL', en: 'en-GB' }
+
+/** Spanish unless the person chose English. The page is drawn anew when it changes. */
+export const language = createStore<Language>(localStorage.getItem(PLACE) === 'en' ? 'en' : 'es')
+
+export function chooseLanguage(next: Language): void {
+  localStorage.setItem(PLACE, next)
+  document.documentElement.lang = next
+  language.set(next)
+}
+
+type Values = Readonly<Record<string, string | number>>
+
+/** A text of the console, with its `{places}` filled. */
+export function t(key: TextKey, values: Values = {}): string {
+  return TEXTS[language.get()][key].replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name]
+    return typeof value === 'number' ? count(value) : (value ?? '')
+  })
+}
+
+type CountedKey = TextKey extends infer K ? (K extends `${infer Stem}.one` ? Stem : never) : never
+
+/** A text that depends on a number, which its `{n}` stands for. */
+export function tn(stem: CountedKey, n: number): string {
+  return t(`${stem}.${n === 1 ? 'one' : 'other'}`, { n })
+}
+
+const locale = (): string => LOCALES[language.get()]
+
+export function count(n: number): string {
+  return new Intl.NumberFormat(locale()).format(n)
+}
+
+/** `1,4 MB`: powers of 1,000, as file managers of today count. */
+export function bytes(n: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const power = Math.min(units.length - 1, n < 1_000 ? 0 : Math.floor(Math.log10(n) / 3))
+  const digits = power === 0 || n / 1_000 ** power >= 100 ? 0 : 1
+  const value = new Intl.NumberFormat(locale(), { maximumFractionDigits: digits }).format(n / 1_000 ** power)
+  return `${value} ${units[power]}`
+}
+
+/** A moment, in the time zone of the service. */
+export function moment(seconds: number): string {
+  return new Intl.DateTimeFormat(locale(), {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: TIME_ZONE,
+  }).format(seconds * 1_000)
+}

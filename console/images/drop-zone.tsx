@@ -1,0 +1,51 @@
+import { useEffect, useState, type ReactNode } from 'react'
+import { Icon } from '../design/icon.tsx'
+import { t } from '../i18n/index.ts'
+import { addUploads } from './uploads.ts'
+
+/** Takes files that are dropped or pasted anywhere on the page. */
+export function DropZone({ children }: { children: ReactNode }) {
+  const [isOver, setOver] = useState(false)
+  useEffect(() => {
+    const over = (event: DragEvent) => {
+      if (event.dataTransfer?.types.includes('Files') !== true) return
+      event.preventDefault()
+      setOver(true)
+    }
+    const leave = (event: DragEvent) => {
+      if (event.relatedTarget === null) setOver(false)
+    }
+    const drop = (event: DragEvent) => {
+      event.preventDefault()
+      setOver(false)
+      addUploads(event.dataTransfer?.files ?? [])
+    }
+    const paste = (event: ClipboardEvent) => {
+      const files = event.clipboardData?.files
+      if (files === undefined || files.length === 0) return
+      event.preventDefault()
+      addUploads(files)
+    }
+    addEventListener('dragover', over)
+    addEventListener('dragleave', leave)
+    addEventListener('drop', drop)
+    addEventListener('paste', paste)
+    return () => {
+      removeEventListener('dragover', over)
+      removeEventListener('dragleave', leave)
+      removeEventListener('drop', drop)
+      removeEventListener('paste', paste)
+    }
+  }, [])
+  return (
+    <div className="images">
+      {children}
+      {isOver && (
+        <div className="drop-veil">
+          <Icon name="upload" />
+          {t('images.drop')}
+        </div>
+      )}
+    </div>
+  )
+}

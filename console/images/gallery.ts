@@ -1,0 +1,26 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { ask } from '../api/client.ts'
+
+const PAGE_IMAGES = 200
+
+/** The images in the order of the list, as far as somebody scrolled. */
+export function useGallery(search: string) {
+  const query = useInfiniteQuery({
+    queryKey: ['images', 'list', search],
+    initialPageParam: '',
+    queryFn: ({ pageParam, signal }) =>
+      ask('GET /api/v1/imagestore/list', {
+        query: {
+          limit: PAGE_IMAGES,
+          ...(search === '' ? {} : { search }),
+          ...(pageParam === '' ? {} : { cursor: pageParam }),
+        },
+        signal,
+      }),
+    getNextPageParam: ({ next }) => next,
+    placeholderData: keepPreviousData,
+  })
+  const images = useMemo(() => query.data?.pages.flatMap(({ data }) => data.data) ?? [], [query.data])
+  return { ...query, images }
+}

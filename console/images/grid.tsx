@@ -1,0 +1,115 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useNarrow } from '../app/narrow.ts'
+import { Icon } from '../design/icon.tsx'
+import { t } from '../i18n/index.ts'
+import { layOut } from './justified.ts'
+import { thumbOf, type ImageRecord } from './record.ts'
+
+const GAP = 6
+
+interface Props {
+  readonly images: readonly ImageRecord[]
+  readonly selected: ReadonlyMap<string, ImageRecord>
+  readonly actions: {
+    readonly open: (image: ImageRecord) => void
+    readonly toggle: (image: ImageRecord) => void
+  }
+  /** The last rows are in sight. */
+  readonly onEnd: () => void
+}
+
+/** Only the rows in sight are there, however many images there are. */
+export function Grid({ images, selected, actions, onEnd }: Props) {
+  const isNarrow = useNarrow()
+  const box = useRef<HTMLDivElement>(null)
+  const [{ width, top }, setPlace] = useState({ width: 0, top: 0 })
+  useLayoutEffect(() => {
+    const element = box.current
+    if (element === null) return
+    const measure = () => setPlace({ width: element.clientWidth, top: element.offsetTop })
+    measure()
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    if (element.parentElement !== null) observer.observe(element.parentElement)
+    return () => observer.disconnect()
+  }, [])
+  const rows = useMemo(
+    () => (width === 0 ? [] : layOut(images, width, isNarrow ? 130 : 210, GAP)),
+    [images, width, isNarrow],
+  )
+  const virtualizer = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: (index) => (rows[index]?.height ?? 0) + GAP,
+    overscan: 3,
+    scrollMargin: top,
+  })
+  useEffect(() => virtualizer.measure(), [rows, virtualizer])
+  const items = virtualizer.getVirtualItems()
+  const isAtEnd = rows.length > 0 && (items.at(-1)?.index ?? 0) >= rows.length - 2
+  useEffect(() => {
+    if (isAtEnd) onEnd()
+  }, [isAtEnd, onEnd])
+  return (
+    <div
+      ref={box}
+      className="gallery"
+      role="list"
+      aria-label={t('images.gallery')}
+      style={{ height: virtualizer.getTotalSize() }}
+    >
+      {items.flatMap((item) => {
+        const row = rows[item.index]
+        return (row?.items ?? []).map(({ item: image, left, width: wide }) => {
+          const isOn = selected.has(image.hash)
+          const place = {
+            transform: `translate(${left}px, ${item.start - top}px)`,
+            width: wide,
+            height: row?.height,
+          }
+          return (
+            <div key={image.hash} role="listitem" className={isOn ? 'tile on' : 'tile'} style={place}>
+              <button type="button" className="tile-open" onClick={() => actions.open(image)}>
+                <Thumb image={image} height={row?.height ?? 0} />
+              </button>
+              <label className="tile-pick">
+                <input
+                  type="checkbox"
+                  checked={isOn}
+                  aria-label={t('images.choose', { name: image.name })}
+                  onChange={() => actions.toggle(image)}
+                />
+              </label>
+              <span className="tile-name" aria-hidden="true">
+                {image.name}
+              </span>
+            </div>
+          )
+        })
+      })}
+    </div>
+  )
+}
+
+function Thumb({ image, height }: { image: ImageRecord; height: number }) {
+  const [state, setState] = useState<'loading' | 'loaded' | 'broken'>('loading')
+  if (state === 'broken') {
+    return (
+      <span className="tile-broken">
+        <Icon name="images" />
+        <span>{image.name}</span>
+      </span>
+    )
+  }
+  return (
+    <img
+      className={state === 'loaded' ? 'loaded' : ''}
+      src={thumbOf(image, height)}
+      alt={image.name}
+      decoding="async"
+      draggable={false}
+      onLoad={() => setState('loaded')}
+      onError={() => setState('broken')}
+    />
+  )
+}

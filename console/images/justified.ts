@@ -1,0 +1,58 @@
+export interface Sized {
+  readonly width: number
+  readonly height: number
+}
+
+export interface LaidOut<T> {
+  readonly item: T
+  readonly left: number
+  readonly width: number
+}
+
+export interface LaidRow<T> {
+  readonly top: number
+  readonly height: number
+  readonly items: readonly LaidOut<T>[]
+}
+
+/** Beyond these a picture would be a line. */
+const NARROWEST = 0.5
+const WIDEST = 2.4
+
+/**
+ * Rows that are filled from edge to edge, each of a height near the wanted one, in the order given. The last row is not
+ * stretched. Lengths are in CSS pixels.
+ */
+export function layOut<T extends Sized>(
+  items: readonly T[],
+  width: number,
+  wanted: number,
+  gap: number,
+): LaidRow<T>[] {
+  const rows: LaidRow<T>[] = []
+  let top = 0
+  let row: { item: T; ratio: number }[] = []
+  let ratios = 0
+  const finish = (isLast: boolean) => {
+    const room = width - gap * (row.length - 1)
+    const height = isLast ? Math.min(wanted, room / ratios) : room / ratios
+    let left = 0
+    const laid = row.map(({ item, ratio }) => {
+      const one = { item, left, width: ratio * height }
+      left += one.width + gap
+      return one
+    })
+    rows.push({ top, height, items: laid })
+    top += height + gap
+    row = []
+    ratios = 0
+  }
+  for (const item of items) {
+    const ratio = Math.min(WIDEST, Math.max(NARROWEST, item.width / item.height))
+    row.push({ item, ratio })
+    ratios += ratio
+    if ((width - gap * (row.length - 1)) / ratios <= wanted) finish(false)
+  }
+  if (row.length > 0) finish(true)
+  return rows
+}

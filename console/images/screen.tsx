@@ -1,0 +1,153 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef, useState } from 'react'
+import { changed, go, replaceQuery, usePlace } from '../app/router.ts'
+import { useKeys } from '../app/shortcuts.ts'
+import { Icon } from '../design/icon.tsx'
+import { Fault, Notice } from '../design/parts.tsx'
+import { count, t, tn } from '../i18n/index.ts'
+import { DeleteDialog } from './delete-dialog.tsx'
+import { Detail } from './detail.tsx'
+import { DropZone } from './drop-zone.tsx'
+import { useGallery } from './gallery.ts'
+import { Grid } from './grid.tsx'
+import type { ImageRecord } from './record.ts'
+import { UploadList } from './upload-list.tsx'
+import { addUploads, onUploaded } from './uploads.ts'
+import './images.css'
+
+export default function ImagesScreen() {
+  const { query } = usePlace()
+  const search = query.get('search') ?? ''
+  const open = query.get('imagen') ?? undefined
+  const gallery = useGallery(search)
+  const { images, error, hasNextPage, isFetchingNextPage, fetchNextPage } = gallery
+  const [selected, setSelected] = useState<ReadonlyMap<string, ImageRecord>>(new Map())
+  const [deleting, setDeleting] = useState<readonly ImageRecord[]>()
+  const box = useRef<HTMLInputElement>(null)
+  const picker = useRef<HTMLInputElement>(null)
+  const queries = useQueryClient()
+  useEffect(() => onUploaded(() => void queries.invalidateQueries({ queryKey: ['images'] })), [queries])
+
+  const focusBox = (event: KeyboardEvent) => {
+    event.preventDefault()
+    box.current?.focus()
+  }
+  const close = () => go('imagenes', changed(query, { imagen: undefined }))
+  useKeys({
+    '/': focusBox,
+    'mod+k': focusBox,
+    Escape: () => (open === undefined ? setSelected(new Map()) : close()),
+  })
+  const actions = useMemo(
+    () => ({
+      open: (image: ImageRecord) => go('imagenes', changed(query, { imagen: image.hash })),
+      toggle: (image: ImageRecord) =>
+        setSelected((old) => {
+          const next = new Map(old)
+          if (!next.delete(image.hash)) next.set(image.hash, image)
+          return next
+        }),
+    }),
+    [query],
+  )
+  const shown = images.find(({ hash }) => hash === open)
+
+  return (
+    <DropZone>
+      <div className="gallery-tools">
+        <h1>{t('images.title')}</h1>
+        <span className="muted figures" role="status">
+          {gallery.data === undefined
+            ? ''
+            : hasNextPage
+              ? t('images.countMore', { n: count(images.length) })
+              : tn('images.count', images.length)}
+        </span>
+        <span className="grow" />
+        <div className="query" role="search">
+          <Icon name="search" />
+          <input
+            ref={box}
+            className="input"
+            type="search"
+            aria-label={t('images.search')}
+            placeholder={t('images.search')}
+            value={search}
+            maxLength={1_024}
+            onChange={(event) => replaceQuery(changed(query, { search: event.target.value || undefined }))}
+          />
+        </div>
+        <button type="button" className="button primary" onClick={() => picker.current?.click()}>
+          <Icon name="upload" />
+          {t('images.upload')}
+        </button>
+        <input
+          ref={picker}
+          hidden
+          type="file"
+          multiple
+          accept="image/*,.svg,.tif,.tiff"
+          onChange={(event) => {
+            addUploads(event.target.files ?? [])
+            event.target.value = ''
+          }}
+        />
+      </div>
+      <UploadList />
+      {error !== null && <Fault error={error} onRetry={() => void gallery.refetch()} />}
+      {gallery.isPending && error === null && (
+        <div className="notice" role="status" aria-label={t('app.loading')}>
+          <span className="spinner" />
+        </div>
+      )}
+      {gallery.data !== undefined && images.length === 0 && (
+        <Notice
+          icon="images"
+          title={t(search === '' ? 'images.empty' : 'images.noMatch')}
+          {...(search === '' ? { text: t('images.emptyText') } : {})}
+        />
+      )}
+      <Grid
+        images={images}
+        selected={selected}
+        actions={actions}
+        onEnd={() => {
+          if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+        }}
+      />
+      {selected.size > 0 && (
+        <div className="selection fixed" role="region" aria-label={tn('images.selected', selected.size)}>
+          <strong className="figures">{tn('images.selected', selected.size)}</strong>
+          <button type="button" className="button danger" onClick={() => setDeleting([...selected.values()])}>
+            <Icon name="trash" />
+            {t('images.delete')}
+          </button>
+          <button type="button" className="button quiet" onClick={() => setSelected(new Map())}>
+            {t('domains.clearSelection')}
+          </button>
+        </div>
+      )}
+      {open !== undefined && (
+        <Detail
+          key={open}
+          hash={open}
+          known={shown}
+          onClose={close}
+          onDelete={(image) => setDeleting([image])}
+        />
+      )}
+      {deleting !== undefined && (
+        <DeleteDialog
+          images={deleting}
+          onClose={() => setDeleting(undefined)}
+          onDeleted={() => {
+            setDeleting(undefined)
+            setSelected(new Map())
+            if (open !== undefined) close()
+            void queries.invalidateQueries({ queryKey: ['images'] })
+          }}
+        />
+      )}
+    </DropZone>
+  )
+}

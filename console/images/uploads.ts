@@ -1,0 +1,116 @@
+import { addressOf, errorOf } from '../api/client.ts'
+import { noteLost } from '../api/connection.ts'
+import { keyFor } from '../api/session.ts'
+import { createStore } from '../app/store.ts'
+import { t } from '../i18n/index.ts'
+
+export type UploadState =
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'sending'; readonly part: number }
+  /** All of it was sent: the service decodes it. */
+  | { readonly kind: 'checking' }
+  | { readonly kind: 'done'; readonly hash: string }
+  | { readonly kind: 'failed'; readonly message: string }
+
+export interface Upload {
+  readonly id: number
+  readonly name: string
+  readonly size: number
+  readonly state: UploadState
+}
+
+/** The service decodes as many as it has cores; more would only wait there. */
+const AT_ONCE = 3
+const TIMEOUT_MS = 125_000
+/** The page does not know where its reader sits, and the API wants an address: the unspecified one says just that. */
+const NO_ADDRESS = '0.0.0.0'
+
+export const uploads = createStore<readonly Upload[]>([])
+const queue: { id: number; file: File }[] = []
+let running = 0
+let lastId = 0
+let whenDone: () => void = () => undefined
+
+/** Tells of each image that was stored. */
+export function onUploaded(listener: () => void): void {
+  whenDone = listener
+}
+
+export function addUploads(files: Iterable<File>): void {
+  const added = [...files].map((file) => ({ id: ++lastId, file }))
+  queue.push(...added)
+  uploads.set([
+    ...uploads.get(),
+    ...added.map(({ id, file }) => ({
+      id,
+      name: file.name,
+      size: file.size,
+      state: { kind: 'waiting' } as const,
+    })),
+  ])
+  startNext()
+}
+
+export function clearUploads(): void {
+  uploads.set(uploads.get().filter(({ state }) => state.kind !== 'done' && state.kind !== 'failed'))
+}
+
+function startNext(): void {
+  while (running < AT_ONCE) {
+    const next = queue.shift()
+    if (next === undefined) return
+    running++
+    send(next.file, (state) => show(next.id, state))
+      .then((hash) => {
+        show(next.id, { kind: 'done', hash })
+        whenDone()
+      })
+      .catch((error: unknown) => {
+        show(next.id, { kind: 'failed', message: error instanceof Error ? error.message : t('app.lost') })
+      })
+      .finally(() => {
+        running--
+        startNext()
+      })
+      .catch(() => undefined)
+  }
+}
+
+function show(id: number, state: UploadState): void {
+  uploads.set(uploads.get().map((one) => (one.id === id ? { ...one, state } : one)))
+}
+
+/** Not by `fetch`, which does not tell how much of a body has gone out. */
+function send(file: File, tell: (state: UploadState) => void): Promise<string> {
+  const body = new FormData()
+  const mime = file.type === '' ? 'application/octet-stream' : file.type
+  body.append('info', JSON.stringify({ name: file.name === '' ? 'imagen' : file.name, mime, ip: NO_ADDRESS }))
+  body.append('image', file)
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest()
+    request.open('POST', addressOf('/api/v1/imagestore/upload', { api: keyFor('imagestore') ?? '' }))
+    request.timeout = TIMEOUT_MS
+    request.upload.onprogress = ({ loaded, total }) =>
+      tell({ kind: 'sending', part: total === 0 ? 0 : loaded / total })
+    request.upload.onload = () => tell({ kind: 'checking' })
+    request.onerror = request.ontimeout = () => {
+      noteLost()
+      reject(new Error(t('app.lost')))
+    }
+    request.onload = () => {
+      const answer = readJson(request.responseText)
+      if (request.status === 200 && answer !== undefined) resolve(String(answer['hash']))
+      else reject(errorOf(request.status, answer))
+    }
+    request.send(body)
+  })
+}
+
+function readJson(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,21 @@
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { App } from './app/app.tsx'
+import { showTheme } from './app/theme.ts'
+import { language } from './i18n/index.ts'
+import './design/tokens.css'
+import './design/base.css'
+import './design/parts.css'
+import './app/shell.css'
+
+showTheme()
+document.documentElement.lang = language.get()
+
+const root = document.querySelector('#root')
+if (root !== null) {
+  createRoot(root).render(
+    <StrictMode>
+      <App />
+    </StrictMode>,
+  )
+}

@@ -1,0 +1,127 @@
+/** Pictures of the console for the documents: on real registrations and photographs where they are beside the checkout. */
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { gunzipSync } from 'node:zlib'
+import type { Page } from 'playwright-core'
+import sharp from 'sharp'
+import { startBrowser, type Visit } from '../test/support/browser.ts'
+import { add, record, update } from '../test/support/domains.ts'
+import { ImageClient } from '../test/support/images.ts'
+import { ManualClock, startService, type TestService } from '../test/support/service.ts'
+
+const corpus = new URL('../../shared/corpus/', import.meta.url)
+const target = new URL('../docs/images/', import.meta.url)
+/** As they came, for a look at them: a folder that is given. */
+const raw = process.argv[2]
+
+// Near the present: the browser counts the days that are left of what was discarded.
+const clock = new ManualClock(new Date(Date.now() - 32 * 60 * 60_000).toISOString())
+await using service = await startService({ clock })
+await fillDomains(service)
+const first = await fillImages(service)
+await using browser = await startBrowser()
+const keys = { domainwatch: service.domainKey, imagestore: service.imageKey }
+await mkdir(target, { recursive: true })
+
+for (const [name, path, sign, act] of SHOTS()) {
+  for (const [size, visit] of [
+    ['1440', { width: 1_440, height: 900 }],
+    ['390', { width: 390, height: 844, theme: 'dark' }],
+  ] as const satisfies readonly (readonly [string, Visit])[]) {
+    const { page, context } = await browser.open(service, path, name === 'entrar' ? {} : keys, visit)
+    await page.route('**/domainwatch/dns?*', (route) =>
+      route.fulfill({
+        json: { status: 200, domain: '', dns: ['ns1.hostname.cl', 'ns2.hostname.cl', 'ns3.hostname.cl'] },
+      }),
+    )
+    await page.locator(sign).first().waitFor()
+    await act?.(page)
+    await page.waitForLoadState('networkidle')
+    const picture = await page.screenshot()
+    if (raw !== undefined) await writeFile(`${raw}/${name}-${size}.png`, picture)
+    await writeFile(
+      new URL(`consola-${name}-${size}.webp`, target),
+      await sharp(picture).webp({ quality: 82, effort: 6 }).toBuffer(),
+    )
+    await context.close()
+  }
+}
+
+type Shot = readonly [name: string, path: string, sign: string, act?: (page: Page) => Promise<void>]
+
+function SHOTS(): readonly Shot[] {
+  return [
+    ['entrar', '', 'h1'],
+    ['dominios', 'dominios?search=casa', '.table-row:not(:has(.bone))', marks],
+    ['ficha', 'dominios?search=casa&ficha=casapacifico', '.sheet .servers'],
+    ['triaje', 'triaje', '.triage-dns .servers, .triage-dns p'],
+    ['imagenes', 'imagenes', '.tile img.loaded'],
+    ['imagen', `imagenes?imagen=${first}`, '.bench-result img'],
+  ]
+}
+
+async function marks(page: Page): Promise<void> {
+  await page.getByRole('grid').focus()
+  for (const _ of [1, 2, 3]) await page.keyboard.press('ArrowDown')
+}
+
+async function fillDomains(to: TestService): Promise<void> {
+  const file = new URL('registrations/2025-12.csv.gz', corpus)
+  const lines = existsSync(file)
+    ? gunzipSync(readFileSync(file)).toString().trim().split('\n').slice(1)
+    : ['catalejo.cl,2025-12-31 10:00:00']
+  const data = lines.map((line, i) => {
+    const [name = '', date = ''] = line.split(',')
+    return record(name.slice(0, -3), {
+      date_reg: date,
+      status: i % 7 === 3 ? 0 : 1,
+      reserve: i % 53 === 0 ? 1 : 0,
+    })
+  })
+  await add(to, data)
+  const found = data.filter(({ domain }) => domain.includes('casa')).map(({ domain }) => domain)
+  const marked = (every: number, at: number) => found.filter((_, i) => i % every === at)
+  await update(
+    to,
+    marked(9, 2).map((domain) => ({ domain, revision: 1 })),
+  )
+  await update(
+    to,
+    marked(13, 5).map((domain) => ({ domain, discarded: 1 })),
+  )
+  clock.advance(31 * 60 * 60_000)
+  await update(
+    to,
+    marked(17, 3).map((domain) => ({ domain, discarded: 1 })),
+  )
+}
+
+/** Cut from a few photographs, so that there are many of all proportions. */
+async function fillImages(to: TestService): Promise<string> {
+  const client = new ImageClient(to.url, to.imageKey)
+  const photographs = ['Landscape_1.jpg', 'Portrait_1.jpg']
+    .map((name) => new URL(`orientation/${name}`, corpus))
+    .filter((file) => existsSync(file))
+  let last = ''
+  for (let i = 0; i < 24; i++) {
+    const file = photographs[i % photographs.length]
+    if (file === undefined) return ''
+    const source = sharp(readFileSync(file))
+    const { width, height } = await source.metadata()
+    // They carry words in the middle and at the edges, and none in between.
+    const quarter = Math.floor(i / 2) % 4
+    const [w, h] = [width * (0.26 + (i % 5) * 0.03), height * (0.25 + ((i * 3) % 5) * 0.03)]
+    const [x, y] = [quarter % 2 === 0 ? 0.07 : 0.55, quarter < 2 ? 0.08 : 0.53]
+    const cut = {
+      left: Math.round(width * x),
+      top: Math.round(height * y),
+      width: Math.round(w),
+      height: Math.round(h),
+    }
+    const bytes = await source.extract(cut).jpeg({ quality: 90 }).toBuffer()
+    const { body } = await client.upload(bytes, { name: `Puerto ${i + 1}.jpg`, mime: 'image/jpeg' })
+    last = String(body['hash'])
+    clock.advance(1_000)
+  }
+  return last
+}

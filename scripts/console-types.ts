@@ -1,0 +1,94 @@
+/** Types of the public API for the console's client, generated from the OpenAPI document. */
+
+interface Schema {
+  readonly $ref?: string
+  readonly type?: string | readonly string[]
+  readonly enum?: readonly unknown[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly required?: readonly string[]
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly additionalProperties?: boolean | Schema
+}
+
+interface Operation {
+  readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: Schema }[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: Schema }>> }
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> }>
+  >
+}
+
+export interface ApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
+  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
+}
+
+const HEAD = `// Generated from openapi.json by npm run openapi. Do not edit.
+`
+
+/** A module with one interface: what each operation takes and answers, by method and path. */
+export function consoleTypes(document: ApiDocument): string {
+  const schemas = Object.entries(document.components?.schemas ?? {}).map(
+    ([name, schema]) => `export type ${typeName(name)} = ${typeOf(schema)}\n`,
+  )
+  const operations = Object.entries(document.paths)
+    .filter(([path]) => path.startsWith('/api/'))
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) =>
+        describe(`${method.toUpperCase()} ${path}`, operation),
+      ),
+    )
+  return `${HEAD}\n${schemas.join('\n')}${schemas.length > 0 ? '\n' : ''}export interface Operations {\n${operations.join('')}}\n`
+}
+
+function describe(name: string, operation: Operation): string {
+  const query = (operation.parameters ?? []).filter((one) => one.in === 'query' && one.name !== 'api')
+  const fields = query.map((one) => `${key(one.name)}?: ${typeOf(one.schema)}`)
+  const body = operation.requestBody?.content['application/json']?.schema
+  const answer = operation.responses['200']?.content?.['application/json']?.schema
+  return [
+    `  '${name}': {`,
+    `    query: { ${fields.join('; ')} }`,
+    ...(body === undefined ? [] : [`    body: ${typeOf(body)}`]),
+    `    answer: ${answer === undefined ? 'unknown' : typeOf(answer)}`,
+    '  }\n',
+  ].join('\n')
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.$ref !== undefined) return typeName(schema.$ref.slice(schema.$ref.lastIndexOf('/') + 1))
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  const either = schema.anyOf ?? schema.oneOf
+  if (either !== undefined) return unique(either.map(typeOf)).join(' | ')
+  if (schema.type === undefined) return 'unknown'
+  return unique([schema.type].flat().map((type) => typeOfKind(type, schema))).join(' | ')
+}
+
+function typeOfKind(type: string, schema: Schema): string {
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return 'number'
+    case 'array':
+      return `(${typeOf(schema.items ?? {})})[]`
+    case 'object':
+      return objectType(schema)
+    default:
+      return type
+  }
+}
+
+function objectType({ properties, required = [], additionalProperties }: Schema): string {
+  const rest = typeof additionalProperties === 'object' ? typeOf(additionalProperties) : 'unknown'
+  if (properties === undefined) return `Record<string, ${rest}>`
+  const fields = Object.entries(properties)
+    .filter(([name]) => name !== 'api')
+    .map(([name, schema]) => `${key(name)}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`)
+  return `{ ${fields.join('; ')} }`
+}
+
+const unique = (types: readonly string[]) => [...new Set(types)]
+const key = (name: string) => (/^\w+$/.test(name) ? name : JSON.stringify(name))
+const typeName = (name: string) => name.replace(/\W/g, '_')

@@ -1,0 +1,76 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Refusal } from '../core/errors.ts'
+import { matches } from '../http/conditional.ts'
+import { loadFiles, type ConsoleFile } from './files.ts'
+
+export interface ConsoleSettings {
+  /** The path everything is served under: empty, or with a slash in front and none at the end. */
+  readonly prefix: string
+  readonly timeZone: string
+}
+
+/**
+ * The console's page may load from here alone, run no script that is not a file of ours, and turn no text into markup. Images
+ * are also made on the page, from what a person is about to upload.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "img-src 'self' blob: data:",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+const HEADERS = {
+  'content-security-policy': POLICY,
+  'cross-origin-opener-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  vary: 'Accept-Encoding',
+}
+const FOR_EVER = 'public, max-age=31536000, immutable'
+
+/** The web console at `/console`: files from memory, and the page for every other address under it. */
+export function consoleRoutes(app: FastifyInstance, settings: ConsoleSettings): void {
+  const files = loadFiles(settings)
+  const page = files.get('index.html')
+  const home = `${settings.prefix}/console/`
+
+  const handler = async (request: FastifyRequest<{ Params: { '*': string } }>, reply: FastifyReply) => {
+    const name = request.params['*']
+    const file = files.get(name)
+    if (file !== undefined && file !== page) return send(request, reply, file, FOR_EVER)
+    // Every other address is one of the page's own. Names of files that are not there are none: a page of an
+    // older release must not be told that a script is a document.
+    if (page === undefined || name.startsWith('assets/')) throw new Refusal(404, 'La dirección no existe')
+    return send(request, reply, page, 'no-cache')
+  }
+  const schema = { hide: true }
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/console',
+    schema,
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      const query = request.raw.url?.split('?', 2)[1]
+      return reply.redirect(query === undefined ? home : `${home}?${query}`, 308)
+    },
+  })
+  app.route({ method: ['GET', 'HEAD'], url: '/console/*', schema, exposeHeadRoute: false, handler })
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile, caching: string) {
+  const { bytes, encoding } = file.encoded(request.headers['accept-encoding'] ?? '')
+  const etag = `"${file.tag}${encoding === undefined ? '' : `-${encoding}`}"`
+  void reply.headers(HEADERS).header('cache-control', caching).header('etag', etag)
+  if (matches(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  if (encoding !== undefined) void reply.header('content-encoding', encoding)
+  void reply.type(file.type).header('content-length', bytes.byteLength)
+  return reply.send(request.method === 'HEAD' ? undefined : bytes)
+}

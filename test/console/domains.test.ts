@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { add, record, records, stored } from '../support/domains.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+
+const COUNT = 1_300
+const NAMES = ['ñandú', 'casa-blanca', 'catalejo', 'mi-banco', 'xilófono']
+const clock = new ManualClock('2026-01-05T13:20:30Z')
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService({ clock }), startBrowser()])
+  const at = (i: number) =>
+    new Date(Date.UTC(2025, 11, 31) - i * 60_000).toISOString().slice(0, 19).replace('T', ' ')
+  await stored(service, [
+    ...NAMES.map((name, i) => record(name, { date_reg: `2026-01-0${5 - i} 09:00:00`, status: i % 2 })),
+    ...Array.from({ length: COUNT }, (_, i) => record(`nombre${i}`, { date_reg: at(i) })),
+  ])
+})
+
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
+const grid = (page: Page) => page.getByRole('grid', { name: 'Dominios' })
+const row = (page: Page, name: string) =>
+  grid(page)
+    .getByRole('row')
+    .filter({ hasText: `${name}.cl` })
+
+/** What is stored of a name. */
+async function stateOf(name: string) {
+  return (await records(service, { search: name })).find((one) => one.name === name)
+}
+
+test('signing in: the console finds out whose key it is, and forgets it with the tab unless asked', async () => {
+  const { page, context, complaints } = await browser.open(service, '', {})
+  await page.getByLabel('Clave de API').fill('wrong')
+  await page.getByRole('button', { name: 'Entrar' }).click()
+  await page.getByText('La clave de API no es válida').waitFor()
+  await page.getByLabel('Clave de API').fill(service.domainKey)
+  await page.getByRole('button', { name: 'Entrar' }).click()
+  await row(page, 'ñandú').waitFor()
+  assert.ok(page.url().endsWith('/console/dominios'))
+
+  const other = await context.newPage()
+  await other.goto(`${service.url}/console/`)
+  await other.getByLabel('Clave de API').fill(service.imageKey)
+  await other.getByLabel('Recordarme en este equipo').check()
+  await other.getByRole('button', { name: 'Entrar' }).click()
+  await other.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()
+  const third = await context.newPage()
+  await third.goto(`${service.url}/console/imagenes`)
+  await third.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()
+  await third.goto(`${service.url}/console/dominios`)
+  await third.getByRole('heading', { name: 'Esta pantalla necesita una clave de dominios' }).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('searching as one types: words, chips and the address are the same thing, and a link gives the view back', async () => {
+  const { page, context, complaints, foreign } = await open('dominios')
+  await row(page, 'ñandú').waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('ban largo:8')
+  await row(page, 'mi-banco').waitFor()
+  await page.getByRole('status').filter({ hasText: '1 dominio' }).waitFor()
+  await page.waitForURL(/search=ban&length=8/)
+  await page.getByRole('button', { name: 'Comprado' }).click()
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'ban largo:8 estado:comprado')
+  await page.waitForURL(/status=1/)
+
+  const again = await context.newPage()
+  await again.goto(page.url())
+  await row(again, 'mi-banco').waitFor()
+  assert.equal(await again.getByRole('searchbox').inputValue(), 'ban largo:8 estado:comprado')
+  assert.equal(await again.getByRole('button', { name: 'Comprado' }).getAttribute('aria-pressed'), 'true')
+  await again.getByRole('button', { name: 'largo:8' }).click()
+  await again.getByRole('button', { name: 'Quitar filtros' }).click()
+  await row(again, 'catalejo').waitFor()
+  // The service's own words for what it does not take.
+  await again.getByRole('searchbox').fill('largo:muy')
+  await again.getByText('El parámetro length debe ser un entero entre 1 y 63').waitFor()
+  assert.deepEqual([complaints, foreign], [[], []])
+  await context.close()
+})
+
+test('the rows scroll to the very end in pages, and back', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await row(page, 'ñandú').waitFor()
+  await grid(page).focus()
+  const last = row(page, `nombre${COUNT - 1}`)
+  for (let i = 0; i < 40 && !(await last.isVisible()); i++) {
+    await page.keyboard.press('End')
+    await page.waitForTimeout(50)
+  }
+  await last.waitFor()
+  await page.getByRole('status').filter({ hasText: '1.305 dominios' }).waitFor()
+  assert.ok((await grid(page).getByRole('row').count()) < 80, 'only what is in sight is there')
+  await page.keyboard.press('Home')
+  await row(page, 'ñandú').waitFor()
+  await grid(page).getByRole('button', { name: 'Inscripción' }).click()
+  await last.waitFor()
+  await page.waitForURL(/sort=asc/)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('marking by single keys, and taking it back; the time left of what was discarded', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await row(page, 'ñandú').waitFor()
+  await grid(page).focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('r')
+  await row(page, 'casa-blanca').getByText('Revisión').waitFor()
+  await page.getByText('1 dominio en revisión').waitFor()
+  assert.equal((await stateOf('casa-blanca'))?.revision, 1)
+  await page.keyboard.press('z')
+  await page.getByText('Deshecho').waitFor()
+  assert.equal((await stateOf('casa-blanca'))?.revision, 0)
+
+  await page.keyboard.press('d')
+  await page.getByText('1 dominio descartado').waitFor()
+  assert.equal((await stateOf('casa-blanca'))?.discarded, 1)
+  await page.reload()
+  await row(page, 'casa-blanca')
+    .getByText(/Descartado, quedan/)
+    .waitFor({ state: 'attached' })
+  await grid(page).focus()
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('d')
+  await page.getByText('1 dominio recuperado').waitFor()
+  assert.equal((await stateOf('casa-blanca'))?.discarded, 0)
+
+  // Letters that somebody types are letters.
+  await page.getByRole('searchbox').fill('')
+  await page.getByRole('searchbox').pressSequentially('dr')
+  await page.getByText('Ningún dominio calza').waitFor()
+  assert.equal((await stateOf('casa-blanca'))?.discarded, 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('many at once', async () => {
+  const { page, context } = await open('dominios?search=nombre10')
+  await row(page, 'nombre10').waitFor()
+  await grid(page).focus()
+  await page.keyboard.press('Space')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Shift+Space')
+  const bar = page.getByRole('region', { name: '3 seleccionados' })
+  await bar.getByRole('button', { name: 'Marcar para revisión' }).click()
+  await page.getByText('3 dominios en revisión').waitFor()
+  assert.equal((await records(service, { search: 'nombre10', rev: '' })).length, 3)
+  await page.getByRole('button', { name: 'Deshacer' }).click()
+  await page.getByText('Deshecho').waitFor()
+  assert.equal((await records(service, { search: 'nombre10', rev: '' })).length, 0)
+  await context.close()
+})
+
+test('details have an address of their own, and say in words what the DNS said', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await row(page, 'ñandú').waitFor()
+  await grid(page).focus()
+  await page.keyboard.press('Enter')
+  const sheet = page.getByRole('complementary', { name: 'Ficha de ñandú.cl' })
+  await sheet.getByText('xn--and-6ma2c.cl').waitFor()
+  await sheet.getByText('2026-01-05 09:00:00').waitFor()
+  await page.waitForURL(/ficha=%C3%B1and%C3%BA/)
+  for (const [status, body, said] of [
+    [200, { status: 200, domain: 'x', dns: ['a.nic.cl', 'b.nic.cl'] }, 'b.nic.cl'],
+    [200, { status: 200, domain: 'x', dns: [] }, 'no tiene servidores de nombres'],
+    [
+      404,
+      { status: 404, domain: 'x', dns: [], msg: 'El dominio no existe' },
+      'El DNS dice que el nombre no existe',
+    ],
+    [
+      504,
+      { status: 504, domain: 'x', dns: [], msg: 'Los servidores DNS no respondieron a tiempo' },
+      'Esto no dice nada sobre si el dominio existe',
+    ],
+  ] as const) {
+    await page.route('**/domainwatch/dns?*', (route) => route.fulfill({ status, json: body }))
+    await sheet.getByRole('button', { name: 'Consultar de nuevo' }).click()
+    await sheet.getByText(said).waitFor()
+    await page.unroute('**/domainwatch/dns?*')
+  }
+  await page.keyboard.press('j')
+  await page.getByRole('complementary', { name: 'Ficha de casa-blanca.cl' }).waitFor()
+  await page.keyboard.press('Escape')
+  await sheet.waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('triage: one name at a time by single keys, and back', async () => {
+  const { page, context, complaints } = await open('triaje')
+  const shown = page.locator('.triage-name')
+  await shown.filter({ hasText: 'ñandú.cl' }).waitFor()
+  await page.keyboard.press('r')
+  await shown.filter({ hasText: 'casa-blanca.cl' }).waitFor()
+  await page.keyboard.press('Space')
+  await shown.filter({ hasText: 'catalejo.cl' }).waitFor()
+  await page.keyboard.press('d')
+  await page.getByText('1 dominio descartado').waitFor()
+  assert.equal((await stateOf('ñandú'))?.revision, 1)
+  assert.equal((await stateOf('catalejo'))?.discarded, 1)
+  for (const _ of [1, 2, 3]) await page.keyboard.press('z')
+  await shown.filter({ hasText: 'ñandú.cl' }).waitFor()
+  await page.getByText('Deshecho').first().waitFor()
+  await context.close()
+  assert.deepEqual(complaints, [])
+})
+
+test('the view goes out as a curl line and as a file', async () => {
+  const { page, context } = await open('dominios?search=casa&length=11')
+  await row(page, 'casa-blanca').waitFor()
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Copiar como curl' }).click()
+  await page.getByText('Copiado').waitFor()
+  assert.equal(
+    await page.evaluate('navigator.clipboard.readText()'),
+    `curl '${service.url}/api/v1/domainwatch/list?search=casa&length=11&api='"$CATALEJO_KEY"`,
+  )
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Exportar CSV' }).click()
+  const file = await (await download).createReadStream()
+  const text = (await file.toArray()).map(String).join('')
+  assert.match(text, /^name,length,.*\r?\ncasa-blanca,11,/)
+  await context.close()
+})
+
+test('a lost connection is shown, and healed', async () => {
+  const { page, context } = await open('dominios')
+  await row(page, 'ñandú').waitFor()
+  await context.setOffline(true)
+  await page.getByRole('searchbox').fill('cata')
+  await page.getByText('Sin conexión con el servicio').first().waitFor()
+  await context.setOffline(false)
+  await row(page, 'catalejo').waitFor()
+  await page.getByText('Sin conexión con el servicio').waitFor({ state: 'detached' })
+  await context.close()
+})
+
+test('names and agents are text whatever is in them', async () => {
+  const agent = '<img src=x onerror=alert(1)>"\'><script>alert(2)</script>'
+  await add(service, [record('hostil', { agent, date_reg: '2026-01-05 10:00:00' })])
+  const { page, context, complaints } = await open('dominios?search=hostil&ficha=hostil')
+  await page.getByRole('complementary').getByText(agent).waitFor()
+  await row(page, 'hostil').getByText(agent).waitFor()
+  assert.equal(await page.locator('img, script[src=""]').count(), 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})

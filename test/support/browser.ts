@@ -1,0 +1,101 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import chromium from '@sparticuz/chromium'
+import { chromium as playwright, type Browser, type BrowserContext, type Page } from 'playwright-core'
+import type { TestService } from './service.ts'
+
+/** Far longer than anything takes, for machines that do other things as well. */
+const TIMEOUT_MS = 30_000
+
+export interface Visit {
+  readonly theme?: 'light' | 'dark'
+  readonly width?: number
+  readonly height?: number
+  readonly language?: 'es' | 'en'
+}
+
+/** Pages of one browser, each in a context of its own. */
+export interface TestBrowser {
+  open(
+    service: TestService,
+    path: string,
+    keys: Readonly<Record<string, string>>,
+    visit?: Visit,
+  ): Promise<TestPage>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface TestPage {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** What the page complained of: faults of scripts, breaches of its policy. */
+  readonly complaints: readonly string[]
+  /** Addresses of other hosts that it asked. */
+  readonly foreign: readonly string[]
+}
+
+/** The browser comes with the development packages and unpacks itself; TEST_CHROMIUM names another. */
+export async function startBrowser(): Promise<TestBrowser> {
+  const browser: Browser = await playwright.launch({
+    executablePath: process.env['TEST_CHROMIUM'] ?? (await chromium.executablePath()),
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--force-color-profile=srgb'],
+    headless: true,
+    chromiumSandbox: false,
+    timeout: TIMEOUT_MS,
+  })
+  return {
+    async open(service, path, keys, visit = {}) {
+      const { theme = 'light', width = 1_440, height = 900, language = 'es' } = visit
+      const context = await browser.newContext({
+        viewport: { width, height },
+        colorScheme: theme,
+        locale: 'es-CL',
+        // Not the service's: what is shown must not depend on where the browser is.
+        timezoneId: 'Asia/Tokyo',
+        reducedMotion: 'reduce',
+      })
+      context.setDefaultTimeout(TIMEOUT_MS)
+      await context.addInitScript(
+        ([stored, spoken]) => {
+          if (stored !== '{}') sessionStorage.setItem('catalejo.keys', stored)
+          localStorage.setItem('catalejo.language', spoken)
+        },
+        [JSON.stringify(keys), language] as const,
+      )
+      const page = await context.newPage()
+      const complaints: string[] = []
+      const foreign: string[] = []
+      const { host } = new URL(service.url)
+      page.on('pageerror', (error) => complaints.push(String(error)))
+      page.on('console', (message) => {
+        // Answers that are no 2xx are told of, too: they are the API's business.
+        if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
+          complaints.push(message.text())
+        }
+      })
+      page.on('dialog', (dialog) => {
+        complaints.push(`dialog: ${dialog.message()}`)
+        void dialog.dismiss()
+      })
+      page.on('request', (request) => {
+        const url = new URL(request.url())
+        if (url.protocol !== 'blob:' && url.protocol !== 'data:' && url.host !== host)
+          foreign.push(request.url())
+      })
+      await page.goto(`${service.url}/console/${path}`)
+      return { page, context, complaints, foreign }
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close()
+    },
+  }
+}
+
+/** What axe finds against WCAG 2.2 AA and good practice, or these rules of it, one line a place. */
+export async function barriers(page: Page, rules?: string[]): Promise<string[]> {
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+  const axe = new AxeBuilder({ page })
+  const { violations } = await (rules === undefined ? axe.withTags(tags) : axe.withRules(rules)).analyze()
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
+  )
+}
