@@ -123,7 +123,8 @@ export async function createRoutes(
   return server
 }
 
-function openEvents({ accounts, config, database, log, metrics, onClose }: Context): Events {
+function openEvents(context: Context): Events {
+  const { accounts, config, database, log, metrics } = context
   const events = new Events({
     database,
     nameOf: accounts.nameOf,
@@ -131,7 +132,7 @@ function openEvents({ accounts, config, database, log, metrics, onClose }: Conte
     failed: (error) => log.warn({ err: error }, 'changes could not be read'),
   })
   metrics.gauge('catalejo_event_streams', 'Event streams that are open', () => events.streams.count)
-  onClose(async () => events.pages.close())
+  context.onClose(async () => events.pages.close())
   return events
 }
 

@@ -78,13 +78,10 @@ suite('events', () => {
     await stored(service, [record('cinco'), record('comun', { status: 0, reserve: 1 })])
     await update(service, [{ domain: 'comun', revision: 1 }])
     await update(service, [{ domain: 'comun', revision: 0 }])
-    assert.deepEqual((await deleted.take(5)).map(kindAndName).sort(), [
-      'added cinco',
-      'changed cinco',
-      'changed comun',
-      'changed comun',
-      'changed comun',
-    ])
+    const heard = (await deleted.take(5)).map(kindAndName)
+    // Within a batch the order is the database's.
+    assert.deepEqual(new Set(heard.slice(0, 3)), new Set(['added cinco', 'changed cinco', 'changed comun']))
+    assert.deepEqual(heard.slice(3), ['changed comun', 'changed comun'])
     assert.deepEqual((await marked.take(2)).map(kindAndName), ['changed comun', 'changed comun'])
   })
 
@@ -120,8 +117,8 @@ suite('events', () => {
     const names = heard.map(name)
     // Within a batch the order is the database's.
     assert.deepEqual(
-      expected.map((_, round) => names.slice(round * each, (round + 1) * each).sort()),
-      expected.map((batch) => batch.sort()),
+      expected.map((_, round) => new Set(names.slice(round * each, (round + 1) * each))),
+      expected.map((batch) => new Set(batch)),
     )
     assert.equal(new Set(heard.map(({ id }) => id)).size, rounds * each)
   })

@@ -61,7 +61,7 @@ const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;'
 function escape(text: string): string {
   return text
     .toWellFormed()
-    .replaceAll(/[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/g, '\ufffd')
+    .replaceAll(/[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu, '\ufffd')
     .replaceAll(/[&<>"]/g, (character) => REFERENCES[character] ?? character)
 }
 

@@ -25,7 +25,10 @@ export interface StreamRequest {
  * A stream of server-sent events (HTML Living Standard, section 9.2), from the reader's last event on, until its end. An
  * `id` without data goes ahead of the first event and beside heartbeats: it is no event, but where the reader may resume.
  */
-export async function* eventStream(pages: EventPages, request: StreamRequest): AsyncGenerator<string | Buffer> {
+export async function* eventStream(
+  pages: EventPages,
+  request: StreamRequest,
+): AsyncGenerator<string | Buffer> {
   const { filters, isCurrent, signal } = request
   const key = JSON.stringify(filters)
   let place = request.after ?? (await pages.head())

@@ -11,13 +11,13 @@ import type { Events } from '../events/index.ts'
 import { filterParameters, listRequest } from '../filters.ts'
 import { eventsAnswer } from '../schemas.ts'
 
-export const MAX_ENTRIES = 200
+const MAX_ENTRIES = 200
 const DEFAULT_ENTRIES = 50
 
 const { last_register: _registered, last_deleted: _deleted, sort: _sort, ...recordFilters } = filterParameters
 
 /** The filters that look at a record by itself. */
-export const eventFilters = recordFilters
+const eventFilters = recordFilters
 
 const parameters = {
   ...eventFilters,
@@ -86,7 +86,7 @@ function isCursor(text: string): text is Cursor {
 }
 
 /** A feed, unless the reader has it already. */
-export function sendFeed(request: FastifyRequest, reply: FastifyReply, feed: string): string | null {
+function sendFeed(request: FastifyRequest, reply: FastifyReply, feed: string): string | null {
   const etag = `"${hash('sha256', feed, 'base64url').slice(0, 27)}"`
   reply.headers({ etag, 'cache-control': 'private, no-cache', 'content-type': ATOM_TYPE })
   if (!matches(request.headers['if-none-match'], etag)) return feed
