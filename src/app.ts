@@ -8,7 +8,7 @@ import { share } from './core/queue.ts'
 import { sweepChanges } from './database/changes/sweep.ts'
 import { Leases, type LeasedWork } from './database/leases.ts'
 import { copyState, setCopyState } from './database/moves.ts'
-import { BATCH_BODY_BYTES, domainwatchRoutes, hasExpired, purgeExpired } from './domainwatch/index.ts'
+import { BATCH_BODY_BYTES, domainwatchRoutes, hasExpired, purgeExpired, Events } from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
 import { exchangeFailures, hasOverFailures, sweepFailures } from './http/failed-keys-exchange.ts'
 import { FailedKeys } from './http/failed-keys.ts'
@@ -105,6 +105,7 @@ export async function createRoutes(
     bodies: new BodyBudget(bodyMemory(config)),
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
+  const events = openEvents(context)
   await server.register(
     async (app) => {
       consoleRoutes(app, { prefix, timeZone: config.timeZone })
@@ -116,12 +117,26 @@ export async function createRoutes(
         timeZone: config.timeZone,
         baseUrl,
         nameServers: (name) => resolver.nameServers(name),
+        events,
       })
       imagestoreRoutes(app, shared, images, { database, tasks, baseUrl, maxBytes: config.maxImageBytes })
     },
     { prefix },
   )
   return server
+}
+
+function openEvents(context: Context): Events {
+  const { accounts, config, database, log, metrics } = context
+  const events = new Events({
+    database,
+    nameOf: accounts.nameOf,
+    maxStreams: share(config.eventStreams, config.workers),
+    failed: (error) => log.warn({ err: error }, 'changes could not be read'),
+  })
+  metrics.gauge('catalejo_event_streams', 'Event streams that are open', () => events.streams.count)
+  context.onClose(async () => events.pages.close())
+  return events
 }
 
 /** Each process has its share, and can receive the largest body there may be. */

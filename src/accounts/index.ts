@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
@@ -8,6 +9,7 @@ import * as queries from './queries.ts'
 /** Keys that are looked up in memory while no key changes. */
 const MAX_CACHED_KEYS = 10_000
 const MAX_NAME_LENGTH = 100
+const MAX_CACHED_NAMES = 1_000
 
 export type CreateKeyOutcome =
   | { readonly kind: 'created'; readonly key: ApiKey; readonly id: string }
@@ -23,12 +25,15 @@ export interface Accounts {
   revoke(id: string): Promise<'revoked' | 'already-revoked' | 'unknown'>
   /** Names of the accounts of a service. */
   names(service: Service): Promise<string[]>
+  /** The name of an account, which never changes; undefined where there is none. */
+  readonly nameOf: (id: number) => Promise<string | undefined>
   /** Whether there is no account at all: the first run. */
   isEmpty(): Promise<boolean>
 }
 
 export function createAccounts(database: Database, clock: Clock): Accounts {
   const cache = new VersionedCache<Identity>(database, 'key', MAX_CACHED_KEYS)
+  const known = new LRUCache<number, string>({ max: MAX_CACHED_NAMES })
 
   return {
     // The cache forgets all when any key changes, so a revocation counts from its own commit on.
@@ -72,6 +77,12 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
       }),
 
     names: async (service) => (await database.all(queries.accountsOf(service))).map(({ name }) => name),
+
+    async nameOf(id) {
+      const name = known.get(id) ?? (await database.first(queries.accountById(id)))?.name
+      if (name !== undefined) known.set(id, name)
+      return name
+    },
 
     isEmpty: async () => (await database.first(queries.countAccounts()))?.count === 0,
   }

@@ -23,6 +23,8 @@ export const accountByDigest = (digest: string) => sql<AccountRow>`
 export const accountByName = (name: string) => sql<AccountRow>`
   SELECT id, name, service FROM accounts WHERE name = ${name}`
 
+export const accountById = (id: number) => sql<{ name: string }>`SELECT name FROM accounts WHERE id = ${id}`
+
 export const accountsOf = (service: Service) => sql<{ name: string }>`
   SELECT name FROM accounts WHERE service = ${service} ORDER BY name`
 

@@ -88,6 +88,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     changesMax: read(settings.changesMax),
     derivativeCache: read(settings.derivativeCache),
     sharedDerivatives: read(settings.sharedDerivatives),
+    eventStreams: read(settings.eventStreams),
     failedKeys: read(settings.failedKeys),
   }
   const warnings = unknownNames(environment)

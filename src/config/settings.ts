@@ -117,6 +117,7 @@ export const settings = {
     0,
     integer(0, 1),
   ),
+  eventStreams: setting('event-streams', 'event streams open at a time', 1_000, integer(1, 100_000)),
   failedKeys: setting('failed-keys', 'wrong keys one address may send a minute', 300, integer(1, 1_000_000)),
 } satisfies Record<string, Setting<unknown>>
 

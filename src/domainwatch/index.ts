@@ -5,12 +5,15 @@ import type { Database } from '../database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import { DomainBatches } from './batches.ts'
 import { DomainLists } from './list.ts'
+import type { Events } from './events/index.ts'
 import { addRoute } from './routes/add.ts'
 import { bulkDnsRoute, dnsRoute, type NameServers } from './routes/dns.ts'
+import { eventsRoute } from './routes/events.ts'
 import { exportRoute } from './routes/export.ts'
 import { listRoute } from './routes/list.ts'
 import { updateRoute } from './routes/update.ts'
 
+export { Events } from './events/index.ts'
 export { EXPORT_FORMATS, exportText } from './export.ts'
 export { IMPORT_FORMATS } from './import/format.ts'
 export { importLines, type ImportCounts, type ImportOutcome } from './import/importer.ts'
@@ -27,6 +30,7 @@ export interface DomainwatchOptions {
   readonly timeZone: string
   readonly baseUrl: () => string
   readonly nameServers: NameServers
+  readonly events: Events
 }
 
 /** The domain-tracking API. */
@@ -35,7 +39,7 @@ export function domainwatchRoutes(
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
-  const { database, tasks, clock, timeZone, baseUrl, nameServers } = options
+  const { database, tasks, clock, timeZone, baseUrl, nameServers, events } = options
   const batches = new DomainBatches(database, tasks, clock, timeZone)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
@@ -44,4 +48,5 @@ export function domainwatchRoutes(
   exportRoute(app, shared, lists)
   dnsRoute(app, shared, nameServers)
   bulkDnsRoute(app, shared, nameServers)
+  eventsRoute(app, shared, events)
 }

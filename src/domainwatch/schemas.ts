@@ -63,6 +63,17 @@ export const exportAnswer = {
   },
 }
 
+/** Not JSON either. */
+export const eventsAnswer = {
+  description:
+    'A stream, each event with its `id`, its name (`added`, `changed`, `discarded`, `deleted` or `gap`) and JSON: `event`, ' +
+    '`at`, `account`, `record` and `before`, the records as `list` shows them; or an Atom feed',
+  content: {
+    'text/event-stream': { schema: string() },
+    'application/atom+xml': { schema: string() },
+  },
+}
+
 const agent = optional(string({ minLength: 1, maxLength: 100, description: "Instead of the account's name" }))
 
 export const addBody = object(

@@ -42,6 +42,11 @@ export class Authenticator {
     return identity
   }
 
+  /** Whether a key that was good when a request began is so still. */
+  async isCurrent(key: string | undefined, { accountId }: Identity): Promise<boolean> {
+    return key !== undefined && (await this.#find(key))?.accountId === accountId
+  }
+
   #countFailure(address: string): void {
     const wait = this.#failures.count(address)
     if (wait === undefined) return

@@ -8,6 +8,8 @@ import { parseParameters, type Given, type Parameters, type Values } from './par
 import { receiveBody, type BodyBudget, type RequestBody } from './request-body.ts'
 import { documentEndpoint, type EndpointDocument } from './openapi.ts'
 
+const JSON_TYPE = 'application/json; charset=utf-8'
+
 /** Room for the parameters of an endpoint whose body carries nothing large. */
 const SMALL_BODY_BYTES = 64 * 1024
 
@@ -17,17 +19,19 @@ export interface Call<P extends Parameters> {
   readonly values: Values<P>
   readonly request: FastifyRequest
   readonly reply: FastifyReply
+  /** Whether the request's key is still good: for answers that last. */
+  readonly isCurrent: () => Promise<boolean>
 }
 
 /** The same for an endpoint that reads its body by itself, in another thread, and may find the key there. */
-export interface BulkCall<P extends Parameters> extends Omit<Call<P>, 'identity'> {
+export interface BulkCall<P extends Parameters> extends Omit<Call<P>, 'identity' | 'isCurrent'> {
   readonly body: RequestBody
   /** The key check: of the key in the query, else of the one found in the body. */
   readonly identify: (keyInBody: string | undefined) => Promise<Identity>
 }
 
-/** JSON text that is ready to be sent, an object to be serialised, or a stream of the type that the handler set. */
-export type Answer = string | Readonly<Record<string, unknown>> | Readable
+/** Text that is ready to be sent (JSON, unless the handler set its type), an object to be serialised, a stream, or nothing. */
+export type Answer = string | Readonly<Record<string, unknown>> | Readable | null
 
 interface EndpointBase<P extends Parameters> {
   readonly service: Service
@@ -84,7 +88,8 @@ export function simpleEndpoint<P extends Parameters>(
     const identity =
       request.identity ?? (await authenticator.identify(undefined, endpoint.service, request.ip))
     const values = checked(endpoint.parameters, given)
-    return endpoint.handle({ identity, values, request, reply })
+    const isCurrent = () => authenticator.isCurrent(given['api'], identity)
+    return endpoint.handle({ identity, values, request, reply, isCurrent })
   })
 }
 
@@ -127,7 +132,7 @@ function register<P extends Parameters>(
     handler: async (request, reply) => {
       try {
         const answer = await handle(request, reply)
-        if (typeof answer === 'string') reply.type('application/json; charset=utf-8')
+        if (typeof answer === 'string' && !reply.hasHeader('content-type')) reply.type(JSON_TYPE)
         return answer
       } finally {
         // Not in `onResponse`, which never comes when the client has gone away.

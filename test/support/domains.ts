@@ -5,6 +5,7 @@ import type { TestService } from './service.ts'
 export const ADD = '/api/v1/domainwatch/add'
 export const LIST = '/api/v1/domainwatch/list'
 export const UPDATE = '/api/v1/domainwatch/update'
+export const EVENTS = '/api/v1/domainwatch/events'
 export const DNS = '/api/v1/domainwatch/dns'
 
 /** A record as `list` returns it. */

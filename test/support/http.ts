@@ -34,8 +34,11 @@ export async function call(
     headers,
     ...(body === undefined ? {} : { body }),
   })
-  const text = await response.text()
-  const isJson = text !== '' && (response.headers.get('content-type') ?? '').startsWith('application/json')
+  const type = response.headers.get('content-type') ?? ''
+  // A stream has no end.
+  const text = type === 'text/event-stream' ? '' : await response.text()
+  if (!response.bodyUsed) await response.body?.cancel()
+  const isJson = text !== '' && type.startsWith('application/json')
   const parsed: unknown = isJson ? JSON.parse(text) : undefined
   if (isJson && !path.endsWith('/openapi.json')) assert.equal(statusOf(parsed), response.status)
   return { status: response.status, headers: response.headers, body: parsed, text }

@@ -1,6 +1,6 @@
 import type { Reader } from '../database.ts'
 import { changeOf, cursorAt, partsOf, type Change, type Cursor } from './change.ts'
-import { changesBetween, logState } from './queries.ts'
+import { changesBefore, changesBetween, logState } from './queries.ts'
 
 /** Changes read at a time: all that one follower holds in memory. */
 const PAGE = 500
@@ -44,6 +44,11 @@ export class ChangeFeed {
     return cursorAt(log.epoch, log.floor)
   }
 
+  /** Calls back whenever there may be more, until what it returns is called. */
+  watch(callback: () => void): () => void {
+    return this.#source.watch(callback)
+  }
+
   /** What came after `cursor`, at most `count` changes. An empty page says that there is no more as yet. */
   async since(cursor: string, count: number): Promise<ChangePage> {
     const place = partsOf(cursor)
@@ -56,6 +61,21 @@ export class ChangeFeed {
       return { kind: 'gap' }
     const changes = rows.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
     return { kind: 'page', changes, cursor: cursorAt(epoch, Number(rows.at(-1)?.[0] ?? place.id)) }
+  }
+
+  /**
+   * The newest changes, up to `count` of those that are kept, the newest first. For who looks, not for who follows: some
+   * that were under way may come to stand among them.
+   */
+  async *newest(count: number): AsyncGenerator<readonly Change[]> {
+    const { epoch, floor } = await this.#log()
+    let upTo = Number.MAX_SAFE_INTEGER
+    for (let left = count; left > 0; left -= PAGE) {
+      const rows = await this.#reader.values(changesBefore(floor, upTo, Math.min(PAGE, left)))
+      if (rows.length === 0) return
+      upTo = Number(rows.at(-1)?.[0]) - 1
+      yield rows.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
+    }
   }
 
   /**

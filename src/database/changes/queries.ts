@@ -9,6 +9,11 @@ export const changesBetween = (after: number, upTo: number, count: number) => sq
   SELECT id, at, topic, kind, key, account_id, before, after FROM changes
   WHERE id > ${after} AND id <= ${upTo} ORDER BY id ${limit(count)}`
 
+/** Changes from one id downwards, the newest first. */
+export const changesBefore = (floor: number, upTo: number, count: number) => sql`
+  SELECT id, at, topic, kind, key, account_id, before, after FROM changes
+  WHERE id > ${floor} AND id <= ${upTo} ORDER BY id DESC ${limit(count)}`
+
 /** The oldest changes: how far they reach, and the first of them that is young enough to stay. */
 export const oldest = (floor: number, bornAfter: number, count: number) => sql<{
   last: number | null

@@ -1,0 +1,96 @@
+import { hash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Refusal } from '../../core/errors.ts'
+import { partsOf, type Cursor } from '../../database/changes/change.ts'
+import { matches } from '../../http/conditional.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { choice, integer, text } from '../../http/parameters.ts'
+import { ATOM_TYPE } from '../events/atom.ts'
+import type { Events } from '../events/index.ts'
+import { filterParameters, listRequest } from '../filters.ts'
+import { eventsAnswer } from '../schemas.ts'
+
+const MAX_ENTRIES = 200
+const DEFAULT_ENTRIES = 50
+
+const { last_register: _registered, last_deleted: _deleted, sort: _sort, ...recordFilters } = filterParameters
+
+/** The filters that look at a record by itself. */
+const eventFilters = recordFilters
+
+const parameters = {
+  ...eventFilters,
+  last_event_id: text('The last event that was received, where `Last-Event-ID` cannot be set', 100),
+  format: choice('A stream of events, or a feed of the newest', ['sse', 'atom']),
+  limit: integer('Entries of the feed', 1, MAX_ENTRIES),
+}
+
+export function eventsRoute(app: FastifyInstance, shared: EndpointShared, events: Events) {
+  // Before the server waits for its connections to end.
+  app.addHook('preClose', (done) => {
+    events.streams.close()
+    done()
+  })
+
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    methods: ['GET'],
+    path: '/api/v1/domainwatch/events',
+    parameters,
+    document: {
+      tag: 'domainwatch',
+      summary: 'Records as they are added, changed, discarded and deleted',
+      description:
+        'Server-sent events, for changes on any node. An event concerns the reader when its record matched the filters ' +
+        'before or after. The event `gap` says that changes were missed. `format=atom` is a feed of the newest ones.',
+      answers: { 200: eventsAnswer },
+    },
+
+    async handle({ values, identity, request, reply, isCurrent }) {
+      const { filters } = listRequest({
+        ...values,
+        last_register: undefined,
+        last_deleted: undefined,
+        sort: undefined,
+      })
+      const after = lastEventId(request, values.last_event_id)
+      if (values.format === 'atom') {
+        const feed = await events.feed(filters, values.limit ?? DEFAULT_ENTRIES)
+        return sendFeed(request, reply, feed)
+      }
+      reply.header('content-type', 'text/event-stream')
+      reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+      // Node sends no body for it, and nobody would wait for the end.
+      if (request.method === 'HEAD') return ''
+      const signal = events.streams.open(identity.accountId, reply.raw)
+      return Readable.from(events.stream({ filters, after, isCurrent, signal }), { highWaterMark: 1 })
+    },
+  })
+}
+
+/** A browser repeats the query of the first connection at each later one: the header is newer. */
+function lastEventId(request: FastifyRequest, parameter: string | undefined): Cursor | undefined {
+  const header = request.headers['last-event-id']
+  const [id, name] =
+    typeof header === 'string' && header !== ''
+      ? [header, 'La cabecera Last-Event-ID']
+      : [parameter, 'El parámetro last_event_id']
+  if (id === undefined || id === '') return undefined
+  if (!isCursor(id)) throw new Refusal(400, `${name} debe ser el id de un evento recibido`)
+  return id
+}
+
+function isCursor(text: string): text is Cursor {
+  return partsOf(text) !== undefined
+}
+
+/** A feed, unless the reader has it already. */
+function sendFeed(request: FastifyRequest, reply: FastifyReply, feed: string): string | null {
+  const etag = `"${hash('sha256', feed, 'base64url').slice(0, 27)}"`
+  reply.headers({ etag, 'cache-control': 'private, no-cache', 'content-type': ATOM_TYPE })
+  if (!matches(request.headers['if-none-match'], etag)) return feed
+  reply.code(304)
+  // The framework wants a text for HEAD, and says of any text how long it is.
+  return request.method === 'HEAD' ? '' : null
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { EVENTS, record, stored, update } from '../support/domains.ts'
+import { call, type Fields } from '../support/http.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const DATE = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
+const URN = 'urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}'
+
+suite('events as an Atom feed', () => {
+  let service: TestService
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  const feed = (query: Fields = {}, headers = {}) =>
+    call(service, EVENTS, { query: { api: service.domainKey, format: 'atom', ...query }, headers })
+  const titles = (text: string) =>
+    [...text.matchAll(/<entry>.*?<title>(.*?)<\/title>/gs)].map(([, title]) => title)
+
+  test('nothing yet is a feed too', async () => {
+    const { status, headers, text } = await feed()
+    assert.equal(status, 200)
+    assert.equal(headers.get('content-type'), 'application/atom+xml; charset=utf-8')
+    assert.match(
+      text,
+      new RegExp(
+        `^<\\?xml version="1.0" encoding="utf-8"\\?>\n<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="es">\n` +
+          `<id>${URN}</id>\n<title>Dominios .cl: cambios</title>\n<updated>1970-01-01T00:00:00.000Z</updated>\n` +
+          `<author><name>Catalejo</name></author>\n<generator>Catalejo</generator>\n</feed>\n$`,
+      ),
+    )
+  })
+
+  test('entries are the newest changes that match, escaped, with ids that stay', async () => {
+    await stored(service, [record('uno', { agent: 'a<&>"\u0001\ufffe' })])
+    await stored(service, [record('dos', { status: 0 })])
+    await stored(service, [record('uno', { status: 0 })])
+    await stored(service, [record('dos')])
+    await update(service, [{ domain: 'dos', reserve: 1 }])
+    await update(service, [{ domain: 'uno', discarded: 1 }])
+    const whole = (await feed()).text
+    assert.deepEqual(titles(whole), [
+      'Descartado: uno.cl',
+      'Modificado: dos.cl',
+      'Registrado: dos.cl',
+      'Eliminado: uno.cl',
+      'Anotado como libre: dos.cl',
+      'Registrado: uno.cl',
+    ])
+    const entry =
+      `<entry>\n<id>${URN}</id>\n<title>Eliminado: uno.cl</title>\n<updated>${DATE}</updated>\n` +
+      '<author><name>grupo</name></author>\n<content type="text">Dominio: uno.cl \\(3 caracteres\\)\n' +
+      'Estado: no comprado \\(antes: comprado\\)\nReservado: no\nEn revisión: no\nAgente: a&lt;&amp;&gt;&quot;\ufffd\ufffd\n' +
+      'Fecha de registro: 2025-12-31 14:30:34</content>\n</entry>'
+    assert.match(whole, new RegExp(entry))
+    const ids = [...whole.matchAll(new RegExp(URN, 'g'))].map(([id]) => id)
+    assert.equal(new Set(ids).size, 7)
+    const dates = [...whole.matchAll(new RegExp(`<updated>(${DATE})`, 'g'))].map(([, date]) => date)
+    assert.equal(dates[0], dates[1], 'the feed is as new as its newest entry')
+    const part = (await feed({ search: 'uno', limit: '2' })).text
+    assert.deepEqual(titles(part), ['Descartado: uno.cl', 'Eliminado: uno.cl'])
+    assert.deepEqual(
+      [...part.matchAll(new RegExp(URN, 'g'))].slice(1).map(([id]) => id),
+      [ids[1], ids[4]],
+    )
+    assert.ok(!whole.includes(service.domainKey))
+  })
+
+  test('304 until something changes', async () => {
+    const first = await feed()
+    const etag = first.headers.get('etag') ?? ''
+    assert.match(etag, /^"[\w-]+"$/)
+    const again = await feed({}, { 'if-none-match': etag })
+    assert.deepEqual([again.status, again.text, again.headers.get('etag')], [304, '', etag])
+    assert.equal(again.headers.get('content-length'), null)
+    const head = await call(service, EVENTS, {
+      method: 'HEAD',
+      query: { api: service.domainKey, format: 'atom' },
+    })
+    assert.deepEqual([head.status, head.headers.get('etag')], [200, etag])
+    await stored(service, [record('tres')])
+    assert.equal((await feed({}, { 'if-none-match': etag })).status, 200)
+  })
+
+  test('bad limits are refused', async () => {
+    for (const limit of ['0', '201', 'x']) {
+      assert.deepEqual((await feed({ limit })).body, {
+        status: 400,
+        msg: 'El parámetro limit debe ser un entero entre 1 y 200',
+      })
+    }
+  })
+})
