@@ -9,7 +9,12 @@ import { addRoute } from './routes/add.ts'
 import { bulkDnsRoute, dnsRoute, type NameServers } from './routes/dns.ts'
 import { exportRoute } from './routes/export.ts'
 import { listRoute } from './routes/list.ts'
+import { similarRoute } from './routes/similar.ts'
+import { statsRoute } from './routes/stats.ts'
 import { updateRoute } from './routes/update.ts'
+import { databaseNames } from './similar/database-names.ts'
+import { LookalikeSearch } from './similar/lookalikes.ts'
+import { Statistics } from './stats/statistics.ts'
 
 export { EXPORT_FORMATS, exportText } from './export.ts'
 export { IMPORT_FORMATS } from './import/format.ts'
@@ -42,6 +47,8 @@ export function domainwatchRoutes(
   const lists = new DomainLists(database, clock)
   listRoute(app, shared, lists, baseUrl)
   exportRoute(app, shared, lists)
+  similarRoute(app, shared, new LookalikeSearch(database, clock, () => databaseNames(database, clock)))
+  statsRoute(app, shared, new Statistics(database, clock, timeZone))
   dnsRoute(app, shared, nameServers)
   bulkDnsRoute(app, shared, nameServers)
 }
