@@ -8,6 +8,7 @@ for (const name of [
   'answers',
   'list',
   'add',
+  'similar',
   'changes',
   'upload',
   'originals',

@@ -19,6 +19,14 @@ export interface Operations {
     query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; last_register?: number; last_deleted?: number; sort?: "asc" | "desc"; format?: "csv" | "ndjson" }
     answer: unknown
   }
+  'GET /api/v1/domainwatch/similar': {
+    query: { domain?: string; limit?: number }
+    answer: { status: 200; count: number; query: string; data: (({ name: string; length: number; agent: string; status: number; reserved: number; revision: number; discarded: number; date_reg: string; date_mod: string; reason: "accent" | "homoglyph" | "hyphenation" | "transposition" | "repetition" | "plural" | "vowel-swap" | "replacement" | "bitsquatting" | "omission" | "insertion" | "addition" | "word" | "subdomain"; detail: string; score: number })[])[] }
+  }
+  'GET /api/v1/domainwatch/stats': {
+    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; agents?: number }
+    answer: { status: 200; from: string; to: string; days: { date: (string)[]; registered: (number)[]; deleted: (number)[] }; lengths: { length: (number)[]; count: (number)[] }; agents: { agent: (string)[]; count: (number)[]; others: number }; totals: { records: number; bought: number; deleted: number; reserved: number; revision: number; discarded: number }; feeds: { account: (string)[]; last_add: (string | null)[] } }
+  }
   'GET /api/v1/domainwatch/dns': {
     query: { domain?: string }
     answer: { status: 200; domain: string; dns: (string)[] }
@@ -26,6 +34,10 @@ export interface Operations {
   'POST /api/v1/domainwatch/dns': {
     query: {  }
     body: { data: (string)[] | string }
+    answer: unknown
+  }
+  'GET /api/v1/domainwatch/events': {
+    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; last_event_id?: string; format?: "sse" | "atom"; limit?: number }
     answer: unknown
   }
   'POST /api/v1/imagestore/upload': {

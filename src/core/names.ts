@@ -123,6 +123,12 @@ export function parseLabel(input: string): Label {
   return parseFoldedLabel(fold(input))
 }
 
+/** The same where a `.cl` at the end, with or without a dot behind it, is left out. */
+export function parseLabelOrDomain(input: string): Label {
+  if (input.length > maxInputUnits) return fault('length')
+  return parseLabel(input.trim().replace(/\.cl\.?$/i, ''))
+}
+
 /**
  * A full name under .cl, a trailing dot allowed. Names below a registered one (`www.ejemplo.cl`) are names under .cl too;
  * every label keeps to the rules of .cl. `cl` itself is not under .cl.

@@ -39,6 +39,7 @@ export const policies: readonly Policy[] = [
       revoked_at: 'integer',
     },
   }),
+  copied({ name: 'feeds', key: ['account_id'], columns: { account_id: 'integer', added_at: 'integer' } }),
   copied({
     name: 'domains',
     key: ['name'],

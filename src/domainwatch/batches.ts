@@ -38,13 +38,15 @@ export class DomainBatches {
 
   /** @returns how many records were stored, those that were the same already included */
   async add({ account, accountId }: Identity, batch: Rows): Promise<number> {
-    if (batch.count === 0) return 0
     await this.#database.transaction(async (tx) => {
       const now = this.#clock.now()
-      // A record whose 7 days are over is gone, so adding it again must start afresh.
-      await tx.run(queries.deleteAllExpired(now))
-      const constants = [localDateTime(now, this.#timeZone), account, account.toLowerCase()]
-      await tx.runMany(queries.recordDomains, constants, batch.rows)
+      if (batch.count > 0) {
+        // A record whose 7 days are over is gone, so adding it again must start afresh.
+        await tx.run(queries.deleteAllExpired(now))
+        const constants = [localDateTime(now, this.#timeZone), account, account.toLowerCase()]
+        await tx.runMany(queries.recordDomains, constants, batch.rows)
+      }
+      await tx.run(queries.noteAdd(account, now))
     }, accountId)
     return batch.count
   }

@@ -11,7 +11,12 @@ import { bulkDnsRoute, dnsRoute, type NameServers } from './routes/dns.ts'
 import { eventsRoute } from './routes/events.ts'
 import { exportRoute } from './routes/export.ts'
 import { listRoute } from './routes/list.ts'
+import { similarRoute } from './routes/similar.ts'
+import { statsRoute } from './routes/stats.ts'
 import { updateRoute } from './routes/update.ts'
+import { databaseNames } from './similar/database-names.ts'
+import { LookalikeSearch } from './similar/lookalikes.ts'
+import { Statistics } from './stats/statistics.ts'
 
 export { Events } from './events/index.ts'
 export { EXPORT_FORMATS, exportText } from './export.ts'
@@ -46,6 +51,8 @@ export function domainwatchRoutes(
   const lists = new DomainLists(database, clock)
   listRoute(app, shared, lists, baseUrl)
   exportRoute(app, shared, lists)
+  similarRoute(app, shared, new LookalikeSearch(database, clock, () => databaseNames(database, clock)))
+  statsRoute(app, shared, new Statistics(database, clock, timeZone))
   dnsRoute(app, shared, nameServers)
   bulkDnsRoute(app, shared, nameServers)
   eventsRoute(app, shared, events)

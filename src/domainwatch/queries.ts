@@ -25,13 +25,19 @@ export type Source =
   | { readonly kind: 'all' }
   | { readonly kind: 'registered' | 'deleted'; readonly newest: number; readonly span?: Span | undefined }
 
+/** The record's days are not over. */
+export const notGone = (now: number): Sql =>
+  sql`COALESCE(discarded_at, ${raw(String(NEVER))}) > ${goneBefore(now)}`
+
+export const gone = (now: number): Sql => sql`discarded_at <= ${goneBefore(now)}`
+
 /**
  * All filters but those that look at the text of names; `matches` says the same of one record. Those that pick an index
  * name it by literals: a partial index serves no parameter.
  */
-function conditions(dialect: Dialect, filters: Filters, now: number): Sql[] {
+function conditions(dialect: Dialect, filters: Filters): Sql[] {
   const { agent, length, minLength, maxLength, from, to, hyphen, digits, idn, status } = filters
-  const all: Sql[] = [sql`COALESCE(discarded_at, ${raw(String(NEVER))}) > ${goneBefore(now)}`]
+  const all: Sql[] = []
   if (filters.dis) all.push(sql`discarded_at IS NOT NULL`)
   if (filters.rev) all.push(sql`revision = 1`)
   if (filters.reserve) all.push(sql`reserved = 1`)
@@ -75,10 +81,16 @@ function nameConditions(
   return found
 }
 
+/** All filters. */
+export function matching(dialect: Dialect, filters: Filters): Sql[] {
+  const { byName, other } = nameConditions(dialect, filters)
+  return [...conditions(dialect, filters), ...byName, ...other]
+}
+
 type Key = 'date_reg' | 'deleted_at'
 
 /** What a page is made of, in this order. `name` and `key` come from where `from` finds them. */
-const COLUMNS =
+export const COLUMNS =
   'name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at'
 const columns = {
   plain: raw(COLUMNS),
@@ -109,7 +121,7 @@ function select(
 
 /** The records of one source. */
 function records(dialect: Dialect, source: Source, filters: Filters, now: number): Sql {
-  const all = conditions(dialect, filters, now)
+  const all = [notGone(now), ...conditions(dialect, filters)]
   if (source.kind === 'all') return select(dialect, filters, 'date_reg', undefined, all)
   const name: Key = source.kind === 'deleted' ? 'deleted_at' : 'date_reg'
   const status = source.kind === 'deleted' ? sql`deleted_at IS NOT NULL` : sql`status = 1`
@@ -176,15 +188,20 @@ export const moreThan = (count: number) => sql<{ name: string }>`
 /** Removes records whose 7 days are over; at most `limit` of them. */
 export const deleteExpired = (now: number, count: number) => sql`
   DELETE FROM domains WHERE name IN (
-    SELECT name FROM domains WHERE discarded_at <= ${goneBefore(now)} ORDER BY discarded_at ${limit(count)}
+    SELECT name FROM domains WHERE ${gone(now)} ORDER BY discarded_at ${limit(count)}
   )`
 
 export const anyExpired = (now: number) => sql<{ name: string }>`
-  SELECT name FROM domains WHERE discarded_at <= ${goneBefore(now)} LIMIT 1`
+  SELECT name FROM domains WHERE ${gone(now)} LIMIT 1`
 
 /** Removes all of them. */
 export const deleteAllExpired = (now: number) => sql`
-  DELETE FROM domains WHERE discarded_at <= ${goneBefore(now)}`
+  DELETE FROM domains WHERE ${gone(now)}`
+
+/** The account added domains now, whatever that changed. Last in a transaction: it makes others of the account wait. */
+export const noteAdd = (account: string, now: number) => sql`
+  INSERT INTO feeds (account_id, added_at) SELECT id, CAST(${now} AS BIGINT) FROM accounts WHERE name = ${account}
+  ON CONFLICT (account_id) DO UPDATE SET added_at = excluded.added_at`
 
 /** Records a domain or updates it in place. A record that is the same already is left alone, its date_mod too. */
 export const recordDomains = defineBatch({

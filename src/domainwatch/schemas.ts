@@ -1,4 +1,5 @@
-import { array, constant, integer, object, optional, string } from '../http/json-schema.ts'
+import { array, constant, integer, number, object, optional, string } from '../http/json-schema.ts'
+import { REASONS } from './similar/explain.ts'
 
 const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
 const dateTime = (description: string) =>
@@ -8,7 +9,7 @@ const dateTime = (description: string) =>
     examples: ['2025-12-31 14:30:34'],
   })
 
-const domainRecord = object({
+const recordFields = {
   name: string({ description: 'Name without the `.cl` suffix', examples: ['ñandú'] }),
   length: integer({ description: 'Characters of the name' }),
   agent: string({ description: 'Who recorded it' }),
@@ -18,7 +19,20 @@ const domainRecord = object({
   discarded: bit('Marked as discarded: deletes itself after 7 days'),
   date_reg: dateTime('When it was registered'),
   date_mod: dateTime('When the record last changed, in the time zone of the service'),
-})
+}
+const domainRecord = object(recordFields)
+
+const EXAMPLE = {
+  name: 'catalejo',
+  length: 8,
+  agent: 'grupo',
+  status: 1,
+  reserved: 0,
+  revision: 0,
+  discarded: 0,
+  date_reg: '2025-12-31 14:30:34',
+  date_mod: '2025-12-31 15:00:00',
+}
 
 export const listAnswer = object(
   {
@@ -34,21 +48,91 @@ export const listAnswer = object(
         status: 200,
         count: 1,
         query: 'cata',
-        data: [
-          [
-            {
-              name: 'catalejo',
-              length: 8,
-              agent: 'grupo',
-              status: 1,
-              reserved: 0,
-              revision: 0,
-              discarded: 0,
-              date_reg: '2025-12-31 14:30:34',
-              date_mod: '2025-12-31 15:00:00',
-            },
-          ],
-        ],
+        data: [[EXAMPLE]],
+      },
+    ],
+  },
+)
+
+export const similarAnswer = object(
+  {
+    status: constant(200),
+    count: integer({ description: 'Records returned' }),
+    query: string({ description: 'The name that they resemble, without the suffix' }),
+    data: array(
+      array(
+        object({
+          ...recordFields,
+          reason: string({ enum: REASONS, description: 'The change that counts most' }),
+          detail: string({ description: 'All changes, in Spanish', examples: ['«0» por «o»'] }),
+          score: number({ minimum: 0, maximum: 1, description: '1 for names that look the same' }),
+        }),
+      ),
+      { description: 'One array that holds the records, best first' },
+    ),
+  },
+  {
+    description: 'The records that resemble it',
+    examples: [
+      {
+        status: 200,
+        count: 1,
+        query: 'catalej0',
+        data: [[{ ...EXAMPLE, reason: 'homoglyph', detail: '«o» por «0»', score: 0.976 }]],
+      },
+    ],
+  },
+)
+
+const counts = (description: string) => array(integer(), { description })
+
+export const statsAnswer = object(
+  {
+    status: constant(200),
+    from: string({ description: 'The first day' }),
+    to: string({ description: 'The last day' }),
+    days: object({
+      date: array(string(), { description: 'All days of the span, in the time zone of the service' }),
+      registered: counts('Domains registered that day, those deleted since included'),
+      deleted: counts('Domains deleted that day'),
+    }),
+    lengths: object({ length: counts('From the shortest to the longest'), count: counts('Records') }),
+    agents: object({
+      agent: array(string(), { description: 'Those with the most records' }),
+      count: counts('Their records'),
+      others: integer({ description: 'Records of all others' }),
+    }),
+    totals: object({
+      records: integer(),
+      bought: integer(),
+      deleted: integer(),
+      reserved: integer(),
+      revision: integer(),
+      discarded: integer(),
+    }),
+    feeds: object({
+      account: array(string(), { description: 'All accounts of the service' }),
+      last_add: array(string({ type: ['string', 'null'] }), {
+        description: 'When each last added domains, whatever that changed; null for never',
+      }),
+    }),
+  },
+  {
+    description: 'The counts; what is plotted against each other is in arrays of one length',
+    examples: [
+      {
+        status: 200,
+        from: '2026-01-03',
+        to: '2026-01-05',
+        days: {
+          date: ['2026-01-03', '2026-01-04', '2026-01-05'],
+          registered: [2, 0, 1],
+          deleted: [0, 1, 0],
+        },
+        lengths: { length: [4, 5], count: [3, 2] },
+        agents: { agent: ['grupo'], count: [4], others: 1 },
+        totals: { records: 5, bought: 3, deleted: 2, reserved: 1, revision: 1, discarded: 1 },
+        feeds: { account: ['grupo', 'mirones'], last_add: ['2026-01-05 23:20:31', null] },
       },
     ],
   },

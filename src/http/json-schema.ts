@@ -7,6 +7,8 @@ export const string = (keywords: JsonSchema = {}): JsonSchema => ({ type: 'strin
 
 export const integer = (keywords: JsonSchema = {}): JsonSchema => ({ type: 'integer', ...keywords })
 
+export const number = (keywords: JsonSchema = {}): JsonSchema => ({ type: 'number', ...keywords })
+
 export const constant = (value: number): JsonSchema => ({ type: 'integer', const: value })
 
 export const array = (items: JsonSchema, keywords: JsonSchema = {}): JsonSchema => ({

@@ -6,7 +6,8 @@ import { ENDPOINTS } from '../support/endpoints.ts'
 import { call, ENCODINGS, send, type Fields, type Reply } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
-const service = await startService()
+// Far more wrong keys than one address may send in a minute.
+const service = await startService({ flags: { 'failed-keys': '100000' } })
 after(() => service[Symbol.asyncDispose]())
 
 const MISSING = { status: 401, msg: 'Falta la clave de API' }

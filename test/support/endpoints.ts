@@ -6,6 +6,8 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'GET', path: '/api/v1/domainwatch/list', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/export', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/events', service: 'domainwatch' },
+  { method: 'GET', path: '/api/v1/domainwatch/similar', service: 'domainwatch' },
+  { method: 'GET', path: '/api/v1/domainwatch/stats', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/domainwatch/update', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/dns', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/domainwatch/dns', service: 'domainwatch' },

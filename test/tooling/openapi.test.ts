@@ -56,6 +56,8 @@ test('every endpoint is there', () => {
     'get /api/v1/domainwatch/list',
     'get /api/v1/domainwatch/export',
     'get /api/v1/domainwatch/events',
+    'get /api/v1/domainwatch/similar',
+    'get /api/v1/domainwatch/stats',
     'post /api/v1/domainwatch/update',
     'get /api/v1/domainwatch/dns',
     'post /api/v1/imagestore/upload',

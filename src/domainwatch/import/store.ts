@@ -29,7 +29,13 @@ export function storeRows(database: Database, clock: Clock, timeZone: string, ac
         statement === queries.restoreDomains
           ? []
           : [localDateTime(now, timeZone), account, account.toLowerCase()]
-      return tx.runMany(statement, constants, new Uint8Array(Buffer.from(JSON.stringify(rows))))
+      const changed = await tx.runMany(
+        statement,
+        constants,
+        new Uint8Array(Buffer.from(JSON.stringify(rows))),
+      )
+      if (statement !== queries.restoreDomains) await tx.run(queries.noteAdd(account, now))
+      return changed
     })
 }
 

@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../../core/errors.ts'
+import { parseLabelOrDomain } from '../../core/names.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { integer, text } from '../../http/parameters.ts'
+import { MAX_PAGE } from '../list.ts'
+import { similarAnswer } from '../schemas.ts'
+import type { LookalikeSearch } from '../similar/lookalikes.ts'
+
+const DEFAULT_LIMIT = 100
+
+export function similarRoute(app: FastifyInstance, shared: EndpointShared, lookalikes: LookalikeSearch) {
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    methods: ['GET'],
+    path: '/api/v1/domainwatch/similar',
+    parameters: {
+      domain: { ...text('Name, with or without `.cl`', 255), required: true, example: 'mibanco' },
+      limit: integer(`Records, the best ones; ${DEFAULT_LIMIT} unless given`, 1, MAX_PAGE),
+    },
+    document: {
+      tag: 'domainwatch',
+      summary: 'Recorded domains that resemble one',
+      description:
+        'Those that somebody may take for it: a letter more, less or in its place, letters that look the same, accents, ' +
+        'hyphens, words added. Best first, each with its reason.',
+      answers: { 200: similarAnswer },
+    },
+
+    async handle({ values: { domain, limit } }) {
+      const label = parseLabelOrDomain(domain ?? '')
+      if (!label.ok) {
+        throw new Refusal(
+          400,
+          'El parámetro domain debe ser un nombre de dominio .cl válido, con o sin el sufijo',
+        )
+      }
+      const { json, count } = await lookalikes.find(label.name, limit ?? DEFAULT_LIMIT)
+      return `{"status":200,"count":${count},"query":"${label.name}","data":[${json}]}`
+    },
+  })
+}

@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../../core/errors.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { integer } from '../../http/parameters.ts'
+import { filterParameters, listRequest } from '../filters.ts'
+import { statsAnswer } from '../schemas.ts'
+import { addDays, dayOf, daysBetween } from '../stats/days.ts'
+import type { Statistics } from '../stats/statistics.ts'
+
+/** Days of the series when none are given, and at most. */
+const DEFAULT_DAYS = 90
+const MAX_DAYS = 3_660
+const DEFAULT_AGENTS = 20
+const MAX_AGENTS = 100
+
+// What picks the newest, and the order, mean nothing here.
+const { last_register: _register, last_deleted: _deleted, sort: _sort, ...filters } = filterParameters
+
+export function statsRoute(app: FastifyInstance, shared: EndpointShared, statistics: Statistics) {
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    methods: ['GET'],
+    path: '/api/v1/domainwatch/stats',
+    parameters: {
+      ...filters,
+      agents: integer(`Agents told apart; ${DEFAULT_AGENTS} unless given`, 1, MAX_AGENTS),
+    },
+    document: {
+      tag: 'domainwatch',
+      summary: 'Counts of recorded domains, for plots',
+      description:
+        'Of those that the filters of `list` match: registrations and deletions a day, lengths, agents, totals; and when ' +
+        `each account last added some. The days are those from \`from\` to \`to\`, the last ${DEFAULT_DAYS} unless given, ` +
+        `at most ${MAX_DAYS}.`,
+      answers: { 200: statsAnswer },
+    },
+
+    async handle({ values }) {
+      const span = spanOf(values, statistics.today())
+      const asked = { last_register: undefined, last_deleted: undefined, sort: undefined }
+      const { filters: wanted } = listRequest({ ...values, ...asked })
+      const counts = await statistics.counts({
+        filters: wanted,
+        span,
+        agents: values.agents ?? DEFAULT_AGENTS,
+      })
+      const days = { from: dayOf(span.from), to: dayOf(span.to) }
+      return { status: 200, ...days, ...counts, feeds: await statistics.feeds() }
+    },
+  })
+}
+
+function spanOf(values: { from: string | undefined; to: string | undefined }, today: string) {
+  const to = values.to ?? `${today} 23:59:59`
+  const from = values.from ?? `${addDays(dayOf(to), 1 - DEFAULT_DAYS)} 00:00:00`
+  if (from > to) throw new Refusal(400, 'El parámetro from debe ser anterior a to')
+  if (daysBetween(dayOf(from), dayOf(to)) > MAX_DAYS) {
+    throw new Refusal(400, `El parámetro from debe ser de a lo más ${MAX_DAYS} días antes de to`)
+  }
+  return { from, to }
+}

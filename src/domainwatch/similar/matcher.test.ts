@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { octetsOf, TOO_MUCH } from './alignment.ts'
+import { Best } from './best.ts'
+import { explain } from './explain.ts'
+import { Matcher, type NameBlock } from './matcher.ts'
+import { signatureOf } from './signature.ts'
+import { referenceCost } from '../../../test/support/similar-reference.ts'
+import { variants } from '../../../test/support/similar-variants.ts'
+
+/** What is said of a name that resembles another: the reasons, in their order. */
+const RESEMBLE: readonly [name: string, other: string, reasons: string][] = [
+  ['mibanco', 'mibancó', 'accent'],
+  ['ñandú', 'nandu', 'accent accent'],
+  ['mibanco', 'mibanc0', 'homoglyph'],
+  ['paypal', 'paypa1', 'homoglyph'],
+  ['linea', 'iinea', 'homoglyph'],
+  ['mibanco', 'm1b4nc0', 'homoglyph homoglyph homoglyph'],
+  ['modelo', 'rnodelo', 'homoglyph'],
+  ['arnes', 'ames', 'homoglyph'],
+  ['web', 'vveb', 'homoglyph'],
+  ['dental', 'clental', 'homoglyph'],
+  ['clinica', 'dinica', 'homoglyph'],
+  ['sii', '5ii', 'homoglyph'],
+  ['luna', 'lvna', 'homoglyph'],
+  ['mibanco', 'mi-banco', 'hyphenation'],
+  ['mi-ban-co', 'mibanco', 'hyphenation hyphenation'],
+  ['mibanco', 'mbianco', 'transposition'],
+  ['mibanco', 'mibbanco', 'repetition'],
+  ['casa', 'casas', 'plural'],
+  ['casas', 'casa', 'plural'],
+  ['mibanco', 'mibonco', 'vowel-swap'],
+  ['mibanco', 'mibanxo', 'replacement'],
+  ['mibanco', 'mibanko', 'bitsquatting'],
+  ['mibanco', 'mibnco', 'omission'],
+  ['mibanco', 'mibannco', 'repetition'],
+  ['mibanco', 'mibanzco', 'insertion'],
+  ['mibanco', 'mibancoz', 'addition'],
+  ['mibanco', 'mibanco-chile', 'word'],
+  ['mibanco', 'loginmibanco', 'word'],
+  ['mibanco', 'portal-mi-banc0-seguro', 'word word hyphenation homoglyph'],
+  ['mibanco', 'elmibancodetodos', 'word word'],
+  ['bci', 'bci-pagos', 'word'],
+  ['bci', 'bcichile', 'word'],
+  ['mibanco', 'banco', 'subdomain'],
+  ['mibanco', 'mibnaoc', 'transposition transposition'],
+]
+
+for (const [name, other, reasons] of RESEMBLE) {
+  test(`${other} resembles ${name}: ${reasons}`, () => {
+    const matcher = new Matcher(name)
+    assert.notEqual(costOf(matcher, other), TOO_MUCH)
+    const changes = explain(matcher, name, other)
+    assert.equal(changes.map(({ reason }) => reason).join(' '), reasons)
+  })
+}
+
+const DIFFER: readonly [name: string, other: string][] = [
+  ['mibanco', 'mibanco'],
+  ['mibanco', 'otracosa'],
+  ['mibanco', 'xibaxxo'],
+  ['mibanco', 'mi'],
+  ['bci', 'bcixyz'],
+  ['bci', 'abcin'],
+  ['mi-banco', 'xyz'],
+]
+
+for (const [name, other] of DIFFER) {
+  test(`${other} does not resemble ${name}`, () => assert.equal(costOf(new Matcher(name), other), TOO_MUCH))
+}
+
+test('the cheaper, the more alike', () => {
+  const others = ['mibancó', 'mi-banco', 'mibanco-chile', 'mbianco', 'mibnco', 'mibancodelsur', 'mibnao']
+  const matcher = new Matcher('mibanco')
+  const costs = others.map((other) => costOf(matcher, other))
+  assert.deepEqual(
+    costs.toSorted((a, b) => a - b),
+    costs,
+  )
+})
+
+const LETTERS = 'abcdeghiklmnorstuvw0158-áéñü'
+const aName = fc
+  .string({ unit: fc.constantFrom(...LETTERS), minLength: 1, maxLength: 14 })
+  .map((text) => text.replaceAll(/^-+|-+$/g, ''))
+  .filter((text) => text !== '')
+const anEdit = fc.record({
+  at: fc.nat(20),
+  kind: fc.nat(4),
+  by: fc.constantFrom(...LETTERS, 'rn', 'vv', 'cl', 'nn', 'lc', 'login-', '-s'),
+})
+const aPair = fc.tuple(aName, fc.array(anEdit, { maxLength: 4 })).map(([name, edits]) => {
+  const other = edits.reduce((text, { at, kind, by }) => {
+    const place = at % (text.length + 1)
+    const [left, right] = [text.slice(0, place), text.slice(place)]
+    if (kind === 0) return left + right.slice(1)
+    if (kind === 1) return left + by + right.slice(1)
+    if (kind === 2) return left + right.slice(1, 2) + right.slice(0, 1) + right.slice(2)
+    return left + by + right
+  }, name)
+  return [name, other.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'a'] as const
+})
+
+test('what changes cost is what they cost one by one', () => {
+  fc.assert(
+    fc.property(aPair, ([name, other]) => {
+      const matcher = new Matcher(name)
+      const octets = octetsOf(other)
+      const cost = referenceCost(name, other)
+      const wanted = cost <= matcher.most ? cost : TOO_MUCH
+      assert.equal(matcher.alignment.cost(octets, 0, octets.length, matcher.most), wanted)
+    }),
+    { numRuns: 1_500 },
+  )
+})
+
+test('a sweep finds exactly what comparing name by name finds', () => {
+  fc.assert(
+    fc.property(fc.array(aPair, { minLength: 1, maxLength: 20 }), fc.boolean(), (pairs, withSignatures) => {
+      const names = [...new Set(pairs.flat())]
+      const block = blockOf(names, withSignatures)
+      for (const [name] of pairs) {
+        const matcher = new Matcher(name)
+        const wanted = names.filter((other) => costOf(matcher, other) !== TOO_MUCH)
+        assert.deepEqual(sweep(matcher, block).toSorted(), wanted.toSorted())
+      }
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('no kind of change is missed', () => {
+  for (const name of [
+    'mibanco',
+    'clinica-dental',
+    'warner',
+    'ñandú',
+    'bci',
+    'construccionesdelsurlimitadaymuchomas',
+  ]) {
+    const others = [...variants(name)].filter((other) => other !== name)
+    const found = new Set(sweep(new Matcher(name), blockOf(others, true)))
+    assert.deepEqual(
+      others.filter((other) => !found.has(other)),
+      [],
+    )
+  }
+})
+
+test('a sweep goes on where it stopped, and leaves out what is not live', () => {
+  const names = Array.from({ length: 2_000 }, (_, i) => `mibanco${i}`)
+  const block = { ...blockOf(names, false), isLive: (at: number) => at % 2 === 0 }
+  const matcher = new Matcher('mibanco')
+  const found: string[] = []
+  let stops = 0
+  for (let at = 0; at < block.count; stops++) {
+    at = matcher.sweep(
+      block,
+      at,
+      (octets, start, end) => found.push(textOf(octets, start, end)),
+      () => true,
+    )
+  }
+  assert.ok(stops > 1)
+  assert.deepEqual(
+    found,
+    names.filter((_, at) => at % 2 === 0),
+  )
+})
+
+test('the best are the same in whatever order they come', () => {
+  const names = Array.from({ length: 5_000 }, (_, i) => `n${i}`)
+  const bestOf = (order: readonly string[]) => {
+    const best = new Best(7)
+    for (const name of order) best.add(octetsOf(name), 0, name.length, Number(name.slice(1)) % 3)
+    return best.done()
+  }
+  const wanted = bestOf(names)
+  assert.deepEqual(
+    wanted.candidates.map(({ name }) => name),
+    names
+      .filter((_, i) => i % 3 === 0)
+      .toSorted()
+      .slice(0, 7),
+  )
+  assert.equal(wanted.isCut, true)
+  assert.deepEqual(bestOf(names.toReversed()), wanted)
+})
+
+function costOf(matcher: Matcher, other: string): number {
+  const octets = octetsOf(other)
+  return matcher.cost(octets, 0, octets.length)
+}
+
+function sweep(matcher: Matcher, block: NameBlock): string[] {
+  const found: string[] = []
+  matcher.sweep(
+    block,
+    0,
+    (octets, start, end) => found.push(textOf(octets, start, end)),
+    () => false,
+  )
+  return found
+}
+
+function textOf(octets: Uint8Array, start: number, end: number): string {
+  return Buffer.from(octets.subarray(start, end)).toString('latin1')
+}
+
+function blockOf(names: readonly string[], withSignatures: boolean): NameBlock {
+  const starts = new Uint32Array(names.length + 1)
+  for (const [i, name] of names.entries()) starts[i + 1] = (starts[i] ?? 0) + name.length
+  const octets = octetsOf(names.join(''))
+  const signatures = Uint32Array.from(names, (name) => signatureOf(octetsOf(name), 0, name.length))
+  const block = { names: octets, starts, count: names.length }
+  return withSignatures ? { ...block, signatures } : block
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { databaseNames } from '../../src/domainwatch/similar/database-names.ts'
+import { record, stored, update } from '../support/domains.ts'
+import { call, type Fields } from '../support/http.ts'
+import { startService } from '../support/service.ts'
+import { ManualClock } from '../support/test-service.ts'
+
+const SIMILAR = '/api/v1/domainwatch/similar'
+const DAY = 24 * 60 * 60 * 1000
+
+const clock = new ManualClock('2026-01-05T13:20:30Z')
+const service = await startService({ clock })
+after(() => service[Symbol.asyncDispose]())
+
+const NAMES = [
+  'mibanco',
+  'mibanc0',
+  'mi-banco',
+  'loginmibanco',
+  'mibnco',
+  'banco',
+  'otracosa',
+  'ñandú',
+  'nandu',
+]
+
+before(async () => {
+  await stored(service, [...NAMES.map((name) => record(name)), record('mibancó', { status: 0, reserve: 1 })])
+})
+
+const similar = (query: Fields) => call(service, SIMILAR, { query: { api: service.domainKey, ...query } })
+
+interface Resembling {
+  readonly name: string
+  readonly reason: string
+  readonly score: number
+}
+
+async function found(query: Fields): Promise<readonly Resembling[]> {
+  const { status, body, text } = await similar(query)
+  assert.equal(status, 200, text)
+  // Its shape is asserted to the letter below.
+  const { count, data } = body as { count: number; data: [Resembling[]] }
+  assert.equal(data[0].length, count)
+  return data[0]
+}
+
+test('one whole answer, to the letter', async () => {
+  const { text, headers } = await similar({ domain: 'MiBanco.cl', limit: 2 })
+  assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
+  assert.equal(
+    text,
+    '{"status":200,"count":2,"query":"mibanco","data":[[' +
+      '{"name":"mibancó","length":7,"agent":"grupo","status":0,"reserved":1,"revision":0,"discarded":0,' +
+      '"date_reg":"2025-12-31 14:30:34","date_mod":"2026-01-05 10:20:30",' +
+      '"reason":"accent","detail":"«ó» por «o»","score":0.986},' +
+      '{"name":"mi-banco","length":8,"agent":"grupo","status":1,"reserved":0,"revision":0,"discarded":0,' +
+      '"date_reg":"2025-12-31 14:30:34","date_mod":"2026-01-05 10:20:30",' +
+      '"reason":"hyphenation","detail":"con guion","score":0.972}]]}',
+  )
+})
+
+test('best first, ties by name, each with its reason', async () => {
+  assert.deepEqual(
+    (await found({ domain: 'mibanco' })).map(({ name, reason, score }) => [name, reason, score]),
+    [
+      ['mibancó', 'accent', 0.986],
+      ['mi-banco', 'hyphenation', 0.972],
+      ['mibanc0', 'homoglyph', 0.972],
+      ['loginmibanco', 'word', 0.946],
+      ['mibnco', 'omission', 0.875],
+      ['banco', 'subdomain', 0.814],
+    ],
+  )
+})
+
+for (const domain of [
+  'nandu',
+  'ñandú',
+  'ÑANDÚ',
+  'ñandú.cl',
+  ' ñandú.CL. ',
+  'xn--and-6ma2c',
+  'xn--and-6ma2c.cl',
+]) {
+  test(`the name as «${domain}»`, async () => {
+    const names = (await found({ domain })).map(({ name }) => name)
+    assert.deepEqual(names, [domain === 'nandu' ? 'ñandú' : 'nandu'])
+  })
+}
+
+test('nothing resembles it', async () => {
+  const { text } = await similar({ domain: 'xyzxyzxyz' })
+  assert.equal(text, '{"status":200,"count":0,"query":"xyzxyzxyz","data":[[]]}')
+})
+
+const TAKES_NAME = 'El parámetro domain debe ser un nombre de dominio .cl válido, con o sin el sufijo'
+const TAKES_LIMIT = 'El parámetro limit debe ser un entero entre 1 y 1024'
+const MALFORMED: readonly [Fields, string][] = [
+  [{}, TAKES_NAME],
+  [{ domain: '' }, TAKES_NAME],
+  [{ domain: '.cl' }, TAKES_NAME],
+  [{ domain: 'a b' }, TAKES_NAME],
+  [{ domain: 'www.mibanco.cl' }, TAKES_NAME],
+  [{ domain: 'mibanco.com' }, TAKES_NAME],
+  [{ domain: '-mibanco' }, TAKES_NAME],
+  [{ domain: 'xn--zzzzzz' }, TAKES_NAME],
+  [{ domain: 'a'.repeat(64) }, TAKES_NAME],
+  [{ domain: 'a'.repeat(256) }, 'El parámetro domain debe ser un texto de 255 caracteres como máximo'],
+  [{ domain: 'mibanco', limit: 0 }, TAKES_LIMIT],
+  [{ domain: 'mibanco', limit: 1_025 }, TAKES_LIMIT],
+  [{ domain: 'mibanco', limit: 'diez' }, TAKES_LIMIT],
+]
+
+for (const [query, msg] of MALFORMED) {
+  test(`${JSON.stringify(query).slice(0, 60)} is a 400 that names it`, async () => {
+    assert.deepEqual((await similar(query)).body, { status: 400, msg })
+  })
+}
+
+test('what was stored is found at once, and not once its days are over', async () => {
+  const names = async () => (await found({ domain: 'catalejo', limit: 2 })).map(({ name }) => name)
+  assert.deepEqual(await names(), [])
+  await stored(
+    service,
+    ['catalej0', 'cata-lejo', 'catalejos'].map((name) => record(name)),
+  )
+  assert.deepEqual(await names(), ['cata-lejo', 'catalej0'])
+  assert.equal((await update(service, [{ domain: 'cata-lejo', discarded: 1 }])).status, 200)
+  assert.deepEqual(await names(), ['cata-lejo', 'catalej0'])
+  clock.advance(7 * DAY)
+  // Nothing was written, so the ranking is still kept: the next best comes in its place.
+  assert.deepEqual(await names(), ['catalej0', 'catalejos'])
+})
+
+test('the names of the database, page by page', async () => {
+  const { database } = service.app.context
+  const pages: string[][] = []
+  for await (const { names, starts, count } of databaseNames(database, clock, 4)) {
+    const text = Buffer.from(names).toString('latin1')
+    pages.push(Array.from({ length: count }, (_, i) => text.slice(starts[i], starts[i + 1])))
+  }
+  const all = [...NAMES, 'mibancó', 'catalej0', 'catalejos'].toSorted()
+  assert.deepEqual(pages.flat(), all)
+  assert.ok(pages.length >= 3)
+})
+
+test('many at a time answer like one', async () => {
+  const one = await found({ domain: 'mibanco' })
+  const many = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => found({ domain: 'mibanco', limit: i + 10 })),
+  )
+  for (const each of many) assert.deepEqual(each, one)
+})
