@@ -19,6 +19,10 @@ export interface Operations {
     query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; last_register?: number; last_deleted?: number; sort?: "asc" | "desc"; format?: "csv" | "ndjson" }
     answer: unknown
   }
+  'GET /api/v1/domainwatch/history': {
+    query: { domain?: string; limit?: number; cursor?: string }
+    answer: { status: 200; domain: string; count: number; data: ({ date: string; account: string | null; kind: "added" | "changed" | "discarded" | "restored" | "deleted"; from: Record<string, string | number | null> | null; to: Record<string, string | number | null> | null })[]; dns: ({ status: 200 | 404; dns: (string)[]; first: string; last: string })[] }
+  }
   'GET /api/v1/domainwatch/dns': {
     query: { domain?: string }
     answer: { status: 200; domain: string; dns: (string)[] }

@@ -23,8 +23,8 @@ export const accountByDigest = (digest: string) => sql<AccountRow>`
 export const accountByName = (name: string) => sql<AccountRow>`
   SELECT id, name, service FROM accounts WHERE name = ${name}`
 
-export const accountsOf = (service: Service) => sql<{ name: string }>`
-  SELECT name FROM accounts WHERE service = ${service} ORDER BY name`
+export const accountsOf = (service: Service) => sql<AccountRow>`
+  SELECT id, name, service FROM accounts WHERE service = ${service} ORDER BY name`
 
 export const insertAccount = (name: string, service: Service, now: number) => sql`
   INSERT INTO accounts (name, service, created_at) VALUES (${name}, ${service}, ${now})`
