@@ -9,6 +9,7 @@ for (const name of [
   'list',
   'add',
   'changes',
+  'import',
   'upload',
   'originals',
   'event-loop',

@@ -4,6 +4,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '2' },
+    names: { type: 'string', default: '1000000' },
   },
 })
 
@@ -11,6 +12,8 @@ const { values } = parseArgs({
 export const ROUNDS = whole(values.rounds, 'rounds', 50)
 /** How long a turn under load lasts. */
 export const SECONDS = whole(values.seconds, 'seconds', 30)
+/** Names that are loaded and taken out, where a bench does that. */
+export const NAMES = whole(values.names, 'names', 10_000_000)
 
 function whole(text: string, name: string, max: number): number {
   const value = Number(text)
