@@ -10,6 +10,7 @@ for (const name of [
   'add',
   'similar',
   'changes',
+  'import',
   'upload',
   'originals',
   'event-loop',

@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { batchStatement } from '../src/database/postgres/batch.ts'
 import { openPostgres } from '../src/database/postgres/open.ts'
-import { rowStatement } from '../src/database/sqlite/batch.ts'
+import { batchStatements, keyPlace } from '../src/database/sqlite/batch.ts'
+import { Connection } from '../src/database/sqlite/connection.ts'
 import { openSqlite } from '../src/database/sqlite/open.ts'
 import { recordDomains } from '../src/domainwatch/queries.ts'
 import { startPostgres } from '../test/support/postgres.ts'
@@ -49,15 +50,15 @@ await withWorkspace(async (workspace) => {
   const path = join(workspace.folder, 'catalejo.db')
   await (await openSqlite(path)).close()
   const db = new DatabaseSync(path)
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536')
+  const connection = new Connection(path, 'write')
   const triggers = db.prepare(`SELECT name, sql FROM sqlite_master WHERE type = 'trigger'`).all()
   const batch: Run = async (rows) => {
-    const statement = db.prepare(rowStatement(recordDomains))
     const start = performance.now()
     const cpu = process.cpuUsage()
-    db.exec('BEGIN IMMEDIATE')
-    for (const row of rows) statement.run(NOW, 'grupo', 'grupo', ...row)
-    db.exec('COMMIT')
+    connection.exec('BEGIN IMMEDIATE')
+    const texts = batchStatements(recordDomains)
+    connection.runMany(texts, [NOW, 'grupo', 'grupo'], rows, keyPlace(recordDomains))
+    connection.exec('COMMIT')
     return sampleOf(rows.length, start, cpu)
   }
   await compare(
@@ -71,6 +72,7 @@ await withWorkspace(async (workspace) => {
       return batch
     }),
   )
+  connection.close()
   db.close()
 
   const server = workspace.keep(

@@ -5,10 +5,20 @@ import { consoleRoutes } from './console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { startChores, type Chore } from './core/chores.ts'
 import { share } from './core/queue.ts'
+import { renewLog } from './database/changes/renew.ts'
 import { sweepChanges } from './database/changes/sweep.ts'
 import { Leases, type LeasedWork } from './database/leases.ts'
 import { copyState, setCopyState } from './database/moves.ts'
-import { BATCH_BODY_BYTES, domainwatchRoutes, hasExpired, purgeExpired, Events } from './domainwatch/index.ts'
+import {
+  BATCH_BODY_BYTES,
+  createSightings,
+  domainwatchRoutes,
+  Events,
+  hasExpired,
+  hasOldHistory,
+  purgeExpired,
+  sweepHistory,
+} from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
 import { exchangeFailures, hasOverFailures, sweepFailures } from './http/failed-keys-exchange.ts'
 import { FailedKeys } from './http/failed-keys.ts'
@@ -77,7 +87,10 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
 /** Makes a copy an instance in its own right: from now on nothing may be copied over it. */
 async function takeOver(context: Context): Promise<void> {
   const state = await copyState(context.database)
-  if (state === 'finished') await setCopyState(context.database, undefined)
+  if (state === 'finished') {
+    await renewLog(context.database)
+    await setCopyState(context.database, undefined)
+  }
   if (state !== 'unfinished') return
   await context.close()
   throw new Error('its data is a copy that is not finished: run catalejo migrate, or restore, again')
@@ -100,6 +113,15 @@ export async function createRoutes(
   })
   const failures = new FailedKeys(clock, config.failedKeys)
   context.onClose(exchangeFailures(database, failures))
+  const sightings = createSightings(database, clock, (error) =>
+    log.error({ err: error }, 'the name servers seen could not be stored'),
+  )
+  context.onClose(() => sightings.close())
+  metrics.total(
+    'catalejo_sightings_lost_total',
+    'DNS answers that the history does not have: the database did not keep up',
+    () => sightings.lost,
+  )
   const shared = {
     authenticator: new Authenticator(accounts.identify, failures),
     bodies: new BodyBudget(bodyMemory(config)),
@@ -118,6 +140,7 @@ export async function createRoutes(
         baseUrl,
         nameServers: (name) => resolver.nameServers(name),
         events,
+        sightings,
       })
       imagestoreRoutes(app, shared, images, { database, tasks, baseUrl, maxBytes: config.maxImageBytes })
     },
@@ -191,6 +214,12 @@ function sharedWork(
       everyMs: 10 * MINUTE,
       run: () =>
         sweepChanges(database, clock, { maxAgeMs: config.changesDays * DAY, maxCount: config.changesMax }),
+    },
+    {
+      name: 'sweep of the history of deleted domains',
+      everyMs: 10 * MINUTE,
+      pending: () => hasOldHistory(database, clock, config.historyDays * DAY),
+      run: (signal) => sweepHistory(database, clock, config.historyDays * DAY, signal),
     },
     {
       name: 'sweep of shared derivatives',

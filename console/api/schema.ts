@@ -27,6 +27,10 @@ export interface Operations {
     query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; agents?: number }
     answer: { status: 200; from: string; to: string; days: { date: (string)[]; registered: (number)[]; deleted: (number)[] }; lengths: { length: (number)[]; count: (number)[] }; agents: { agent: (string)[]; count: (number)[]; others: number }; totals: { records: number; bought: number; deleted: number; reserved: number; revision: number; discarded: number }; feeds: { account: (string)[]; last_add: (string | null)[] } }
   }
+  'GET /api/v1/domainwatch/history': {
+    query: { domain?: string; limit?: number; cursor?: string }
+    answer: { status: 200; domain: string; count: number; data: ({ date: string; account: string | null; kind: "added" | "changed" | "discarded" | "restored" | "deleted"; from: Record<string, string | number | null> | null; to: Record<string, string | number | null> | null })[]; dns: ({ status: 200 | 404; dns: (string)[]; first: string; last: string })[] }
+  }
   'GET /api/v1/domainwatch/dns': {
     query: { domain?: string }
     answer: { status: 200; domain: string; dns: (string)[] }

@@ -23,8 +23,8 @@ export interface Accounts {
   createKey(account: string, service: Service): Promise<CreateKeyOutcome>
   keys(): Promise<queries.KeyRow[]>
   revoke(id: string): Promise<'revoked' | 'already-revoked' | 'unknown'>
-  /** Names of the accounts of a service. */
-  names(service: Service): Promise<string[]>
+  /** The accounts of a service, by name. */
+  ofService(service: Service): Promise<queries.AccountRow[]>
   /** The name of an account, which never changes; undefined where there is none. */
   readonly nameOf: (id: number) => Promise<string | undefined>
   /** Whether there is no account at all: the first run. */
@@ -76,7 +76,7 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
         return (await tx.first(queries.keyById(id))) === undefined ? 'unknown' : 'already-revoked'
       }),
 
-    names: async (service) => (await database.all(queries.accountsOf(service))).map(({ name }) => name),
+    ofService: (service) => database.all(queries.accountsOf(service)),
 
     async nameOf(id) {
       const name = known.get(id) ?? (await database.first(queries.accountById(id)))?.name

@@ -25,8 +25,8 @@ export const accountByName = (name: string) => sql<AccountRow>`
 
 export const accountById = (id: number) => sql<{ name: string }>`SELECT name FROM accounts WHERE id = ${id}`
 
-export const accountsOf = (service: Service) => sql<{ name: string }>`
-  SELECT name FROM accounts WHERE service = ${service} ORDER BY name`
+export const accountsOf = (service: Service) => sql<AccountRow>`
+  SELECT id, name, service FROM accounts WHERE service = ${service} ORDER BY name`
 
 export const insertAccount = (name: string, service: Service, now: number) => sql`
   INSERT INTO accounts (name, service, created_at) VALUES (${name}, ${service}, ${now})`

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { openDatabase } from '../context.ts'
 import { systemClock } from '../core/clock.ts'
 import { DomainLists, EXPORT_FORMATS, exportText } from '../domainwatch/index.ts'
@@ -18,10 +17,27 @@ export async function exportAll(args: readonly string[]): Promise<void> {
   const database = await openDatabase(config)
   try {
     const rows = new DomainLists(database, systemClock).rows(EVERYTHING)
-    for await (const text of exportText(rows, format)) {
-      if (!process.stdout.write(text)) await once(process.stdout, 'drain')
-    }
+    const fault = await writeAll(process.stdout, exportText(rows, format))
+    // Whoever read it has what he wanted.
+    if (fault === undefined || fault.code === 'EPIPE') return
+    console.error(`catalejo: the export could not be written: ${fault.message}`)
+    process.exitCode = 1
   } finally {
     await database.close()
   }
+}
+
+/** No faster than it is taken. @returns why no more could be written */
+async function writeAll(
+  output: NodeJS.WriteStream,
+  texts: AsyncIterable<string>,
+): Promise<NodeJS.ErrnoException | undefined> {
+  let fault: NodeJS.ErrnoException | undefined
+  output.on('error', (error) => (fault ??= error))
+  for await (const text of texts) {
+    if (fault !== undefined) return fault
+    // Each is awaited until it is out: an error comes with it, not whenever.
+    await new Promise<void>((resolve) => output.write(text, () => resolve()))
+  }
+  return fault
 }

@@ -10,8 +10,9 @@ catalejo key create --account NAME --service domainwatch|imagestore
                                            make a key (and the account) and print it
 catalejo key list                          keys, without what is secret
 catalejo key revoke ID                     revoke a key, at once
-catalejo import [--account NAME] [--format registrations|deletions|csv|ndjson] [--dry-run] [--restart] FILE…
-                                           load the registry's lists or an export; - is standard input
+catalejo import [--account NAME] [--format registrations|deletions|csv|ndjson] [--dry-run] [--restart] [FILE…]
+                                           load the registry's lists or an export; without files, or as -,
+                                           from standard input
 catalejo export [--format csv|ndjson]      write every record to standard output
 catalejo verify                            look for lost, rotted and left over images and for faults of the
                                            database; exit 0: none, 1: some, 2: could not be done

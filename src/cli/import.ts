@@ -1,7 +1,4 @@
-import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { pipeline } from 'node:stream'
-import { createGunzip } from 'node:zlib'
 import { createAccounts } from '../accounts/index.ts'
 import type { Config } from '../config/config.ts'
 import { openDatabase } from '../context.ts'
@@ -18,6 +15,7 @@ import {
 import { checkpointsOf } from './checkpoint.ts'
 import { readOptions } from './options.ts'
 import { createProgress, type Progress } from './progress.ts'
+import { bytesOf } from './source.ts'
 import { usageFault } from './usage.ts'
 
 const STANDARD_INPUT = '-'
@@ -25,7 +23,7 @@ const STANDARD_INPUT = '-'
 interface Run {
   readonly config: Config
   readonly database: Database
-  readonly account: string
+  readonly account: { readonly id: number; readonly name: string }
   readonly format: (typeof IMPORT_FORMATS)[number] | undefined
   readonly isDry: boolean
   readonly restart: boolean
@@ -40,7 +38,9 @@ export async function importFiles(args: readonly string[]): Promise<void> {
   const format = IMPORT_FORMATS.find((name) => name === own['format'])
   if (own['format'] !== undefined && format === undefined)
     return usageFault(`--format takes ${IMPORT_FORMATS.join(', ')}`)
-  if (positionals.length === 0) return usageFault('import takes files, or - for standard input')
+  const isPiped = positionals.length === 0 && process.stdin.isTTY !== true
+  const files = isPiped ? [STANDARD_INPUT] : positionals
+  if (files.length === 0) return usageFault('import takes files, or - for standard input')
 
   const database = await openDatabase(config)
   try {
@@ -56,8 +56,11 @@ export async function importFiles(args: readonly string[]): Promise<void> {
       restart: switches.has('restart'),
       progress,
     }
-    for (const file of positionals) {
-      const outcome = await importFile(file, run)
+    for (const file of files) {
+      const outcome = await importFile(file, run).catch((error: unknown) => {
+        progress.end()
+        throw error
+      })
       progress.end()
       report(file, outcome, run.isDry)
     }
@@ -66,16 +69,20 @@ export async function importFiles(args: readonly string[]): Promise<void> {
   }
 }
 
-async function importFile(file: string, run: Run): Promise<ImportOutcome> {
+type FileOutcome = ImportOutcome | { readonly kind: 'unreadable'; readonly reason: string }
+
+async function importFile(file: string, run: Run): Promise<FileOutcome> {
   const { config, database, account, format, isDry, restart, progress } = run
-  const isStandardInput = file === STANDARD_INPUT
-  const checkpoints = isStandardInput || isDry ? undefined : await checkpointsOf(config.data, file)
+  const path = file === STANDARD_INPUT ? undefined : file
+  const size = path === undefined ? undefined : await sizeOf(path)
+  if (typeof size === 'string') return { kind: 'unreadable', reason: size }
+  const checkpoints = path === undefined || isDry ? undefined : await checkpointsOf(config.data, path)
   if (restart) await checkpoints?.remove()
   const after = await checkpoints?.read()
   if (after !== undefined) console.error(`${file}: going on after line ${after.line}`)
-  progress.begin(file, isStandardInput ? undefined : (await stat(file)).size)
-  const source = isStandardInput ? process.stdin : createReadStream(file)
-  const outcome = await importLines(readLines(unzipped(counted(source, progress))), {
+  progress.begin(file, size)
+  const bytes = bytesOf(path, (count) => progress.add(count))
+  const outcome = await importLines(readLines(bytes), {
     format,
     clock: systemClock,
     timeZone: config.timeZone,
@@ -83,55 +90,57 @@ async function importFile(file: string, run: Run): Promise<ImportOutcome> {
     after,
     ...(checkpoints === undefined ? {} : { stored: (line, counts) => checkpoints.write({ line, counts }) }),
   })
-  await checkpoints?.remove()
+  // What can be read another time goes on where it broke off.
+  if (outcome.kind !== 'imported' || outcome.cutOff === undefined) await checkpoints?.remove()
   return outcome
 }
 
-function report(file: string, outcome: ImportOutcome, isDry: boolean): void {
-  if (outcome.kind === 'unknown-format') {
-    console.error(`${file}: neither a list of the registry nor an export (--format tells what it is)`)
+/** In bytes, or why it cannot be read. */
+async function sizeOf(path: string): Promise<number | string> {
+  try {
+    const found = await stat(path)
+    return found.isDirectory() ? 'it is a folder' : found.size
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function report(file: string, outcome: FileOutcome, isDry: boolean): void {
+  if (outcome.kind !== 'imported') {
+    const why =
+      outcome.kind === 'unreadable'
+        ? outcome.reason
+        : 'neither a list of the registry nor an export (--format tells what it is)'
+    console.error(`${file}: ${why}`)
     process.exitCode = 1
     return
   }
-  const { counts, faults } = outcome
+  const { counts, faults, cutOff } = outcome
   const changed = isDry ? `${counts.changed} of names not recorded yet` : `${counts.changed} new or changed`
   console.log(`${file}: ${counts.read} records, ${changed}, ${counts.refused} lines refused`)
   for (const { line, msg } of faults) {
     console.error(`${file}:${line}: ${msg}`)
   }
   if (counts.refused > faults.length) console.error(`${file}: … and more`)
-  if (counts.refused > 0) process.exitCode = 1
+  if (cutOff !== undefined) console.error(`${file}: cannot be read to its end: ${cutOff.message}`)
+  if (counts.refused > 0 || cutOff !== undefined) process.exitCode = 1
 }
 
 /** The account that is named, or the only one there is. */
-async function accountFor(database: Database, name: string | undefined): Promise<string | undefined> {
-  const names = await createAccounts(database, systemClock).names('domainwatch')
-  const [only] = names
-  if (name === undefined ? names.length === 1 : names.includes(name)) return name ?? only
+async function accountFor(database: Database, name: string | undefined) {
+  const accounts = await createAccounts(database, systemClock).ofService('domainwatch')
+  const found =
+    name === undefined
+      ? accounts.length === 1
+        ? accounts[0]
+        : undefined
+      : accounts.find((account) => account.name === name)
+  if (found !== undefined) return found
+  const names = accounts.map((account) => account.name).join(', ')
   usageFault(
     name === undefined
-      ? `--account tells whose records they are: ${names.join(', ') || 'make one with catalejo key create'}`
+      ? `--account tells whose records they are: ${names || 'make one with catalejo key create'}`
       : `there is no account «${name}» of the service domainwatch`,
   )
   return undefined
-}
-
-async function* counted(source: AsyncIterable<Buffer>, progress: Progress): AsyncGenerator<Buffer> {
-  for await (const chunk of source) {
-    progress.add(chunk.byteLength)
-    yield chunk
-  }
-}
-
-/** Told by its first two bytes, whatever it is called (RFC 1952). */
-async function* unzipped(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const first = await source.next()
-  if (first.done === true) return
-  async function* whole() {
-    yield first.value
-    yield* source
-  }
-  if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) return yield* whole()
-  // Its fault is thrown where its output is read.
-  yield* pipeline(whole(), createGunzip(), () => {})
 }

@@ -86,6 +86,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     memoryCache: read(settings.memoryCache),
     changesDays: read(settings.changesDays),
     changesMax: read(settings.changesMax),
+    historyDays: read(settings.historyDays),
     derivativeCache: read(settings.derivativeCache),
     sharedDerivatives: read(settings.sharedDerivatives),
     eventStreams: read(settings.eventStreams),

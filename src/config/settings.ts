@@ -103,8 +103,19 @@ export const settings = {
   ),
   imageTimeout: setting('image-timeout', 'longest time one image may take, in seconds', 15, integer(1, 300)),
   memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
-  changesDays: setting('changes-days', 'days for which changes are kept', 30, integer(1, 3_650)),
-  changesMax: setting('changes-max', 'most changes that are kept', 2_000_000, integer(1_000, 1_000_000_000)),
+  changesDays: setting('changes-days', 'days for which changes can be followed', 30, integer(1, 3_650)),
+  changesMax: setting(
+    'changes-max',
+    'most changes that can be followed',
+    2_000_000,
+    integer(1_000, 1_000_000_000),
+  ),
+  historyDays: setting(
+    'history-days',
+    'days for which the history of deleted records is kept',
+    365,
+    integer(1, 36_500),
+  ),
   derivativeCache: setting(
     'derivative-cache',
     'disk for modified images, in MiB; 0 keeps none',

@@ -20,6 +20,9 @@ export type Policy =
 const copied = (table: Table): Policy => ({ kind: 'copied', table })
 const left = (name: string): Policy => ({ kind: 'left', name })
 
+/** Triggers write here whatever is written to other tables: it can only be made equal after all of them. */
+export const CHANGES = 'changes'
+
 /** Every table of the schema. Whatever a row refers to comes before it. */
 export const policies: readonly Policy[] = [
   copied({
@@ -89,8 +92,27 @@ export const policies: readonly Policy[] = [
   copied({ name: 'blob_trash', key: ['key'], columns: { key: 'text' } }),
   // A store of images knows its database by this.
   copied({ name: 'instance', key: ['only_row'], columns: { only_row: 'integer', id: 'text' } }),
-  // Followers are told that they lost track: what was changed here is another story than what is copied.
-  left('changes'),
+  copied({
+    name: 'name_servers',
+    key: ['name', 'first_at'],
+    columns: { name: 'text', first_at: 'integer', last_at: 'integer', servers: 'text' },
+  }),
+  // The history of records. Their ids stay, but of which log they are does not: `renewLog`.
+  copied({
+    name: CHANGES,
+    key: ['id'],
+    columns: {
+      id: 'integer',
+      at: 'integer',
+      topic: 'text',
+      kind: 'text',
+      key: 'text',
+      account_id: 'integer',
+      before: 'text',
+      after: 'text',
+    },
+    identity: 'id',
+  }),
   left('change_log'),
   left('failed_keys'),
   left('leases'),

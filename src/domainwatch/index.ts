@@ -4,12 +4,15 @@ import type { Tasks } from '../core/tasks.ts'
 import type { Database } from '../database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import { DomainBatches } from './batches.ts'
+import { Sightings } from './history/sightings.ts'
+import { storeSightings } from './history/store-sightings.ts'
 import { DomainLists } from './list.ts'
 import type { Events } from './events/index.ts'
 import { addRoute } from './routes/add.ts'
 import { bulkDnsRoute, dnsRoute, type NameServers } from './routes/dns.ts'
 import { eventsRoute } from './routes/events.ts'
 import { exportRoute } from './routes/export.ts'
+import { historyRoute } from './routes/history.ts'
 import { listRoute } from './routes/list.ts'
 import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
@@ -21,8 +24,9 @@ import { Statistics } from './stats/statistics.ts'
 export { Events } from './events/index.ts'
 export { EXPORT_FORMATS, exportText } from './export.ts'
 export { IMPORT_FORMATS } from './import/format.ts'
+export { hasOldHistory, sweepHistory } from './history/sweep.ts'
 export { importLines, type ImportCounts, type ImportOutcome } from './import/importer.ts'
-export { readLines } from './import/lines.ts'
+export { readLines, SourceFault } from './import/lines.ts'
 export { dryRun, storeRows } from './import/store.ts'
 export { DomainLists } from './list.ts'
 export { BATCH_BODY_BYTES } from './routes/add.ts'
@@ -36,6 +40,17 @@ export interface DomainwatchOptions {
   readonly baseUrl: () => string
   readonly nameServers: NameServers
   readonly events: Events
+  /** Where answers of `nameServers` are remembered. */
+  readonly sightings: Sightings
+}
+
+/** Told when what was seen could not be written down; it is tried again. */
+export function createSightings(
+  database: Database,
+  clock: Clock,
+  failed: (error: unknown) => void,
+): Sightings {
+  return new Sightings({ clock, failed, store: (sightings) => storeSightings(database, sightings) })
 }
 
 /** The domain-tracking API. */
@@ -44,7 +59,7 @@ export function domainwatchRoutes(
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
-  const { database, tasks, clock, timeZone, baseUrl, nameServers, events } = options
+  const { database, tasks, clock, timeZone, baseUrl, nameServers, events, sightings } = options
   const batches = new DomainBatches(database, tasks, clock, timeZone)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
@@ -53,7 +68,13 @@ export function domainwatchRoutes(
   exportRoute(app, shared, lists)
   similarRoute(app, shared, new LookalikeSearch(database, clock, () => databaseNames(database, clock)))
   statsRoute(app, shared, new Statistics(database, clock, timeZone))
-  dnsRoute(app, shared, nameServers)
-  bulkDnsRoute(app, shared, nameServers)
+  historyRoute(app, shared, { database, timeZone, baseUrl })
+  const watched: NameServers = async (name) => {
+    const answer = await nameServers(name)
+    sightings.see(name, answer)
+    return answer
+  }
+  dnsRoute(app, shared, watched)
+  bulkDnsRoute(app, shared, watched)
   eventsRoute(app, shared, events)
 }

@@ -5,7 +5,7 @@
  */
 import type { Database } from '../database/database.ts'
 import { continueIds, removeRows, storeRows, type Row } from '../database/rows.ts'
-import type { Table } from '../database/tables.ts'
+import { CHANGES, type Table } from '../database/tables.ts'
 import { compareKeys, equalRows } from './order.ts'
 import { Cursor, rowsIn, type RowSource } from './pages.ts'
 import type { Progress } from './progress.ts'
@@ -22,9 +22,13 @@ export async function makeEqual(
 ): Promise<number> {
   let changed = 0
   // What refers to others goes before them, and comes after them.
-  for (const table of tables.toReversed()) changed += await removeStrays(source, target, table)
+  for (const table of tables.toReversed()) {
+    if (table.name !== CHANGES) changed += await removeStrays(source, target, table)
+  }
   for (const table of tables) {
     progress.begin(table.name, await source.count(table))
+    // The last of all: what was written of the others so far left its trace there.
+    if (table.name === CHANGES) changed += await removeStrays(source, target, table)
     changed += await storeDifferent(source, target, table, progress)
     await target.transaction((tx) => continueIds(tx, target.dialect, table))
   }

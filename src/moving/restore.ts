@@ -1,5 +1,7 @@
+import { clearChanges } from '../database/changes/renew.ts'
 import { SCHEMA } from '../database/migrations/index.ts'
 import { copyState, schemaOf, setCopyState } from '../database/moves.ts'
+import { CHANGES } from '../database/tables.ts'
 import { isWithin, openBackupPlace, type BackupAddress, type BackupPlace } from './backup-place.ts'
 import { copyImages, type CopyResult } from './images.ts'
 import { openInstance, type Instance, type Place } from './instance.ts'
@@ -8,6 +10,9 @@ import { readManifest, snapshotsIn, type Manifest } from './manifest.ts'
 import type { Progress } from './progress.ts'
 import { isEmpty, ownerOf } from './records.ts'
 import { checkFile, imagesOfBackup, rowsOfBackup } from './table-files.ts'
+
+/** The first version of the schema that has a table of changes. */
+const SCHEMA_WITH_CHANGES = 2
 
 export interface RestoreOptions {
   /** The newest where it is undefined. */
@@ -105,6 +110,9 @@ async function fill(
   if ((await makeEqual(source, database, manifest.tables, progress)) > 0) {
     throw new Error('somebody else writes to the database')
   }
+  // An older backup has no history: what there is now says only that it was loaded.
+  const hasChanges = manifest.tables.some(({ name }) => name === CHANGES)
+  if (!hasChanges && manifest.schema >= SCHEMA_WITH_CHANGES) await clearChanges(database)
   progress.begin('images', manifest.images.count)
   const images = await copyImages(
     imagesOfBackup(place.tables, manifest),

@@ -414,11 +414,11 @@ const tablesOf = (name: string) =>
     ? sql`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
     : sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'`
 
-/** Stored columns (not those that are generated) with their types, in our words. */
+/** Stored columns (not those that are generated, nor a transaction's number) with their types, in our words. */
 const columnsOf = (name: string, table: string) =>
   onPostgres(name)
     ? sql`SELECT column_name, CASE WHEN data_type = 'text' THEN 'text' WHEN data_type IN ('integer', 'bigint') THEN 'integer' ELSE data_type END
-        FROM information_schema.columns WHERE table_schema = 'public' AND table_name = ${table} AND is_generated = 'NEVER'`
+        FROM information_schema.columns WHERE table_schema = 'public' AND table_name = ${table} AND is_generated = 'NEVER' AND data_type <> 'xid8'`
     : sql`SELECT name, lower(type) FROM pragma_table_xinfo(${table}) WHERE hidden = 0`
 
 const keyOf = (name: string, table: string) =>

@@ -175,7 +175,9 @@ test('an import that was cut off goes on where it was', async () => {
   const lines = Array.from({ length: 25_000 }, (_, i) => `n${i}.cl`)
   await writeFile(path, lines.join('\n'))
   const { database, config } = service.app.context
-  const store = storeRows(database, systemClock, config.timeZone, 'grupo')
+  const [account] = await service.app.context.accounts.ofService('domainwatch')
+  assert.ok(account !== undefined)
+  const store = storeRows(database, systemClock, config.timeZone, account)
   const options = { clock: systemClock, timeZone: config.timeZone }
   let batches = 0
   let reached

@@ -97,8 +97,18 @@ suite('migrate', { timeout: 400_000 }, () => {
     }
     const resumed = await catalejo(['migrate', ...args])
     assert.equal(resumed.code, 0, resumed.stderr)
+    const place = await service.app.context.database.changes.head()
     await using copy = await startHere({ data: there.path })
     assert.deepEqual(await portrait(copy, keys), before)
+    // Followers of the source have to begin anew; its changes are history here, and what comes is followed.
+    const { changes } = copy.app.context.database
+    assert.deepEqual(await changes.since(place, 10), { kind: 'gap' })
+    const head = await changes.head()
+    const own = await changes.since(await changes.start(), 100)
+    assert.ok(own.kind === 'page' && own.changes.every(({ topic }) => topic !== 'domain'))
+    await copy.newKey('nueva', 'domainwatch')
+    const page = await changes.since(head, 10)
+    assert.deepEqual(page.kind === 'page' && page.changes.map(({ topic }) => topic), ['account', 'key'])
   })
 
   test('beside a writer it says that it does not come to an end; when that has stopped it does', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { ADD, stored, update, walk, record } from '../support/domains.ts'
-import { send } from '../support/http.ts'
+import { call, send } from '../support/http.ts'
 import { bytesOf, expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
 
@@ -53,7 +53,18 @@ export async function portrait(service: TestService, keys: Keys) {
   const accounts = (await service.app.context.accounts.keys()).map(
     ({ account, service }) => `${service} ${account}`,
   )
-  return { domains, discarded, images, accounts: [...new Set(accounts)] }
+  const histories = await Promise.all(
+    ['nombre1', 'nombre2', 'nombre4', 'ñandú', 'año'].map((name) => historyOf(service, name, keys.domainKey)),
+  )
+  return { domains, discarded, images, accounts: [...new Set(accounts)], histories }
+}
+
+/** What happened to a domain: never nothing, of those that are looked at. */
+async function historyOf(service: TestService, domain: string, api: string): Promise<unknown> {
+  const { status, body } = await call(service, '/api/v1/domainwatch/history', { query: { api, domain } })
+  assert.equal(status, 200)
+  assert.ok(typeof body === 'object' && body !== null && 'count' in body && Number(body.count) > 0, domain)
+  return body
 }
 
 /** An application's images; their bytes are compared with the hash that names them. */

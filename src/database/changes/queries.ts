@@ -26,5 +26,18 @@ export const oldest = (floor: number, bornAfter: number, count: number) => sql<{
 export const raiseFloor = (floor: number) =>
   sql`UPDATE change_log SET floor = ${floor} WHERE floor < ${floor}`
 
-export const removeChanges = (floor: number, upTo: number) => sql`
-  DELETE FROM changes WHERE id > ${floor} AND id <= ${upTo}`
+/**
+ * What is said of domains stays: it is their history. The plus keeps engines from going through all of that by id: what is
+ * not of domains has an index.
+ */
+export const removeChanges = (upTo: number, count: number) => sql`
+  DELETE FROM changes WHERE id IN (
+    SELECT id FROM changes WHERE topic <> 'domain' AND +id <= ${upTo} ${limit(count)}
+  )`
+
+/** A copy goes its own way from here: cursors of where it came from are void, and what it brought along is history. */
+export const renewLog = (epoch: string) => sql`
+  UPDATE change_log SET epoch = ${epoch}, floor = COALESCE((SELECT max(id) FROM changes), 0)`
+
+export const removeAllChanges = (count: number) => sql`
+  DELETE FROM changes WHERE id IN (SELECT id FROM changes ORDER BY id ${limit(count)})`

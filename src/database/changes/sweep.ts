@@ -11,28 +11,34 @@ export interface Retention {
 }
 
 /**
- * Removes changes that are too old or too many. The newest one always stays: ids go on from it.
+ * Lets go of changes that are too old or too many for those who follow them. What is said of domains stays where it is,
+ * as their history. The newest change always stays: ids go on from it.
  * @returns how many were removed
  */
 export async function sweepChanges(database: Database, clock: Clock, keep: Retention): Promise<number> {
   let total = 0
   for (;;) {
-    const removed = await database.transaction(async (tx) => {
+    const { removed, more } = await database.transaction(async (tx) => {
       const log = await tx.first(logState())
       if (log === undefined) throw new Error('the log of changes has lost its only row')
       const { last, staying } = (await tx.first(oldest(log.floor, clock.now() - keep.maxAgeMs, BATCH))) ?? {
         last: null,
         staying: null,
       }
-      if (last === null) return 0
-      const tooOld = staying === null ? last : staying - 1
-      const tooMany = Math.min(last, log.newest - keep.maxCount)
-      const floor = Math.min(Math.max(tooOld, tooMany), log.newest - 1)
-      if (floor <= log.floor) return 0
-      await tx.run(raiseFloor(floor))
-      return tx.run(removeChanges(log.floor, floor))
+      const floor = Math.max(log.floor, floorOf(log, keep.maxCount, last, staying))
+      if (floor > log.floor) await tx.run(raiseFloor(floor))
+      const removed = await tx.run(removeChanges(Math.min(floor, log.newest - 1), BATCH))
+      return { removed, more: removed === BATCH || (floor > log.floor && floor === last) }
     })
     total += removed
-    if (removed < BATCH) return total
+    if (!more) return total
   }
+}
+
+/** Up to where nobody needs them to follow. */
+function floorOf(log: { newest: number }, maxCount: number, last: number | null, staying: number | null) {
+  if (last === null) return 0
+  const tooOld = staying === null ? last : staying - 1
+  const tooMany = Math.min(last, log.newest - maxCount)
+  return Math.min(Math.max(tooOld, tooMany), log.newest - 1)
 }

@@ -12,6 +12,12 @@ const MAX_STATEMENTS = 256
  */
 const READ_WAIT_MS = 10_000
 
+/**
+ * Rows that one statement stores: enough that its own cost does not count, few enough that what SQLite keeps to undo the
+ * statement alone, every page that it touches, stays some tens of megabytes.
+ */
+const CHUNK = 2_000
+
 export type ConnectionMode = 'read' | 'write'
 
 /** One SQLite connection with the settings that every connection of ours needs. */
@@ -55,10 +61,23 @@ export class Connection {
     return Number(this.#statement(text).run(...values).changes)
   }
 
-  runMany(text: string, constants: readonly SqlValue[], rows: readonly (readonly SqlValue[])[]): number {
-    const statement = this.#statement(text)
+  /**
+   * Runs statements with many rows, some at a time.
+   * @param key the place of the key in a row: in its order pages are visited one after the other
+   */
+  runMany(
+    texts: readonly string[],
+    constants: readonly SqlValue[],
+    rows: readonly (readonly SqlValue[])[],
+    key: number,
+  ): number {
+    const statements = texts.map((text) => this.#statement(text))
+    const sorted = rows.toSorted((a, b) => (String(a[key]) < String(b[key]) ? -1 : 1))
     let changes = 0
-    for (const row of rows) changes += Number(statement.run(...constants, ...row).changes)
+    for (let i = 0; i < sorted.length; i += CHUNK) {
+      const chunk = JSON.stringify(sorted.slice(i, i + CHUNK))
+      for (const statement of statements) changes += Number(statement.run(...constants, chunk).changes)
+    }
     return changes
   }
 

@@ -13,9 +13,13 @@ export type Work =
   | { readonly kind: 'all' | 'values' | 'run'; readonly text: string; readonly values: readonly SqlValue[] }
   | {
       readonly kind: 'runMany'
-      readonly text: string
+      /** Each is run with the constants, and the rows as JSON behind them. */
+      readonly texts: readonly string[]
       readonly values: readonly SqlValue[]
+      /** A JSON array of arrays. */
       readonly rows: Uint8Array
+      /** Where in a row its key is. */
+      readonly key: number
     }
   | { readonly kind: 'begin' | 'commit' | 'rollback' }
   | { readonly kind: 'close' }

@@ -2,7 +2,7 @@ import { Mutex } from '../../core/queue.ts'
 import { ChangeFeed } from '../changes/feed.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
-import { rowStatement } from './batch.ts'
+import { batchStatements, keyPlace } from './batch.ts'
 import { checkSqlite } from './check.ts'
 import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
@@ -62,7 +62,7 @@ export async function openSqlite(
     runMany: async (batch, constants, rows) =>
       Number(
         await writer.send(
-          { kind: 'runMany', text: rowStatement(batch), values: constants, rows },
+          { kind: 'runMany', texts: batchStatements(batch), values: constants, rows, key: keyPlace(batch) },
           transferable(rows),
         ),
       ),

@@ -25,7 +25,12 @@ function perform(task: Task): unknown {
     case 'run':
       return connection.run(task.text, task.values)
     case 'runMany':
-      return connection.runMany(task.text, task.values, JSON.parse(Buffer.from(task.rows).toString()))
+      return connection.runMany(
+        task.texts,
+        task.values,
+        JSON.parse(Buffer.from(task.rows).toString()),
+        task.key,
+      )
     case 'begin':
       return turns.begin()
     case 'commit':

@@ -3,7 +3,7 @@ import { localDateTime } from '../../core/dates.ts'
 import { Overload } from '../../core/errors.ts'
 import type { Row } from '../records.ts'
 import { layoutOf, type ImportFormat, type Layout } from './format.ts'
-import type { Line } from './lines.ts'
+import { SourceFault, type Line } from './lines.ts'
 import { joinLines } from './joined-lines.ts'
 import { completeness, readLine } from './read-line.ts'
 
@@ -29,7 +29,13 @@ export interface ImportCounts {
 }
 
 export type ImportOutcome =
-  | { readonly kind: 'imported'; readonly counts: ImportCounts; readonly faults: readonly LineFault[] }
+  | {
+      readonly kind: 'imported'
+      readonly counts: ImportCounts
+      readonly faults: readonly LineFault[]
+      /** Why it ends before its end; what came before is stored. */
+      readonly cutOff?: SourceFault
+    }
   | { readonly kind: 'unknown-format' }
 
 /** Stores records that were read, and tells how many rows that changed. */
@@ -46,7 +52,10 @@ export interface ImportOptions {
   readonly stored?: (line: number, counts: ImportCounts) => Promise<void>
 }
 
-/** Stores what the lines of a file tell. A bad line is counted and told of, and loses no other. */
+/**
+ * Stores what the lines of a file tell. A bad line is counted and told of, and loses no other; a file that is cut off loses
+ * nothing that was read of it.
+ */
 export async function importLines(
   lines: AsyncIterable<Line>,
   options: ImportOptions,
@@ -81,7 +90,12 @@ export async function importLines(
   }
 
   const isWhole = (text: string) => (layout === undefined ? 'complete' : completeness(text, layout))
-  for await (const { number: line, text } of joinLines(lines, isWhole)) {
+  let cutOff: SourceFault | undefined
+  const asRead = joinLines(
+    untilFault(lines, (fault) => (cutOff = fault)),
+    isWhole,
+  )
+  for await (const { number: line, text } of asRead) {
     if (text?.trim() === '') continue
     if (layout === undefined) {
       layout = layoutOf(text ?? '', options.format)
@@ -101,7 +115,17 @@ export async function importLines(
   }
   if (layout !== undefined) await flush(layout)
   await storing
-  return { kind: 'imported', counts, faults }
+  return { kind: 'imported', counts, faults, ...(cutOff === undefined ? {} : { cutOff }) }
+}
+
+/** Ends where the source cannot be read any more. */
+async function* untilFault(lines: AsyncIterable<Line>, tell: (fault: SourceFault) => void) {
+  try {
+    yield* lines
+  } catch (error) {
+    if (!(error instanceof SourceFault)) throw error
+    tell(error)
+  }
 }
 
 const TOO_LONG = { ok: false, field: '', msg: 'La línea es demasiado larga' } as const

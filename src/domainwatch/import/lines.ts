@@ -6,6 +6,9 @@ export interface Line {
   readonly text: string | undefined
 }
 
+/** What lines are read from could not be read to its end; what was read of it is right. */
+export class SourceFault extends Error {}
+
 const MAX_LINE_BYTES = 65_536
 const NEWLINE = 0x0a
 

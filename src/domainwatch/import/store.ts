@@ -16,9 +16,14 @@ const STATEMENTS: Readonly<Record<ImportFormat, BatchStatement>> = {
 
 /**
  * Stores rows in one transaction.
- * @param account whose records the new ones of the registry's lists are
+ * @param account on whose behalf; the new ones of the registry's lists are its records
  */
-export function storeRows(database: Database, clock: Clock, timeZone: string, account: string): StoreRows {
+export function storeRows(
+  database: Database,
+  clock: Clock,
+  timeZone: string,
+  account: { readonly id: number; readonly name: string },
+): StoreRows {
   return (format, rows) =>
     database.transaction(async (tx) => {
       const now = clock.now()
@@ -28,15 +33,15 @@ export function storeRows(database: Database, clock: Clock, timeZone: string, ac
       const constants =
         statement === queries.restoreDomains
           ? []
-          : [localDateTime(now, timeZone), account, account.toLowerCase()]
+          : [localDateTime(now, timeZone), account.name, account.name.toLowerCase()]
       const changed = await tx.runMany(
         statement,
         constants,
         new Uint8Array(Buffer.from(JSON.stringify(rows))),
       )
-      if (statement !== queries.restoreDomains) await tx.run(queries.noteAdd(account, now))
+      if (statement !== queries.restoreDomains) await tx.run(queries.noteAdd(account.name, now))
       return changed
-    })
+    }, account.id)
 }
 
 /** Stores nothing, and tells how many of the names are new. */

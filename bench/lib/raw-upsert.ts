@@ -1,0 +1,35 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { DomainRecord } from './domains.ts'
+
+export type Row = readonly (string | number | null)[]
+
+/** A record's columns in the order of the statement. */
+export function rowOf({ domain, length, status, reserve, date_reg }: DomainRecord): Row {
+  const ascii = domain.includes('ñ') ? new URL(`http://${domain}.cl`).hostname.slice(0, -3) : null
+  return [domain, ascii, length, null, null, status, reserve, date_reg]
+}
+
+/** Then nothing but the record is written. */
+export function dropTriggers(db: DatabaseSync): void {
+  for (const { name } of db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).all())
+    db.exec(`DROP TRIGGER ${String(name)}`)
+}
+
+/** The floor of all that stores domains: one prepared statement that records a domain or changes it, run a row at a time. */
+export function preparedUpsert(db: DatabaseSync): (row: Row) => void {
+  const statement = db.prepare(`
+    INSERT INTO domains (name, ascii, length, agent, agent_folded, status, reserved, date_reg, date_mod)
+    VALUES (?4, ?5, ?6, COALESCE(?7, ?2), COALESCE(?8, ?3), ?9, ?10, ?11, ?1)
+    ON CONFLICT (name) DO UPDATE SET
+      released_at = CASE
+        WHEN excluded.status = 1 THEN NULL
+        WHEN domains.status = 1 THEN excluded.date_mod
+        ELSE domains.released_at
+      END,
+      status = excluded.status, reserved = excluded.reserved, date_reg = excluded.date_reg,
+      agent = COALESCE(?7, domains.agent), agent_folded = COALESCE(?8, domains.agent_folded),
+      date_mod = excluded.date_mod
+    WHERE domains.status <> excluded.status OR domains.reserved <> excluded.reserved
+      OR domains.date_reg <> excluded.date_reg OR domains.agent <> COALESCE(?7, domains.agent)`)
+  return (row) => void statement.run('2025-12-31 12:00:00', 'grupo', 'grupo', ...row)
+}

@@ -1,0 +1,83 @@
+import { localDateTime } from '../../core/dates.ts'
+import { changeOf, type Change, type Fields } from '../../database/changes/change.ts'
+import type { SqlValue } from '../../database/sql.ts'
+import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
+import type { SeenRow } from './queries.ts'
+
+export const CHANGE_KINDS = ['added', 'changed', 'discarded', 'restored', 'deleted'] as const
+type Kind = (typeof CHANGE_KINDS)[number]
+
+/** One change of a record, as clients see it. */
+export interface ChangeEntry {
+  readonly date: string
+  /** null where nobody is known: a deletion by time, a write past the service. */
+  readonly account: string | null
+  readonly kind: Kind
+  /** The fields that changed, all of them where there is no other side; null where there was no record. */
+  readonly from: Fields | null
+  readonly to: Fields | null
+}
+
+/** What the DNS said of a name, from the first to the last time that it said so. */
+export interface NameServersEntry {
+  readonly status: 200 | 404
+  readonly dns: readonly string[]
+  readonly first: string
+  readonly last: string
+}
+
+/** @param row of `changesOfDomain` */
+export function changeEntry(row: readonly SqlValue[], timeZone: string): ChangeEntry | undefined {
+  const change = changeOf(row, '')
+  if (change === undefined) return undefined
+  const [from, to] = [shown(change.before), shown(change.after)]
+  const changed = Object.keys(from ?? to ?? {}).filter((name) => from?.[name] !== to?.[name])
+  const only = (fields: Fields | null) =>
+    fields && Object.fromEntries(changed.map((name) => [name, fields[name] ?? null]))
+  return {
+    date: localDateTime(momentOf(change), timeZone),
+    account: typeof row[8] === 'string' ? row[8] : null,
+    kind: kindOf(change),
+    from: only(from),
+    to: only(to),
+  }
+}
+
+/** A discarded record is gone when its days are over, whenever it was swept. */
+function momentOf({ at, before, after }: Change): number {
+  const discardedAt = before?.['discarded_at']
+  return after === null && typeof discardedAt === 'number'
+    ? Math.min(at, discardedAt + DISCARDED_LIFETIME_MS)
+    : at
+}
+
+function kindOf({ before, after }: Change): Kind {
+  if (before === null) return 'added'
+  if (after === null) return 'deleted'
+  const [was, is] = [before['discarded_at'] !== null, after['discarded_at'] !== null]
+  return was === is ? 'changed' : is ? 'discarded' : 'restored'
+}
+
+/** A record's fields as `export` writes them. */
+function shown(fields: Fields | null): Fields | null {
+  if (fields === null) return null
+  const { discarded_at, released_at, date_reg, date_mod, ...flags } = fields
+  return {
+    ...flags,
+    discarded: discarded_at === null ? 0 : 1,
+    date_reg: date_reg ?? null,
+    date_mod: date_mod ?? null,
+    deleted_at: flags['status'] === 0 ? (released_at ?? date_reg ?? null) : null,
+    discarded_at: typeof discarded_at === 'number' ? new Date(discarded_at).toISOString() : null,
+  }
+}
+
+export function nameServersEntry(row: SeenRow, timeZone: string): NameServersEntry {
+  const { servers, first_at, last_at } = row
+  return {
+    status: servers === null ? 404 : 200,
+    dns: servers === null ? [] : JSON.parse(servers),
+    first: localDateTime(first_at, timeZone),
+    last: localDateTime(last_at, timeZone),
+  }
+}

@@ -1,0 +1,70 @@
+import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../../core/errors.ts'
+import { parseLabel } from '../../core/names.ts'
+import type { Database } from '../../database/database.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { nextLink } from '../../http/links.ts'
+import { integer, text } from '../../http/parameters.ts'
+import { changeEntry, nameServersEntry } from '../history/entries.ts'
+import { changesOfDomain, nameServersOf } from '../history/queries.ts'
+import { MAX_ENTRIES } from '../history/store-sightings.ts'
+import { historyAnswer } from '../schemas-history.ts'
+
+const MAX_PAGE = 1_024
+const DEFAULT_PAGE = 100
+
+const parameters = {
+  domain: { ...text('Name, with or without `.cl`', 1_000), required: true, example: 'catalejo' },
+  limit: integer(`Changes in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
+  cursor: text('Where the page starts: from the `Link` header of the one before', 100),
+}
+
+export function historyRoute(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  { database, timeZone, baseUrl }: { database: Database; timeZone: string; baseUrl: () => string },
+) {
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    methods: ['GET'],
+    path: '/api/v1/domainwatch/history',
+    parameters,
+    document: {
+      tag: 'domainwatch',
+      summary: 'What happened to a domain',
+      description:
+        'The changes of its record, newest first, and its name servers as `dns` saw them. When there are more changes, ' +
+        'the `Link` header carries the address of the next page.',
+      answers: { 200: historyAnswer },
+    },
+
+    async handle({ values, request, reply }) {
+      const { limit = DEFAULT_PAGE } = values
+      const label = parseLabel((values.domain ?? '').trim().replace(/\.cl\.?$/i, ''))
+      if (!label.ok) throw new Refusal(400, 'El parámetro domain debe ser un nombre de dominio .cl válido')
+      const before = values.cursor === undefined ? undefined : readCursor(values.cursor)
+      const [rows, seen] = await Promise.all([
+        // One more than shown tells whether there is a next page.
+        database.values(changesOfDomain(label.name, before, limit + 1)),
+        database.all(nameServersOf(label.name, MAX_ENTRIES)),
+      ])
+      const page = rows.slice(0, limit)
+      const data = page.map((row) => changeEntry(row, timeZone)).filter((entry) => entry !== undefined)
+      const last = page.at(-1)
+      if (rows.length > limit && last !== undefined) {
+        reply.header('link', nextLink(baseUrl, request, String(last[0])))
+      }
+      const dns = seen.map((row) => nameServersEntry(row, timeZone))
+      // Written here: an answer's schema does not say which fields changed.
+      return JSON.stringify({ status: 200, domain: label.name, count: data.length, data, dns })
+    },
+  })
+}
+
+/** The id of the last change shown. */
+function readCursor(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) {
+    throw new Refusal(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
+  }
+  return Number(text)
+}

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { sweepChanges } from '../../src/database/changes/sweep.ts'
+import { sweepHistory } from '../../src/domainwatch/index.ts'
+import { storeSightings } from '../../src/domainwatch/history/store-sightings.ts'
+import { record, stored, update } from '../support/domains.ts'
+import { call } from '../support/http.ts'
+import { ManualClock, startService } from '../support/service.ts'
+
+const DAY_MS = 86_400_000
+const clock = new ManualClock('2026-01-15T12:00:00Z')
+const service = await startService({ clock })
+after(() => service[Symbol.asyncDispose]())
+const { database } = service.app.context
+
+async function history(domain: string) {
+  const query = { api: service.domainKey, domain }
+  const { body } = await call(service, '/api/v1/domainwatch/history', { query })
+  // Asserted by who asks for it.
+  const { data, dns } = body as { data: { kind: string }[]; dns: { dns: string[]; first: string }[] }
+  return { kinds: data.map(({ kind }) => kind), servers: dns.flatMap(({ dns: servers }) => servers) }
+}
+
+const see = (name: string, at: number, server: string) =>
+  storeSightings(database, new Map([[name, { first: at, last: at, servers: JSON.stringify([server]) }]]))
+
+test('living records keep all of their history, deleted ones theirs for a while', async () => {
+  await stored(service, [record('vivo'), record('vuelto'), record('muerto')])
+  await see('vivo', clock.now(), 'ns.vivo.cl')
+  await see('vuelto', clock.now(), 'ns.antes.cl')
+  await see('muerto', clock.now(), 'ns.muerto.cl')
+  await update(service, [{ domain: 'vivo', revision: 1 }])
+  await update(
+    service,
+    ['vuelto', 'muerto'].map((domain) => ({ domain, discarded: 1 })),
+  )
+  clock.advance(7 * DAY_MS)
+  await stored(service, [record('vuelto')])
+  // Changes are dated by the database's clock, which the test cannot move.
+  await see('vuelto', Date.now() + 1_000, 'ns.ahora.cl')
+  await stored(service, [record('último')])
+
+  const later = new ManualClock(new Date(Date.now() + 100 * DAY_MS).toISOString())
+  const sweep = (days: number) => sweepHistory(database, later, days * DAY_MS, new AbortController().signal)
+  const lives = ['deleted', 'discarded', 'added']
+  // Somebody may still follow the changes.
+  assert.equal(await sweep(99), 0)
+  await sweepChanges(database, later, { maxAgeMs: 99 * DAY_MS, maxCount: 1_000_000 })
+  assert.deepEqual(await history('muerto'), { kinds: lives, servers: ['ns.muerto.cl'] })
+  assert.equal(await sweep(101), 0)
+
+  assert.equal(await sweep(99), 2)
+  assert.deepEqual(await history('muerto'), { kinds: [], servers: [] })
+  assert.deepEqual(await history('vuelto'), { kinds: ['added'], servers: ['ns.ahora.cl'] })
+  assert.deepEqual(await history('vivo'), { kinds: ['changed', 'added'], servers: ['ns.vivo.cl'] })
+  assert.equal(await sweep(99), 0)
+})
+
+test('a name keeps its newest hundred entries', async () => {
+  await stored(service, [record('inquieto')])
+  for (let i = 0; i < 103; i++) await see('inquieto', clock.now() + i * 1_000, `ns${i}.uno.cl`)
+  const { servers } = await history('inquieto')
+  assert.deepEqual(
+    servers,
+    Array.from({ length: 100 }, (_, i) => `ns${102 - i}.uno.cl`),
+  )
+})
+
+test('nodes that see the same at once write it once', async () => {
+  await stored(service, [record('juntos')])
+  const at = clock.now()
+  await Promise.all(Array.from({ length: 5 }, (_, i) => see('juntos', at + i, 'ns.uno.cl')))
+  assert.deepEqual((await history('juntos')).servers, ['ns.uno.cl'])
+})

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { ns, RCODE, soa, startScriptedDns, type Handler } from '../dns/scripted.ts'
+import { DNS, record, stored, update } from '../support/domains.ts'
+import { call, send, type Fields } from '../support/http.ts'
+import { ManualClock, startService } from '../support/service.ts'
+
+const HISTORY = '/api/v1/domainwatch/history'
+const CURSOR = 'El parámetro cursor debe ser el de la cabecera Link de la página anterior'
+const DAY_MS = 86_400_000
+
+let answers: Record<string, ReturnType<Handler>> = {}
+const dns = await startScriptedDns(({ name }) => answers[name.toLowerCase()] ?? { rcode: RCODE.SERVFAIL })
+const clock = new ManualClock('2026-01-15T12:00:00Z')
+const service = await startService({ clock, flags: { 'dns-servers': dns.address } })
+after(async () => {
+  await service[Symbol.asyncDispose]()
+  await dns.stop()
+})
+
+interface Entry {
+  readonly date: string
+  readonly account: string | null
+  readonly kind: string
+  readonly from: Fields | null
+  readonly to: Fields | null
+}
+
+interface History {
+  readonly status: number
+  readonly domain: string
+  readonly count: number
+  readonly data: readonly Entry[]
+  readonly dns: readonly Fields[]
+}
+
+async function history(domain: string, query: Fields = {}) {
+  const reply = await call(service, HISTORY, { query: { api: service.domainKey, domain, ...query } })
+  assert.equal(reply.status, 200, reply.text)
+  // Asserted to the last field by who asks for it.
+  return { ...(reply.body as History), link: reply.headers.get('link') }
+}
+
+const undated = ({ date, ...rest }: Entry) => {
+  assert.match(date, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+  return rest
+}
+
+const NOW = '2026-01-15 09:00:00'
+const whole = (changed: Fields = {}) => ({
+  agent: 'grupo',
+  status: 1,
+  reserved: 0,
+  revision: 0,
+  discarded: 0,
+  date_reg: '2025-12-31 14:30:34',
+  date_mod: NOW,
+  deleted_at: null,
+  discarded_at: null,
+  ...changed,
+})
+
+test('every change: who, when, from what to what, the newest first', async () => {
+  const { key } = await service.newKey('Ana "Ñ"', 'domainwatch')
+  await stored(service, [record('ñandú')])
+  clock.advance(1_000)
+  // The same again is no change.
+  await stored(service, [record('ñandú')])
+  await stored(service, [record('ñandú', { status: 0 })], { key })
+  clock.advance(1_000)
+  await update(service, [{ domain: 'ñandú', discarded: 1, revision: 1 }])
+  clock.advance(1_000)
+  await update(service, [{ domain: 'ñandú', discarded: 0 }], { key })
+  await update(service, [{ domain: 'ñandú', agent: 'Otra' }])
+
+  const [one, two, three] = ['2026-01-15 09:00:01', '2026-01-15 09:00:02', '2026-01-15 09:00:03']
+  const discarded_at = '2026-01-15T12:00:02.000Z'
+  const { link, data, ...rest } = await history('ñandú')
+  assert.deepEqual(rest, { status: 200, domain: 'ñandú', count: 5, dns: [] })
+  assert.equal(link, null)
+  assert.deepEqual(data.map(undated), [
+    { account: 'grupo', kind: 'changed', from: { agent: 'grupo' }, to: { agent: 'Otra' } },
+    {
+      account: 'Ana "Ñ"',
+      kind: 'restored',
+      from: { discarded: 1, date_mod: two, discarded_at },
+      to: { discarded: 0, date_mod: three, discarded_at: null },
+    },
+    {
+      account: 'grupo',
+      kind: 'discarded',
+      from: { revision: 0, discarded: 0, date_mod: one, discarded_at: null },
+      to: { revision: 1, discarded: 1, date_mod: two, discarded_at },
+    },
+    {
+      account: 'Ana "Ñ"',
+      kind: 'changed',
+      from: { status: 1, date_mod: NOW, deleted_at: null },
+      to: { status: 0, date_mod: one, deleted_at: one },
+    },
+    { account: 'grupo', kind: 'added', from: null, to: whole() },
+  ])
+  for (const same of ['ÑANDÚ.cl', ' xn--and-6ma2c ', 'xn--and-6ma2c.CL.'])
+    assert.deepEqual((await history(same)).data, data)
+})
+
+test('the history of a record that deleted itself stays, and goes on when the name comes back', async () => {
+  await stored(service, [record('vuelve')])
+  await update(service, [{ domain: 'vuelve', discarded: 1 }])
+  const gone = new Date(clock.now() + 7 * DAY_MS - 3 * 3_600_000)
+  clock.advance(7 * DAY_MS + 60_000)
+  await stored(service, [record('vuelve')])
+  const { data } = await history('vuelve')
+  assert.deepEqual(
+    data.map(({ kind, account }) => [kind, account]),
+    [
+      ['added', 'grupo'],
+      ['deleted', null],
+      ['discarded', 'grupo'],
+      ['added', 'grupo'],
+    ],
+  )
+  const [, deleted] = data
+  // Not when it was swept: when its days were over.
+  assert.equal(deleted?.date, gone.toISOString().slice(0, 19).replace('T', ' '))
+  assert.equal(deleted?.to, null)
+  assert.equal(deleted?.from?.['discarded'], 1)
+})
+
+test('pages meet, whatever is written between them', async () => {
+  await stored(service, [record('paginas')])
+  for (let i = 0; i < 7; i++) await update(service, [{ domain: 'paginas', agent: `A${i}` }])
+  const agents: unknown[] = []
+  let page = await history('paginas', { limit: 3 })
+  for (;;) {
+    agents.push(...page.data.map(({ to }) => to?.['agent']))
+    if (page.link === null) break
+    const next = /^<([^>]*)>; rel="next"$/.exec(page.link)?.[1]
+    assert.ok(next !== undefined && next.startsWith(`${service.url}${HISTORY}?`))
+    await update(service, [{ domain: 'paginas', agent: `entre ${agents.length}` }])
+    page = await history('paginas', Object.fromEntries(new URL(next).searchParams))
+  }
+  assert.deepEqual(agents, ['A6', 'A5', 'A4', 'A3', 'A2', 'A1', 'A0', 'grupo'])
+})
+
+test('a name that was never recorded has no history; bad parameters say what they take', async () => {
+  const { link, ...body } = await history('nunca')
+  assert.deepEqual(body, { status: 200, domain: 'nunca', count: 0, data: [], dns: [] })
+  assert.equal(link, null)
+  const bad = async (query: Fields) =>
+    (await call(service, HISTORY, { query: { api: service.domainKey, ...query } })).body
+  const name = { status: 400, msg: 'El parámetro domain debe ser un nombre de dominio .cl válido' }
+  for (const query of [{}, { domain: '' }, { domain: '.cl' }, { domain: 'www.uno.cl' }, { domain: 'a_b' }])
+    assert.deepEqual(await bad(query), name)
+  for (const cursor of ['', 'x', '-1', '1'.repeat(16)])
+    assert.deepEqual(await bad({ domain: 'uno', cursor }), { status: 400, msg: CURSOR })
+  assert.deepEqual(await bad({ domain: 'uno', limit: 0 }), {
+    status: 400,
+    msg: 'El parámetro limit debe ser un entero entre 1 y 1024',
+  })
+  const foreign = await call(service, HISTORY, { query: { api: service.imageKey, domain: 'uno' } })
+  assert.equal(foreign.status, 403)
+})
+
+const ask = (domain: string) => call(service, DNS, { query: { api: service.domainKey, domain } })
+const local = (ms: number) => new Date(ms - 3 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ')
+
+/** Name servers are written down a moment after they were seen. */
+async function seen(domain: string, count: number) {
+  const deadline = Date.now() + 10_000
+  for (;;) {
+    const { dns: entries } = await history(domain)
+    if (entries.length >= count) return entries
+    assert.ok(Date.now() < deadline, `${entries.length} of ${count} entries after 10 s`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+test('bulk answers count too; names that are not recorded, and those below others, leave nothing', async () => {
+  await stored(service, [record('masivo')])
+  answers = Object.fromEntries(
+    ['masivo.cl', 'ajeno.cl', 'www.masivo.cl'].map((name) => [name, { answers: [ns(name, 'ns.dos.cl', 0)] }]),
+  )
+  const data = ['masivo.cl', 'ajeno.cl', 'www.masivo.cl', 'mudo.cl']
+  const reply = await send(service, DNS, { data }, { encoding: 'json', query: { api: service.domainKey } })
+  assert.equal(reply.text.trim().split('\n').length, 4)
+  const at = local(clock.now())
+  assert.deepEqual(await seen('masivo', 1), [{ status: 200, dns: ['ns.dos.cl'], first: at, last: at }])
+  await stored(service, [record('ajeno')])
+  // Whatever was seen before it was recorded was written, or left, together with the other.
+  assert.deepEqual((await history('ajeno')).dns, [])
+})
+
+test('name servers as seen over time: what differs is an entry, failures say nothing', async () => {
+  await stored(service, [record('visto')])
+  const gone = { rcode: RCODE.NXDOMAIN, authorities: [soa('cl', 0, 0)] }
+  const script: [ReturnType<Handler>, number][] = [
+    [{ answers: [ns('visto.cl', 'NS2.uno.cl', 0), ns('visto.cl', 'ns1.uno.cl', 0)] }, 200],
+    [{ answers: [ns('visto.cl', 'ns1.uno.cl', 0), ns('visto.cl', 'ns2.uno.cl', 0)] }, 200],
+    [gone, 404],
+    [{ authorities: [soa('cl', 0, 0)] }, 200],
+    [{ answers: [ns('visto.cl', 'ns1.uno.cl', 0), ns('visto.cl', 'ns2.uno.cl', 0)] }, 200],
+    // The resolver spares a server that refuses for a while, so this comes last.
+    [{ rcode: RCODE.REFUSED }, 502],
+  ]
+  const times: string[] = []
+  for (const [answer, status] of script) {
+    answers = { 'visto.cl': answer }
+    clock.advance(60_000)
+    times.push(local(clock.now()))
+    assert.equal((await ask('visto.cl')).status, status)
+  }
+  const uno = ['ns1.uno.cl', 'ns2.uno.cl']
+  assert.deepEqual(await seen('visto', 4), [
+    { status: 200, dns: uno, first: times[4], last: times[4] },
+    { status: 200, dns: [], first: times[3], last: times[3] },
+    { status: 404, dns: [], first: times[2], last: times[2] },
+    { status: 200, dns: uno, first: times[0], last: times[1] },
+  ])
+})

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { gzipSync } from 'node:zlib'
+import { catalejo } from '../support/cli.ts'
+import { list, names } from '../support/domains.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { call } from '../support/http.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
+
+function on(service: TestService): string[] {
+  const { databaseUrl } = service.app.context.config
+  return ['--data', service.data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
+}
+
+/** The registry's list of so many registrations; their dates differ, as else gzip would hardly have anything to cut. */
+function registrations(count: number): string {
+  const date = (i: number) => new Date(Date.UTC(2025, 0, 1) + ((i * 7_919_317) % 30_000_000) * 1_000)
+  const lines = Array.from({ length: count }, (_, i) => `n${i}.cl,${date(i).toISOString().slice(0, 19)}`)
+  return `Nombre Dominio,Fecha Inscripción\n${lines.join('\n')}\n`
+}
+
+test('what cannot be read is told in a line, and the other files are loaded; what was read of it stays', async () => {
+  await using service = await startService()
+  await using folder = await temporaryFolder()
+  const [cut, good] = [join(folder.path, 'cortado.csv.gz'), join(folder.path, 'bueno.txt')]
+  const packed = gzipSync(registrations(3_000))
+  await writeFile(cut, packed.subarray(0, packed.length / 2))
+  await writeFile(good, 'bueno.cl\n')
+  const missing = join(folder.path, 'nada.csv')
+  const { code, stdout, stderr } = await catalejo(['import', ...on(service), missing, folder.path, cut, good])
+  assert.equal(code, 1)
+  const told = stderr.split('\n').filter((line) => !/ after \d|^$/.test(line))
+  assert.deepEqual(told, [
+    `${missing}: ENOENT: no such file or directory, stat '${missing}'`,
+    `${folder.path}: it is a folder`,
+    `${cut}: cannot be read to its end: unexpected end of file`,
+  ])
+  const [, read] = /cortado\.csv\.gz: (\d+) records, \1 new or changed, 0 lines refused\n/.exec(stdout) ?? []
+  assert.ok(Number(read) > 500 && Number(read) < 3_000, stdout)
+  assert.match(stdout, /bueno\.txt: 1 records, 1 new or changed, 0 lines refused\n$/)
+  // Not half a line either.
+  assert.equal((await names(service, { search: `n${read}` })).length, 0)
+  assert.equal((await list(service, { search: `n${Number(read) - 1}` })).count, 1)
+})
+
+test('standard input needs no word, and what is loaded is known to come from the account', async () => {
+  await using service = await startService()
+  const child = spawn(process.execPath, [COMMAND, 'import', ...on(service)], { env: {} })
+  child.stdin.end(gzipSync(registrations(2)))
+  const [code] = await once(child, 'close')
+  assert.equal(code, 0)
+  assert.deepEqual((await names(service)).toSorted(), ['n0', 'n1'])
+  const query = { api: service.domainKey, domain: 'n1' }
+  const { text } = await call(service, '/api/v1/domainwatch/history', { query })
+  assert.match(text, /"count":1,"data":\[\{"date":"[^"]+","account":"grupo","kind":"added"/)
+})
+
+test('whoever takes only the beginning of an export gets no complaint; a full disk is told', async () => {
+  await using service = await startService()
+  const child = spawn(process.execPath, [COMMAND, 'export', ...on(service)], { env: {} })
+  let stderr = ''
+  child.stderr.on('data', (chunk) => (stderr += String(chunk)))
+  child.stdout.destroy()
+  const [code] = await once(child, 'close')
+  assert.deepEqual([code, stderr], [0, ''])
+
+  await using full = await open('/dev/full', 'w')
+  const failing = spawn(process.execPath, [COMMAND, 'export', ...on(service)], {
+    env: {},
+    stdio: ['ignore', full.fd, 'pipe'],
+  })
+  let told = ''
+  failing.stderr?.on('data', (chunk) => (told += String(chunk)))
+  const [failed] = await once(failing, 'close')
+  assert.equal(failed, 1)
+  assert.match(told, /^catalejo: the export could not be written: ENOSPC[^\n]*\n$/)
+})
