@@ -24,14 +24,15 @@ interface Measured {
   readonly peakMb: number | undefined
 }
 
-await withWorkspace(async ({ folder, keep }) => {
+await withWorkspace(async (workspace) => {
+  const { folder } = workspace
   const records = generateDomains(RECORDS)
   const list = join(folder, 'altas.csv')
   const lines = records.map(({ domain, date_reg }) => `${domain}.cl,${date_reg}`)
   await writeFile(list, `Nombre Dominio,Fecha Inscripción\n${lines.join('\n')}\n`)
 
   const measured: Measured[] = [await raw(join(folder, 'raw.db'))]
-  const server = keep(
+  const server = workspace.keep(
     await startPostgres(process.env['TEST_POSTGRES_BIN'], [
       'fsync=on',
       'synchronous_commit=on',
