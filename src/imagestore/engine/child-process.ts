@@ -11,8 +11,10 @@ export type Ending =
 export interface Run {
   readonly job: Extract<ToChild, { type: 'job' }>
   readonly timeoutMs: number
+  /** Called when the process is up and the job begins. */
+  readonly onBegin: () => void
   /** Called when the job asks for memory: must end in one `verdict`. */
-  readonly onCost: (bytes: number) => void
+  readonly onCost: (bytes: number, heavy: boolean) => void
   readonly onEnd: (ending: Ending) => void
 }
 
@@ -83,6 +85,7 @@ export class DecoderProcess {
 
   #begin(run: Run): void {
     this.#send(run.job)
+    run.onBegin()
     this.#startTimer(run.timeoutMs)
   }
 
@@ -95,7 +98,7 @@ export class DecoderProcess {
         return
       case 'cost':
         clearTimeout(this.#timer)
-        this.#run?.onCost(message.bytes)
+        this.#run?.onCost(message.bytes, message.heavy)
         return
       case 'done':
         this.#finish(message)
