@@ -119,7 +119,16 @@ export async function createRoutes(
         nameServers: (name) => resolver.nameServers(name),
         events,
       })
-      imagestoreRoutes(app, shared, images, { database, tasks, baseUrl, maxBytes: config.maxImageBytes })
+      imagestoreRoutes(app, shared, images, {
+        database,
+        tasks,
+        baseUrl,
+        maxBytes: config.maxImageBytes,
+        clock,
+        imageSettings: config.imageSettings,
+        queue: share(config.imageQueue, config.workers),
+        strips: config.strip === 1,
+      })
     },
     { prefix },
   )

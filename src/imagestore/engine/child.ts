@@ -13,6 +13,8 @@ const COLLECT_PAST_BYTES = 32 * 1024 * 1024
 /** What reading a header may take: an SVG is parsed whole for it. */
 const HEADER_BYTES = 128 * 1024 * 1024
 const MAX_REASON = 300
+/** A usual image needs less, and then takes less than a second. */
+const HEAVY_BYTES = 192 * 1024 * 1024
 /** Below the parent's: answers to clients come before pixels when cores are short. */
 const NICENESS = 5
 
@@ -33,11 +35,11 @@ const send = (message: FromChild): void => {
   process.send?.(message)
 }
 
-function askFor(bytes: number, granted: number): Promise<boolean> {
-  if (bytes <= granted) return Promise.resolve(true)
+function askFor(bytes: number, granted: number, complex: boolean): Promise<boolean> {
+  if (bytes <= granted && !complex) return Promise.resolve(true)
   return new Promise((resolve) => {
     answer = resolve
-    send({ type: 'cost', bytes })
+    send({ type: 'cost', bytes, heavy: complex || bytes > HEAVY_BYTES })
   })
 }
 
@@ -45,10 +47,18 @@ async function run({ path, task, maxPixels, granted }: Job): Promise<JobOutcome>
   guard.allow(HEADER_BYTES)
   try {
     const source = await openSource(path, maxPixels)
-    const cost = task.operation === 'inspect' ? decodeCost(source) : deriveCost(source, task.plan)
-    if (!(await askFor(cost, granted))) return { kind: 'damaged', reason: `needs ${cost} bytes to decode` }
+    const mark =
+      task.operation === 'derive' && task.mark !== undefined
+        ? { source: await openSource(task.mark.path, maxPixels), place: task.mark.place }
+        : undefined
+    const cost =
+      (task.operation === 'inspect' ? decodeCost(source) : deriveCost(source, task.plan)) +
+      (mark === undefined ? 0 : decodeCost(mark.source))
+    const complex = source.structure.complex || mark?.source.structure.complex === true
+    if (!(await askFor(cost, granted, complex)))
+      return { kind: 'damaged', reason: `needs ${cost} bytes to decode` }
     guard.allow(cost)
-    return await (task.operation === 'inspect' ? inspectSource(source) : deriveImage(source, task.plan))
+    return await (task.operation === 'inspect' ? inspectSource(source) : deriveImage(source, task.plan, mark))
   } catch (error) {
     const reason = error instanceof RefusedImage || error instanceof Error ? error.message : String(error)
     return { kind: 'damaged', reason: reason.slice(0, MAX_REASON) }
