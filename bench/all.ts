@@ -12,6 +12,7 @@ for (const name of [
   'changes',
   'upload',
   'originals',
+  'pipeline',
   'event-loop',
   'engines',
   'stores',
