@@ -4,7 +4,8 @@ import type { FromChild, JobOutcome, ToChild } from './messages.ts'
 
 /** How a job left its process. `started` is false when the process never came up, which says nothing about the image. */
 export type Ending =
-  | { readonly type: 'done'; readonly outcome: JobOutcome }
+  /** `swollen`: the process is to take no other job. */
+  | { readonly type: 'done'; readonly outcome: JobOutcome; readonly swollen: boolean }
   | { readonly type: 'timeout' }
   | { readonly type: 'crash'; readonly started: boolean }
 
@@ -18,6 +19,8 @@ export interface Run {
   readonly onEnd: (ending: Ending) => void
 }
 
+/** Blocks from this size on go back to the system as soon as they are free; left to itself, glibc soon keeps far larger ones. */
+const MAPPED_BYTES = String(1024 * 1024)
 const START_TIMEOUT_MS = 15_000
 const file = new URL(`./child${extname(import.meta.url)}`, import.meta.url)
 
@@ -35,7 +38,11 @@ export class DecoderProcess {
       serialization: 'advanced',
       execArgv: ['--expose-gc', '--max-old-space-size=256', '--disable-warning=ExperimentalWarning'],
       // glibc's per-thread arenas keep freed pixels otherwise. Nothing else is passed on: secrets stay out of the decoder.
-      env: { MALLOC_ARENA_MAX: '2' },
+      env: {
+        MALLOC_ARENA_MAX: '2',
+        MALLOC_MMAP_THRESHOLD_: MAPPED_BYTES,
+        MALLOC_TRIM_THRESHOLD_: MAPPED_BYTES,
+      },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
     this.#exited = new Promise((resolve) => {

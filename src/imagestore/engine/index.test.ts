@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import sharp from 'sharp'
 import { emptyPlan } from '../modifiers/plan.ts'
 import { createImageEngine, type EngineOptions, type ImageEngine } from './index.ts'
 
@@ -176,6 +177,16 @@ test('usual images pass by those that take long, whatever those look like', () =
       Array.from({ length: 3 }, () => ({ kind: 'aborted' })),
     )
     assert.equal(engine.stats().waiting, 0)
+  }))
+
+test('a process that a large image has swollen is replaced', () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    const large = join(folder, 'large.png')
+    const create = { width: 7000, height: 7000, channels: 3, background: '#369' } as const
+    await sharp({ create }).png({ progressive: true, compressionLevel: 1 }).toFile(large)
+    assert.equal((await engine.inspect(large)).kind, 'image')
+    await until(() => engine.stats().restarts > 0, 'its end')
+    assert.equal((await engine.inspect(quick)).kind, 'image')
   }))
 
 test('close ends children and jobs at once', async () => {

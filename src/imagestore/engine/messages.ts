@@ -34,4 +34,5 @@ export type FromChild =
    * others must not wait behind it.
    */
   | { readonly type: 'cost'; readonly bytes: number; readonly heavy: boolean }
-  | { readonly type: 'done'; readonly outcome: JobOutcome }
+  /** `swollen`: the process keeps so much memory that another one had better take its place. */
+  | { readonly type: 'done'; readonly outcome: JobOutcome; readonly swollen: boolean }

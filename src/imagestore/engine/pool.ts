@@ -157,7 +157,8 @@ export class DecoderPool {
         job.stopWaiting?.()
         this.#budget.release(held)
         this.#running.delete(job)
-        if (ending.type === 'done') this.#idle.push(child)
+        if (ending.type === 'done' && ending.swollen) void child.kill()
+        else if (ending.type === 'done') this.#idle.push(child)
         this.#end(job, ending)
         this.#dispatch()
       },
