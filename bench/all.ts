@@ -13,6 +13,7 @@ for (const name of [
   'import',
   'upload',
   'originals',
+  'pipeline',
   'event-loop',
   'engines',
   'stores',

@@ -142,7 +142,16 @@ export async function createRoutes(
         events,
         sightings,
       })
-      imagestoreRoutes(app, shared, images, { database, tasks, baseUrl, maxBytes: config.maxImageBytes })
+      imagestoreRoutes(app, shared, images, {
+        database,
+        tasks,
+        baseUrl,
+        maxBytes: config.maxImageBytes,
+        clock,
+        imageSettings: config.imageSettings,
+        queue: share(config.imageQueue, config.workers),
+        strips: config.strip === 1,
+      })
     },
     { prefix },
   )

@@ -32,6 +32,11 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     if (source === undefined) return setting.default
     const parsed = setting.parse(source.text)
     if ('value' in parsed) return parsed.value
+    if (parsed.faults !== undefined) {
+      const from = `${environmentName(setting.name)}: «${source.text}» (${source.from})`
+      faults.push(...parsed.faults.map((fault) => `${from}: ${fault}`))
+      return setting.default
+    }
     faults.push(
       `${environmentName(setting.name)}: «${setting.show?.(source.text) ?? source.text}» (${source.from}) is not valid, it takes ${parsed.takes}`,
     )
@@ -83,6 +88,9 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     imageWorkers: read(settings.imageWorkers),
     imageMemory: read(settings.imageMemory),
     imageTimeout: read(settings.imageTimeout),
+    imageQueue: read(settings.imageQueue),
+    imageSettings: read(settings.imageSettings),
+    strip: read(settings.strip),
     memoryCache: read(settings.memoryCache),
     changesDays: read(settings.changesDays),
     changesMax: read(settings.changesMax),

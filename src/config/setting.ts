@@ -1,5 +1,8 @@
 /** What a setting's text turned out to be: its value, or what it should have been. */
-export type Parsed<T> = { readonly value: T } | { readonly takes: string }
+export type Parsed<T> =
+  | { readonly value: T }
+  /** `faults`: of a text that may have several, a line for each. */
+  | { readonly takes: string; readonly faults?: readonly string[] }
 
 /** One setting: `CATALEJO_<NAME>`, its `_FILE` twin and its flag are all derived from `name`. */
 export interface Setting<T> {

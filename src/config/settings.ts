@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../blobs/s3/location.ts'
 import { parseServers, type ServerAddress } from '../dns/index.ts'
 import { isTimeZone } from '../core/dates.ts'
+import { readImageSettings, usualImageSettings, type ImageSettings } from '../imagestore/image-settings.ts'
 import { integer, listOf, oneOf, text, type Parsed, type Setting } from './setting.ts'
 
 const MIB = 1024 * 1024
@@ -102,6 +104,14 @@ export const settings = {
     integer(128, 65_536),
   ),
   imageTimeout: setting('image-timeout', 'longest time one image may take, in seconds', 15, integer(1, 300)),
+  imageQueue: setting('image-queue', 'images that may wait to be decoded', 128, integer(1, 10_000)),
+  imageSettings: setting(
+    'image-settings',
+    'JSON file with presets and watermarks of links',
+    usualImageSettings,
+    imageSettings,
+  ),
+  strip: setting('strip', '1 removes metadata from images as they are uploaded', 0, integer(0, 1)),
   memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
   changesDays: setting('changes-days', 'days for which changes can be followed', 30, integer(1, 3_650)),
   changesMax: setting(
@@ -179,6 +189,18 @@ function dnsServers(value: string): Parsed<readonly ServerAddress[] | undefined>
   return parsed.kind === 'servers'
     ? { value: parsed.servers }
     : { takes: 'address:port,… of up to 8 servers' }
+}
+
+function imageSettings(value: string): Parsed<ImageSettings> {
+  if (value === '') return { value: usualImageSettings }
+  let text: string
+  try {
+    text = readFileSync(value, 'utf8')
+  } catch {
+    return { takes: 'the path of a readable file' }
+  }
+  const read = readImageSettings(text)
+  return 'faults' in read ? { takes: 'a JSON file', ...read } : { value: read }
 }
 
 function workers(value: string): Parsed<number> {

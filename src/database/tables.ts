@@ -88,6 +88,11 @@ export const policies: readonly Policy[] = [
       date: 'integer',
     },
   }),
+  copied({
+    name: 'delivery',
+    key: ['account_id'],
+    columns: { account_id: 'integer', mode: 'text', secret: 'text' },
+  }),
   // The store may be moved without its database, and then what was to be removed from it still is.
   copied({ name: 'blob_trash', key: ['key'], columns: { key: 'text' } }),
   // A store of images knows its database by this.

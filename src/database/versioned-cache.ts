@@ -3,34 +3,41 @@ import type { Topic } from './changes/change.ts'
 import type { Database } from './database.ts'
 
 /**
- * Keeps what was read from the database for as long as nobody, in any process, commits a change of its topic. As old as
+ * Keeps what was read from the database for as long as nobody, in any process, commits a change of its topics. As old as
  * `Database.version` may be, so old may an answer from here be: of this process's own writes it knows all.
  */
 export class VersionedCache<V extends {}> {
   readonly #database: Database
-  readonly #topic: Topic
+  readonly #topics: readonly Topic[]
   readonly #entries: LRUCache<string, V>
   #version: number
 
   /**
-   * @param topic all that values are read from must belong to it
+   * @param topics all that values are read from must belong to one of them
    * @param max entries kept; past it the one unused for longest goes
    */
-  constructor(database: Database, topic: Topic, max: number) {
+  constructor(database: Database, topics: Topic | readonly Topic[], max: number) {
     this.#database = database
-    this.#topic = topic
+    this.#topics = [topics].flat()
     this.#entries = new LRUCache({ max })
-    this.#version = database.version(topic)
+    this.#version = this.#current()
+  }
+
+  /** Versions only grow: none of them can make up for another. */
+  #current(): number {
+    let sum = 0
+    for (const topic of this.#topics) sum += this.#database.version(topic)
+    return sum
   }
 
   /** The value under `key` where it is known at this moment. */
   peek(key: string): V | undefined {
-    return this.#database.version(this.#topic) === this.#version ? this.#entries.get(key) : undefined
+    return this.#current() === this.#version ? this.#entries.get(key) : undefined
   }
 
   /** The value under `key`, read by `read` unless it is known. What is undefined is not kept. */
   async get(key: string, read: () => Promise<V | undefined>): Promise<V | undefined> {
-    const version = this.#database.version(this.#topic)
+    const version = this.#current()
     if (version !== this.#version) {
       this.#entries.clear()
       this.#version = version
@@ -39,7 +46,7 @@ export class VersionedCache<V extends {}> {
     if (known !== undefined) return known
     const value = await read()
     // A commit during the read may have made it old already.
-    if (value !== undefined && this.#database.version(this.#topic) === version) this.#entries.set(key, value)
+    if (value !== undefined && this.#current() === version) this.#entries.set(key, value)
     return value
   }
 }

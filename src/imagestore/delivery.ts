@@ -2,17 +2,25 @@ import type { Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import type { BlobAddress, BlobStore } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
-import { VersionedCache } from '../database/versioned-cache.ts'
 import type { Derivative, DerivativeCache } from './derivatives/cache.ts'
 import type { Rendered } from './derivatives/sealed.ts'
 import type { ImageEngine } from './engine/index.ts'
-import type { ImageHash } from './hash.ts'
-import type { Plan } from './modifiers/index.ts'
-import { blobByHash, blobByKey, type BlobRow } from './queries.ts'
+import type { MarkPlace } from './image-settings.ts'
+import { KnownImages } from './known-images.ts'
+import type { SettledPlan } from './modifiers/index.ts'
+import { blobByKey, type BlobRow } from './queries.ts'
 
 /** Larger originals are streamed from the store, not kept in memory. */
 const MAX_CACHED_BYTES = 1024 * 1024
-const MAX_LOOKUPS = 100_000
+
+/** How a derivative is made. */
+export interface Recipe {
+  /** From `derivativeName`. */
+  readonly name: string
+  readonly plan: SettledPlan
+  /** The image that is laid over it. */
+  readonly mark: { readonly blob: BlobRow; readonly place: MarkPlace } | undefined
+}
 
 /** What of an image is sent: bytes at hand, or a way to stream a part of them (`start` to `end`, both included). */
 export type Content =
@@ -31,7 +39,7 @@ export class Delivery {
   readonly #blobs: BlobStore
   readonly #engine: ImageEngine
   readonly #redirectBytes: number
-  readonly #lookups: VersionedCache<BlobRow>
+  readonly images: KnownImages
   readonly #hot: LRUCache<string, Rendered>
   readonly #derivatives: DerivativeCache
 
@@ -52,7 +60,7 @@ export class Delivery {
     this.#engine = engine
     this.#derivatives = derivatives
     this.#redirectBytes = redirectBytes
-    this.#lookups = new VersionedCache(database, 'image', MAX_LOOKUPS)
+    this.images = new KnownImages(database)
     this.#hot = new LRUCache({
       maxSize: Math.max(1, cacheBytes),
       sizeCalculation: ({ bytes }) => bytes.byteLength + 512,
@@ -67,21 +75,9 @@ export class Delivery {
     return this.#hot.calculatedSize
   }
 
-  /** The blob that an application holds under this hash at this moment. */
-  find(hash: ImageHash): Promise<BlobRow | undefined> {
-    // Any change of an image may be a deletion, and this cache forgets all at each. The bytes need no such care: their
-    // keys never come back.
-    return this.#lookups.get(hash, () => this.#database.first(blobByHash(hash)))
-  }
-
   /** Whether a blob is still the one under its hash: then its bytes should be there. */
   async isRecorded({ key }: BlobRow): Promise<boolean> {
     return (await this.#database.first(blobByKey(key))) !== undefined
-  }
-
-  /** The same where it is known at this moment. */
-  known(hash: ImageHash): BlobRow | undefined {
-    return this.#lookups.peek(hash)
   }
 
   /** What is in memory of a blob: its bytes, or those of a derivative. */
@@ -118,15 +114,25 @@ export class Delivery {
   }
 
   /**
-   * The image that `plan` describes; undefined when the blob was deleted meanwhile.
-   * @param name from `derivativeName`
+   * The image that the recipe describes; undefined when the blob was deleted meanwhile.
+   * @param signal fires when the client has left
    */
-  async derivative(blob: BlobRow, plan: Plan, name: string): Promise<Derivative | undefined> {
+  async derivative(blob: BlobRow, recipe: Recipe, signal: AbortSignal): Promise<Derivative | undefined> {
+    const { name, plan, mark } = recipe
     const key = `${blob.key}/${name}`
     const cached = this.#fromMemory(key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
-    const derived = await this.#derivatives.get(blob.key, name, () =>
-      this.#blobs.lend(blob.key, (path) => this.#engine.derive(path, plan)),
+    const make = (path: string, abandoned: AbortSignal) => {
+      if (mark === undefined) return this.#engine.derive(path, plan, abandoned)
+      return this.#blobs.lend(mark.blob.key, (markPath) =>
+        this.#engine.derive(path, plan, abandoned, { path: markPath, place: mark.place }),
+      )
+    }
+    const derived = await this.#derivatives.get(
+      blob.key,
+      name,
+      (abandoned) => this.#blobs.lend(blob.key, (path) => make(path, abandoned)),
+      signal,
     )
     if (derived?.kind === 'bytes') {
       this.#hot.set(key, { bytes: derived.bytes, mime: derived.mime })

@@ -10,7 +10,10 @@ import type { EndpointShared } from '../http/endpoint.ts'
 import { Delivery } from './delivery.ts'
 import { openDerivatives, type DerivativesContext } from './derivatives/index.ts'
 import type { DerivativeCache } from './derivatives/cache.ts'
+import { Crowd } from './crowd.ts'
 import { createImageEngine } from './engine/index.ts'
+import type { ImageSettings } from './image-settings.ts'
+import { LinkReader } from './link-reader.ts'
 import { deleteRoute } from './routes/delete.ts'
 import { getRoute } from './routes/get.ts'
 import { linkRoute } from './routes/link.ts'
@@ -39,6 +42,8 @@ export interface ImagestoreContext extends DerivativesContext {
     readonly imageMemory: number
     /** MiB. */
     readonly memoryCache: number
+    /** Images that may wait to be decoded. */
+    readonly imageQueue: number
     /** Bytes. */
     readonly blobsRedirect: number
   }
@@ -53,6 +58,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     maxPixels: config.maxImagePixels,
     timeoutMs: config.imageTimeout * 1000,
     memoryBudget: share(config.imageMemory * MIB, config.workers),
+    queue: share(config.imageQueue, config.workers),
     workers: share(config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers, config.workers),
   })
   context.onClose(() => engine.close())
@@ -90,6 +96,12 @@ export interface ImagestoreRouteOptions {
   readonly tasks: Tasks
   readonly baseUrl: () => string
   readonly maxBytes: number
+  readonly clock: Clock
+  readonly imageSettings: ImageSettings
+  /** Images that may wait to be decoded, in this process. */
+  readonly queue: number
+  /** Whether images are stored without their metadata. */
+  readonly strips: boolean
 }
 
 /** The image-hosting API and the public links. */
@@ -97,11 +109,18 @@ export function imagestoreRoutes(
   app: FastifyInstance,
   shared: EndpointShared,
   { store, delivery }: Imagestore,
-  { database, tasks, baseUrl, maxBytes }: ImagestoreRouteOptions,
+  { database, tasks, baseUrl, maxBytes, clock, imageSettings, queue, strips }: ImagestoreRouteOptions,
 ): void {
-  uploadRoute(app, shared, { store, tasks, maxBytes })
+  uploadRoute(app, shared, { store, tasks, maxBytes, strips })
   getRoute(app, shared, database)
   deleteRoute(app, shared, store)
   imageListRoute(app, shared, database, baseUrl)
-  linkRoute(app, delivery)
+  const now = () => clock.now()
+  linkRoute(app, {
+    delivery,
+    reader: new LinkReader(imageSettings, delivery.images, now),
+    // Whoever floods the queue leaves half of it to the others.
+    crowd: new Crowd(Math.ceil(queue / 2)),
+    now,
+  })
 }

@@ -1,5 +1,6 @@
 import type { Dialect } from '../database/dialect.ts'
 import { allOf, join, limit, sql, type Sql } from '../database/sql.ts'
+import type { DeliveryMode } from './access/modes.ts'
 
 /** The bytes that one or more applications hold, and what decoding them told. */
 export interface BlobRow {
@@ -12,6 +13,11 @@ export interface BlobRow {
   readonly height: number
   readonly frames: number
   readonly dhash: string
+}
+
+export interface HolderRow {
+  readonly mode: DeliveryMode
+  readonly secret: string | null
 }
 
 /** An application's own record of an image. */
@@ -37,6 +43,19 @@ export const holdBlob = (dialect: Dialect, hash: string) =>
 
 export const blobByHash = (hash: string) => sql<BlobRow>`
   SELECT hash, key, format, mime, size, width, height, frames, dhash FROM blobs WHERE hash = ${hash}`
+
+/** The same once for each application that holds it, with what that one has settled. */
+export const blobWithHolders = (hash: string) => sql<BlobRow & HolderRow>`
+  SELECT blobs.hash, key, format, mime, size, width, height, frames, dhash,
+    coalesce(delivery.mode, 'open') AS mode, delivery.secret
+  FROM blobs JOIN images ON images.hash = blobs.hash
+  LEFT JOIN delivery ON delivery.account_id = images.account_id
+  WHERE blobs.hash = ${hash}`
+
+/** Whether some application holds both images. */
+export const sharedHolder = (one: string, other: string) => sql<{ account_id: number }>`
+  SELECT one.account_id FROM images AS one JOIN images AS other ON other.account_id = one.account_id
+  WHERE one.hash = ${one} AND other.hash = ${other} LIMIT 1`
 
 export const insertBlob = (blob: BlobRow) => sql`
   INSERT INTO blobs (hash, key, format, mime, size, width, height, frames, dhash)

@@ -128,7 +128,7 @@ suite('more images at once than can be decoded', () => {
   const OVERLOAD = problem(503, 'El servicio está saturado, inténtelo de nuevo')
 
   test('each is stored whole or told to come back', async () => {
-    await using service = await startService({ flags: { 'image-workers': '1' } })
+    await using service = await startService({ flags: { 'image-workers': '1', 'image-queue': '64' } })
     const fotos = new ImageClient(service.url, service.imageKey)
     const picture = await gradient(1_500, 1_000).png().toBuffer()
     const pictures = Array.from({ length: 120 }, (_, index) => stamped(picture, `a la vez ${index}`))

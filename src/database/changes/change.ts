@@ -16,7 +16,7 @@ export interface Change {
   /** Milliseconds since 1970, by the clock of the database. */
   readonly at: number
   readonly topic: Topic
-  /** domain: added, changed, discarded, deleted · image: stored, deleted · key: made, revoked · account: made */
+  /** domain: added, changed, discarded, deleted · image: stored, deleted · key: made, revoked · account: made, changed */
   readonly kind: string
   /** The domain's name, the image's hash, the key's id, the account's name. */
   readonly key: string

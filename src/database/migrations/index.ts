@@ -4,6 +4,7 @@ import { coordination } from './003-coordination.ts'
 import { instance } from './004-instance.ts'
 import { moves } from './005-moves.ts'
 import { history } from './006-history.ts'
+import { delivery } from './009-delivery.ts'
 import { feeds } from './011-feeds.ts'
 
 /** One step of the schema. Its place in the list is its version; a released step never changes. */
@@ -20,6 +21,7 @@ export const migrations: readonly Migration[] = [
   instance,
   moves,
   history,
+  delivery,
   feeds,
 ]
 

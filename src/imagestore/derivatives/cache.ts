@@ -5,6 +5,7 @@ import type { FindHeld, SharedDerivatives } from './shared.ts'
 
 /** What is made and not yet kept holds memory; past this it is not kept. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024
+const NEVER = new AbortController().signal
 /** Keys asked about in one statement. */
 const BATCH = 200
 
@@ -12,7 +13,15 @@ const BATCH = 200
 export type Derivative =
   (Rendered & { readonly kind: 'bytes' }) | Exclude<Derivation, { readonly kind: 'image' }>
 
-export type Make = () => Promise<Derivation | undefined>
+/** @param signal fires when nobody wants it any more */
+export type Make = (signal: AbortSignal) => Promise<Derivation | undefined>
+
+/** Work under way, and how many wait for it. */
+interface Running {
+  readonly result: Promise<Derivative | undefined>
+  readonly abandoned: AbortController
+  callers: number
+}
 
 /**
  * Keeps derivatives from being made twice: by this process, by the others of this machine, which share a folder, and by
@@ -23,7 +32,7 @@ export class DerivativeCache {
   readonly #folder: DerivativeFolder | undefined
   readonly #shared: SharedDerivatives | undefined
   readonly #findHeld: FindHeld
-  readonly #running = new Map<string, Promise<Derivative | undefined>>()
+  readonly #running = new Map<string, Running>()
   readonly #pending = new Set<Promise<void>>()
   readonly #stopping = new AbortController()
   #pendingBytes = 0
@@ -42,14 +51,40 @@ export class DerivativeCache {
     this.#findHeld = findHeld
   }
 
-  /** Equal requests in flight share one computation, whoever of them stays. */
-  get(blobKey: string, name: string, make: Make): Promise<Derivative | undefined> {
+  /**
+   * Equal requests in flight share one computation, whoever of them stays; it is given up when all have left.
+   * @param signal fires when the caller has left
+   */
+  get(
+    blobKey: string,
+    name: string,
+    make: Make,
+    signal: AbortSignal = NEVER,
+  ): Promise<Derivative | undefined> {
     const key = `${blobKey}/${name}`
-    let running = this.#running.get(key)
-    if (running === undefined) {
-      running = this.#find(blobKey, name, make, () => this.#running.delete(key))
-      this.#running.set(key, running)
+    const running = this.#running.get(key) ?? this.#start(blobKey, name, make)
+    running.callers++
+    const leave = () => {
+      running.callers--
+      if (running.callers > 0) return
+      // Whoever comes now begins anew: this one has no result any more.
+      if (this.#running.get(key) === running) this.#running.delete(key)
+      running.abandoned.abort()
     }
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave, { once: true })
+    return running.result.finally(() => signal.removeEventListener('abort', leave))
+  }
+
+  #start(blobKey: string, name: string, make: Make): Running {
+    const key = `${blobKey}/${name}`
+    const abandoned = new AbortController()
+    const settled = () => {
+      if (this.#running.get(key) === running) this.#running.delete(key)
+    }
+    const result = this.#find(blobKey, name, () => make(abandoned.signal), settled)
+    const running: Running = { result, abandoned, callers: 0 }
+    this.#running.set(key, running)
     return running
   }
 
@@ -57,7 +92,7 @@ export class DerivativeCache {
   async #find(
     blobKey: string,
     name: string,
-    make: Make,
+    make: () => Promise<Derivation | undefined>,
     settled: () => void,
   ): Promise<Derivative | undefined> {
     let release: (() => Promise<void>) | undefined

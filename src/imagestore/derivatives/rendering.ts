@@ -1,5 +1,6 @@
 import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import type { Watermark } from '../image-settings.ts'
 import { canonical, type Plan } from '../modifiers/index.ts'
 
 /**
@@ -27,6 +28,7 @@ function renderingOf(folders: readonly string[]): string {
 }
 
 /** What names the derivative of one image that this program makes by `plan`: 32 hexadecimal digits. */
-export function derivativeName(plan: Plan): string {
-  return hash('sha256', `${RENDERING} ${canonical(plan)}`).slice(0, 32)
+export function derivativeName(plan: Plan, watermark: Watermark | undefined): string {
+  const mark = watermark === undefined ? '' : ` ${JSON.stringify(watermark)}`
+  return hash('sha256', `${RENDERING} ${canonical(plan)}${mark}`).slice(0, 32)
 }

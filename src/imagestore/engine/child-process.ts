@@ -4,18 +4,23 @@ import type { FromChild, JobOutcome, ToChild } from './messages.ts'
 
 /** How a job left its process. `started` is false when the process never came up, which says nothing about the image. */
 export type Ending =
-  | { readonly type: 'done'; readonly outcome: JobOutcome }
+  /** `swollen`: the process is to take no other job. */
+  | { readonly type: 'done'; readonly outcome: JobOutcome; readonly swollen: boolean }
   | { readonly type: 'timeout' }
   | { readonly type: 'crash'; readonly started: boolean }
 
 export interface Run {
   readonly job: Extract<ToChild, { type: 'job' }>
   readonly timeoutMs: number
+  /** Called when the process is up and the job begins. */
+  readonly onBegin: () => void
   /** Called when the job asks for memory: must end in one `verdict`. */
-  readonly onCost: (bytes: number) => void
+  readonly onCost: (bytes: number, heavy: boolean) => void
   readonly onEnd: (ending: Ending) => void
 }
 
+/** Blocks from this size on go back to the system as soon as they are free; left to itself, glibc soon keeps far larger ones. */
+const MAPPED_BYTES = String(1024 * 1024)
 const START_TIMEOUT_MS = 15_000
 const file = new URL(`./child${extname(import.meta.url)}`, import.meta.url)
 
@@ -33,7 +38,11 @@ export class DecoderProcess {
       serialization: 'advanced',
       execArgv: ['--expose-gc', '--max-old-space-size=256', '--disable-warning=ExperimentalWarning'],
       // glibc's per-thread arenas keep freed pixels otherwise. Nothing else is passed on: secrets stay out of the decoder.
-      env: { MALLOC_ARENA_MAX: '2' },
+      env: {
+        MALLOC_ARENA_MAX: '2',
+        MALLOC_MMAP_THRESHOLD_: MAPPED_BYTES,
+        MALLOC_TRIM_THRESHOLD_: MAPPED_BYTES,
+      },
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
     this.#exited = new Promise((resolve) => {
@@ -83,6 +92,7 @@ export class DecoderProcess {
 
   #begin(run: Run): void {
     this.#send(run.job)
+    run.onBegin()
     this.#startTimer(run.timeoutMs)
   }
 
@@ -95,7 +105,7 @@ export class DecoderProcess {
         return
       case 'cost':
         clearTimeout(this.#timer)
-        this.#run?.onCost(message.bytes)
+        this.#run?.onCost(message.bytes, message.heavy)
         return
       case 'done':
         this.#finish(message)

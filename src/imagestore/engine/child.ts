@@ -10,9 +10,13 @@ import { openSource, RefusedImage } from './source.ts'
 
 /** Growth past which garbage is collected after a job: raw pixels live outside the heap and would pile up unseen. */
 const COLLECT_PAST_BYTES = 32 * 1024 * 1024
+/** What a process keeps after photographs is well below: allocators give back what large images took only in part. */
+const SWOLLEN_BYTES = 208 * 1024 * 1024
 /** What reading a header may take: an SVG is parsed whole for it. */
 const HEADER_BYTES = 128 * 1024 * 1024
 const MAX_REASON = 300
+/** A usual image needs less, and then takes less than a second. */
+const HEAVY_BYTES = 192 * 1024 * 1024
 /** Below the parent's: answers to clients come before pixels when cores are short. */
 const NICENESS = 5
 
@@ -33,11 +37,11 @@ const send = (message: FromChild): void => {
   process.send?.(message)
 }
 
-function askFor(bytes: number, granted: number): Promise<boolean> {
-  if (bytes <= granted) return Promise.resolve(true)
+function askFor(bytes: number, granted: number, complex: boolean): Promise<boolean> {
+  if (bytes <= granted && !complex) return Promise.resolve(true)
   return new Promise((resolve) => {
     answer = resolve
-    send({ type: 'cost', bytes })
+    send({ type: 'cost', bytes, heavy: complex || bytes > HEAVY_BYTES })
   })
 }
 
@@ -45,10 +49,18 @@ async function run({ path, task, maxPixels, granted }: Job): Promise<JobOutcome>
   guard.allow(HEADER_BYTES)
   try {
     const source = await openSource(path, maxPixels)
-    const cost = task.operation === 'inspect' ? decodeCost(source) : deriveCost(source, task.plan)
-    if (!(await askFor(cost, granted))) return { kind: 'damaged', reason: `needs ${cost} bytes to decode` }
+    const mark =
+      task.operation === 'derive' && task.mark !== undefined
+        ? { source: await openSource(task.mark.path, maxPixels), place: task.mark.place }
+        : undefined
+    const cost =
+      (task.operation === 'inspect' ? decodeCost(source) : deriveCost(source, task.plan)) +
+      (mark === undefined ? 0 : decodeCost(mark.source))
+    const complex = source.structure.complex || mark?.source.structure.complex === true
+    if (!(await askFor(cost, granted, complex)))
+      return { kind: 'damaged', reason: `needs ${cost} bytes to decode` }
     guard.allow(cost)
-    return await (task.operation === 'inspect' ? inspectSource(source) : deriveImage(source, task.plan))
+    return await (task.operation === 'inspect' ? inspectSource(source) : deriveImage(source, task.plan, mark))
   } catch (error) {
     const reason = error instanceof RefusedImage || error instanceof Error ? error.message : String(error)
     return { kind: 'damaged', reason: reason.slice(0, MAX_REASON) }
@@ -63,8 +75,8 @@ process.on('message', (message: ToChild) => {
     return
   }
   void run(message).then((outcome) => {
-    send({ type: 'done', outcome })
     if (process.memoryUsage().arrayBuffers > COLLECT_PAST_BYTES) globalThis.gc?.()
+    send({ type: 'done', outcome, swollen: process.memoryUsage.rss() > SWOLLEN_BYTES })
   })
 })
 

@@ -1,7 +1,7 @@
-import type { Plan } from '../modifiers/plan.ts'
-import { staysAnimated } from './derive.ts'
+import type { SettledPlan } from '../modifiers/plan.ts'
 import { outputFormat } from './encode.ts'
 import { geometryOf } from './geometry.ts'
+import { staysAnimated } from './motion.ts'
 import type { Source } from './source.ts'
 import type { ImageKind } from './types.ts'
 
@@ -49,7 +49,7 @@ const AVIF_WRITE = 40
 const USUAL_WRITE = 12
 
 /** Bytes of memory that making the derivative is expected to take. */
-export function deriveCost(source: Source, plan: Plan): number {
+export function deriveCost(source: Source, plan: SettledPlan): number {
   const format = outputFormat(plan, source)
   const frames = staysAnimated(plan, source, format) ? source.frames : 1
   const { canvas } = geometryOf(plan, source)

@@ -1,46 +1,33 @@
 import sharp from 'sharp'
-import type { OutputFormat, Plan } from '../modifiers/plan.ts'
+import type { SettledPlan } from '../modifiers/plan.ts'
 import { framed, pixelated, rounded } from './effects.ts'
 import { encode, outputFormat, outputMime } from './encode.ts'
+import { marked, type MarkSource } from './mark.ts'
 import { geometryOf, type Geometry } from './geometry.ts'
+import { staysAnimated } from './motion.ts'
 import { openSharp, type Source } from './source.ts'
 import { settled, type Stage } from './stage.ts'
 import type { DerivedImage } from './types.ts'
 
-/** Steps that the library does not do frame by frame: an animation loses its motion to them. */
-const stillOnly = (plan: Plan): boolean =>
-  plan.trim ||
-  plan.rotate !== 0 ||
-  plan.flip ||
-  plan.flop ||
-  plan.pad > 0 ||
-  plan.pixelate > 0 ||
-  plan.radius !== 0 ||
-  plan.fit === 'pad' ||
-  plan.gravity.kind === 'auto' ||
-  plan.gravity.kind === 'entropy' ||
-  plan.frame !== null
+/** Pixels a side. */
+const MIN_TRIM = 3
 
-/** Whether the derivative of this image keeps its frames. */
-export function staysAnimated(plan: Plan, { kind, frames }: Source, format: OutputFormat): boolean {
-  const source = kind === 'gif' || kind === 'webp'
-  return source && frames > 1 && (format === 'gif' || format === 'webp') && !stillOnly(plan)
-}
-
-async function open(source: Source, plan: Plan, animated: boolean): Promise<Stage> {
+async function open(source: Source, plan: SettledPlan, animated: boolean): Promise<Stage> {
   const { bytes, maxPixels, width, height, frames } = source
   if (animated) return { image: openSharp(bytes, maxPixels, { pages: -1 }), width, height }
   const page = Math.min(plan.frame ?? 0, frames - 1)
   let stage: Stage = { image: openSharp(bytes, maxPixels, { page }).autoOrient(), width, height }
   if (page > 0 && source.kind === 'tiff') stage = await settled(stage)
-  if (plan.trim) stage = await settled({ image: (await settled(stage)).image.trim() })
+  // The library refuses to look for a border around less.
+  if (plan.trim && Math.min(width, height) >= MIN_TRIM)
+    stage = await settled({ image: (await settled(stage)).image.trim() })
   if (plan.rotate === 0 && !plan.flip && !plan.flop) return stage
   stage = await settled(stage)
   if (plan.rotate !== 0) stage = await settled({ image: stage.image.rotate(plan.rotate) })
   return { ...stage, image: stage.image.flip(plan.flip).flop(plan.flop) }
 }
 
-function resize({ image }: Stage, { scaled, crop }: Geometry, plan: Plan): Stage {
+function resize({ image }: Stage, { scaled, crop }: Geometry, plan: SettledPlan): Stage {
   if (crop === undefined) return { image: image.resize({ ...scaled, fit: 'fill' }), ...scaled }
   const { width, height } = crop
   const { kind } = plan.gravity
@@ -52,7 +39,11 @@ function resize({ image }: Stage, { scaled, crop }: Geometry, plan: Plan): Stage
 }
 
 /** The pipeline, in this order whatever the order of the modifiers. Rejects when the image does not decode. */
-export async function deriveImage(source: Source, plan: Plan): Promise<DerivedImage> {
+export async function deriveImage(
+  source: Source,
+  plan: SettledPlan,
+  mark: MarkSource | undefined,
+): Promise<DerivedImage> {
   const format = outputFormat(plan, source)
   const animated = staysAnimated(plan, source, format)
   const opened = await open(source, plan, animated)
@@ -65,6 +56,7 @@ export async function deriveImage(source: Source, plan: Plan): Promise<DerivedIm
   const opaque = format === 'jpg'
   stage = await framed(stage, geometry.canvas, plan, opaque)
   if (plan.radius !== 0) stage = await rounded(stage, plan.radius)
+  if (mark !== undefined) stage = await marked(stage, mark, animated)
   if (opaque)
     stage.image.flatten({ background: plan.background === null ? '#fff' : `#${plan.background.slice(0, 6)}` })
   else if (plan.background !== null && plan.radius === 0)

@@ -1,4 +1,4 @@
-import { MAX_SIDE, type Plan } from '../modifiers/plan.ts'
+import { MAX_SIDE, type SettledPlan } from '../modifiers/plan.ts'
 import type { Size } from './geometry.ts'
 import { settled, type Stage } from './stage.ts'
 
@@ -19,7 +19,7 @@ export async function pixelated(stage: Stage, block: number): Promise<Stage> {
 }
 
 /** Centers the image on the canvas and adds the border, both in the background colour. */
-export async function framed(stage: Stage, canvas: Size, plan: Plan, opaque: boolean): Promise<Stage> {
+export async function framed(stage: Stage, canvas: Size, plan: SettledPlan, opaque: boolean): Promise<Stage> {
   const border = Math.min(plan.pad, Math.floor((MAX_SIDE - Math.max(canvas.width, canvas.height)) / 2))
   const width = canvas.width + border * 2
   const height = canvas.height + border * 2

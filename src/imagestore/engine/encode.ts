@@ -1,5 +1,5 @@
 import type { Sharp } from 'sharp'
-import type { OutputFormat, Plan } from '../modifiers/plan.ts'
+import type { OutputFormat, Plan, SettledPlan } from '../modifiers/plan.ts'
 import type { Source } from './source.ts'
 
 export const outputMime = {
@@ -11,7 +11,7 @@ export const outputMime = {
 } as const satisfies Record<OutputFormat, string>
 
 /** The format to write: the plan's, else the image's own, else (TIFF, SVG) one that every browser shows. */
-export function outputFormat(plan: Plan, { kind, metadata }: Source): OutputFormat {
+export function outputFormat(plan: SettledPlan, { kind, metadata }: Source): OutputFormat {
   if (plan.format !== null) return plan.format
   switch (kind) {
     case 'jpeg':

@@ -14,7 +14,6 @@ export function createImageEngine(options: EngineOptions = {}): ImageEngine {
     maxPixels: options.maxPixels ?? 64_000_000,
     timeoutMs: options.timeoutMs ?? 20_000,
     memoryBudget: options.memoryBudget ?? 1200 * MIB,
-    memoryLimit: options.memoryLimit ?? 2048 * MIB,
     queue: options.queue ?? 64,
   })
 
@@ -37,10 +36,10 @@ export function createImageEngine(options: EngineOptions = {}): ImageEngine {
         signal,
         (outcome) => outcome.kind !== 'image' || 'dhash' in outcome,
       ),
-    derive: (path, plan, signal) =>
+    derive: (path, plan, signal, mark) =>
       run(
         path,
-        { operation: 'derive', plan },
+        { operation: 'derive', plan, mark },
         signal,
         (outcome) => outcome.kind !== 'image' || 'bytes' in outcome,
       ),

@@ -1,7 +1,16 @@
-import type { Plan } from '../modifiers/plan.ts'
+import type { MarkPlace } from '../image-settings.ts'
+import type { SettledPlan } from '../modifiers/plan.ts'
 import type { Damaged, DerivedImage, InspectedImage } from './types.ts'
 
-export type Task = { readonly operation: 'inspect' } | { readonly operation: 'derive'; readonly plan: Plan }
+/** An image to lay over another one. */
+export interface Mark {
+  readonly path: string
+  readonly place: MarkPlace
+}
+
+export type Task =
+  | { readonly operation: 'inspect' }
+  | { readonly operation: 'derive'; readonly plan: SettledPlan; readonly mark: Mark | undefined }
 
 /** To a child. One job at a time; `verdict` answers the child's `cost`. */
 export type ToChild =
@@ -20,6 +29,10 @@ export type JobOutcome = InspectedImage | DerivedImage | Damaged
 /** From a child. */
 export type FromChild =
   | { readonly type: 'ready' }
-  /** The job needs more memory than it was granted, in bytes. */
-  | { readonly type: 'cost'; readonly bytes: number }
-  | { readonly type: 'done'; readonly outcome: JobOutcome }
+  /**
+   * The job needs more memory than it was granted, in bytes, or it is `heavy`: it may take so much, or for so long, that
+   * others must not wait behind it.
+   */
+  | { readonly type: 'cost'; readonly bytes: number; readonly heavy: boolean }
+  /** `swollen`: the process keeps so much memory that another one had better take its place. */
+  | { readonly type: 'done'; readonly outcome: JobOutcome; readonly swollen: boolean }

@@ -1,53 +1,50 @@
 import { MemoryBudget } from './budget.ts'
 import { DecoderProcess, type Ending } from './child-process.ts'
-import type { JobOutcome, Task } from './messages.ts'
+import { DecodeJob, type PoolOutcome } from './job.ts'
+import type { Task } from './messages.ts'
 import type { EngineStats } from './types.ts'
+
+export type { PoolOutcome } from './job.ts'
 
 export interface PoolOptions {
   readonly workers: number
   readonly maxPixels: number
   readonly timeoutMs: number
   readonly memoryBudget: number
-  readonly memoryLimit: number
   readonly queue: number
-}
-
-export type PoolOutcome<Outcome = JobOutcome> =
-  Outcome | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
-
-interface Job {
-  readonly path: string
-  readonly task: Task
-  readonly settle: (outcome: PoolOutcome) => void
-  retried: boolean
-  aborted: boolean
-  /** Set while the job waits for memory: gives up the wait. */
-  stopWaiting: (() => void) | undefined
 }
 
 /** Granted to a job beforehand: an image of a few megapixels then starts without asking. */
 const STANDING_GRANT = 96 * 1024 * 1024
+/** Who runs for so long is heavy, whatever it looked like. */
+const SLOW_MS = 1_500
 
-/** Child processes that decode, the queue before them and the memory they share. */
+/**
+ * Child processes that decode, the queue before them and the memory they share. Heavy jobs have processes of their own, few
+ * of them: whatever is sent, usual images never wait for more than a slow one's first moments.
+ */
 export class DecoderPool {
   readonly #options: PoolOptions
+  readonly #heavyWorkers: number
   readonly #budget: MemoryBudget
   readonly #idle: DecoderProcess[] = []
   readonly #children = new Set<DecoderProcess>()
-  readonly #waiting: Job[] = []
-  readonly #running = new Set<Job>()
+  readonly #waiting: DecodeJob[] = []
+  readonly #waitingHeavy: DecodeJob[] = []
+  readonly #running = new Set<DecodeJob>()
   #restarts = 0
   #closed = false
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#heavyWorkers = Math.max(1, Math.floor(options.workers / 2))
     this.#budget = new MemoryBudget(options.memoryBudget)
   }
 
   stats(): EngineStats {
     return {
       running: this.#running.size,
-      waiting: this.#waiting.length,
+      waiting: this.#waiting.length + this.#waitingHeavy.length,
       restarts: this.#restarts,
       pids: [...this.#children].flatMap((child) => child.pid ?? []),
       memory: this.#budget.used,
@@ -56,16 +53,14 @@ export class DecoderPool {
 
   run(path: string, task: Task, signal: AbortSignal | undefined): Promise<PoolOutcome> {
     if (this.#closed || signal?.aborted === true) return Promise.resolve({ kind: 'aborted' })
-    if (this.#running.size >= this.#options.workers && this.#waiting.length >= this.#options.queue) {
-      return Promise.resolve({ kind: 'busy' })
-    }
+    const isFull = this.#waiting.length + this.#waitingHeavy.length >= this.#options.queue
+    if (isFull && this.#count(false) >= this.#options.workers) return Promise.resolve({ kind: 'busy' })
     return new Promise((resolve) => {
       const abort = (): void => this.#abort(job)
-      const settle = (outcome: PoolOutcome): void => {
+      const job = new DecodeJob(path, task, (outcome) => {
         signal?.removeEventListener('abort', abort)
         resolve(outcome)
-      }
-      const job: Job = { path, task, settle, retried: false, aborted: false, stopWaiting: undefined }
+      })
       signal?.addEventListener('abort', abort, { once: true })
       this.#waiting.push(job)
       this.#dispatch()
@@ -74,23 +69,42 @@ export class DecoderPool {
 
   async close(): Promise<void> {
     this.#closed = true
-    for (const job of [...this.#waiting, ...this.#running]) this.#abort(job)
+    for (const job of [...this.#waiting, ...this.#waitingHeavy, ...this.#running]) this.#abort(job)
     await Promise.all([...this.#children].map((child) => child.kill()))
   }
 
-  /** The caller hears at once. A job under way goes on to its end: killing its process would cost more than it saves. */
-  #abort(job: Job): void {
+  #count(heavy: boolean): number {
+    let count = 0
+    for (const job of this.#running) if (job.heavy === heavy) count++
+    return count
+  }
+
+  /**
+   * The caller hears at once. A usual job under way goes on to its end, since killing its process would cost more than it
+   * saves; a heavy one does not.
+   */
+  #abort(job: DecodeJob): void {
     job.aborted = true
-    const at = this.#waiting.indexOf(job)
-    if (at >= 0) this.#waiting.splice(at, 1)
+    for (const queue of [this.#waiting, this.#waitingHeavy]) {
+      const at = queue.indexOf(job)
+      if (at >= 0) queue.splice(at, 1)
+    }
     job.stopWaiting?.()
+    if (job.heavy) job.kill?.()
     job.settle({ kind: 'aborted' })
   }
 
   #dispatch(): void {
-    while (!this.#closed && this.#running.size < this.#options.workers) {
-      const job = this.#waiting.shift()
+    if (this.#closed) return
+    this.#fill(this.#waiting, false, this.#options.workers)
+    this.#fill(this.#waitingHeavy, true, this.#heavyWorkers)
+  }
+
+  #fill(queue: DecodeJob[], heavy: boolean, most: number): void {
+    while (this.#count(heavy) < most) {
+      const job = queue.shift()
       if (job === undefined) return
+      job.heavy = heavy
       this.#start(this.#idle.pop() ?? this.#fork(), job)
     }
   }
@@ -107,18 +121,21 @@ export class DecoderPool {
     return child
   }
 
-  #start(child: DecoderProcess, job: Job): void {
+  #start(child: DecoderProcess, job: DecodeJob): void {
     this.#running.add(job)
     let held = this.#budget.tryTake(STANDING_GRANT) ? STANDING_GRANT : 0
     const { path, task } = job
-    const { maxPixels, timeoutMs, memoryLimit } = this.#options
+    const { maxPixels, timeoutMs, memoryBudget } = this.#options
+    job.kill = () => void child.kill()
     child.start({
       job: { type: 'job', path, task, maxPixels, granted: held },
       timeoutMs,
-      onCost: (bytes) => {
+      onBegin: () => job.watch(SLOW_MS, () => this.#tooSlow(job)),
+      onCost: (bytes, heavy) => {
         this.#budget.release(held)
         held = 0
-        if (job.aborted || bytes > memoryLimit) {
+        if (heavy && !this.#makeHeavy(job)) job.deferred = true
+        if (job.aborted || job.deferred || bytes > memoryBudget) {
           child.verdict(false)
           return
         }
@@ -135,22 +152,45 @@ export class DecoderPool {
         }
       },
       onEnd: (ending) => {
+        job.unwatch()
+        job.kill = undefined
         job.stopWaiting?.()
         this.#budget.release(held)
         this.#running.delete(job)
-        if (ending.type === 'done') this.#idle.push(child)
+        if (ending.type === 'done' && ending.swollen) void child.kill()
+        else if (ending.type === 'done') this.#idle.push(child)
         this.#end(job, ending)
         this.#dispatch()
       },
     })
   }
 
-  #end(job: Job, ending: Ending): void {
-    if (ending.type === 'done') {
+  /** Lets a job under way become a heavy one, where there is room for another. */
+  #makeHeavy(job: DecodeJob): boolean {
+    if (job.heavy) return true
+    if (this.#waitingHeavy.length > 0 || this.#count(true) >= this.#heavyWorkers) return false
+    job.heavy = true
+    this.#dispatch()
+    return true
+  }
+
+  /** Others wait, so it begins anew among the heavy ones. What waits for memory does not run. */
+  #tooSlow(job: DecodeJob): void {
+    if (job.stopWaiting === undefined && !this.#makeHeavy(job) && this.#waiting.length > 0) {
+      job.deferred = true
+      job.kill?.()
+    } else if (!job.heavy) job.watch(SLOW_MS, () => this.#tooSlow(job))
+  }
+
+  #end(job: DecodeJob, ending: Ending): void {
+    if (job.deferred && !job.aborted && !this.#closed) {
+      job.deferred = false
+      this.#waitingHeavy.push(job)
+    } else if (ending.type === 'done') {
       job.settle(ending.outcome)
     } else if (ending.type === 'crash' && !job.retried && !job.aborted && !this.#closed) {
       job.retried = true
-      this.#waiting.unshift(job)
+      ;(job.heavy ? this.#waitingHeavy : this.#waiting).unshift(job)
     } else if (ending.type === 'crash' && !ending.started) {
       job.settle({ kind: 'busy' })
     } else {

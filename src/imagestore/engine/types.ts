@@ -1,4 +1,5 @@
-import type { Plan } from '../modifiers/plan.ts'
+import type { SettledPlan } from '../modifiers/plan.ts'
+import type { Mark } from './messages.ts'
 
 export const imageKinds = ['jpeg', 'png', 'gif', 'webp', 'avif', 'tiff', 'svg'] as const
 export type ImageKind = (typeof imageKinds)[number]
@@ -51,23 +52,21 @@ export interface ImageEngine {
   /** Decodes the file at `path` whole. Never rejects for what the file holds. */
   inspect(path: string, signal?: AbortSignal): Promise<Inspection>
   /** Makes the derivative that `plan` describes from the file at `path`. */
-  derive(path: string, plan: Plan, signal?: AbortSignal): Promise<Derivation>
+  derive(path: string, plan: SettledPlan, signal?: AbortSignal, mark?: Mark): Promise<Derivation>
   stats(): EngineStats
   /** Ends every child within about a second; jobs under way come out as `aborted`. */
   close(): Promise<void>
 }
 
 export interface EngineOptions {
-  /** Child processes. Default: the number of cores. */
+  /** Child processes for usual images; half as many, and at least one, come for heavy ones. Default: the number of cores. */
   readonly workers?: number
   /** Pixels of all frames together. Default: 64 million. */
   readonly maxPixels?: number
   /** Milliseconds a job may run, waiting not counted. Default: 20,000. */
   readonly timeoutMs?: number
-  /** Bytes of decode memory all running jobs may take together. Default: 1.2 GiB. */
+  /** Bytes of decode memory all running jobs may take together; dearer images are refused. Default: 1.2 GiB. */
   readonly memoryBudget?: number
-  /** Bytes a single job may take; one dearer than the budget runs alone. Default: 2 GiB. */
-  readonly memoryLimit?: number
   /** Jobs that may wait for a child. Default: 64. */
   readonly queue?: number
 }

@@ -36,6 +36,7 @@ const writers = {
   radius: (plan) => `rad_${plan.radius}`,
   frame: (plan) => `frame_${plan.frame}`,
   keepMetadata: () => 'meta_keep',
+  watermark: (plan) => `wm_${plan.watermark}`,
 } satisfies Record<keyof Plan, (plan: Plan) => string>
 
 /** The plan as modifiers in a fixed order, defaults left out: equal plans have equal texts, so it serves as a cache key. */

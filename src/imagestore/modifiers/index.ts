@@ -1,3 +1,4 @@
 export { canonical, isIdentity } from './canonical.ts'
-export { formatOfExtension, parseModifiers, type ModifierFault } from './parse.ts'
-export { emptyPlan, type Plan } from './plan.ts'
+export { usualGrammar, type Grammar } from './grammar.ts'
+export { formatOfExtension, parseModifiers, type ModifierFault, type ParsedModifier } from './parse.ts'
+export { emptyPlan, type Plan, type SettledPlan } from './plan.ts'

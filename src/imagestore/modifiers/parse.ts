@@ -1,17 +1,22 @@
+import { usualGrammar, type Grammar } from './grammar.ts'
 import type { Modifier } from './modifier.ts'
 import { emptyPlan, MAX_SIDE, outputFormats, type OutputFormat, type Plan } from './plan.ts'
-import { preset } from './presets.ts'
 import { modifiers } from './registry.ts'
+import { NO_TERMS, readTerm, type Term, type Terms } from './terms.ts'
 
 /** `token` is as written, cut to a length that can be shown. */
 export type ModifierFault =
   | { readonly kind: 'unknown'; readonly token: string }
   | { readonly kind: 'repeated'; readonly token: string }
   | { readonly kind: 'range'; readonly token: string; readonly takes: string }
+  /** A signature that is not at the end. */
+  | { readonly kind: 'last'; readonly token: string }
 
 export type ParsedModifier =
-  { readonly ok: true; readonly plan: Plan } | { readonly ok: false; readonly fault: ModifierFault }
+  | { readonly ok: true; readonly plan: Plan; readonly terms: Terms }
+  | { readonly ok: false; readonly fault: ModifierFault }
 
+const WATERMARK_TAKES = 'el nombre de una marca de agua que exista'
 const MAX_LENGTH = 512
 const MAX_SHOWN = 40
 
@@ -33,23 +38,39 @@ const isFault = (read: Token | ModifierFault): read is ModifierFault => 'kind' i
  * Reads the text of `m=`. `format` is what the link's own extension asks for; an `f_` token takes precedence over it.
  * An empty text is the empty plan.
  */
-export function parseModifiers(text: string, format?: OutputFormat): ParsedModifier {
+export function parseModifiers(
+  text: string,
+  format?: OutputFormat,
+  { presets, watermarks }: Grammar = usualGrammar,
+): ParsedModifier {
   const fail = (fault: ModifierFault): ParsedModifier => ({
     ok: false,
     fault: { ...fault, token: fault.token.slice(0, MAX_SHOWN) },
   })
   if (text.length > MAX_LENGTH) return fail({ kind: 'unknown', token: text })
   const base: Plan = format === undefined ? emptyPlan : { ...emptyPlan, format }
-  if (text === '') return { ok: true, plan: base }
+  if (text === '') return { ok: true, plan: base, terms: NO_TERMS }
 
-  let defaults: Partial<Plan> | undefined
+  let preset: string | undefined
+  let terms: Partial<Term> = {}
   let fields: Partial<Plan> = {}
   const settled = new Set<keyof Plan>()
-  for (const token of splitTokens(text)) {
-    const named = readPreset(token)
-    if (named !== undefined) {
-      if (defaults !== undefined) return fail({ kind: 'repeated', token })
-      defaults = named
+  const { tokens, extension } = splitTokens(text)
+  for (const token of tokens) {
+    const name = token.startsWith('p_') ? token.slice(2) : token
+    if (presets.has(name)) {
+      if (preset !== undefined) return fail({ kind: 'repeated', token })
+      preset = name
+      continue
+    }
+    // Whatever follows a signature is not signed. An extension counts as a token before it.
+    if (terms.signature !== undefined && token !== extension)
+      return fail({ kind: 'last', token: `sig_${terms.signature}` })
+    const term = readTerm(token)
+    if (term !== undefined) {
+      if ('takes' in term) return fail({ kind: 'range', token, takes: term.takes })
+      if (Object.keys(term).some((name) => name in terms)) return fail({ kind: 'repeated', token })
+      terms = { ...terms, ...term }
       continue
     }
     const read = readToken(token)
@@ -57,25 +78,25 @@ export function parseModifiers(text: string, format?: OutputFormat): ParsedModif
     if (read.settles.some((field) => settled.has(field))) return fail({ kind: 'repeated', token })
     for (const field of read.settles) settled.add(field)
     fields = { ...fields, ...read.fields }
+    if (typeof fields.watermark === 'string' && !watermarks.has(fields.watermark))
+      return fail({ kind: 'range', token: `wm_${fields.watermark}`, takes: WATERMARK_TAKES })
   }
-  const plan: Plan = { ...base, ...defaults, ...fields }
+  const plan: Plan = { ...base, ...(preset === undefined ? {} : presets.get(preset)), ...fields }
   const side = Math.max(plan.width ?? 0, plan.height ?? 0) * plan.dpr
   if (side > MAX_SIDE)
     return fail({ kind: 'range', token: `dpr_${plan.dpr}`, takes: `hasta ${MAX_SIDE} píxeles` })
-  return { ok: true, plan }
+  return { ok: true, plan, terms: { ...NO_TERMS, ...terms, preset, settled } }
 }
 
 /** An extension at the end is one more token. */
-function splitTokens(text: string): string[] {
+function splitTokens(text: string): { readonly tokens: string[]; readonly extension: string | undefined } {
   const dot = text.lastIndexOf('.')
-  const extension = dot < 0 ? undefined : formatOfExtension(text.slice(dot + 1))
-  if (extension === undefined) return text.split(',')
+  const format = dot < 0 ? undefined : formatOfExtension(text.slice(dot + 1))
+  if (format === undefined) return { tokens: text.split(','), extension: undefined }
   const rest = text.slice(0, dot)
-  return [...(rest === '' ? [] : rest.split(',')), `f_${extension}`]
+  const extension = `f_${format}`
+  return { tokens: [...(rest === '' ? [] : rest.split(',')), extension], extension }
 }
-
-const readPreset = (token: string): Partial<Plan> | undefined =>
-  preset(token.startsWith('p_') ? token.slice(2) : token)
 
 function readToken(text: string): Token | ModifierFault {
   const bareSize = /^\d+x\d+$/.test(text)

@@ -6,6 +6,9 @@ export type Fit = (typeof fits)[number]
 
 export const compassPoints = ['center', 'n', 'ne', 'e', 'se', 's', 'sw', 'w', 'nw'] as const
 
+/** `auto` is whatever suits the client best, and is settled before anything is made. */
+export type AskedFormat = OutputFormat | 'auto'
+
 /** What stays in a crop. `x` and `y` run from 0 (left, top) to 1. */
 export type Gravity =
   | { readonly kind: 'compass'; readonly point: (typeof compassPoints)[number] }
@@ -36,7 +39,7 @@ export interface Plan {
   readonly pad: number
   /** Eight lower-case hex digits: red, green, blue, alpha. */
   readonly background: string | null
-  readonly format: OutputFormat | null
+  readonly format: AskedFormat | null
   readonly quality: number | 'auto' | null
   /** Standard deviation in pixels; 0 is none. */
   readonly blur: number
@@ -49,9 +52,14 @@ export interface Plan {
   /** Frame of an animation, from 0. */
   readonly frame: number | null
   readonly keepMetadata: boolean
+  /** Name of the image that is laid over it. */
+  readonly watermark: string | null
 }
 
-export const emptyPlan: Plan = {
+/** A plan that says what to write: what the engine takes. */
+export type SettledPlan = Omit<Plan, 'format'> & { readonly format: OutputFormat | null }
+
+export const emptyPlan: SettledPlan = {
   width: null,
   height: null,
   ratio: null,
@@ -74,4 +82,5 @@ export const emptyPlan: Plan = {
   radius: 0,
   frame: null,
   keepMetadata: false,
+  watermark: null,
 }

@@ -11,6 +11,7 @@ import { metadata } from './tokens/metadata.ts'
 import { quality } from './tokens/quality.ts'
 import { ratio } from './tokens/ratio.ts'
 import { enlarge, height, size, width } from './tokens/size.ts'
+import { watermark } from './tokens/watermark.ts'
 
 const all = [
   width,
@@ -36,6 +37,7 @@ const all = [
   radius,
   frame,
   metadata,
+  watermark,
 ]
 
 /** Every modifier by its key. */

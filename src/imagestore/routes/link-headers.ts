@@ -1,21 +1,39 @@
-/**
- * The bytes under a hash never change, so caches may keep them for good. A stored SVG may carry script: these
- * headers keep a browser from running it, or from taking an image for anything else.
- */
-export const SAFE_HEADERS = {
-  'cache-control': 'public, max-age=31536000, immutable',
+import type { Wanted } from '../link-reader.ts'
+
+type Image = Extract<Wanted, { kind: 'image' }>
+
+const YEAR = 31_536_000
+
+/** A stored SVG may carry script: these keep a browser from running it, or from taking an image for anything else. */
+const SAFE_HEADERS = {
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'cross-origin',
-  'accept-ranges': 'bytes',
+}
+
+/**
+ * Of every answer to a link but refusals. The bytes under a hash never change, so caches may keep them for good, unless the
+ * link says until when.
+ * @param now milliseconds since 1970
+ */
+export function linkHeaders({ varies, contentDpr, expires }: Image, now: number): Record<string, string> {
+  const left = expires === undefined ? YEAR : Math.max(0, expires - Math.ceil(now / 1_000))
+  const keep = expires === undefined ? `max-age=${YEAR}, immutable` : `max-age=${Math.min(YEAR, left)}`
+  return {
+    'cache-control': `public, ${keep}`,
+    ...SAFE_HEADERS,
+    'accept-ranges': 'bytes',
+    ...(varies.length === 0 ? {} : { vary: varies.join(', ') }),
+    ...(contentDpr === undefined ? {} : { 'content-dpr': String(contentDpr) }),
+  }
 }
 
 /** Of a 304. */
-export const knownHeaders = (etag: string) => ({ ...SAFE_HEADERS, etag })
+export const knownHeaders = (common: Record<string, string>, etag: string) => ({ ...common, etag })
 
 /** @param size bytes of the body */
-export const wholeHeaders = (etag: string, mime: string, size: number) => ({
-  ...SAFE_HEADERS,
+export const wholeHeaders = (common: Record<string, string>, etag: string, mime: string, size: number) => ({
+  ...common,
   etag,
   'content-length': String(size),
   'content-type': mime,

@@ -1,135 +1,83 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import { BlobDamaged } from '../../blobs/damaged.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
-import { problem } from '../../http/json-schema.ts'
-import type { Content, Delivery } from '../delivery.ts'
-import { derivativeName } from '../derivatives/rendering.ts'
-import { readLink, type LinkTarget } from '../link.ts'
+import type { Crowd } from '../crowd.ts'
+import type { Content, Delivery, Recipe } from '../delivery.ts'
+import type { LinkReader } from '../link-reader.ts'
+import { readLink } from '../link.ts'
 import { isLost } from '../lost.ts'
-import { formatOfExtension, isIdentity, parseModifiers, type ModifierFault } from '../modifiers/index.ts'
-import type { Plan } from '../modifiers/index.ts'
 import type { BlobRow } from '../queries.ts'
-import { EXAMPLE_HASH } from '../schemas.ts'
 import { NO_IMAGE } from './get.ts'
-import { knownHeaders, SAFE_HEADERS, wholeHeaders } from './link-headers.ts'
+import { knownHeaders, linkHeaders, wholeHeaders } from './link-headers.ts'
+import { refusalFor } from './link-refusals.ts'
+import { linkSchema, LOST_IMAGE } from './link-schema.ts'
 import { ReadyLinks } from './ready-links.ts'
 
-const LOST_IMAGE = 'Los datos de la imagen se perdieron, hay que subirla de nuevo'
-
-/** Pages repeat few modifiers many times: what they mean is worked out once. */
-const MAX_READ_MODIFIERS = 5_000
-
-const EXTENSIONS: Readonly<Record<string, readonly string[]>> = {
-  jpeg: ['jpg', 'jpeg'],
-  png: ['png'],
-  gif: ['gif'],
-  webp: ['webp'],
-  avif: ['avif'],
-  tiff: ['tif', 'tiff'],
-  svg: ['svg'],
+export interface LinkOptions {
+  readonly delivery: Delivery
+  readonly reader: LinkReader
+  /** Those for whom images are being made. */
+  readonly crowd: Crowd
+  /** Milliseconds since 1970. */
+  readonly now: () => number
 }
 
-/** What a link's modifier and extension come to. */
-type Wanted =
-  | { readonly kind: 'original' }
-  | { readonly kind: 'derivative'; readonly plan: Plan; readonly name: string }
-  | { readonly kind: 'fault'; readonly fault: ModifierFault }
-  /** The extension is of no format that can be made. */
-  | { readonly kind: 'none' }
-
-const IMAGE = { 'image/*': { schema: { type: 'string', format: 'binary' } } }
-
-export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
-  const read = new LRUCache<string, Wanted>({ max: MAX_READ_MODIFIERS })
-
-  function wanted({ extension, modifier }: LinkTarget, format: string): Wanted {
-    const key = JSON.stringify([format, extension, modifier])
-    const known = read.get(key)
-    if (known !== undefined) return known
-    const result = readWanted(extension, modifier, format)
-    // Faults are not kept: their texts have no bound but the address's own.
-    if (result.kind === 'original' || result.kind === 'derivative') read.set(key, result)
-    return result
-  }
-
+export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }: LinkOptions): void {
   const ready = new ReadyLinks(delivery)
   app.atOnce.add(`${app.prefix}/i/`, `${app.prefix}/i/*`, (link, request) => ready.find(link, request))
 
   const prefixLength = `${app.prefix}/i/`.length
-  const schema = {
-    tags: ['imagestore'],
-    operationId: 'get-link',
-    summary: 'A stored image, as uploaded or modified on the way',
-    description: 'No key. Answers `HEAD`, `Range` and conditional requests.',
-    params: {
-      type: 'object',
-      properties: {
-        '*': {
-          type: 'string',
-          description:
-            "The hash, with an extension or without; another format's extension converts. `&m=` and a preset or " +
-            'modifiers may follow directly.',
-          examples: [`${EXAMPLE_HASH}.webp&m=w_300`],
-        },
-      },
-    },
-    querystring: {
-      type: 'object',
-      properties: {
-        m: {
-          type: 'string',
-          description: 'The modifier, where it is not in the path',
-          examples: ['w_300,h_200,c_fill'],
-        },
-      },
-    },
-    response: {
-      200: { description: 'The image', content: IMAGE },
-      206: { description: 'The part of the image that `Range` asks for', content: IMAGE },
-      302: { description: 'The image is at the address in `Location`', type: 'null' },
-      304: { description: 'The image that the client has is the right one', type: 'null' },
-      400: problem('A modifier is unknown, repeated or out of range', 400, 'El modificador w_0 no es válido'),
-      404: problem('No such image', 404, NO_IMAGE),
-      410: problem('The bytes of the image are lost; whoever uploads them again heals it', 410, LOST_IMAGE),
-    },
-  }
 
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const link = (request.raw.url ?? '').slice(prefixLength)
     const target = readLink(link)
-    const blob = target === undefined ? undefined : await delivery.find(target.hash)
-    if (target === undefined || blob === undefined) throw new Refusal(404, NO_IMAGE)
-    const want = wanted(target, blob.format)
-    if (want.kind === 'none') throw new Refusal(404, NO_IMAGE)
-    if (want.kind === 'fault') throw new Refusal(400, describe(want.fault))
-    const name = want.kind === 'derivative' ? want.name : undefined
-    const etag = name === undefined ? `"${blob.hash}"` : `"${blob.hash}-${name.slice(0, 16)}"`
-    ready.note(link, { hash: target.hash, blobKey: blob.key, name, etag })
+    const image = target === undefined ? undefined : await delivery.images.find(target.hash)
+    if (target === undefined || image === undefined) throw new Refusal(404, NO_IMAGE)
+    const { blob } = image
+    const wanted = await reader.read(target, image, request.headers)
+    if (wanted.kind !== 'image') throw refusalFor(wanted)
+    const { recipe, varies, expires } = wanted
+    const etag = recipe === undefined ? `"${blob.hash}"` : `"${blob.hash}-${recipe.name.slice(0, 16)}"`
+    const common = linkHeaders(wanted, now())
+    // What ends, or depends on another image, is looked at anew each time.
+    if (expires === undefined && recipe?.mark === undefined) {
+      const meaning = {
+        hash: target.hash,
+        state: image.state,
+        blobKey: blob.key,
+        name: recipe?.name,
+        etag,
+        common,
+      }
+      ready.note(link, varies, request.headers, meaning)
+    }
+    // Another origin's answer may differ in what CORS says: that is in the header already.
+    if (varies.length > 0) common['vary'] = [reply.getHeader('vary') ?? [], ...varies].flat().join(', ')
     if (matches(request.headers['if-none-match'], etag)) {
-      return reply.code(304).headers(knownHeaders(etag)).send()
+      return reply.code(304).headers(knownHeaders(common, etag)).send()
     }
     if (isLost(blob.key)) throw new Refusal(410, LOST_IMAGE, { headers: { 'cache-control': 'no-store' } })
     const content =
-      want.kind === 'original' ? await delivery.original(blob) : await derivative(blob, want.plan, want.name)
+      recipe === undefined ? await delivery.original(blob) : await derivative(request, blob, recipe)
     if (content === undefined) throw await absence(blob)
-    if (content.kind === 'stream' && content.locate !== undefined && request.method === 'GET') {
+    const mayLocate = request.method === 'GET' && expires === undefined
+    if (content.kind === 'stream' && content.locate !== undefined && mayLocate) {
       const { url, seconds } = await content.locate()
       return reply
         .code(302)
-        .headers({ ...SAFE_HEADERS, 'cache-control': `public, max-age=${seconds}` })
+        .headers({ ...common, 'cache-control': `public, max-age=${seconds}` })
         .header('location', url)
         .send()
     }
     const size = content.kind === 'bytes' ? content.bytes.byteLength : blob.size
-    return sendContent(request, reply, content, size, etag, () => absence(blob))
+    return sendContent(request, reply, content, size, etag, common, () => absence(blob))
   }
 
-  app.route({ method: 'GET', url: '/i/*', schema, handler, exposeHeadRoute: false })
+  app.route({ method: 'GET', url: '/i/*', schema: linkSchema, handler, exposeHeadRoute: false })
   // The framework's own would announce a length of 0 for what has no body at hand: streams, 304.
-  app.route({ method: 'HEAD', url: '/i/*', schema: { ...schema, hide: true }, handler })
+  app.route({ method: 'HEAD', url: '/i/*', schema: { ...linkSchema, hide: true }, handler })
 
   /** What to say of a blob that is not in the store: it was deleted meanwhile, or else it should be there. */
   async function absence(blob: BlobRow): Promise<Error> {
@@ -137,12 +85,23 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
     return new Refusal(404, NO_IMAGE)
   }
 
-  async function derivative(blob: BlobRow, plan: Plan, name: string): Promise<Content | undefined> {
-    const derived = await delivery.derivative(blob, plan, name)
-    switch (derived?.kind) {
+  async function derivative(
+    request: FastifyRequest,
+    blob: BlobRow,
+    recipe: Recipe,
+  ): Promise<Content | undefined> {
+    const hot = delivery.atHand(blob.key, recipe.name)
+    if (hot !== undefined) return { kind: 'bytes', ...hot }
+    const made = await crowd.enter(request.ip, () => delivery.derivative(blob, recipe, request.signal))
+    if (made === undefined)
+      throw new Refusal(429, 'Demasiadas solicitudes', {
+        headers: { 'retry-after': '1', 'cache-control': 'no-store' },
+      })
+    const { result } = made
+    switch (result?.kind) {
       case undefined:
       case 'bytes':
-        return derived
+        return result
       case 'busy':
         throw new Overload()
       case 'damaged':
@@ -153,34 +112,13 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
   }
 }
 
-function readWanted(extension: string | undefined, modifier: string | undefined, format: string): Wanted {
-  const isOwn = extension === undefined || EXTENSIONS[format]?.includes(extension) === true
-  const asked = isOwn ? undefined : formatOfExtension(extension)
-  if (!isOwn && asked === undefined) return { kind: 'none' }
-  const parsed = parseModifiers(modifier ?? '', asked)
-  if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
-  const { plan } = parsed
-  if (isIdentity(plan)) return { kind: 'original' }
-  return { kind: 'derivative', plan, name: derivativeName(plan) }
-}
-
-function describe(fault: ModifierFault): string {
-  switch (fault.kind) {
-    case 'unknown':
-      return `El modificador ${fault.token} no existe`
-    case 'repeated':
-      return `El modificador ${fault.token} está repetido`
-    case 'range':
-      return `El modificador ${fault.token} no es válido: ${fault.takes}`
-  }
-}
-
 async function sendContent(
   request: FastifyRequest,
   reply: FastifyReply,
   content: Content,
   size: number,
   etag: string,
+  common: Record<string, string>,
   absence: () => Promise<Error>,
 ): Promise<FastifyReply> {
   const isHead = request.method === 'HEAD'
@@ -195,7 +133,7 @@ async function sendContent(
   const body = isHead ? undefined : await readPart(content, start, end, absence)
   // From here on nothing can fail: an error must not go out with headers that let it be kept for a year.
   if (range.kind === 'part') reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
-  return reply.headers(wholeHeaders(etag, content.mime, end - start + 1)).send(body)
+  return reply.headers(wholeHeaders(common, etag, content.mime, end - start + 1)).send(body)
 }
 
 async function readPart(

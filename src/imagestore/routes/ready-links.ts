@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { ReadyAnswer } from '../../http/at-once.ts'
 import { matches } from '../../http/conditional.ts'
@@ -8,53 +8,76 @@ import { knownHeaders, wholeHeaders } from './link-headers.ts'
 
 /** Links kept, less than a kilobyte each. */
 const MAX_LINKS = 20_000
-const MAX_LENGTH = 256
+const MAX_LENGTH = 512
 
 /** What a link was found to stand for. */
 interface Meaning {
   readonly hash: ImageHash
+  /** Of the image: when it is another one, the meaning may be. */
+  readonly state: string
   readonly blobKey: string
   /** Of the derivative; undefined for the original. */
   readonly name: string | undefined
   readonly etag: string
+  /** Headers of every answer. */
+  readonly common: Record<string, string>
 }
 
 interface Ready extends Meaning {
+  readonly kind: 'ready'
   readonly known: readonly string[]
   /** Made when the bytes are first at hand. */
   whole: readonly string[] | undefined
 }
 
+/** What the link means is up to these headers of the request too. */
+interface Varying {
+  readonly kind: 'varying'
+  readonly headers: readonly string[]
+}
+
 /**
- * Links that were answered before. What one means never changes as long as its hash stands for the same blob, which is
- * looked at each time: a key never comes back.
+ * Links that were answered before. What one means, and that it may be asked for, never changes as long as its image is in the
+ * same state, which is looked at each time.
  */
 export class ReadyLinks {
-  readonly #links = new LRUCache<string, Ready>({ max: MAX_LINKS })
+  readonly #links = new LRUCache<string, Ready | Varying>({ max: MAX_LINKS })
   readonly #delivery: Delivery
 
   constructor(delivery: Delivery) {
     this.#delivery = delivery
   }
 
-  note(link: string, meaning: Meaning): void {
-    if (link.length > MAX_LENGTH || this.#links.get(link)?.blobKey === meaning.blobKey) return
-    this.#links.set(link, { ...meaning, known: flat(knownHeaders(meaning.etag)), whole: undefined })
+  /** @param varies names of headers, in lower case */
+  note(link: string, varies: readonly string[], headers: IncomingHttpHeaders, meaning: Meaning): void {
+    const key = varies.length === 0 ? link : keyOf(link, varies, headers)
+    if (key.length > MAX_LENGTH) return
+    if (varies.length > 0) this.#links.set(link, { kind: 'varying', headers: varies })
+    const noted = this.#links.get(key)
+    if (noted?.kind === 'ready' && noted.state === meaning.state) return
+    const known = flat(knownHeaders(meaning.common, meaning.etag))
+    this.#links.set(key, { kind: 'ready', ...meaning, known, whole: undefined })
   }
 
   /** Undefined for whatever takes more than memory, and for ranges. */
   find(link: string, { headers }: IncomingMessage): ReadyAnswer | undefined {
-    const ready = this.#links.get(link)
-    if (ready === undefined || this.#delivery.known(ready.hash)?.key !== ready.blobKey) return undefined
+    const noted = this.#links.get(link)
+    const ready = noted?.kind === 'varying' ? this.#links.get(keyOf(link, noted.headers, headers)) : noted
+    if (ready?.kind !== 'ready' || this.#delivery.images.peek(ready.hash)?.state !== ready.state)
+      return undefined
     if (matches(headers['if-none-match'], ready.etag)) {
       return { status: 304, headers: ready.known, body: undefined }
     }
     if (headers.range !== undefined) return undefined
     const hot = this.#delivery.atHand(ready.blobKey, ready.name)
     if (hot === undefined) return undefined
-    ready.whole ??= flat(wholeHeaders(ready.etag, hot.mime, hot.bytes.byteLength))
+    ready.whole ??= flat(wholeHeaders(ready.common, ready.etag, hot.mime, hot.bytes.byteLength))
     return { status: 200, headers: ready.whole, body: hot.bytes }
   }
+}
+
+function keyOf(link: string, names: readonly string[], headers: IncomingHttpHeaders): string {
+  return `${link}\n${names.map((name) => headers[name] ?? '').join('\n')}`
 }
 
 const flat = (headers: Readonly<Record<string, string>>): readonly string[] => Object.entries(headers).flat()

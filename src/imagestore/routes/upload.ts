@@ -19,13 +19,15 @@ export interface UploadOptions {
   readonly tasks: Tasks
   /** Largest image, in bytes. */
   readonly maxBytes: number
+  /** Whether images are stored without their metadata. */
+  readonly strips: boolean
 }
 
 /** The largest body of an upload: base64 takes a third more, url-encoding and line breaks some more again. */
 export const maxBodyBytes = (maxImageBytes: number): number => 2 * maxImageBytes + 1024 * 1024
 
 export function uploadRoute(app: FastifyInstance, shared: EndpointShared, options: UploadOptions) {
-  const { store, tasks, maxBytes } = options
+  const { store, tasks, maxBytes, strips } = options
   bulkEndpoint(app, shared, {
     service: 'imagestore',
     methods: ['POST'],
@@ -46,7 +48,9 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
 
     async handle({ body, identify, request }) {
       const { contentType, bytes } = body
-      const upload = await tasks.run<Input, Output>(READ_UPLOAD, { contentType, bytes }, [bytes.buffer])
+      const upload = await tasks.run<Input, Output>(READ_UPLOAD, { contentType, bytes, strips }, [
+        bytes.buffer,
+      ])
       const { accountId } = await identify(upload.api)
       const { info, image } = upload
       if (info === undefined) throw new Refusal(401, NO_INFO)

@@ -9,6 +9,7 @@ import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
 import { hashOf, type ImageHash } from '../hash.ts'
 import type { ImageInfo } from '../queries.ts'
+import { strip } from '../strip/index.ts'
 
 const MAX_NAME_LENGTH = 1_024
 const MAX_MIME_LENGTH = 255
@@ -16,6 +17,8 @@ const MAX_MIME_LENGTH = 255
 export interface Input {
   readonly contentType: string | undefined
   readonly bytes: Uint8Array<ArrayBuffer>
+  /** Without metadata. */
+  readonly strips: boolean
 }
 
 export interface Output {
@@ -23,7 +26,7 @@ export interface Output {
   readonly api: string | undefined
   /** Undefined when it is missing or lacks something. */
   readonly info: ImageInfo | undefined
-  /** Undefined when it is missing or not base64. */
+  /** Undefined when it is missing, not base64, or is to be stripped and cannot be. */
   readonly image: { readonly bytes: Uint8Array<ArrayBuffer>; readonly hash: ImageHash } | undefined
 }
 
@@ -36,13 +39,16 @@ export default function readUpload(input: Input): Output {
   return {
     api: api?.kind === 'text' ? api.value : undefined,
     info: readInfo(fields.get('info'), image),
-    image: image?.kind === 'bytes' && image.bytes.byteLength > 0 ? ownCopy(image.bytes) : undefined,
+    image: image?.kind === 'bytes' ? imageOf(image.bytes, input.strips) : undefined,
   }
 }
 
-/** A view on the body cannot leave the thread without all of the body. */
-function ownCopy(view: Buffer): NonNullable<Output['image']> {
-  const bytes = new Uint8Array(view)
+/** What is stored is what is hashed: the same picture is one image, whatever was said beside it. */
+function imageOf(view: Buffer, strips: boolean): Output['image'] {
+  const kept = strips ? strip(view) : view
+  if (kept === undefined || kept.byteLength === 0) return undefined
+  // A view on the body cannot leave the thread without all of the body.
+  const bytes = new Uint8Array(kept)
   return { bytes, hash: hashOf(bytes) }
 }
 

@@ -4,7 +4,8 @@ import { gifStructure } from './gif.ts'
 import { jpegStructure } from './jpeg.ts'
 import { pngStructure } from './png.ts'
 import { tiffStructure } from './tiff.ts'
-import { plain, type Structure } from './structure.ts'
+import type { Structure } from './structure.ts'
+import { svgStructure } from './svg.ts'
 import { webpStructure } from './webp.ts'
 
 export type { Structure } from './structure.ts'
@@ -14,7 +15,7 @@ const readers = {
   gif: gifStructure,
   jpeg: jpegStructure,
   png: pngStructure,
-  svg: () => plain,
+  svg: svgStructure,
   tiff: tiffStructure,
   webp: webpStructure,
 } satisfies Record<ImageKind, (bytes: Buffer) => Structure>

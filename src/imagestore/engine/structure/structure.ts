@@ -8,7 +8,9 @@ export interface Structure {
   readonly buffered: boolean
   /** 16-bit gray without alpha, which Pillow clips to 8 bits where it keeps the high byte of other kinds. */
   readonly clipsGray: boolean
+  /** How long drawing takes cannot be told from the size: it may be seconds for a few bytes. */
+  readonly complex: boolean
 }
 
-export const plain: Structure = { complete: true, buffered: false, clipsGray: false }
+export const plain: Structure = { complete: true, buffered: false, clipsGray: false, complex: false }
 export const incomplete: Structure = { ...plain, complete: false }

@@ -4,9 +4,9 @@ import { outputFormats } from '../plan.ts'
 export const format: Modifier = {
   key: 'f',
   settles: ['format'],
-  takes: outputFormats.join(', '),
+  takes: ['auto', ...outputFormats].join(', '),
   parse: (value) => {
-    const format = value === 'jpeg' ? 'jpg' : oneOf(value, outputFormats)
+    const format = value === 'jpeg' ? 'jpg' : oneOf(value, ['auto', ...outputFormats])
     return format === undefined ? undefined : { format }
   },
 }

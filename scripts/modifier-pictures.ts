@@ -1,0 +1,196 @@
+/**
+ * Writes docs/modifiers.md and its pictures: what each modifier makes of one picture, made by the engine itself. Run again
+ * when rendering changes: `node scripts/modifier-pictures.ts`.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import sharp from 'sharp'
+import { createImageEngine, type DerivedImage } from '../src/imagestore/engine/index.ts'
+import { parseModifiers, usualGrammar } from '../src/imagestore/modifiers/index.ts'
+
+const FOLDER = new URL('../docs/images/modifiers/', import.meta.url)
+const PAGE = new URL('../docs/modifiers.md', import.meta.url)
+
+/** Hills, a sun and a house: it has an up, a left, edges, and something to look at. */
+const SCENE = `<svg xmlns="http://www.w3.org/2000/svg" width="480" height="320" viewBox="0 0 480 320">
+  <defs><linearGradient id="sky" x2="0" y2="1"><stop stop-color="#2b6cb0"/><stop offset="1" stop-color="#bee3f8"/></linearGradient></defs>
+  <rect width="480" height="320" fill="url(#sky)"/><circle cx="390" cy="70" r="36" fill="#f6e05e"/>
+  <path d="M0 230 120 120 230 220 330 140 480 240V320H0Z" fill="#2f855a"/><path d="M0 270 200 210 480 280V320H0Z" fill="#9ae6b4"/>
+  <rect x="96" y="196" width="72" height="60" fill="#fff5f5"/><path d="M84 200 132 156 180 200Z" fill="#c53030"/>
+  <rect x="122" y="222" width="20" height="34" fill="#744210"/></svg>`
+const MARK = `<svg xmlns="http://www.w3.org/2000/svg" width="240" height="80"><rect width="240" height="80" rx="40" fill="#1a202c"/>
+  <circle cx="44" cy="40" r="20" fill="#f6e05e"/><rect x="80" y="30" width="124" height="20" rx="10" fill="#fff"/></svg>`
+
+interface Group {
+  readonly title: string
+  readonly text: string
+  /** What is shown, each under its modifiers. */
+  readonly shown: readonly string[]
+  /** What they are made of. */
+  readonly from?: 'scene' | 'framed' | 'clear' | 'moving'
+}
+
+const groups: readonly Group[] = [
+  {
+    title: 'Width and height',
+    text: 'One side alone keeps the proportions.',
+    shown: ['w_160', 'h_60', 's_90x90', '90x90'],
+  },
+  {
+    title: 'Proportions',
+    text: 'Of the box that `c_…` fits the image to.',
+    shown: ['w_160,ar_1:1,c_fill', 'w_160,ar_16:9,c_fill'],
+  },
+  { title: 'Density', text: 'Width and height times so much.', shown: ['w_80', 'w_80,dpr_2'] },
+  {
+    title: 'Enlarging',
+    text: 'The picture is 240 wide: without `up` it does not grow.',
+    shown: ['w_280', 'w_280,up'],
+  },
+  {
+    title: 'How it fits',
+    text: 'A box of 140 × 140.',
+    shown: ['fit', 'fill', 'pad', 'crop', 'scale'].map(
+      (fit) => `s_140x140,c_${fit}${fit === 'pad' ? ',bg_edf2f7' : ''}`,
+    ),
+  },
+  {
+    title: 'What stays in a crop',
+    text: '',
+    shown: ['center', 'n', 'ne', 'e', 'se', 's', 'sw', 'w', 'nw', 'auto', 'entropy', 'xy_0.28_0.65'].map(
+      (point) => `s_90x90,c_${point === 'auto' || point === 'entropy' ? 'fill' : 'crop'},g_${point}`,
+    ),
+  },
+  {
+    title: 'Turning and mirroring',
+    text: '',
+    shown: ['w_120,r_90', 'w_120,r_180', 'w_120,r_270', 'w_120,flip', 'w_120,flop'],
+  },
+  { title: 'Trimming', text: 'A border of one colour goes.', shown: ['w_140', 'w_140,trim'], from: 'framed' },
+  {
+    title: 'Border and background',
+    text: 'The background also lies behind transparent parts.',
+    shown: ['w_120,pad_12', 'w_120,pad_12,bg_c53030', 'w_120,pad_12,bg_c5303080'],
+  },
+  {
+    title: 'Background of transparent parts',
+    text: '',
+    shown: ['w_120', 'w_120,bg_fc0', 'w_120,f_jpg'],
+    from: 'clear',
+  },
+  {
+    title: 'Format',
+    text: 'The same picture in as many bytes as it says.',
+    shown: ['w_160,f_jpg', 'w_160,f_webp', 'w_160,f_avif', 'w_160,f_png', 'w_160,f_gif'],
+  },
+  {
+    title: 'Quality',
+    text: '',
+    shown: ['w_160,f_jpg,q_5', 'w_160,f_jpg,q_40', 'w_160,f_jpg,q_auto', 'w_160,f_jpg,q_100'],
+  },
+  {
+    title: 'Blur, sharpness, colour',
+    text: '',
+    shown: ['w_140,blur_1', 'w_140,blur_6', 'w_140,sharpen', 'w_140,gray'],
+  },
+  { title: 'Blocks', text: '', shown: ['w_160,pixelate_4', 'w_160,pixelate_16'] },
+  { title: 'Corners', text: '', shown: ['w_140,rad_16,f_png', 's_120x120,c_fill,g_w,rad_max,f_png'] },
+  {
+    title: 'Watermark',
+    text: 'Named in the [settings](operations.md#presets-and-watermarks); here 40 percent wide, at the right bottom.',
+    shown: ['w_200,wm_logo'],
+  },
+  {
+    title: 'Animation',
+    text: 'Frames, delays and loops stay; `frame_N` takes one out.',
+    shown: ['w_120', 'w_120,gray', 'w_120,frame_0', 'w_120,frame_2'],
+    from: 'moving',
+  },
+  { title: 'Presets', text: '', shown: ['s', 'b', 't', 'm'] },
+]
+
+const folder = await mkdtemp(join(tmpdir(), 'catalejo-pictures-'))
+const engine = createImageEngine({ workers: 2 })
+try {
+  const paths = await sources()
+  await rm(FOLDER, { recursive: true, force: true })
+  await mkdir(FOLDER, { recursive: true })
+  const sections: string[] = []
+  for (const { title, text, shown, from = 'scene' } of groups) {
+    const cells: string[] = []
+    for (const modifier of shown) cells.push(await picture(paths[from], modifier, paths.mark, from))
+    sections.push(`## ${title}\n\n${text === '' ? '' : `${text}\n\n`}${cells.join('\n')}`)
+  }
+  await writeFile(PAGE, `${head()}\n${sections.join('\n\n')}\n`)
+} finally {
+  await engine.close()
+  await rm(folder, { recursive: true })
+}
+
+function head(): string {
+  return `# Modifiers in pictures
+
+What they take and in which order they work: [the API](api.md#modifiers). The pictures are made by the service's own engine from one of
+240 × 160 (\`node scripts/modifier-pictures.ts\`). \`f_auto\` makes one of the formats below, \`meta_keep\`, \`exp_\` and \`sig_\` change nothing that is seen.
+`
+}
+
+async function sources() {
+  const scene = sharp(Buffer.from(SCENE)).resize(240, 160)
+  const write = async (name: string, bytes: Buffer): Promise<string> => {
+    const path = join(folder, name)
+    await writeFile(path, bytes)
+    return path
+  }
+  const framed = scene.clone().extend({ top: 30, bottom: 30, left: 30, right: 30, background: '#ffffff' })
+  const clear = sharp(
+    Buffer.from(SCENE.replace('<rect width="480" height="320" fill="url(#sky)"/>', '')),
+  ).resize(240, 160)
+  const frames = await Promise.all(
+    [0, 120, 240].map((hue) => scene.clone().resize(120, 80).modulate({ hue }).png().toBuffer()),
+  )
+  const moving = sharp(frames, { join: { animated: true } }).gif({
+    delay: [400, 400, 400],
+    loop: 0,
+    colours: 32,
+  })
+  return {
+    scene: await write('scene.png', await scene.clone().png().toBuffer()),
+    framed: await write('framed.png', await framed.png().toBuffer()),
+    clear: await write('clear.png', await clear.png().toBuffer()),
+    moving: await write('moving.gif', await moving.toBuffer()),
+    mark: await write('mark.png', await sharp(Buffer.from(MARK)).png().toBuffer()),
+  }
+}
+
+/** The picture's line: itself, the modifiers and what came out. */
+async function picture(path: string, modifier: string, markPath: string, from: string): Promise<string> {
+  const made = await derive(
+    path,
+    /f_|frame_/.test(modifier) || from === 'moving' || from === 'clear' ? modifier : `${modifier},f_webp`,
+    markPath,
+  )
+  const kind = made.mime.replace('image/', '').replace('jpeg', 'jpg')
+  const name = `${from === 'scene' ? '' : `${from}-`}${modifier.replaceAll(/[^\w.]+/g, '-')}.${kind}`
+  await writeFile(new URL(name, FOLDER), made.bytes)
+  const told = /f_/.test(modifier) ? `, ${made.bytes.byteLength} bytes` : ''
+  return `- \`${modifier}\`: ${made.width} × ${made.height}${told}<br>![${modifier}](images/modifiers/${name})`
+}
+
+async function derive(path: string, modifier: string, markPath: string): Promise<DerivedImage> {
+  const parsed = parseModifiers(modifier, undefined, {
+    presets: usualGrammar.presets,
+    watermarks: new Set(['logo']),
+  })
+  if (!parsed.ok) throw new Error(`${modifier}: ${JSON.stringify(parsed.fault)}`)
+  const { format, ...plan } = parsed.plan
+  if (format === 'auto') throw new Error('f_auto is up to the client')
+  const mark =
+    plan.watermark === null
+      ? undefined
+      : { path: markPath, place: { at: 'se' as const, width: 40, margin: 4, opacity: 80 } }
+  const made = await engine.derive(path, { ...plan, format }, undefined, mark)
+  if (made.kind !== 'image') throw new Error(`${modifier}: ${JSON.stringify(made)}`)
+  return made
+}

@@ -1,0 +1,64 @@
+import { openDatabase } from '../context.ts'
+import { settleDelivery } from '../imagestore/access/settings.ts'
+import { sign, signedText } from '../imagestore/access/signature.ts'
+import { parseLink } from '../imagestore/link-reader.ts'
+import { readLink } from '../imagestore/link.ts'
+import { canonical } from '../imagestore/modifiers/index.ts'
+import { blobByHash } from '../imagestore/queries.ts'
+import { faultOf } from './account.ts'
+import { readOptions } from './options.ts'
+import { usageFault } from './usage.ts'
+
+const USAGE = 'sign takes LINK --account NAME [--expires SECONDS|DATE]'
+
+/** `catalejo sign '<id>[.<ext>][&m=…]' --account NAME`: prints the link, signed. Works beside a running service. */
+export async function signLink(args: readonly string[]): Promise<void> {
+  const options = readOptions(args, ['account', 'expires'])
+  if (options === undefined) return
+  const { config, own, positionals } = options
+  const { account, expires: until } = own
+  // A whole address may be given too.
+  const target = readLink((positionals[0] ?? '').replace(/^.*\/i\//, ''))
+  const expires = until === undefined ? undefined : readTime(until)
+  if (positionals.length !== 1 || account === undefined) return usageFault(USAGE)
+  if (target === undefined) return fail(`«${positionals[0]}» names no image: it takes what stands behind /i/`)
+  if (expires === null)
+    return fail(`--expires «${until}» is not valid, it takes seconds from now or a date to come`)
+  const database = await openDatabase(config).catch((error: unknown) =>
+    fail(`could not open the database: ${error instanceof Error ? error.message : String(error)}`),
+  )
+  if (database === undefined) return
+  try {
+    const blob = await database.first(blobByHash(target.hash))
+    if (blob === undefined) return fail(`there is no image ${target.hash}`)
+    const parsed = parseLink(target.extension, target.modifier, blob.format, config.imageSettings.grammar)
+    if (parsed === undefined) return fail(`images cannot be made into .${target.extension}`)
+    if (!parsed.ok) return fail(`«${parsed.fault.token}» in the modifier is not valid: ${parsed.fault.kind}`)
+    if (parsed.terms.expires !== undefined || parsed.terms.signature !== undefined)
+      return fail('the link is to have neither exp_ nor sig_: use --expires')
+    const settled = await settleDelivery(database, account, { secret: 'kept' })
+    if (settled.kind !== 'settled') return fail(faultOf(settled.kind, account))
+    const text = signedText(target.hash, parsed.plan, expires)
+    const terms = [
+      canonical(parsed.plan),
+      expires === undefined ? '' : `exp_${expires}`,
+      `sig_${sign(settled.secret ?? '', text)}`,
+    ]
+    const base = config.baseUrl === '' ? `http://${config.host}:${config.port}` : config.baseUrl
+    console.log(`${base}/i/${target.hash}&m=${terms.filter((term) => term !== '').join(',')}`)
+  } finally {
+    await database.close()
+  }
+}
+
+/** Seconds since 1970; null when it is no time to come. */
+function readTime(text: string): number | null {
+  const now = Math.floor(Date.now() / 1_000)
+  const time = /^\d{1,10}$/.test(text) ? now + Number(text) : Math.floor(Date.parse(text) / 1_000)
+  return time > now ? time : null
+}
+
+function fail(message: string): void {
+  console.error(`catalejo: ${message}`)
+  process.exitCode = 1
+}

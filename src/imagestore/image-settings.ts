@@ -1,0 +1,117 @@
+import { isImageHash, type ImageHash } from './hash.ts'
+import { parseModifiers, type Grammar } from './modifiers/index.ts'
+import { isName, NAME_TAKES } from './modifiers/names.ts'
+import { compassPoints, type Plan } from './modifiers/plan.ts'
+import { usualPresets } from './modifiers/presets.ts'
+import { modifiers } from './modifiers/registry.ts'
+
+/** Where a watermark lies and how large it is; `width` and `margin` in percent of the image's width. */
+export interface MarkPlace {
+  readonly at: (typeof compassPoints)[number]
+  readonly width: number
+  readonly margin: number
+  /** Percent. */
+  readonly opacity: number
+}
+
+export interface Watermark extends MarkPlace {
+  readonly image: ImageHash
+}
+
+/** What the settings file for images adds to the grammar of links. */
+export interface ImageSettings {
+  readonly grammar: Grammar
+  readonly watermarks: ReadonlyMap<string, Watermark>
+}
+
+export const usualImageSettings: ImageSettings = {
+  grammar: { presets: usualPresets, watermarks: new Set() },
+  watermarks: new Map(),
+}
+
+const MAX_NAMES = 1_000
+const MARK_FIELDS = ['image', 'at', 'width', 'margin', 'opacity']
+
+/** Reads the text of the settings file: all of its faults, one a line, or what it says. */
+export function readImageSettings(text: string): ImageSettings | { readonly faults: readonly string[] } {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch (error) {
+    return { faults: [`it is not JSON: ${error instanceof Error ? error.message : String(error)}`] }
+  }
+  const faults: string[] = []
+  const file = asObject(json)
+  if (file === undefined) return { faults: ['it takes an object with "presets" and "watermarks"'] }
+  for (const name of Object.keys(file)) {
+    if (name !== 'presets' && name !== 'watermarks')
+      faults.push(`"${name}" is not known, it takes "presets" and "watermarks"`)
+  }
+  const watermarks = new Map<string, Watermark>()
+  for (const [name, value] of members('watermarks')) {
+    const mark = readMark(name, value)
+    if (mark !== undefined) watermarks.set(name, mark)
+  }
+  // A preset may name a watermark that is wrong in itself: that is one fault, not two.
+  const names = new Set(Object.keys(asObject(file['watermarks']) ?? {}))
+  const presets = new Map(usualPresets)
+  for (const [name, value] of members('presets')) {
+    const fields = readPreset(name, value)
+    if (fields !== undefined) presets.set(name, fields)
+  }
+  if (faults.length > 0) return { faults }
+  return { grammar: { presets, watermarks }, watermarks }
+
+  function members(section: string): [name: string, value: unknown][] {
+    const value = file?.[section]
+    if (value === undefined) return []
+    const object = asObject(value)
+    const entries = Object.entries(object ?? {})
+    if (object === undefined) faults.push(`"${section}" takes an object`)
+    if (entries.length > MAX_NAMES) faults.push(`"${section}" takes up to ${MAX_NAMES} names`)
+    return entries.slice(0, MAX_NAMES).filter(([name]) => {
+      if (!isName(name)) faults.push(`${section}: "${name}" is no name, it takes ${NAME_TAKES}`)
+      return isName(name)
+    })
+  }
+
+  function readPreset(name: string, value: unknown): Partial<Plan> | undefined {
+    const fault = (what: string): undefined => void faults.push(`presets: "${name}" ${what}`)
+    if (usualPresets.has(name)) return fault('is the name of a built-in one')
+    if (modifiers.has(name) || /^\d+x\d+$/.test(name)) return fault('is a modifier by itself')
+    if (typeof value !== 'string' || value === '') return fault('takes the text of modifiers')
+    const parsed = parseModifiers(value, undefined, { presets: new Map(), watermarks: names })
+    if (!parsed.ok) {
+      const { fault: found } = parsed
+      return fault(`has «${found.token}», which is ${found.kind === 'range' ? 'not valid' : found.kind}`)
+    }
+    if (parsed.terms.expires !== undefined || parsed.terms.signature !== undefined)
+      return fault('takes neither exp_ nor sig_')
+    const set = new Map(Object.entries(parsed.plan))
+    return Object.fromEntries([...parsed.terms.settled].map((field) => [field, set.get(field)]))
+  }
+
+  function readMark(name: string, value: unknown): Watermark | undefined {
+    const fault = (what: string): undefined => void faults.push(`watermarks: "${name}" ${what}`)
+    const mark = asObject(value)
+    if (mark === undefined) return fault('takes an object with "image"')
+    const strange = Object.keys(mark).find((field) => !MARK_FIELDS.includes(field))
+    if (strange !== undefined) return fault(`has "${strange}", it takes ${MARK_FIELDS.join(', ')}`)
+    const { image, at = 'se', width = 25, margin = 3, opacity = 100 } = mark
+    if (typeof image !== 'string' || !isImageHash(image))
+      return fault('takes the hash of an image as "image"')
+    const point = compassPoints.find((one) => one === at)
+    if (point === undefined) return fault(`takes as "at" one of ${compassPoints.join(', ')}`)
+    if (!isPercent(width, 1)) return fault('takes a number from 1 to 100 as "width"')
+    if (!isPercent(margin, 0)) return fault('takes a number from 0 to 100 as "margin"')
+    if (!isPercent(opacity, 1)) return fault('takes a number from 1 to 100 as "opacity"')
+    return { image, at: point, width, margin, opacity }
+  }
+}
+
+const isPercent = (value: unknown, min: number): value is number =>
+  typeof value === 'number' && value >= min && value <= 100
+
+function asObject(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+}

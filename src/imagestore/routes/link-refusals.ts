@@ -1,0 +1,52 @@
+import { Refusal } from '../../core/errors.ts'
+import type { Wanted } from '../link-reader.ts'
+import type { ModifierFault } from '../modifiers/index.ts'
+import { NO_IMAGE } from './get.ts'
+
+const EXPIRED = 'El enlace venció'
+const FORGED = 'La firma del enlace no es válida'
+export const UNSIGNED = 'La imagen solo se entrega por enlaces firmados'
+const PRESETS_ONLY = 'La imagen solo se entrega sin modificar o en un tamaño con nombre'
+
+/** What is refused now may be allowed in a moment: nobody is to keep it. */
+const UNKEPT = { headers: { 'cache-control': 'no-store' } }
+
+/** What a client is told of a link that comes to nothing. */
+export function refusalFor(wanted: Exclude<Wanted, { kind: 'image' }>): Refusal {
+  switch (wanted.kind) {
+    case 'no-format':
+      return new Refusal(404, NO_IMAGE)
+    case 'fault':
+      return new Refusal(400, describe(wanted.fault))
+    case 'no-watermark':
+      return new Refusal(
+        400,
+        `El modificador wm_${wanted.name} no es válido: su imagen no es de la misma aplicación`,
+        UNKEPT,
+      )
+    case 'refused':
+      switch (wanted.access.kind) {
+        case 'expired':
+          return new Refusal(410, EXPIRED, UNKEPT)
+        case 'forged':
+          return new Refusal(403, FORGED, UNKEPT)
+        case 'unsigned':
+          return new Refusal(403, UNSIGNED, UNKEPT)
+        case 'no-preset':
+          return new Refusal(403, PRESETS_ONLY, UNKEPT)
+      }
+  }
+}
+
+function describe(fault: ModifierFault): string {
+  switch (fault.kind) {
+    case 'unknown':
+      return `El modificador ${fault.token} no existe`
+    case 'repeated':
+      return `El modificador ${fault.token} está repetido`
+    case 'range':
+      return `El modificador ${fault.token} no es válido: ${fault.takes}`
+    case 'last':
+      return `El modificador ${fault.token} no es válido: va al final`
+  }
+}

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { catalejo } from '../support/cli.ts'
+import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
+import { startService } from '../support/service.ts'
+
+test('an owner closes the images of an application, and signs links to them, beside a running service', async () => {
+  await using service = await startService()
+  const client = new ImageClient(service.url, service.imageKey)
+  const photo = await gradient(60, 40).jpeg().toBuffer()
+  const hash = expectedHash(photo)
+  await client.upload(photo)
+  const { databaseUrl } = service.app.context.config
+  const place = ['--data', service.data, '--database-url', databaseUrl]
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await catalejo([...args, ...place])
+    return { code, stdout, stderr }
+  }
+  const said = (stdout: string) => ({ code: 0, stdout, stderr: '' })
+  const failed = (stderr: string) => ({ code: 1, stdout: '', stderr: `catalejo: ${stderr}\n` })
+  const sign = async (...args: string[]) => {
+    const { stdout, stderr } = await run('sign', ...args, '--account', 'fotos', '--base-url', service.url)
+    assert.equal(stderr, '')
+    return stdout.trim()
+  }
+
+  assert.deepEqual(await run('account', 'list'), said('fotos\topen\tno signing secret\n'))
+  assert.deepEqual(await run('account', 'set', 'fotos', '--delivery', 'signed'), said('fotos\tsigned\n'))
+  assert.deepEqual(await run('account', 'list'), said('fotos\tsigned\thas a signing secret\n'))
+  assert.equal((await client.link(hash)).status, 403)
+
+  const plain = await sign(hash)
+  assert.match(plain, new RegExp(`^${service.url}/i/${hash}&m=sig_[\\w-]{22}$`))
+  assert.ok((await bytesOf(await fetch(plain))).equals(photo))
+  const small = await sign(`${hash}.webp&m=h_20,w_30,c_fit`, '--expires', '3600')
+  assert.match(small, new RegExp(`^${service.url}/i/${hash}&m=w_30,h_20,f_webp,exp_\\d{10},sig_[\\w-]{22}$`))
+  assert.equal((await fetch(small)).status, 200)
+  assert.equal(
+    (await fetch(await sign(`${service.url}/i/${hash}&m=thumb`, '--expires', '2090-01-01'))).status,
+    200,
+  )
+
+  const secret = await run('account', 'secret', 'fotos')
+  assert.match(secret.stdout, /^[\w-]{43}\n$/)
+  assert.deepEqual(await run('account', 'secret', 'fotos'), secret)
+  assert.notDeepEqual(await run('account', 'secret', 'fotos', '--new'), secret)
+  assert.equal((await fetch(plain)).status, 403)
+  assert.equal((await fetch(await sign(hash))).status, 200)
+
+  assert.deepEqual(
+    await run('account', 'set', 'nadie', '--delivery', 'open'),
+    failed('there is no account «nadie»'),
+  )
+  const other = failed('the account «grupo» is of domainwatch')
+  assert.deepEqual(await run('account', 'set', 'grupo', '--delivery', 'open'), other)
+  assert.deepEqual(await run('sign', hash, '--account', 'grupo'), other)
+  const signs = (...args: string[]) => run('sign', ...args, '--account', 'fotos')
+  const takes = 'names no image: it takes what stands behind /i/'
+  assert.deepEqual(await signs('nothing'), failed(`«nothing» ${takes}`))
+  assert.deepEqual(await signs('a'.repeat(32)), failed(`there is no image ${'a'.repeat(32)}`))
+  assert.deepEqual(await signs(`${hash}.bmp`), failed('images cannot be made into .bmp'))
+  assert.deepEqual(await signs(`${hash}&m=w_0`), failed('«w_0» in the modifier is not valid: range'))
+  assert.deepEqual(
+    await signs(hash, '--expires', '2020-01-01'),
+    failed('--expires «2020-01-01» is not valid, it takes seconds from now or a date to come'),
+  )
+  const usage = await run('account', 'set', 'fotos', '--delivery', 'closed')
+  assert.deepEqual([usage.code, usage.stdout], [2, ''])
+})

@@ -1,0 +1,163 @@
+/** The whole grammar of modifiers, by property, through the public door. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import fc from 'fast-check'
+import sharp from 'sharp'
+import { animation, answerOf, bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const side = fc.integer({ min: 1, max: 120 })
+const word = (...texts: string[]) => fc.constantFrom(...texts)
+/** One token of each family, as a link may have it. */
+const families: readonly fc.Arbitrary<string>[] = [
+  side.map((n) => `w_${n}`),
+  side.map((n) => `h_${n}`),
+  word('ar_4:3', 'ar_1:100', 'ar_100:1'),
+  word('dpr_1', 'dpr_1.125', 'dpr_4'),
+  word('up'),
+  word('c_fit', 'c_fill', 'c_pad', 'c_crop', 'c_scale'),
+  word('g_center', 'g_nw', 'g_s', 'g_auto', 'g_entropy', 'g_xy_0_1', 'g_xy_0.3_0.6'),
+  word('r_90', 'r_180', 'r_270'),
+  word('flip'),
+  word('flop'),
+  word('trim'),
+  word('pad_1', 'pad_9'),
+  word('bg_f0a', 'bg_010203', 'bg_01020380'),
+  word('f_webp', 'f_avif', 'f_jpg', 'f_png', 'f_gif', 'f_auto'),
+  word('q_1', 'q_80', 'q_100', 'q_auto'),
+  word('blur_0.3', 'blur_2.5', 'blur_100'),
+  word('sharpen'),
+  word('gray'),
+  word('pixelate_2', 'pixelate_512'),
+  word('rad_3', 'rad_8192', 'rad_max'),
+  word('frame_0', 'frame_1', 'frame_9999'),
+  word('meta_keep'),
+  word('s', 'b', 'thumb', 'p_m'),
+  word('exp_4000000000'),
+]
+const modifier = fc
+  .tuple(...families.map((family) => fc.option(family, { nil: undefined, freq: 2 })))
+  .map((tokens) => tokens.filter((token) => token !== undefined))
+  .chain((tokens) => fc.tuple(fc.constant(tokens), fc.shuffledSubarray(tokens, { minLength: tokens.length })))
+
+const svg =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"><circle r="30" fill="#369"/></svg>'
+const cmyk = gradient(60, 40).toColourspace('cmyk').withIccProfile('cmyk').jpeg()
+const images: readonly (readonly [name: string, bytes: Buffer])[] = [
+  ['JPEG', await gradient(60, 40).jpeg().toBuffer()],
+  ['turned JPEG', await gradient(40, 60).jpeg().withMetadata({ orientation: 6 }).toBuffer()],
+  ['CMYK JPEG', await cmyk.toBuffer()],
+  ['PNG of 16 bits', await gradient(60, 40).toColourspace('rgb16').png().toBuffer()],
+  ['PNG with a palette', await gradient(60, 40).png({ palette: true }).toBuffer()],
+  ['PNG with alpha', await gradient(60, 40).ensureAlpha(0.5).png().toBuffer()],
+  ['gray PNG', await gradient(60, 40).toColourspace('b-w').png().toBuffer()],
+  ['one pixel', await gradient(1, 1).png().toBuffer()],
+  ['line', await gradient(300, 1).png().toBuffer()],
+  ['animated GIF', await (await animation(60, 40, ['#f00', '#0f0', '#00f'])).gif().toBuffer()],
+  ['animated WebP', await (await animation(60, 40, ['#f00', '#0f0', '#00f'])).webp().toBuffer()],
+  ['AVIF', await gradient(60, 40).avif().toBuffer()],
+  ['TIFF', await gradient(60, 40).tiff().toBuffer()],
+  ['SVG', Buffer.from(svg)],
+]
+
+/** What the contract promises of a photograph of 60 × 40 for sizes alone, worked out apart from the service's own code. */
+function promised(w: number, h: number, fit: string, up: boolean): readonly [number, number] {
+  const least = (a: number, b: number) => (up ? a : Math.min(a, b))
+  const whole = (n: number) => Math.max(1, Math.round(n))
+  switch (fit) {
+    case 'fit': {
+      const scale = least(Math.min(w / 60, h / 40), 1)
+      return [whole(60 * scale), whole(40 * scale)]
+    }
+    case 'fill': {
+      const scale = up ? 1 : Math.min(1, 60 / w, 40 / h)
+      return [whole(w * scale), whole(h * scale)]
+    }
+    case 'pad':
+      return [w, h]
+    case 'crop':
+      return [Math.min(w, 60), Math.min(h, 40)]
+    default:
+      return [least(w, 60), least(h, 40)]
+  }
+}
+
+suite('the grammar of modifiers', () => {
+  let service: TestService
+  let client: ImageClient
+
+  before(async () => {
+    // Each is made anew, so that equal bytes come from equal plans and not from a cache.
+    service = await startService({ flags: { 'derivative-cache': '0', 'memory-cache': '0' } })
+    client = new ImageClient(service.url, service.imageKey)
+    for (const [, bytes] of images) assert.equal((await client.upload(bytes)).status, 200)
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  for (const [name, bytes] of images) {
+    test(`${name}: whatever is asked for is made, or refused by name, whatever the order`, () =>
+      fc.assert(
+        fc.asyncProperty(modifier, async ([tokens, shuffled]) => {
+          const link = `${expectedHash(bytes)}&m=`
+          const first = await client.link(link + tokens.join(','))
+          const other = await client.link(link + shuffled.join(','))
+          assert.equal(other.status, first.status)
+          assert.ok(first.status === 200 || first.status === 400, `${first.status}: ${tokens.join(',')}`)
+          if (first.status === 400) {
+            const { body } = await answerOf(first)
+            assert.match(String(body['msg']), /^El modificador dpr_4 no es válido/)
+            return other.body?.cancel()
+          }
+          assert.equal(other.headers.get('etag'), first.headers.get('etag'))
+          const made = await bytesOf(first)
+          assert.ok((await bytesOf(other)).equals(made))
+          // The original of an SVG may come, where nothing else was asked for.
+          const { width, height, pageHeight } = await sharp(made).metadata()
+          assert.ok(width >= 1 && (pageHeight ?? height) >= 1)
+          assert.ok(width <= 8_192 && (pageHeight ?? height) <= 8_192)
+        }),
+        { numRuns: 5 },
+      ))
+  }
+
+  test('sizes are as promised, to the pixel', () =>
+    fc.assert(
+      fc.asyncProperty(
+        side,
+        side,
+        word('fit', 'fill', 'pad', 'crop', 'scale'),
+        fc.boolean(),
+        async (w, h, fit, up) => {
+          const [, photo] = images[0] ?? []
+          assert.ok(photo !== undefined)
+          const link = `${expectedHash(photo)}&m=w_${w},h_${h},c_${fit}${up ? ',up' : ''}`
+          const { width, height } = await sharp(await bytesOf(await client.link(link))).metadata()
+          assert.deepEqual([width, height], promised(w, h, fit, up), link)
+        },
+      ),
+      { numRuns: 40 },
+    ))
+
+  test('no text is answered by a fault of ours', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.string({ unit: 'binary', maxLength: 60 }),
+          fc
+            .array(
+              word('w_', '9', ',', '_', '.', 'webp', 'sig_', 'exp_', 'p_', 'g_xy_', 'x', '%', '&m=', '?'),
+              { maxLength: 12 },
+            )
+            .map((parts) => parts.join('')),
+        ),
+        async (text) => {
+          const [, photo] = images[0] ?? []
+          assert.ok(photo !== undefined)
+          const response = await client.link(`${expectedHash(photo)}&m=${encodeURIComponent(text)}`)
+          await response.body?.cancel()
+          assert.ok(response.status < 500, `${response.status}: ${text}`)
+        },
+      ),
+      { numRuns: 100 },
+    ))
+})

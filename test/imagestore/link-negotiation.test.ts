@@ -1,0 +1,157 @@
+/** `f_auto`: what the client's headers make of a link, and what is said of it to caches. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import sharp from 'sharp'
+import { animation, bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const photo = await gradient(600, 400).jpeg({ quality: 95 }).toBuffer()
+const still = await gradient(60, 40).webp().toBuffer()
+const gif = await (await animation(60, 40, ['#f00', '#0f0', '#00f'])).gif().toBuffer()
+const CHROME = 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8'
+
+const byAccept: readonly (readonly [accept: string | undefined, mime: string])[] = [
+  [CHROME, 'image/avif'],
+  ['image/webp,*/*', 'image/webp'],
+  ['IMAGE/WebP', 'image/webp'],
+  // Not named, so perhaps not understood.
+  ['*/*', 'image/jpeg'],
+  ['image/*', 'image/jpeg'],
+  [undefined, 'image/jpeg'],
+  ['', 'image/jpeg'],
+  ['text/html', 'image/jpeg'],
+  ['image/avif;q=0,image/webp', 'image/webp'],
+  ['image/avif;q=0.5,image/webp;q=0.9', 'image/webp'],
+  ['image/avif;q=0.9, image/webp;q=0.9', 'image/avif'],
+  ['image/jpeg,image/avif;q=0.9,image/webp;q=0.9', 'image/jpeg'],
+  ['image/avif;q=nonsense,image/webp', 'image/webp'],
+  ['image/avif;v=1;q=0.1,image/*;q=0.2', 'image/jpeg'],
+  [',;,=;q=', 'image/jpeg'],
+]
+
+/** What hints make of a modifier: width, and what the client is told of the density. */
+const byHints: readonly (readonly [
+  modifier: string,
+  headers: Record<string, string>,
+  width: number,
+  dpr: string | null,
+])[] = [
+  ['w_100,f_auto', { 'sec-ch-dpr': '2' }, 200, '2'],
+  ['w_100,f_auto', { dpr: '1.5' }, 150, '1.5'],
+  ['w_100,f_auto', { 'sec-ch-dpr': '3', dpr: '1' }, 300, '3'],
+  ['h_100,f_auto', { dpr: '2' }, 300, '2'],
+  ['w_100,f_auto', { dpr: '9' }, 400, '4'],
+  ['w_100,f_auto', { dpr: '0.5' }, 100, '1'],
+  ['w_100,f_auto', { dpr: 'two' }, 100, null],
+  ['w_100,f_auto', { dpr: '-1' }, 100, null],
+  // The link says it by itself.
+  ['w_100,dpr_2,f_auto', { dpr: '3' }, 200, null],
+  ['f_auto', { dpr: '2' }, 600, null],
+  ['f_auto', { 'sec-ch-width': '250' }, 250, null],
+  ['f_auto', { width: '250.2', dpr: '2' }, 251, '2'],
+  ['h_100,f_auto', { width: '60' }, 60, null],
+  ['w_100,f_auto', { width: '250' }, 100, null],
+  ['f_auto', { width: '9999999' }, 600, null],
+  ['f_auto', { width: '99999' }, 600, null],
+  ['f_auto', { width: '0' }, 600, null],
+  ['w_100,f_auto', { dpr: '2', 'save-data': 'on' }, 100, null],
+  // Without f_auto a link means one thing.
+  ['w_100', { dpr: '2', width: '50', 'save-data': 'on', accept: CHROME }, 100, null],
+]
+
+suite('f_auto', () => {
+  let service: TestService
+  let client: ImageClient
+
+  before(async () => {
+    service = await startService()
+    client = new ImageClient(service.url, service.imageKey)
+    for (const bytes of [photo, still, gif]) await client.upload(bytes)
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  const ask = (bytes: Buffer, modifier: string, headers: Record<string, string>, init: RequestInit = {}) =>
+    client.link(`${expectedHash(bytes)}&m=${modifier}`, { ...init, headers })
+
+  for (const [accept, mime] of byAccept) {
+    test(`Accept: ${accept} takes ${mime}`, async () => {
+      // What is sent without it, `fetch` sends with its own.
+      const response = await ask(photo, 'w_60,f_auto', { accept: accept ?? '*/*' })
+      assert.equal(response.status, 200)
+      assert.equal(response.headers.get('content-type'), mime)
+      assert.match(response.headers.get('vary') ?? '', /^accept, save-data/)
+      const { width, height } = await sharp(await bytesOf(response)).metadata()
+      assert.deepEqual([width, height], [60, 40])
+    })
+  }
+
+  for (const [modifier, headers, wanted, dpr] of byHints) {
+    test(`${modifier} with ${JSON.stringify(headers)} is ${wanted} wide`, async () => {
+      const response = await ask(photo, modifier, headers)
+      assert.equal(response.status, 200)
+      const { width } = await sharp(await bytesOf(response)).metadata()
+      assert.deepEqual([width, response.headers.get('content-dpr')], [wanted, dpr])
+    })
+  }
+
+  test('what a link varies by is all that has a say, and nothing where it says all', async () => {
+    const varies = async (modifier: string) => (await ask(photo, modifier, {})).headers.get('vary')
+    assert.equal(await varies('w_60,dpr_2,f_auto'), 'accept, save-data')
+    assert.equal(await varies('w_60,f_auto'), 'accept, save-data, sec-ch-dpr, dpr')
+    assert.equal(await varies('f_auto'), 'accept, save-data, sec-ch-dpr, dpr, sec-ch-width, width')
+    assert.equal(await varies('w_60'), null)
+    assert.equal(await varies('w_60,f_webp'), null)
+  })
+
+  test('each outcome has a tag of its own, and is known again by it alone', async () => {
+    const avif = await ask(photo, 'w_60,f_auto', { accept: CHROME })
+    const jpeg = await ask(photo, 'w_60,f_auto', {})
+    const [tag = '', other = ''] = [avif, jpeg].map((response) => response.headers.get('etag') ?? '')
+    assert.notEqual(tag, other)
+    // The same as asked for by name.
+    assert.equal((await ask(photo, 'f_avif,w_60', {})).headers.get('etag'), tag)
+    for (let times = 0; times < 3; times++) {
+      const known = await ask(photo, 'w_60,f_auto', { accept: CHROME, 'if-none-match': tag })
+      assert.deepEqual([known.status, known.headers.get('vary')], [304, avif.headers.get('vary')])
+      const unknown = await ask(photo, 'w_60,f_auto', { 'if-none-match': tag })
+      assert.deepEqual([unknown.status, unknown.headers.get('content-type')], [200, 'image/jpeg'])
+    }
+  })
+
+  test('HEAD and ranges are of the outcome', async () => {
+    const whole = await bytesOf(await ask(photo, 'w_60,f_auto', { accept: 'image/webp' }))
+    const head = await ask(photo, 'w_60,f_auto', { accept: 'image/webp' }, { method: 'HEAD' })
+    assert.equal(head.headers.get('content-length'), String(whole.byteLength))
+    const part = await ask(photo, 'w_60,f_auto', { accept: 'image/webp', range: 'bytes=0-3' })
+    assert.deepEqual([part.status, await part.text()], [206, 'RIFF'])
+  })
+
+  test('an animation goes on moving', async () => {
+    const moving = await ask(gif, 'w_30,f_auto', { accept: CHROME })
+    assert.equal(moving.headers.get('content-type'), 'image/webp')
+    assert.equal((await sharp(await bytesOf(moving)).metadata()).pages, 3)
+    const one = await ask(gif, 'w_30,frame_1,f_auto', { accept: CHROME })
+    assert.equal(one.headers.get('content-type'), 'image/avif')
+  })
+
+  test('what is the right format already is sent as it was uploaded', async () => {
+    const same = await ask(still, 'f_auto', { accept: 'image/webp' })
+    assert.ok((await bytesOf(same)).equals(still))
+    assert.equal(same.headers.get('etag'), `"${expectedHash(still)}"`)
+    assert.ok((await bytesOf(await ask(photo, 'f_auto', {}))).equals(photo))
+  })
+
+  test('who saves data gets less of it, unless the link says how much', async () => {
+    const size = async (modifier: string, headers: Record<string, string>) =>
+      (await bytesOf(await ask(photo, modifier, headers))).byteLength
+    const on = { 'save-data': 'on' }
+    for (const accept of ['image/avif', 'image/webp', '*/*']) {
+      assert.ok(
+        (await size('w_300,f_auto', { accept, ...on })) < (await size('w_300,f_auto', { accept })),
+        accept,
+      )
+    }
+    assert.equal(await size('w_300,q_90,f_auto', on), await size('w_300,q_90,f_auto', {}))
+    assert.equal(await size('w_300,f_auto', { 'save-data': 'off' }), await size('w_300,f_auto', {}))
+  })
+})

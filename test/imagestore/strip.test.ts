@@ -1,0 +1,147 @@
+/** What images say beside the picture: gone from derivatives, and from originals where the service is told so. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import sharp, { type Sharp } from 'sharp'
+import { animation, bytesOf, expectedHash, gradient, ImageClient, pngChunk } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const SECRET = 'Calle Falsa 742'
+const EXIF = {
+  IFD0: { Copyright: SECRET, Software: SECRET },
+  IFD3: {
+    GPSLatitudeRef: 'S',
+    GPSLatitude: '33/1 26/1 0/1',
+    GPSLongitudeRef: 'W',
+    GPSLongitude: '70/1 39/1 0/1',
+  },
+}
+const XMP = `<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/" dc:rights="${SECRET}"/></rdf:RDF></x:xmpmeta><?xpacket end="w"?>`
+
+const tagged = (image: Sharp, orientation: number) =>
+  image.withMetadata({ orientation }).withExif(EXIF).withXmp(XMP).withIccProfile('p3')
+
+/** A JPEG with a comment, a picture behind its end, and a comment between its scans. */
+async function crowdedJpeg(): Promise<Buffer> {
+  const jpeg = await tagged(gradient(60, 40), 6).jpeg({ progressive: true }).toBuffer()
+  const comment = Buffer.concat([Buffer.from([0xff, 0xfe, 0, SECRET.length + 2]), Buffer.from(SECRET)])
+  const secondScan = jpeg.indexOf(Buffer.from([0xff, 0xda]), jpeg.indexOf(Buffer.from([0xff, 0xda])) + 2)
+  return Buffer.concat([
+    jpeg.subarray(0, 2),
+    comment,
+    jpeg.subarray(2, secondScan),
+    comment,
+    jpeg.subarray(secondScan),
+    await tagged(gradient(30, 20), 1).jpeg().toBuffer(),
+  ])
+}
+
+async function commentedPng(): Promise<Buffer> {
+  const png = await tagged(gradient(60, 40), 6).png().toBuffer()
+  const text = pngChunk('tEXt', Buffer.from(`Comment\0${SECRET}`, 'latin1'))
+  return Buffer.concat([png.subarray(0, 33), text, png.subarray(33), Buffer.from(SECRET)])
+}
+
+async function commentedGif(): Promise<Buffer> {
+  const gif = await (await animation(60, 40, ['#f00', '#0f0'])).gif({ loop: 3, delay: [100, 200] }).toBuffer()
+  const comment = Buffer.concat([Buffer.from([0x21, 0xfe, SECRET.length]), Buffer.from(`${SECRET}\0`)])
+  return Buffer.concat([gif.subarray(0, -1), comment, gif.subarray(-1)])
+}
+
+const images: readonly (readonly [name: string, bytes: Buffer])[] = [
+  ['JPEG', await tagged(gradient(60, 40), 6).jpeg().toBuffer()],
+  ['crowded JPEG', await crowdedJpeg()],
+  [
+    'CMYK JPEG',
+    await tagged(gradient(60, 40).toColourspace('cmyk'), 3).withIccProfile('cmyk').jpeg().toBuffer(),
+  ],
+  ['PNG', await commentedPng()],
+  ['WebP', await tagged(gradient(60, 40), 6).webp().toBuffer()],
+  ['AVIF', await tagged(gradient(60, 40), 1).avif().toBuffer()],
+  ['TIFF', await tagged(gradient(60, 40), 6).tiff().toBuffer()],
+  ['GIF', await commentedGif()],
+]
+
+const holdsSecret = (bytes: Buffer) =>
+  bytes.includes(SECRET) || bytes.includes('GPS') || bytes.includes('xmpmeta')
+
+for (const strips of [false, true]) {
+  suite(`CATALEJO_STRIP=${strips ? 1 : 0}`, () => {
+    let service: TestService
+    let client: ImageClient
+
+    before(async () => {
+      service = await startService({ flags: { strip: strips ? '1' : '0' } })
+      client = new ImageClient(service.url, service.imageKey)
+    })
+    after(() => service[Symbol.asyncDispose]())
+
+    for (const [name, bytes] of images) {
+      test(name, async () => {
+        assert.ok(holdsSecret(bytes))
+        const { status, body } = await client.upload(bytes)
+        assert.equal(status, 200)
+        const hash = String(body['hash'])
+        const original = await bytesOf(await client.link(hash))
+        assert.equal(hash, expectedHash(original))
+        assert.equal(body['size'], original.byteLength)
+        if (!strips) assert.ok(original.equals(bytes))
+        else {
+          assert.equal(holdsSecret(original), false)
+          const [was, is] = await Promise.all([sharp(bytes).metadata(), sharp(original).metadata()])
+          assert.deepEqual(
+            [
+              is.width,
+              is.height,
+              is.pages,
+              is.delay,
+              is.loop,
+              is.orientation ?? 1,
+              is.space,
+              is.icc?.byteLength,
+            ],
+            [
+              was.width,
+              was.height,
+              was.pages,
+              was.delay,
+              was.loop,
+              was.orientation ?? 1,
+              was.space,
+              was.icc?.byteLength,
+            ],
+          )
+          const pixels = (of: Buffer) =>
+            sharp(of, { animated: name === 'GIF' })
+              .raw()
+              .toBuffer()
+          assert.ok((await pixels(original)).equals(await pixels(bytes)))
+          // Once more changes nothing.
+          assert.equal((await client.upload(original)).body['hash'], hash)
+        }
+        for (const format of ['jpg', 'png', 'webp', 'avif', 'gif']) {
+          const made = await bytesOf(await client.link(`${hash}&m=w_30,f_${format}`))
+          assert.equal(holdsSecret(made), false, format)
+          const { exif, xmp, width, height } = await sharp(made).metadata()
+          assert.deepEqual([exif, xmp], [undefined, undefined], format)
+          const { width: seenWidth, height: seenHeight } = body
+          assert.equal(width, Number(seenWidth) < 30 ? seenWidth : 30)
+          assert.equal(height, Math.round((Number(seenHeight) * 30) / Number(seenWidth)))
+        }
+        const kept = await bytesOf(await client.link(`${hash}&m=w_30,f_webp,meta_keep`))
+        if (name !== 'GIF') assert.equal(holdsSecret(kept), !strips)
+      })
+    }
+
+    test('what is damaged is refused', async () => {
+      const [, jpeg] = images[0] ?? []
+      assert.ok(jpeg !== undefined)
+      for (const bytes of [
+        jpeg.subarray(0, 30),
+        jpeg.subarray(0, -200),
+        Buffer.from('\xff\xd8\xff\xff\xff\xff', 'latin1'),
+      ]) {
+        assert.equal((await client.upload(bytes)).status, 401)
+      }
+    })
+  })
+}
