@@ -9,6 +9,12 @@ switch (name) {
   case 'key':
     await (await import('./cli/key.ts')).key(args)
     break
+  case 'account':
+    await (await import('./cli/account.ts')).account(args)
+    break
+  case 'images':
+    await (await import('./cli/images.ts')).images(args)
+    break
   case 'import':
     await (await import('./cli/import.ts')).importFiles(args)
     break

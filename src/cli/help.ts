@@ -10,6 +10,12 @@ catalejo key create --account NAME --service domainwatch|imagestore
                                            make a key (and the account) and print it
 catalejo key list                          keys, without what is secret
 catalejo key revoke ID                     revoke a key, at once
+catalejo account set NAME [--max-bytes N|none] [--max-images N|none]
+                                           what an application may hold; counts from the next upload on
+catalejo images import FOLDER|FILE.ndjson --account NAME [--restart]
+                                           store the images of a folder, or those that a list names
+catalejo images export FOLDER --account NAME
+                                           write an application's images, and a list that imports them again
 catalejo import [--account NAME] [--format registrations|deletions|csv|ndjson] [--dry-run] [--restart] FILE…
                                            load the registry's lists or an export; - is standard input
 catalejo export [--format csv|ndjson]      write every record to standard output

@@ -84,6 +84,8 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     imageMemory: read(settings.imageMemory),
     imageTimeout: read(settings.imageTimeout),
     memoryCache: read(settings.memoryCache),
+    similarMemory: read(settings.similarMemory),
+    ipDays: read(settings.ipDays),
     changesDays: read(settings.changesDays),
     changesMax: read(settings.changesMax),
     derivativeCache: read(settings.derivativeCache),

@@ -8,7 +8,9 @@ import type { Rendered } from './derivatives/sealed.ts'
 import type { ImageEngine } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
 import type { Plan } from './modifiers/index.ts'
-import { blobByHash, blobByKey, type BlobRow } from './queries.ts'
+import type { Clock } from '../core/clock.ts'
+import { secondsOf } from './lifetime.ts'
+import { blobByKey, linkedBlob, type BlobRow, type LinkedBlobRow } from './queries.ts'
 
 /** Larger originals are streamed from the store, not kept in memory. */
 const MAX_CACHED_BYTES = 1024 * 1024
@@ -31,7 +33,8 @@ export class Delivery {
   readonly #blobs: BlobStore
   readonly #engine: ImageEngine
   readonly #redirectBytes: number
-  readonly #lookups: VersionedCache<BlobRow>
+  readonly #clock: Clock
+  readonly #lookups: VersionedCache<LinkedBlobRow>
   readonly #hot: LRUCache<string, Rendered>
   readonly #derivatives: DerivativeCache
 
@@ -46,7 +49,9 @@ export class Delivery {
     derivatives: DerivativeCache,
     cacheBytes: number,
     redirectBytes: number,
+    clock: Clock,
   ) {
+    this.#clock = clock
     this.#database = database
     this.#blobs = blobs
     this.#engine = engine
@@ -68,10 +73,16 @@ export class Delivery {
   }
 
   /** The blob that an application holds under this hash at this moment. */
-  find(hash: ImageHash): Promise<BlobRow | undefined> {
+  async find(hash: ImageHash): Promise<LinkedBlobRow | undefined> {
     // Any change of an image may be a deletion, and this cache forgets all at each. The bytes need no such care: their
     // keys never come back.
-    return this.#lookups.get(hash, () => this.#database.first(blobByHash(hash)))
+    const blob = await this.#lookups.get(hash, () => this.#database.first(linkedBlob(hash)))
+    return blob === undefined || this.lifetime(blob) === 0 ? undefined : blob
+  }
+
+  /** Whole seconds that are left of a blob; undefined where there is no end. */
+  lifetime({ expires }: LinkedBlobRow): number | undefined {
+    return expires === null ? undefined : Math.max(0, expires - secondsOf(this.#clock))
   }
 
   /** Whether a blob is still the one under its hash: then its bytes should be there. */
@@ -79,9 +90,10 @@ export class Delivery {
     return (await this.#database.first(blobByKey(key))) !== undefined
   }
 
-  /** The same where it is known at this moment. */
+  /** The same where it is known at this moment, and lasts for good. */
   known(hash: ImageHash): BlobRow | undefined {
-    return this.#lookups.peek(hash)
+    const blob = this.#lookups.peek(hash)
+    return blob?.expires === null ? blob : undefined
   }
 
   /** What is in memory of a blob: its bytes, or those of a derivative. */
@@ -92,7 +104,7 @@ export class Delivery {
   }
 
   /** The bytes as they were uploaded; undefined when the blob was deleted meanwhile. */
-  async original(blob: BlobRow): Promise<Content | undefined> {
+  async original(blob: LinkedBlobRow): Promise<Content | undefined> {
     if (blob.size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) {
       return {
         kind: 'stream',
@@ -111,8 +123,10 @@ export class Delivery {
   }
 
   /** Only for what cannot run script: the headers that keep an SVG from it are this service's own. */
-  #locator({ key, mime, size, format }: BlobRow): (() => Promise<BlobAddress>) | undefined {
+  #locator({ key, mime, size, format, expires }: LinkedBlobRow): (() => Promise<BlobAddress>) | undefined {
     const { locate } = this.#blobs
+    // What the store lends it lends for a time of its own, past the end of an image that has one.
+    if (expires !== null) return undefined
     if (locate === undefined || format === 'svg' || this.#redirectBytes === 0) return undefined
     return size < this.#redirectBytes ? undefined : () => locate(key, mime)
   }

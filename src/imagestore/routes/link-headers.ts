@@ -10,12 +10,21 @@ export const SAFE_HEADERS = {
   'accept-ranges': 'bytes',
 }
 
-/** Of a 304. */
-export const knownHeaders = (etag: string) => ({ ...SAFE_HEADERS, etag })
+/** Of an image that does not last for good: caches keep it no longer than it does. */
+const kept = (lifetime: number | undefined) =>
+  lifetime === undefined
+    ? SAFE_HEADERS
+    : { ...SAFE_HEADERS, 'cache-control': `public, max-age=${Math.min(lifetime, 31_536_000)}` }
+
+/**
+ * Of a 304.
+ * @param lifetime seconds that are left of the image; undefined where there is no end
+ */
+export const knownHeaders = (etag: string, lifetime?: number) => ({ ...kept(lifetime), etag })
 
 /** @param size bytes of the body */
-export const wholeHeaders = (etag: string, mime: string, size: number) => ({
-  ...SAFE_HEADERS,
+export const wholeHeaders = (etag: string, mime: string, size: number, lifetime?: number) => ({
+  ...kept(lifetime),
   etag,
   'content-length': String(size),
   'content-type': mime,

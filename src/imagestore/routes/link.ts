@@ -108,8 +108,9 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
     const name = want.kind === 'derivative' ? want.name : undefined
     const etag = name === undefined ? `"${blob.hash}"` : `"${blob.hash}-${name.slice(0, 16)}"`
     ready.note(link, { hash: target.hash, blobKey: blob.key, name, etag })
+    const lifetime = delivery.lifetime(blob)
     if (matches(request.headers['if-none-match'], etag)) {
-      return reply.code(304).headers(knownHeaders(etag)).send()
+      return reply.code(304).headers(knownHeaders(etag, lifetime)).send()
     }
     if (isLost(blob.key)) throw new Refusal(410, LOST_IMAGE, { headers: { 'cache-control': 'no-store' } })
     const content =
@@ -124,7 +125,7 @@ export function linkRoute(app: FastifyInstance, delivery: Delivery): void {
         .send()
     }
     const size = content.kind === 'bytes' ? content.bytes.byteLength : blob.size
-    return sendContent(request, reply, content, size, etag, () => absence(blob))
+    return sendContent(request, reply, content, size, { etag, lifetime }, () => absence(blob))
   }
 
   app.route({ method: 'GET', url: '/i/*', schema, handler, exposeHeadRoute: false })
@@ -180,7 +181,7 @@ async function sendContent(
   reply: FastifyReply,
   content: Content,
   size: number,
-  etag: string,
+  { etag, lifetime }: { readonly etag: string; readonly lifetime: number | undefined },
   absence: () => Promise<Error>,
 ): Promise<FastifyReply> {
   const isHead = request.method === 'HEAD'
@@ -195,7 +196,7 @@ async function sendContent(
   const body = isHead ? undefined : await readPart(content, start, end, absence)
   // From here on nothing can fail: an error must not go out with headers that let it be kept for a year.
   if (range.kind === 'part') reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
-  return reply.headers(wholeHeaders(etag, content.mime, end - start + 1)).send(body)
+  return reply.headers(wholeHeaders(etag, content.mime, end - start + 1, lifetime)).send(body)
 }
 
 async function readPart(
