@@ -6,7 +6,7 @@ const EXAMPLE_DHASH = '0b146c94764a1c40'
 const EXAMPLE_SIZES = { size: 11_352, width: 960, height: 600 }
 const EXAMPLE_INFO = { name: 'catalejo.png', mime: 'image/png' }
 const EXAMPLE_DATE = 1_767_202_234
-const EXAMPLE_THUMBHASH = '@@'
+const EXAMPLE_THUMBHASH = 'ELcJFIJ2aXl6h3eAeIYFZFIQhg=='
 const EXAMPLE_REST = { date: EXAMPLE_DATE, thumbhash: EXAMPLE_THUMBHASH, expires: null }
 const EXAMPLE_IMAGE = {
   ...EXAMPLE_INFO,
