@@ -24,7 +24,7 @@ export interface NewImage {
 export async function fullness(
   reader: Reader,
   image: NewImage,
-  limits?: Limits | undefined,
+  limits?: Limits,
 ): Promise<Full | undefined> {
   const bounds = limits ?? (await reader.first(limitsOf(image.accountId)))
   if (bounds === undefined || (bounds.max_bytes === null && bounds.max_images === null)) return undefined

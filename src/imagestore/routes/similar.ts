@@ -80,7 +80,7 @@ export function similarRoute(
 
   async function dhashOf(accountId: number, hash: string): Promise<string> {
     const image = isImageHash(hash) ? await database.first(imageOf(accountId, hash)) : undefined
-    const isOver = image?.expires != null && image.expires <= secondsOf(clock)
+    const isOver = typeof image?.expires === 'number' && image.expires <= secondsOf(clock)
     if (image === undefined || isOver) throw new Refusal(404, NO_IMAGE)
     return image.dhash
   }

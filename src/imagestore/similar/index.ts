@@ -198,7 +198,7 @@ export class SimilarImages {
     const { scanner } = this.#database
     for (let after = ''; ;) {
       const page = await scanner.first(queries.hashesBehind(accountId, after, PAGE))
-      if (page?.packed == null || page.last === null || this.#isClosed) return
+      if (page === undefined || page.packed === null || page.last === null || this.#isClosed) return
       yield unpacked(page.packed)
       if (page.count < PAGE) return
       after = page.last
