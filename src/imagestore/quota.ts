@@ -21,11 +21,7 @@ export interface NewImage {
  * Whether one more image breaks a bound. One that the application has already takes no more room.
  * @param limits as they are held where the decision has to last; else they are looked up
  */
-export async function fullness(
-  reader: Reader,
-  image: NewImage,
-  limits?: Limits,
-): Promise<Full | undefined> {
+export async function fullness(reader: Reader, image: NewImage, limits?: Limits): Promise<Full | undefined> {
   const bounds = limits ?? (await reader.first(limitsOf(image.accountId)))
   if (bounds === undefined || (bounds.max_bytes === null && bounds.max_images === null)) return undefined
   if ((await reader.first(hasImage(image.accountId, image.hash))) !== undefined) return undefined
