@@ -18,6 +18,7 @@ for (const name of [
   'engines',
   'stores',
   'workers',
+  'near',
 ]) {
   const file = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
   const { status } = spawnSync(process.execPath, [file, ...process.argv.slice(2)], {

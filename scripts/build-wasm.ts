@@ -1,17 +1,25 @@
-/** Rebuilds src/imagestore/engine/dhash-wasm.ts from assembly/dhash.ts. `--check` only compares and exits 1 when they differ. */
+/** Rebuilds the modules that are made from assembly/. `--check` only compares and exits 1 when they differ. */
 import { readFile, writeFile } from 'node:fs/promises'
 import asc from 'assemblyscript/asc'
 
-const source = 'assembly/dhash.ts'
-const target = 'src/imagestore/engine/dhash-wasm.ts'
+interface WasmModule {
+  readonly name: string
+  readonly source: string
+  readonly target: string
+}
+
+export const wasmModules: readonly WasmModule[] = [
+  { name: 'dhash', source: 'assembly/dhash.ts', target: 'src/imagestore/engine/dhash-wasm.ts' },
+  { name: 'near', source: 'assembly/near.ts', target: 'src/imagestore/similar/near-wasm.ts' },
+]
 const root = new URL('../', import.meta.url)
 
-export async function buildWasm(): Promise<string> {
+export async function buildWasm({ name, source }: WasmModule): Promise<string> {
   const files = new Map<string, Uint8Array>()
   const { error } = await asc.main(
     [
       source,
-      '--outFile=dhash.wasm',
+      `--outFile=${name}.wasm`,
       '-O3',
       '--noAssert',
       '--runtime=stub',
@@ -20,14 +28,14 @@ export async function buildWasm(): Promise<string> {
       '--use=abort=',
     ],
     {
-      readFile: (name) => readFile(new URL(name, root), 'utf8').catch(() => null),
-      writeFile: (name, contents) => {
-        files.set(name, typeof contents === 'string' ? Buffer.from(contents) : contents)
+      readFile: (file) => readFile(new URL(file, root), 'utf8').catch(() => null),
+      writeFile: (file, contents) => {
+        files.set(file, typeof contents === 'string' ? Buffer.from(contents) : contents)
       },
       listFiles: () => [],
     },
   )
-  const bytes = files.get('dhash.wasm')
+  const bytes = files.get(`${name}.wasm`)
   if (error !== null || bytes === undefined) throw new Error('asc failed', { cause: error })
   const lines =
     Buffer.from(bytes)
@@ -35,18 +43,21 @@ export async function buildWasm(): Promise<string> {
       .match(/.{1,100}/g) ?? []
   return [
     `// Made from ${source} by scripts/build-wasm.ts; do not edit.`,
-    'export const dhashWasm =',
+    `export const ${name}Wasm =`,
     `  '${lines.join("' +\n  '")}'`,
     '',
   ].join('\n')
 }
 
 if (import.meta.main) {
-  const text = await buildWasm()
-  if (!process.argv.includes('--check')) {
-    await writeFile(new URL(target, root), text)
-  } else if (text !== (await readFile(new URL(target, root), 'utf8'))) {
-    console.error(`${target} is not what ${source} compiles to: run node scripts/build-wasm.ts`)
-    process.exitCode = 1
+  for (const module of wasmModules) {
+    const { source, target } = module
+    const text = await buildWasm(module)
+    if (!process.argv.includes('--check')) {
+      await writeFile(new URL(target, root), text)
+    } else if (text !== (await readFile(new URL(target, root), 'utf8'))) {
+      console.error(`${target} is not what ${source} compiles to: run node scripts/build-wasm.ts`)
+      process.exitCode = 1
+    }
   }
 }

@@ -27,6 +27,7 @@ import { createServer } from './http/server.ts'
 import type { Parting } from './http/stopping.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { imagestoreRoutes, maxBodyBytes, openImagestore, type Imagestore } from './imagestore/index.ts'
+import { eraseAddresses, hasOldAddresses, hasOver } from './imagestore/lifetime.ts'
 import { FOREIGN_STORE, STRANGE_STORE } from './imagestore/ownership.ts'
 import { VERSION } from './version.ts'
 
@@ -62,6 +63,10 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
   const server = await createRoutes(context, images, () => baseUrl)
   await server.listen({ host: config.host, port: config.port })
   baseUrl ||= defaultBaseUrl(config.host, server)
+  // Who searches before that waits for it.
+  images.similar
+    .warm()
+    .catch((error: unknown) => context.log.warn({ err: error }, 'hashes of images could not be read ahead'))
   const stopChores = startChores(chores(context, images), (name, error) =>
     context.log.error({ err: error, chore: name }, 'a chore failed'),
   )
@@ -190,6 +195,7 @@ function chores(context: Context, images: Imagestore): Chore[] {
         if (staged > 0) log.info({ staged }, 'leftovers of interrupted uploads removed')
       },
     },
+    { name: 'following of new images', everyMs: LOOK_MS, run: () => images.similar.advance() },
     // On every machine: each has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
     ...sharedWork(context, images).map((work) => ({
@@ -211,6 +217,18 @@ function sharedWork(
       everyMs: 10_000,
       pending: () => hasExpired(database, clock),
       run: (signal) => purgeExpired(database, clock, signal),
+    },
+    {
+      name: 'sweep of expired images',
+      everyMs: 10_000,
+      pending: () => hasOver(database, clock),
+      run: (signal) => store.sweepOver(signal),
+    },
+    {
+      name: 'erasing of addresses',
+      everyMs: 10 * MINUTE,
+      pending: () => hasOldAddresses(database, clock, config.ipDays),
+      run: (signal) => eraseAddresses(database, clock, config.ipDays, signal),
     },
     {
       name: 'sweep of removed images',

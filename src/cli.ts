@@ -15,6 +15,9 @@ switch (name) {
   case 'sign':
     await (await import('./cli/sign.ts')).signLink(args)
     break
+  case 'images':
+    await (await import('./cli/images.ts')).images(args)
+    break
   case 'import':
     await (await import('./cli/import.ts')).importFiles(args)
     break

@@ -46,12 +46,12 @@ export interface Operations {
   }
   'POST /api/v1/imagestore/upload': {
     query: {  }
-    body: { image: string; info: { name: string; mime: string; ip: string } | string }
-    answer: { status: 200; hash: string; dhash: string; size: number; width: number; height: number }
+    body: { image: string; info: { name: string; mime: string; ip: string; expires?: number } | string }
+    answer: { status: 200; hash: string; dhash: string; size: number; width: number; height: number; thumbhash: string | null; similar: number | null }
   }
   'GET /api/v1/imagestore/get': {
     query: { hash?: string }
-    answer: { status: 200; name: string; hash: string; mime: string; width: number; height: number; size: number; date: number }
+    answer: { status: 200; name: string; hash: string; mime: string; width: number; height: number; size: number; date: number; thumbhash: string | null; expires: number | null }
   }
   'POST /api/v1/imagestore/delete': {
     query: { hash?: string }
@@ -63,7 +63,15 @@ export interface Operations {
     answer: { status: 200; hash: string }
   }
   'GET /api/v1/imagestore/list': {
-    query: { search?: string; limit?: number; cursor?: string }
-    answer: { status: 200; count: number; data: ({ name: string; hash: string; dhash: string; mime: string; width: number; height: number; size: number; date: number })[] }
+    query: { search?: string; group?: string; limit?: number; cursor?: string }
+    answer: { status: 200; count: number; data: ({ name: string; hash: string; dhash: string; mime: string; width: number; height: number; size: number; date: number; thumbhash: string | null; expires: number | null; duplicates?: number })[] }
+  }
+  'GET /api/v1/imagestore/similar': {
+    query: { hash?: string; dhash?: string; distance?: number; limit?: number }
+    answer: { status: 200; count: number; dhash: string; data: ({ name: string; hash: string; dhash: string; mime: string; width: number; height: number; size: number; date: number; thumbhash: string | null; expires: number | null; distance: number })[] }
+  }
+  'GET /api/v1/imagestore/stats': {
+    query: { days?: number }
+    answer: { status: 200; images: number; bytes: number; max_images: number | null; max_bytes: number | null; kinds: ({ mime: string; images: number; bytes: number })[]; days: ({ day: string; images: number; bytes: number })[] }
   }
 }

@@ -23,6 +23,8 @@ export interface Accounts {
   createKey(account: string, service: Service): Promise<CreateKeyOutcome>
   keys(): Promise<queries.KeyRow[]>
   revoke(id: string): Promise<'revoked' | 'already-revoked' | 'unknown'>
+  /** The account of that name. */
+  find(name: string): Promise<queries.AccountRow | undefined>
   /** The accounts of a service, by name. */
   ofService(service: Service): Promise<queries.AccountRow[]>
   /** The name of an account, which never changes; undefined where there is none. */
@@ -75,6 +77,8 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
         if (changed > 0) return 'revoked'
         return (await tx.first(queries.keyById(id))) === undefined ? 'unknown' : 'already-revoked'
       }),
+
+    find: (name) => database.first(queries.accountByName(name.trim().normalize('NFC'))),
 
     ofService: (service) => database.all(queries.accountsOf(service)),
 

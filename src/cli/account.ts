@@ -1,28 +1,61 @@
+import { createAccounts } from '../accounts/index.ts'
 import { openDatabase } from '../context.ts'
+import { systemClock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
-import { DELIVERY_MODES } from '../imagestore/access/modes.ts'
+import { DELIVERY_MODES, type DeliveryMode } from '../imagestore/access/modes.ts'
 import { deliveries, settleDelivery } from '../imagestore/access/settings.ts'
+import { changeLimits } from '../imagestore/limits.ts'
 import { readOptions } from './options.ts'
 import { usageFault } from './usage.ts'
 
+const NONE = 'none'
+
 /** `catalejo account list|set NAME|secret NAME`. Works beside a running service. */
 export async function account(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, ['delivery'], ['new'])
+  const options = readOptions(args, ['delivery', 'max-bytes', 'max-images'], ['new'])
   if (options === undefined) return
   const { config, own, positionals, switches } = options
-  const [action, name] = positionals
+  const [action, name, ...rest] = positionals
+  const wanted = readWanted(own)
+  if (wanted === undefined) return
   const database = await openDatabase(config).catch((error: unknown) =>
     fail(`could not open the database: ${error instanceof Error ? error.message : String(error)}`),
   )
   if (database === undefined) return
   try {
-    if (action === 'list') await list(database)
-    else if (action === 'set' && name !== undefined) await set(database, name, own['delivery'])
+    if (rest.length > 0) usageFault('account takes one NAME')
+    else if (action === 'list') await list(database)
+    else if (action === 'set' && name !== undefined) await set(database, name, wanted)
     else if (action === 'secret' && name !== undefined) await secret(database, name, switches.has('new'))
-    else usageFault('account takes list, set NAME --delivery MODE, or secret NAME [--new]')
+    else usageFault('account takes list, set NAME, or secret NAME [--new]')
   } finally {
     await database.close()
   }
+}
+
+interface Wanted {
+  readonly mode: DeliveryMode | undefined
+  /** null lifts the bound; undefined leaves it. */
+  readonly maxBytes: number | null | undefined
+  readonly maxImages: number | null | undefined
+}
+
+function readWanted(own: Readonly<Record<string, string | undefined>>): Wanted | undefined {
+  const mode = DELIVERY_MODES.find((one) => one === own['delivery'])
+  const maxBytes = readLimit(own['max-bytes'])
+  const maxImages = readLimit(own['max-images'])
+  if (own['delivery'] !== undefined && mode === undefined) {
+    usageFault(`account set takes --delivery ${DELIVERY_MODES.join('|')}`)
+  } else if (maxBytes === 'wrong' || maxImages === 'wrong') {
+    usageFault('--max-bytes and --max-images take an integer from 0 on, or none')
+  } else return { mode, maxBytes, maxImages }
+  return undefined
+}
+
+function readLimit(given: string | undefined): number | null | undefined | 'wrong' {
+  if (given === undefined) return undefined
+  if (given === NONE) return null
+  return /^\d{1,15}$/.test(given) ? Number(given) : 'wrong'
 }
 
 async function list(database: Database) {
@@ -31,16 +64,27 @@ async function list(database: Database) {
   }
 }
 
-async function set(database: Database, name: string, wanted: string | undefined) {
-  const mode = DELIVERY_MODES.find((one) => one === wanted)
-  if (mode === undefined) return usageFault(`account set takes --delivery ${DELIVERY_MODES.join('|')}`)
-  // Whoever closes an application's images can sign links to them at once.
-  const outcome = await settleDelivery(database, name, {
-    mode,
-    secret: mode === 'signed' ? 'kept' : undefined,
+async function set(database: Database, name: string, { mode, maxBytes, maxImages }: Wanted) {
+  const hasLimits = maxBytes !== undefined || maxImages !== undefined
+  if (mode === undefined && !hasLimits) {
+    return usageFault('account set takes --delivery MODE, --max-bytes N, --max-images N, or several of them')
+  }
+  const found = await createAccounts(database, systemClock).find(name)
+  if (found === undefined) return fail(faultOf('unknown', name))
+  if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
+  if (mode !== undefined) {
+    // Whoever closes an application's images can sign links to them at once.
+    const secretWanted = mode === 'signed' ? 'kept' : undefined
+    const outcome = await settleDelivery(database, found.name, { mode, secret: secretWanted })
+    if (outcome.kind !== 'settled') return fail(faultOf(outcome.kind, found.name))
+    console.log(`${found.name}\t${outcome.mode}`)
+  }
+  if (!hasLimits) return
+  const limits = await changeLimits(database, found.id, {
+    ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
+    ...(maxImages === undefined ? {} : { max_images: maxImages }),
   })
-  if (outcome.kind === 'settled') console.log(`${name}\t${outcome.mode}`)
-  else fail(faultOf(outcome.kind, name))
+  console.log(`${found.name}: ${text(limits.max_images)} images, ${text(limits.max_bytes)} bytes`)
 }
 
 /** For applications that sign their links themselves. */
@@ -58,3 +102,5 @@ function fail(message: string): void {
   console.error(`catalejo: ${message}`)
   process.exitCode = 1
 }
+
+const text = (limit: number | null): string => (limit === null ? 'any number of' : `at most ${limit}`)

@@ -7,6 +7,8 @@ import type { ImportCounts } from '../domainwatch/index.ts'
 export interface Checkpoint {
   readonly line: number
   readonly counts: ImportCounts
+  /** What is at that line, where the file's date does not tell whether it is still the same. */
+  readonly at?: string | undefined
 }
 
 /** How far the import of one file has come, kept beside the data until it is done: an interrupted one goes on there. */
@@ -41,10 +43,11 @@ export async function checkpointsOf(data: string, file: string): Promise<Checkpo
 
 function parse(text: string): Checkpoint | undefined {
   try {
-    const { line, counts } = JSON.parse(text)
+    const { line, counts, at } = JSON.parse(text)
     const { read, changed, refused } = counts
     const isRight = [line, read, changed, refused].every((value) => Number.isSafeInteger(value))
-    return isRight ? { line, counts: { read, changed, refused } } : undefined
+    if (!isRight) return undefined
+    return { line, counts: { read, changed, refused }, at: typeof at === 'string' ? at : undefined }
   } catch {
     return undefined
   }

@@ -11,11 +11,15 @@ catalejo key create --account NAME --service domainwatch|imagestore
 catalejo key list                          keys, without what is secret
 catalejo key revoke ID                     revoke a key, at once
 catalejo account list                      how each application's images may be asked for
-catalejo account set NAME --delivery open|ladder|presets|signed
-                                           settle it, at once
+catalejo account set NAME [--delivery open|ladder|presets|signed] [--max-bytes N|none] [--max-images N|none]
+                                           settle how its images may be asked for, and what it may hold
 catalejo account secret NAME [--new]       print what its links are signed with; --new ends all links signed before
 catalejo sign LINK --account NAME [--expires SECONDS|DATE]
                                            print the link of an image, signed; LINK is what stands behind /i/
+catalejo images import FOLDER|FILE.ndjson --account NAME [--restart]
+                                           store the images of a folder, or those that a list names
+catalejo images export FOLDER --account NAME
+                                           write an application's images, and a list that imports them again
 catalejo import [--account NAME] [--format registrations|deletions|csv|ndjson] [--dry-run] [--restart] [FILE…]
                                            load the registry's lists or an export; without files, or as -,
                                            from standard input

@@ -92,6 +92,8 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     imageSettings: read(settings.imageSettings),
     strip: read(settings.strip),
     memoryCache: read(settings.memoryCache),
+    similarMemory: read(settings.similarMemory),
+    ipDays: read(settings.ipDays),
     changesDays: read(settings.changesDays),
     changesMax: read(settings.changesMax),
     historyDays: read(settings.historyDays),

@@ -113,6 +113,13 @@ export const settings = {
   ),
   strip: setting('strip', '1 removes metadata from images as they are uploaded', 0, integer(0, 1)),
   memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
+  similarMemory: setting(
+    'similar-memory',
+    'memory for the hashes of similar images, in MiB',
+    512,
+    integer(1, 65_536),
+  ),
+  ipDays: setting('ip-days', "days after which an uploader's address is erased", 90, integer(1, 3_650)),
   changesDays: setting('changes-days', 'days for which changes can be followed', 30, integer(1, 3_650)),
   changesMax: setting(
     'changes-max',

@@ -74,6 +74,7 @@ export const policies: readonly Policy[] = [
       height: 'integer',
       frames: 'integer',
       dhash: 'text',
+      thumbhash: 'text',
     },
   }),
   copied({
@@ -86,12 +87,18 @@ export const policies: readonly Policy[] = [
       name_folded: 'text',
       ip: 'text',
       date: 'integer',
+      expires: 'integer',
     },
   }),
   copied({
     name: 'delivery',
     key: ['account_id'],
     columns: { account_id: 'integer', mode: 'text', secret: 'text' },
+  }),
+  copied({
+    name: 'image_limits',
+    key: ['account_id'],
+    columns: { account_id: 'integer', max_bytes: 'integer', max_images: 'integer' },
   }),
   // The store may be moved without its database, and then what was to be removed from it still is.
   copied({ name: 'blob_trash', key: ['key'], columns: { key: 'text' } }),
@@ -122,6 +129,10 @@ export const policies: readonly Policy[] = [
   left('failed_keys'),
   left('leases'),
   left('moves'),
+  // Triggers make them again from the images.
+  left('image_dhashes'),
+  left('image_totals'),
+  left('image_usage'),
   // PostgreSQL's own count of the migrations.
   left('schema_version'),
 ]

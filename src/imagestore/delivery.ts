@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts'
 import type { Derivative, DerivativeCache } from './derivatives/cache.ts'
 import type { Rendered } from './derivatives/sealed.ts'
 import type { ImageEngine } from './engine/index.ts'
+import type { Clock } from '../core/clock.ts'
 import type { MarkPlace } from './image-settings.ts'
 import { KnownImages } from './known-images.ts'
 import type { SettledPlan } from './modifiers/index.ts'
@@ -54,13 +55,14 @@ export class Delivery {
     derivatives: DerivativeCache,
     cacheBytes: number,
     redirectBytes: number,
+    clock: Clock,
   ) {
     this.#database = database
     this.#blobs = blobs
     this.#engine = engine
     this.#derivatives = derivatives
     this.#redirectBytes = redirectBytes
-    this.images = new KnownImages(database)
+    this.images = new KnownImages(database, clock)
     this.#hot = new LRUCache({
       maxSize: Math.max(1, cacheBytes),
       sizeCalculation: ({ bytes }) => bytes.byteLength + 512,
@@ -87,14 +89,19 @@ export class Delivery {
     return hot
   }
 
-  /** The bytes as they were uploaded; undefined when the blob was deleted meanwhile. */
-  async original(blob: BlobRow): Promise<Content | undefined> {
-    if (blob.size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) {
+  /**
+   * The bytes as they were uploaded; undefined when the blob was deleted meanwhile.
+   * @param lasts whether the image has no end
+   */
+  async original(blob: BlobRow, lasts: boolean): Promise<Content | undefined> {
+    // What the store lends it lends for a time of its own, past the end of an image that has one.
+    const locate = lasts ? this.#locator(blob) : undefined
+    if (blob.size > MAX_CACHED_BYTES || locate !== undefined) {
       return {
         kind: 'stream',
         mime: blob.mime,
         open: (start, end) => this.#blobs.stream(blob.key, start, end),
-        locate: this.#locator(blob),
+        locate,
       }
     }
     const cached = this.#fromMemory(blob.key)

@@ -18,7 +18,11 @@ import { deleteRoute } from './routes/delete.ts'
 import { getRoute } from './routes/get.ts'
 import { linkRoute } from './routes/link.ts'
 import { imageListRoute } from './routes/list.ts'
+import { similarRoute } from './routes/similar.ts'
+import { statsRoute } from './routes/stats.ts'
 import { uploadRoute } from './routes/upload.ts'
+import { SimilarImages } from './similar/index.ts'
+import { createStats } from './stats.ts'
 import { ImageStore } from './store.ts'
 
 export { maxBodyBytes } from './routes/upload.ts'
@@ -29,6 +33,7 @@ export interface Imagestore {
   readonly store: ImageStore
   readonly delivery: Delivery
   readonly derivatives: DerivativeCache
+  readonly similar: SimilarImages
 }
 
 /** What image hosting is built on: the part of the service's context that it uses. */
@@ -46,14 +51,17 @@ export interface ImagestoreContext extends DerivativesContext {
     readonly imageQueue: number
     /** Bytes. */
     readonly blobsRedirect: number
+    /** MiB. */
+    readonly similarMemory: number
   }
   readonly clock: Clock
   readonly blobs: BlobStore
   readonly staging: Staging
+  readonly tasks: Tasks
 }
 
 export function openImagestore(context: ImagestoreContext): Imagestore {
-  const { blobs, clock, config, database, metrics, staging } = context
+  const { blobs, clock, config, database, metrics, staging, tasks } = context
   const engine = createImageEngine({
     maxPixels: config.maxImagePixels,
     timeoutMs: config.imageTimeout * 1000,
@@ -70,6 +78,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     derivatives,
     Math.floor((config.memoryCache * MIB) / config.workers),
     config.blobsRedirect,
+    clock,
   )
   metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
   metrics.gauge('catalejo_images_waiting', 'Images in line to be decoded', () => engine.stats().waiting)
@@ -88,15 +97,18 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     'Deleted images whose bytes wait for their removal',
     () => store.waitingRemovals,
   )
-  return { store, delivery, derivatives }
+  const similar = new SimilarImages(database, tasks, clock, share(config.similarMemory * MIB, config.workers))
+  context.onClose(async () => similar.close())
+  metrics.gauge('catalejo_images_similar_bytes', 'Memory of hashes of similar images', () => similar.bytes)
+  return { store, delivery, derivatives, similar }
 }
 
 export interface ImagestoreRouteOptions {
   readonly database: Database
+  readonly clock: Clock
   readonly tasks: Tasks
   readonly baseUrl: () => string
   readonly maxBytes: number
-  readonly clock: Clock
   readonly imageSettings: ImageSettings
   /** Images that may wait to be decoded, in this process. */
   readonly queue: number
@@ -108,13 +120,15 @@ export interface ImagestoreRouteOptions {
 export function imagestoreRoutes(
   app: FastifyInstance,
   shared: EndpointShared,
-  { store, delivery }: Imagestore,
+  { store, delivery, similar }: Imagestore,
   { database, tasks, baseUrl, maxBytes, clock, imageSettings, queue, strips }: ImagestoreRouteOptions,
 ): void {
-  uploadRoute(app, shared, { store, tasks, maxBytes, strips })
-  getRoute(app, shared, database)
+  uploadRoute(app, shared, { store, similar, clock, tasks, maxBytes, strips })
+  getRoute(app, shared, database, clock)
   deleteRoute(app, shared, store)
-  imageListRoute(app, shared, database, baseUrl)
+  imageListRoute(app, shared, database, baseUrl, clock)
+  similarRoute(app, shared, { database, clock, similar })
+  statsRoute(app, shared, createStats(database, clock))
   const now = () => clock.now()
   linkRoute(app, {
     delivery,

@@ -1,4 +1,4 @@
-import { array, constant, integer, object, string } from '../http/json-schema.ts'
+import { array, constant, integer, object, optional, string } from '../http/json-schema.ts'
 
 /** Of the picture that ships with the package. */
 export const EXAMPLE_HASH = '42j4wpd3wjumvg7ovuzuh4g5ev565hwq'
@@ -6,6 +6,15 @@ const EXAMPLE_DHASH = '0b146c94764a1c40'
 const EXAMPLE_SIZES = { size: 11_352, width: 960, height: 600 }
 const EXAMPLE_INFO = { name: 'catalejo.png', mime: 'image/png' }
 const EXAMPLE_DATE = 1_767_202_234
+const EXAMPLE_THUMBHASH = 'ELcJFIJ2aXl6h3eAeIYFZFIQhg=='
+const EXAMPLE_REST = { date: EXAMPLE_DATE, thumbhash: EXAMPLE_THUMBHASH, expires: null }
+const EXAMPLE_IMAGE = {
+  ...EXAMPLE_INFO,
+  hash: EXAMPLE_HASH,
+  dhash: EXAMPLE_DHASH,
+  ...EXAMPLE_SIZES,
+  ...EXAMPLE_REST,
+}
 
 const hash = string({
   pattern: '^[a-z2-7]{32}$',
@@ -20,7 +29,18 @@ const width = integer({ description: 'Pixels, as a person sees it' })
 const height = integer({ description: 'Pixels, as a person sees it' })
 const name = string({ description: 'File name given at upload' })
 const mime = string({ description: 'What the bytes are', examples: ['image/jpeg'] })
+const thumbhash = {
+  type: ['string', 'null'],
+  description:
+    'ThumbHash of the picture in base64, a placeholder while it loads; null for what was stored before there was one',
+}
+const expires = {
+  type: ['integer', 'null'],
+  description: 'When the image is gone, seconds since 1970-01-01 UTC; null for never',
+}
 const date = integer({ description: 'Upload time, seconds since 1970-01-01 UTC' })
+
+const IMAGE = { name, hash, dhash, mime, width, height, size, date, thumbhash, expires }
 
 export const uploadBody = object(
   {
@@ -30,6 +50,9 @@ export const uploadBody = object(
         name: string({ maxLength: 1_024 }),
         mime: string({ maxLength: 255 }),
         ip: string({ description: 'Address of the end user who uploaded the image' }),
+        expires: optional(
+          integer({ description: 'When the image is to be gone, seconds since 1970-01-01 UTC' }),
+        ),
       },
       { description: 'What the image is' },
     ),
@@ -38,18 +61,40 @@ export const uploadBody = object(
 )
 
 export const uploadAnswer = object(
-  { status: constant(200), hash, dhash, size, width, height },
+  {
+    status: constant(200),
+    hash,
+    dhash,
+    size,
+    width,
+    height,
+    thumbhash,
+    similar: {
+      type: ['integer', 'null'],
+      description:
+        'Other own images whose dhash is at a distance of 4 or less, 1,000 at most; null while they are not in memory',
+    },
+  },
   {
     description: 'The image is on stable storage',
-    examples: [{ status: 200, hash: EXAMPLE_HASH, dhash: EXAMPLE_DHASH, ...EXAMPLE_SIZES }],
+    examples: [
+      {
+        status: 200,
+        hash: EXAMPLE_HASH,
+        dhash: EXAMPLE_DHASH,
+        ...EXAMPLE_SIZES,
+        thumbhash: EXAMPLE_THUMBHASH,
+        similar: 0,
+      },
+    ],
   },
 )
 
 export const getAnswer = object(
-  { status: constant(200), name, hash, mime, width, height, size, date },
+  { status: constant(200), name, hash, mime, width, height, size, date, thumbhash, expires },
   {
     description: 'The image is known',
-    examples: [{ status: 200, ...EXAMPLE_INFO, hash: EXAMPLE_HASH, ...EXAMPLE_SIZES, date: EXAMPLE_DATE }],
+    examples: [{ status: 200, ...EXAMPLE_INFO, hash: EXAMPLE_HASH, ...EXAMPLE_SIZES, ...EXAMPLE_REST }],
   },
 )
 
@@ -62,7 +107,14 @@ export const listAnswer = object(
   {
     status: constant(200),
     count: integer({ description: 'Images returned' }),
-    data: array(object({ name, hash, dhash, mime, width, height, size, date })),
+    data: array(
+      object({
+        ...IMAGE,
+        duplicates: optional(
+          integer({ description: 'With `group`: own images with the same dhash, but for this one' }),
+        ),
+      }),
+    ),
   },
   {
     description: "The application's own images, newest first",
@@ -70,9 +122,54 @@ export const listAnswer = object(
       {
         status: 200,
         count: 1,
-        data: [
-          { ...EXAMPLE_INFO, hash: EXAMPLE_HASH, dhash: EXAMPLE_DHASH, ...EXAMPLE_SIZES, date: EXAMPLE_DATE },
-        ],
+        data: [EXAMPLE_IMAGE],
+      },
+    ],
+  },
+)
+
+export const similarAnswer = object(
+  {
+    status: constant(200),
+    count: integer({ description: 'Images returned' }),
+    dhash: string({ pattern: '^[0-9a-f]{16}$', description: 'What they were compared with' }),
+    data: array(object({ ...IMAGE, distance: integer({ description: 'Bits of the dhash that differ' }) })),
+  },
+  {
+    description: "The application's own images that look alike, nearest first",
+    examples: [{ status: 200, count: 1, dhash: EXAMPLE_DHASH, data: [{ ...EXAMPLE_IMAGE, distance: 0 }] }],
+  },
+)
+
+const images = integer({ description: 'Images' })
+const bytes = integer({ description: 'Bytes of images as uploaded' })
+
+export const statsAnswer = object(
+  {
+    status: constant(200),
+    images,
+    bytes,
+    max_images: {
+      type: ['integer', 'null'],
+      description: 'Most images the application may have; null for no bound',
+    },
+    max_bytes: { type: ['integer', 'null'], description: 'Most bytes of them; null for no bound' },
+    kinds: array(object({ mime, images, bytes })),
+    days: array(
+      object({ day: string({ format: 'date', description: 'Of the upload, in UTC' }), images, bytes }),
+    ),
+  },
+  {
+    description: 'What the application holds now',
+    examples: [
+      {
+        status: 200,
+        images: 1,
+        bytes: EXAMPLE_SIZES.size,
+        max_images: 100_000,
+        max_bytes: null,
+        kinds: [{ mime: EXAMPLE_INFO.mime, images: 1, bytes: EXAMPLE_SIZES.size }],
+        days: [{ day: '2025-12-31', images: 1, bytes: EXAMPLE_SIZES.size }],
       },
     ],
   },

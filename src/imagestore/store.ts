@@ -2,16 +2,18 @@ import { randomBytes } from 'node:crypto'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../blobs/staging.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Database, Transaction } from '../database/database.ts'
-import type { Dialect } from '../database/dialect.ts'
+import type { Database } from '../database/database.ts'
 import { heldUntil } from '../database/moves.ts'
 import type { ImageEngine, Inspection } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
-import { bytesKey, isLost } from './lost.ts'
+import { secondsOf, sweepOver, takeAway, takeAwayOver } from './lifetime.ts'
+import { isLost } from './lost.ts'
 import { findStrays } from './orphans.ts'
 import { Owner, type Ownership } from './ownership.ts'
 import * as queries from './queries.ts'
 import type { BlobRow, ImageInfo } from './queries.ts'
+import { holdLimits, overImagesOf } from './queries-quotas.ts'
+import { fullness, type Full } from './quota.ts'
 import { Removals } from './removals.ts'
 
 export interface Upload {
@@ -19,10 +21,12 @@ export interface Upload {
   readonly hash: ImageHash
   readonly bytes: Uint8Array
   readonly info: ImageInfo
+  /** Seconds since 1970; unless it is given, now. */
+  readonly date?: number | undefined
 }
 
 export type UploadOutcome =
-  { readonly kind: 'stored'; readonly blob: BlobRow } | Exclude<Inspection, { readonly kind: 'image' }>
+  { readonly kind: 'stored'; readonly blob: BlobRow } | Full | Exclude<Inspection, { readonly kind: 'image' }>
 
 export type OrphanSweep =
   | { readonly kind: 'swept'; readonly removed: number }
@@ -74,53 +78,76 @@ export class ImageStore {
     // Bytes that somebody holds were decoded before. Should they go away in between, they are stored anew.
     const known = await this.#database.first(queries.blobByHash(upload.hash))
     const held = known === undefined || isLost(known.key) ? undefined : await this.#record(upload, undefined)
-    if (held !== undefined) return { kind: 'stored', blob: held }
+    if (held !== undefined) return held
+    const full = await this.#fullness(upload)
+    if (full !== undefined) return full
     await this.#owner.assertOwn()
     const staged = await this.#staging.write(upload.bytes)
     try {
       const inspection = await this.#engine.inspect(staged.path, signal)
       if (inspection.kind !== 'image') return inspection
-      return { kind: 'stored', blob: await this.#store(upload, staged, inspection) }
+      return await this.#store(upload, staged, inspection)
     } finally {
       await staged.discard()
     }
   }
 
-  async #store(upload: Upload, staged: StagedFile, inspection: Extract<Inspection, { kind: 'image' }>) {
-    const { format, mime, width, height, frames, dhash } = inspection
-    const key = `${upload.hash}.${randomBytes(6).toString('hex')}`
-    const blob: BlobRow = {
-      hash: upload.hash,
-      key,
-      format,
-      mime,
-      size: staged.size,
-      width,
-      height,
-      frames,
-      dhash,
-    }
-    await this.#blobs.put(key, staged)
-    // Should this fail, nobody knows whether it was committed: the sweeper finds out, later.
-    const held = await this.#record(upload, blob)
-    if (held === undefined) throw new Error('the blob just inserted is not there')
-    if (held.key !== key) this.#removals.add(key)
-    return held
+  /** A look before the work. It decides nothing for those with images that are over: these make room when it matters. */
+  async #fullness({ accountId, hash, bytes }: Upload): Promise<Full | undefined> {
+    const full = await fullness(this.#database, { accountId, hash, size: bytes.byteLength })
+    if (full === undefined) return undefined
+    const over = await this.#database.first(overImagesOf(accountId, secondsOf(this.#clock), 1))
+    return over === undefined ? full : undefined
   }
 
-  /** Writes the image's row and, where nobody holds these bytes yet, `blob`. Returns the blob that is held. */
-  #record({ accountId, hash, info }: Upload, blob: BlobRow | undefined): Promise<BlobRow | undefined> {
-    return this.#database.transaction(async (tx) => {
-      const known = await tx.first(queries.holdBlob(this.#database.dialect, hash))
-      const held = known === undefined || isLost(known.key) ? undefined : known
-      if (held === undefined) {
-        if (blob === undefined) return undefined
+  async #store(
+    upload: Upload,
+    staged: StagedFile,
+    inspection: Extract<Inspection, { kind: 'image' }>,
+  ): Promise<UploadOutcome> {
+    const { kind: _, ...inspected } = inspection
+    const key = `${upload.hash}.${randomBytes(6).toString('hex')}`
+    await this.#blobs.put(key, staged)
+    // Should this fail, nobody knows whether it was committed: the sweeper finds out, later.
+    const outcome = await this.#record(upload, { hash: upload.hash, key, size: staged.size, ...inspected })
+    if (outcome === undefined) throw new Error('the blob just inserted is not there')
+    if (outcome.kind === 'full' || outcome.blob.key !== key) this.#removals.add(key)
+    return outcome
+  }
+
+  /**
+   * Writes the image's row and, where nobody holds these bytes yet, `blob`. Tells which blob is held, or which of the
+   * application's bounds is in the way: it holds its limits meanwhile, so uploads at once, on any node, are counted one
+   * after the other.
+   */
+  async #record(
+    { accountId, hash, bytes, info, date }: Upload,
+    blob: BlobRow | undefined,
+  ): Promise<{ readonly kind: 'stored'; readonly blob: BlobRow } | Full | undefined> {
+    const { dialect } = this.#database
+    const { outcome, unheld } = await this.#database.transaction(async (tx) => {
+      const now = secondsOf(this.#clock)
+      const image = { accountId, hash, size: bytes.byteLength }
+      const unheld: string[] = []
+      const limits = await tx.first(holdLimits(dialect, accountId))
+      let full = limits && (await fullness(tx, image, limits))
+      while (full !== undefined) {
+        const keys = await takeAwayOver(tx, dialect, accountId, now)
+        if (keys === undefined) return { outcome: full, unheld }
+        unheld.push(...keys)
+        full = await fullness(tx, image, limits)
+      }
+      const known = await tx.first(queries.holdBlob(dialect, hash))
+      const held = known === undefined || isLost(known.key) ? blob : known
+      if (held === undefined) return { outcome: undefined, unheld }
+      if (held === blob) {
         await tx.run(known === undefined ? queries.insertBlob(blob) : queries.replaceBlob(blob))
       }
-      const seconds = Math.floor(this.#clock.now() / 1000)
-      await tx.run(queries.upsertImage(accountId, hash, info, seconds))
-      return held ?? blob
+      await tx.run(queries.upsertImage(accountId, hash, info, date ?? now))
+      return { outcome: { kind: 'stored' as const, blob: held }, unheld }
     })
+    for (const key of unheld) this.#removals.add(key)
+    return outcome
   }
 
   /**
@@ -128,12 +155,17 @@ export class ImageStore {
    * @returns false when this application has no such image
    */
   async remove(accountId: number, hash: ImageHash): Promise<boolean> {
-    const outcome = await this.#database.transaction(async (tx) => {
-      if ((await tx.run(queries.deleteImage(accountId, hash))) === 0) return undefined
-      return { unheldKey: await releaseBlob(tx, this.#database.dialect, hash) }
-    })
-    if (outcome?.unheldKey !== undefined) this.#removals.add(outcome.unheldKey)
-    return outcome !== undefined
+    const { dialect } = this.#database
+    const taken = await this.#database.transaction((tx) =>
+      takeAway(tx, dialect, hash, queries.deleteImage(accountId, hash, secondsOf(this.#clock))),
+    )
+    if (taken?.unheldKey !== undefined) this.#removals.add(taken.unheldKey)
+    return taken !== undefined
+  }
+
+  /** Removes what is over. */
+  sweepOver(signal?: AbortSignal): Promise<void> {
+    return sweepOver(this.#database, this.#clock, (key) => this.#removals.add(key), signal)
   }
 
   /** Removed images whose bytes wait for their removal. */
@@ -206,16 +238,4 @@ export class ImageStore {
     await this.#forget(key)
     await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)))
   }
-}
-
-/** Gives up the bytes when no application holds them any more. Returns the key to remove. */
-async function releaseBlob(tx: Transaction, dialect: Dialect, hash: ImageHash): Promise<string | undefined> {
-  // Held first: of two who give up their images at once, the later one must see that nobody is left.
-  const blob = await tx.first(queries.holdBlob(dialect, hash))
-  if (blob === undefined) return undefined
-  if ((await tx.first(queries.anyHolder(hash))) !== undefined) return undefined
-  await tx.run(queries.deleteBlob(hash))
-  const key = bytesKey(blob.key)
-  await tx.run(queries.addTrash(key))
-  return key
 }

@@ -157,9 +157,12 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
         height: 1,
         frames: 1,
         dhash: '0',
+        thumbhash: null,
       }
       const store = (file: string, date: number) =>
-        database.transaction((tx) => tx.run(images.upsertImage(fotos, hash, { name: file, ip: '::1' }, date)))
+        database.transaction((tx) =>
+          tx.run(images.upsertImage(fotos, hash, { name: file, ip: '::1', expires: null }, date)),
+        )
       const of = (kind: string, was: object | null, is: object | null) => {
         return { topic: 'image', kind, key: hash, accountId: fotos, before: was, after: is }
       }
@@ -167,7 +170,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
         await database.transaction((tx) => tx.run(images.insertBlob(blob)))
         await store('uno.png', 1)
         await store('dos.png', 2)
-        await database.transaction((tx) => tx.run(images.deleteImage(fotos, hash)))
+        await database.transaction((tx) => tx.run(images.deleteImage(fotos, hash, 0)))
       })
       const [uno, dos] = [
         { name: 'uno.png', date: 1 },

@@ -87,6 +87,8 @@ suite('list of images', () => {
           height: 10,
           size: image('una').length,
           date,
+          thumbhash: body['thumbhash'],
+          expires: null,
         },
       ],
     })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import sharp from 'sharp'
+import { thumbHashToAverageRGBA } from 'thumbhash'
 import { animation, expectedHash, gradient, ImageClient, INFO, plain, stamped } from '../support/images.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
@@ -43,11 +44,14 @@ suite('what upload and get answer', () => {
     test(`${mime} under a false claim`, async () => {
       const hash = expectedHash(bytes)
       const uploaded = await fotos.upload(bytes, { name: 'dicho.bmp', mime: 'text/html' })
-      const { dhash } = uploaded.body
+      const { dhash, thumbhash, similar } = uploaded.body
       assert.match(String(dhash), /^[0-9a-f]{16}$/)
+      // Of the same gradient: red rises to the right, green to the bottom.
+      const { r, g } = thumbHashToAverageRGBA(Buffer.from(String(thumbhash), 'base64'))
+      assert.ok(r > 0.3 && r < 0.7 && g > 0.3 && g < 0.7, `${mime}: ${r} ${g}`)
       assert.deepEqual(plain(uploaded), {
         status: 200,
-        body: { status: 200, hash, dhash, size: bytes.length, width, height },
+        body: { status: 200, hash, dhash, size: bytes.length, width, height, thumbhash, similar },
       })
       assert.equal(uploaded.headers.get('content-type'), 'application/json; charset=utf-8')
       assert.deepEqual(plain(await fotos.get(hash)), {
@@ -61,6 +65,8 @@ suite('what upload and get answer', () => {
           height,
           size: bytes.length,
           date: uploadedAt,
+          thumbhash,
+          expires: null,
         },
       })
       const link = await fotos.link(hash)

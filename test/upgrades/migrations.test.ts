@@ -11,6 +11,7 @@ const HASHES = [
   { sqlite: '8ce6930464d64631', postgres: 'a417238635dcab25' },
   { sqlite: '86c080ecf251e855', postgres: '4bc51a418a67d0ed' },
   { sqlite: '5c13813cc55465bd', postgres: '3449b48e94df6565' },
+  { sqlite: 'c3765321de829fcf', postgres: 'dd0253f3dfc3f518' },
   { sqlite: 'b9febed22f2bbeac', postgres: '47f0320e003a9494' },
   { sqlite: '8d17c5d3cfa3878e', postgres: 'f5a3020ea9934fbb' },
 ]

@@ -4,6 +4,7 @@ import { coordination } from './003-coordination.ts'
 import { instance } from './004-instance.ts'
 import { moves } from './005-moves.ts'
 import { history } from './006-history.ts'
+import { images } from './008-images.ts'
 import { delivery } from './009-delivery.ts'
 import { feeds } from './011-feeds.ts'
 
@@ -21,6 +22,7 @@ export const migrations: readonly Migration[] = [
   instance,
   moves,
   history,
+  images,
   delivery,
   feeds,
 ]

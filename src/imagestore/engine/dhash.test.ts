@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { buildWasm } from '../../../scripts/build-wasm.ts'
+import { buildWasm, wasmModules } from '../../../scripts/build-wasm.ts'
 import { dhash, type Pixels } from './dhash.ts'
 import { lanczosTaps } from './lanczos.ts'
 
@@ -94,7 +94,9 @@ test('a ramp that brightens to the right is all ones, to the left all zeros', ()
   assert.equal(dhash({ data: data.toReversed(), width: 90, height: 80, channels: 1 }), '0000000000000000')
 })
 
-test('the committed WebAssembly is what its source compiles to', async () => {
-  const committed = await readFile(new URL('./dhash-wasm.ts', import.meta.url), 'utf8')
-  assert.equal(committed, await buildWasm())
-})
+for (const module of wasmModules) {
+  test(`the committed WebAssembly is what its source compiles to: ${module.name}`, async () => {
+    const committed = await readFile(new URL(`../../../${module.target}`, import.meta.url), 'utf8')
+    assert.equal(committed, await buildWasm(module))
+  })
+}

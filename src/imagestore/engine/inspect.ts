@@ -1,20 +1,23 @@
 import { dhash } from './dhash.ts'
 import { gifFirstFrame } from './gif-first-frame.ts'
 import { mimeOf } from './kind.ts'
-import { asPixels, clipGray, cmykToRgb } from './luma.ts'
+import { asPixels, clipGray, cmykToRgb, upperBytes } from './luma.ts'
 import { openSharp, RefusedImage, type Source } from './source.ts'
+import { thumbhash } from './thumbhash.ts'
 import type { InspectedImage } from './types.ts'
+
+type Hashes = Pick<InspectedImage, 'dhash' | 'thumbhash'>
 
 /** Decodes every pixel of every frame once, and hashes the first frame from that. Rejects when the image does not decode. */
 export async function inspectSource(source: Source): Promise<InspectedImage> {
   const { kind, width, height, frames } = source
-  const hash = await decodeFirst(source)
+  const hashes = await decodeFirst(source)
   if (kind === 'tiff') await decodeOtherPages(source)
-  return { kind: 'image', format: kind, mime: mimeOf[kind], width, height, frames, dhash: hash }
+  return { kind: 'image', format: kind, mime: mimeOf[kind], width, height, frames, ...hashes }
 }
 
 /** Animations come as one tall image, so that all frames are decoded in one pass; the hash takes its top. */
-async function decodeFirst({ bytes, kind, structure, metadata, frames, maxPixels }: Source): Promise<string> {
+async function decodeFirst({ bytes, kind, structure, metadata, frames, maxPixels }: Source): Promise<Hashes> {
   const animated = frames > 1 && (kind === 'gif' || kind === 'webp')
   // Colour profiles are left alone: the hash is of the samples as stored.
   const image = openSharp(bytes, maxPixels, { ignoreIcc: true, ...(animated ? { pages: -1 } : {}) })
@@ -27,11 +30,13 @@ async function decodeFirst({ bytes, kind, structure, metadata, frames, maxPixels
     .raw({ depth: clips ? 'ushort' : 'uchar' })
     .toBuffer({ resolveWithObject: true })
   const frameHeight = animated ? (info.pageHeight ?? info.height / frames) : info.height
-  const asStored = kind === 'gif' ? gifFirstFrame(bytes) : undefined
-  if (asStored !== undefined) return dhash(asStored)
   if (cmyk) cmykToRgb(data)
-  const samples = clips ? clipGray(new Uint16Array(data.buffer, data.byteOffset, data.length >> 1)) : data
-  return dhash(asPixels(samples, info.width, frameHeight, info.channels))
+  const { width, channels } = info
+  const deep = clips ? new Uint16Array(data.buffer, data.byteOffset, data.length >> 1) : undefined
+  const seen = asPixels(deep === undefined ? data : upperBytes(deep), width, frameHeight, channels)
+  const asStored = kind === 'gif' ? gifFirstFrame(bytes) : undefined
+  const hashed = deep === undefined ? seen : asPixels(clipGray(deep), width, frameHeight, channels)
+  return { dhash: dhash(asStored ?? hashed), thumbhash: thumbhash(seen, !cmyk) }
 }
 
 /** Pages of a TIFF may differ in size, so each is decoded alone; all of them count towards the limit. */

@@ -5,6 +5,11 @@ export function clipGray(samples: Uint16Array): Uint8Array {
   return Uint8Array.from(samples, (sample) => (sample > 255 ? 255 : sample))
 }
 
+/** 16-bit gray as a person sees it. */
+export function upperBytes(samples: Uint16Array): Uint8Array {
+  return Uint8Array.from(samples, (sample) => sample >> 8)
+}
+
 /** a * b / 255, rounded, in integers. */
 function multiply(a: number, b: number): number {
   const product = a * b + 128

@@ -21,6 +21,8 @@ export interface InspectedImage {
   readonly frames: number
   /** 16 lower-case hex digits. */
   readonly dhash: string
+  /** Base64 of the ThumbHash. */
+  readonly thumbhash: string
 }
 
 export interface DerivedImage {

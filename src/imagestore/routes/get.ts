@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../../core/clock.ts'
 import { Refusal } from '../../core/errors.ts'
 import type { Database } from '../../database/database.ts'
 import { VersionedCache } from '../../database/versioned-cache.ts'
@@ -6,6 +7,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
 import { problem } from '../../http/json-schema.ts'
 import { isImageHash, type ImageHash } from '../hash.ts'
+import { secondsOf } from '../lifetime.ts'
 import { imageOf } from '../queries.ts'
 import { EXAMPLE_HASH, getAnswer } from '../schemas.ts'
 
@@ -17,16 +19,24 @@ export const hashParameter = { ...text("The image's hash", 65_536), required: tr
 /** Answers kept ready, some 200 bytes each. */
 const MAX_ANSWERS = 20_000
 
-export function getRoute(app: FastifyInstance, shared: EndpointShared, database: Database) {
-  const answers = new VersionedCache<string>(database, 'image', MAX_ANSWERS)
+interface Kept {
+  readonly answer: string
+  readonly expires: number | null
+}
 
-  function answerFor(accountId: number, hash: ImageHash): Promise<string | undefined> {
-    return answers.get(`${accountId} ${hash}`, async () => {
+export function getRoute(app: FastifyInstance, shared: EndpointShared, database: Database, clock: Clock) {
+  const answers = new VersionedCache<Kept>(database, 'image', MAX_ANSWERS)
+
+  async function answerFor(accountId: number, hash: ImageHash): Promise<string | undefined> {
+    const kept = await answers.get(`${accountId} ${hash}`, async () => {
       const image = await database.first(imageOf(accountId, hash))
       if (image === undefined) return undefined
-      const { name, mime, width, height, size, date } = image
-      return JSON.stringify({ status: 200, name, hash, mime, width, height, size, date })
+      const { name, mime, width, height, size, date, thumbhash, expires } = image
+      const answer = { status: 200, name, hash, mime, width, height, size, date, thumbhash, expires }
+      return { answer: JSON.stringify(answer), expires }
     })
+    const isOver = typeof kept?.expires === 'number' && kept.expires <= secondsOf(clock)
+    return isOver ? undefined : kept?.answer
   }
 
   simpleEndpoint(app, shared, {

@@ -38,9 +38,10 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
     const { blob } = image
     const wanted = await reader.read(target, image, request.headers)
     if (wanted.kind !== 'image') throw refusalFor(wanted)
-    const { recipe, varies, expires } = wanted
+    const { recipe, varies } = wanted
+    const expires = earlier(wanted.expires, image.expires)
     const etag = recipe === undefined ? `"${blob.hash}"` : `"${blob.hash}-${recipe.name.slice(0, 16)}"`
-    const common = linkHeaders(wanted, now())
+    const common = linkHeaders({ ...wanted, expires }, now())
     // What ends, or depends on another image, is looked at anew each time.
     if (expires === undefined && recipe?.mark === undefined) {
       const meaning = {
@@ -60,7 +61,9 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
     }
     if (isLost(blob.key)) throw new Refusal(410, LOST_IMAGE, { headers: { 'cache-control': 'no-store' } })
     const content =
-      recipe === undefined ? await delivery.original(blob) : await derivative(request, blob, recipe)
+      recipe === undefined
+        ? await delivery.original(blob, expires === undefined)
+        : await derivative(request, blob, recipe)
     if (content === undefined) throw await absence(blob)
     const mayLocate = request.method === 'GET' && expires === undefined
     if (content.kind === 'stream' && content.locate !== undefined && mayLocate) {
@@ -110,6 +113,12 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
         throw new Overload()
     }
   }
+}
+
+/** Seconds since 1970. */
+function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return Math.min(one, other)
 }
 
 async function sendContent(

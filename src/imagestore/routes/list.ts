@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../../core/clock.ts'
 import { Refusal } from '../../core/errors.ts'
 import type { Database } from '../../database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/links.ts'
-import { integer, text } from '../../http/parameters.ts'
+import { flag, integer, text } from '../../http/parameters.ts'
 import { isImageHash } from '../hash.ts'
+import { secondsOf } from '../lifetime.ts'
 import { imagePage } from '../queries.ts'
 import { listAnswer } from '../schemas.ts'
 
@@ -13,6 +15,9 @@ const DEFAULT_PAGE = 100
 
 const parameters = {
   search: text('Only images whose name contains this text', 1_024),
+  group: flag(
+    'Of the images with the same `dhash` only the newest, with `duplicates`, the number of the others',
+  ),
   limit: integer(`Images in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
   cursor: text('Where the page starts: from the `Link` header of the one before', 100),
 }
@@ -22,6 +27,7 @@ export function imageListRoute(
   shared: EndpointShared,
   database: Database,
   baseUrl: () => string,
+  clock: Clock,
 ) {
   simpleEndpoint(app, shared, {
     service: 'imagestore',
@@ -37,16 +43,18 @@ export function imageListRoute(
     },
 
     async handle({ identity, values, request, reply }) {
-      const { search = '', limit = DEFAULT_PAGE } = values
+      const { search = '', limit = DEFAULT_PAGE, group } = values
       const after = values.cursor === undefined ? undefined : readCursor(values.cursor)
       const query = imagePage(database.dialect, {
         accountId: identity.accountId,
+        now: secondsOf(clock),
+        grouped: group,
         search: search === '' ? undefined : search.toLowerCase(),
         after,
         // One more than shown tells whether there is a next page.
         limit: limit + 1,
       })
-      const rows = search === '' ? await database.all(query) : await database.scanner.all(query)
+      const rows = search === '' && !group ? await database.all(query) : await database.scanner.all(query)
       const data = rows.slice(0, limit)
       const last = data.at(-1)
       if (rows.length > limit && last !== undefined) {

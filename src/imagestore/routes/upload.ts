@@ -1,10 +1,14 @@
 import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../../core/clock.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
 import { taskModule, type Tasks } from '../../core/tasks.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/request-log.ts'
 import { problem } from '../../http/json-schema.ts'
+import { EXPIRES_TAKES, fullRefusal, readExpires } from '../info.ts'
+import { secondsOf } from '../lifetime.ts'
 import { uploadAnswer, uploadBody } from '../schemas.ts'
+import type { SimilarImages } from '../similar/index.ts'
 import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
 import type { Input, Output } from '../tasks/read-upload.ts'
 
@@ -16,6 +20,8 @@ const NOT_SAVED = 'No se han podido guardar los datos'
 
 export interface UploadOptions {
   readonly store: ImageStore
+  readonly similar: SimilarImages
+  readonly clock: Clock
   readonly tasks: Tasks
   /** Largest image, in bytes. */
   readonly maxBytes: number
@@ -27,7 +33,7 @@ export interface UploadOptions {
 export const maxBodyBytes = (maxImageBytes: number): number => 2 * maxImageBytes + 1024 * 1024
 
 export function uploadRoute(app: FastifyInstance, shared: EndpointShared, options: UploadOptions) {
-  const { store, tasks, maxBytes, strips } = options
+  const { store, similar, clock, tasks, maxBytes, strips } = options
   bulkEndpoint(app, shared, {
     service: 'imagestore',
     methods: ['POST'],
@@ -40,8 +46,18 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
       body: uploadBody,
       answers: {
         200: uploadAnswer,
+        400: problem('`info.expires` is no moment to come', 400, `El parámetro expires ${EXPIRES_TAKES}`),
         401: problem('No key, no `info`, or a damaged image', 401, DAMAGED),
-        413: problem('The image is too large', 413, 'La imagen supera el máximo de 20971520 bytes'),
+        403: problem(
+          'The key is of the other service, or the application has as many images as it may have',
+          403,
+          'La aplicación ya tiene el máximo de 100 imágenes',
+        ),
+        413: problem(
+          'The image is too large, or larger than the room that the application has left',
+          413,
+          'La imagen supera el máximo de 20971520 bytes',
+        ),
         500: problem('The image could not be saved', 500, NOT_SAVED),
       },
     },
@@ -54,15 +70,23 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
       const { accountId } = await identify(upload.api)
       const { info, image } = upload
       if (info === undefined) throw new Refusal(401, NO_INFO)
+      const expires = readExpires(info.expires, secondsOf(clock))
       if (image === undefined) throw new Refusal(401, DAMAGED)
       if (image.bytes.byteLength > maxBytes)
         throw new Refusal(413, `La imagen supera el máximo de ${maxBytes} bytes`)
-      const outcome = await save({ accountId, info, ...image })
+      const outcome = await save({ accountId, info: { ...info, expires }, ...image })
       switch (outcome.kind) {
         case 'stored': {
-          const { hash, dhash, size, width, height } = outcome.blob
-          return { status: 200, hash, dhash, size, width, height }
+          const { hash, dhash, size, width, height, thumbhash } = outcome.blob
+          const count = await similar.countBeside(accountId, hash, dhash).catch((error: unknown) => {
+            // The image is stored: whatever is wrong here, that is the answer.
+            requestLog(request).error({ err: error }, 'similar images could not be counted')
+            return null
+          })
+          return { status: 200, hash, dhash, size, width, height, thumbhash, similar: count ?? null }
         }
+        case 'full':
+          throw fullRefusal(outcome)
         case 'damaged':
           requestLog(request).info({ reason: outcome.reason }, 'image refused')
           throw new Refusal(401, DAMAGED)

@@ -2,17 +2,12 @@
  * Task for another thread: the body of `upload` to the image's bytes and what the client says of it. Parsing,
  * base64 and SHA-256 of 20 MiB would hold the event loop for longer than it may be held.
  */
-import { isIP } from 'node:net'
-import { isStorable } from '../../core/text.ts'
 import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
 import { hashOf, type ImageHash } from '../hash.ts'
-import type { ImageInfo } from '../queries.ts'
+import { readInfo } from '../info.ts'
 import { strip } from '../strip/index.ts'
-
-const MAX_NAME_LENGTH = 1_024
-const MAX_MIME_LENGTH = 255
 
 export interface Input {
   readonly contentType: string | undefined
@@ -25,7 +20,7 @@ export interface Output {
   /** The key, where the body carries it. */
   readonly api: string | undefined
   /** Undefined when it is missing or lacks something. */
-  readonly info: ImageInfo | undefined
+  readonly info: ReturnType<typeof readInfo>
   /** Undefined when it is missing, not base64, or is to be stripped and cannot be. */
   readonly image: { readonly bytes: Uint8Array<ArrayBuffer>; readonly hash: ImageHash } | undefined
 }
@@ -38,7 +33,7 @@ export default function readUpload(input: Input): Output {
   const image = fields.get('image')
   return {
     api: api?.kind === 'text' ? api.value : undefined,
-    info: readInfo(fields.get('info'), image),
+    info: infoOf(fields.get('info'), image),
     image: image?.kind === 'bytes' ? imageOf(image.bytes, input.strips) : undefined,
   }
 }
@@ -52,15 +47,10 @@ function imageOf(view: Buffer, strips: boolean): Output['image'] {
   return { bytes, hash: hashOf(bytes) }
 }
 
-function readInfo(field: BodyField | undefined, image: BodyField | undefined): ImageInfo | undefined {
+function infoOf(field: BodyField | undefined, image: BodyField | undefined): Output['info'] {
   const info = objectOf(field)
   if (info === undefined) return undefined
-  const part = image?.kind === 'bytes' ? image : undefined
-  const name = info['name'] ?? part?.filename
-  const mime = info['mime'] ?? part?.mime
-  const ip = info['ip']
-  if (!isText(name, MAX_NAME_LENGTH) || !isText(mime, MAX_MIME_LENGTH)) return undefined
-  return typeof ip === 'string' && isIP(ip) !== 0 ? { name, ip } : undefined
+  return readInfo(info, image?.kind === 'bytes' ? { name: image.filename, mime: image.mime } : {})
 }
 
 function objectOf(field: BodyField | undefined): Record<string, unknown> | undefined {
@@ -72,8 +62,4 @@ function objectOf(field: BodyField | undefined): Record<string, unknown> | undef
 
 function asObject(value: unknown): Record<string, unknown> | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
-}
-
-function isText(value: unknown, maxLength: number): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= maxLength && isStorable(value)
 }

@@ -1,0 +1,126 @@
+import { stat } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
+import { createContext, type Context } from '../context.ts'
+import { createLog } from '../core/log.ts'
+import { openImagestore } from '../imagestore/index.ts'
+import { exportImages, MANIFEST } from '../imagestore/moving/export.ts'
+import { importImages } from '../imagestore/moving/import.ts'
+import { filesIn, imagesListed } from '../imagestore/moving/sources.ts'
+import { checkpointsOf } from './checkpoint.ts'
+import { readOptions } from './options.ts'
+import { createProgress } from './progress.ts'
+import { usageFault } from './usage.ts'
+
+/** An interrupted import goes over so many again at most. */
+const CHECKPOINT_EVERY = 50
+const MAX_TOLD = 20
+
+interface Run {
+  readonly context: Context
+  readonly accountId: number
+  readonly place: string
+  readonly restart: boolean
+}
+
+/** `catalejo images import|export`. Works beside a running service. */
+export async function images(args: readonly string[]): Promise<void> {
+  const options = readOptions(args, ['account'], ['restart'])
+  if (options === undefined) return
+  const { config, own, positionals, switches } = options
+  const [action, place, ...rest] = positionals
+  const name = own['account']
+  if ((action !== 'import' && action !== 'export') || place === undefined || rest.length > 0) {
+    return usageFault('images takes import FOLDER|FILE.ndjson or export FOLDER')
+  }
+  if (name === undefined) return usageFault('--account tells whose images they are')
+  const context = await createContext(config, { log: createLog('silent') })
+  try {
+    const account = await context.accounts.find(name)
+    if (account?.service !== 'imagestore') {
+      console.error(`catalejo: there is no account «${name}» of the service imagestore`)
+      process.exitCode = 1
+      return
+    }
+    const run = { context, accountId: account.id, place, restart: switches.has('restart') }
+    await (action === 'import' ? importAll(run) : exportAll(run))
+  } finally {
+    await context.close()
+  }
+}
+
+async function importAll({ context, accountId, place, restart }: Run): Promise<void> {
+  const { clock, config } = context
+  const found = await stat(place).catch(() => undefined)
+  if (found === undefined) return usageFault(`there is no ${place}`)
+  const items = () => (found.isDirectory() ? filesIn(place) : imagesListed(place))
+  const progress = createProgress()
+  const checkpoints = await checkpointsOf(config.data, place)
+  if (restart) await checkpoints.remove()
+  let before = await checkpoints.read()
+  let total = 0
+  for await (const { number, label } of items()) {
+    total++
+    // A folder whose files have changed is gone over from the beginning.
+    if (number === before?.line && label !== before.at) before = undefined
+  }
+  if (before !== undefined) console.error(`${place}: going on after ${before.line} of ${total}`)
+  const stopping = new AbortController()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
+  const { store } = openImagestore(context)
+  progress.begin(place, total, before?.line)
+  let sinceCheckpoint = 0
+  const result = await importImages(items(), {
+    store,
+    clock,
+    accountId,
+    maxBytes: config.maxImageBytes,
+    atATime: 2 * (config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers),
+    signal: stopping.signal,
+    after: before && {
+      number: before.line,
+      stored: before.counts.changed,
+      refused: before.counts.refused,
+    },
+    async done({ number, label }, { stored, refused }) {
+      progress.add(1)
+      if (++sinceCheckpoint < CHECKPOINT_EVERY) return
+      sinceCheckpoint = 0
+      await checkpoints.write({
+        line: number,
+        at: label,
+        counts: { read: stored + refused, changed: stored, refused },
+      })
+    },
+  })
+  progress.end()
+  if (stopping.signal.aborted) {
+    console.error(`${place}: stopped; the same command goes on`)
+    process.exitCode = 1
+    return
+  }
+  await checkpoints.remove()
+  console.log(`${place}: ${result.stored} images stored, ${result.refused} refused`)
+  for (const { label, reason } of result.faults) console.error(`${place}: ${label}: ${reason}`)
+  if (result.refused > result.faults.length) console.error(`${place}: … and more`)
+  if (result.refused > 0) process.exitCode = 1
+}
+
+async function exportAll({ context, accountId, place }: Run): Promise<void> {
+  const { blobs, clock, database } = context
+  const progress = createProgress()
+  progress.begin(place)
+  const { written, present, missing } = await exportImages({
+    database,
+    blobs,
+    clock,
+    accountId,
+    folder: place,
+    done: (bytes) => progress.add(1, bytes),
+  })
+  progress.end()
+  console.log(
+    `${place}: ${written} images written, ${present} there before, ${missing.length} lost; ${MANIFEST} lists them`,
+  )
+  for (const hash of missing.slice(0, MAX_TOLD)) console.error(`${place}: the bytes of ${hash} are lost`)
+  if (missing.length > 0) process.exitCode = 1
+}

@@ -1,0 +1,87 @@
+import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../../core/errors.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { Database } from '../../database/database.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { problem } from '../../http/json-schema.ts'
+import { integer, type Parameter } from '../../http/parameters.ts'
+import { isImageHash } from '../hash.ts'
+import { secondsOf } from '../lifetime.ts'
+import { imageOf } from '../queries.ts'
+import { EXAMPLE_HASH, similarAnswer } from '../schemas.ts'
+import { isDhash } from '../similar/dhash.ts'
+import type { SimilarImages } from '../similar/index.ts'
+import { hashParameter, NO_IMAGE } from './get.ts'
+
+const MAX_DISTANCE = 16
+const DEFAULT_DISTANCE = 8
+const MAX_IMAGES = 1_024
+const DEFAULT_IMAGES = 100
+
+const dhash: Parameter<string> = {
+  required: false,
+  description: 'A difference hash, in place of an image',
+  schema: { type: 'string', pattern: '^[0-9a-f]{16}$' },
+  parse: (text) => {
+    const value = text.toLowerCase()
+    return isDhash(value) ? { value } : { takes: 'debe tener 16 dígitos hexadecimales' }
+  },
+}
+
+const parameters = {
+  hash: { ...hashParameter, required: false, example: EXAMPLE_HASH },
+  dhash,
+  distance: integer(
+    `Most bits of the dhash that may differ, ${DEFAULT_DISTANCE} unless given`,
+    0,
+    MAX_DISTANCE,
+  ),
+  limit: integer(`Most images returned, ${DEFAULT_IMAGES} unless given`, 1, MAX_IMAGES),
+}
+
+export interface SimilarOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly similar: SimilarImages
+}
+
+export function similarRoute(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  { database, clock, similar }: SimilarOptions,
+) {
+  simpleEndpoint(app, shared, {
+    service: 'imagestore',
+    methods: ['GET'],
+    path: '/api/v1/imagestore/similar',
+    parameters,
+    document: {
+      tag: 'imagestore',
+      summary: 'Find own images that look alike',
+      description:
+        'By `hash`, one of the own images, which is then the first of those found; or by `dhash`. Nearest first, those ' +
+        'at the same distance by their dhash, then by their hash. No image at that distance is missed.',
+      answers: {
+        200: similarAnswer,
+        404: problem('This application has no such image', 404, NO_IMAGE),
+      },
+    },
+
+    async handle({ identity: { accountId }, values }) {
+      const { distance = DEFAULT_DISTANCE, limit = DEFAULT_IMAGES } = values
+      if ((values.hash === undefined) === (values.dhash === undefined)) {
+        throw new Refusal(400, 'La solicitud debe llevar el parámetro hash o el parámetro dhash')
+      }
+      const wanted = values.dhash ?? (await dhashOf(accountId, values.hash ?? ''))
+      const data = await similar.find(accountId, wanted, distance, limit)
+      return { status: 200, count: data.length, dhash: wanted, data }
+    },
+  })
+
+  async function dhashOf(accountId: number, hash: string): Promise<string> {
+    const image = isImageHash(hash) ? await database.first(imageOf(accountId, hash)) : undefined
+    const isOver = typeof image?.expires === 'number' && image.expires <= secondsOf(clock)
+    if (image === undefined || isOver) throw new Refusal(404, NO_IMAGE)
+    return image.dhash
+  }
+}

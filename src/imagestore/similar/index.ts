@@ -1,0 +1,239 @@
+import type { Clock } from '../../core/clock.ts'
+import { Overload } from '../../core/errors.ts'
+import { taskModule, type Tasks } from '../../core/tasks.ts'
+import type { Database } from '../../database/database.ts'
+import { secondsOf } from '../lifetime.ts'
+import type { ImageRow } from '../queries.ts'
+import type { Input } from '../tasks/sort-hashes.ts'
+import { AccountHashes, bytesFor, type Sort } from './account-hashes.ts'
+import { parseDhash, type Dhash } from './dhash.ts'
+import { FollowedImages } from './followed.ts'
+import { Matches } from './matches.ts'
+import * as queries from './queries.ts'
+import { scan } from './scan.ts'
+import type { SortedParts } from './sorted.ts'
+
+const SORT_HASHES = taskModule('../tasks/sort-hashes', import.meta)
+
+/** Hashes read at a time. */
+const PAGE = 50_000
+/** Hashes whose images are asked for in one statement. */
+const BATCH = 200
+/** How long a search waits for hashes to be read, and an upload that only counts. */
+const SEARCH_WAIT_MS = 20_000
+const COUNT_WAIT_MS = 2_000
+/** At this distance an upload counts, up to this number. */
+const COUNT_DISTANCE = 4
+const MAX_COUNT = 1_000
+/** Applications whose hashes are read when the service starts. */
+const WARM = 1_000
+
+export interface NearImage extends ImageRow {
+  readonly distance: number
+}
+
+interface Entry {
+  readonly hashes: AccountHashes
+  readonly ready: Promise<void>
+  isReady: boolean
+  usedAt: number
+}
+
+/**
+ * Images that look alike. The different hashes of each application are in memory, read once and then kept up to date by the
+ * table of changes, as of each search: what was acknowledged is found, whichever process or node took it. Applications
+ * for which there is no room are searched in the database, page by page.
+ */
+export class SimilarImages {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #maxBytes: number
+  readonly #sort: Sort
+  readonly #entries = new Map<number, Entry>()
+  readonly #followed: FollowedImages
+  #isClosed = false
+
+  /** @param maxBytes of memory for hashes */
+  constructor(database: Database, tasks: Tasks, clock: Clock, maxBytes: number) {
+    this.#database = database
+    this.#clock = clock
+    this.#maxBytes = maxBytes
+    this.#sort = (hashes) => tasks.run<Input, SortedParts>(SORT_HASHES, { hashes })
+    this.#followed = new FollowedImages(
+      database,
+      (accountId, dhash) => this.#entries.get(accountId)?.hashes.add(dhash),
+      () => this.#entries.clear(),
+    )
+  }
+
+  /** Bytes of memory that hashes take. */
+  get bytes(): number {
+    let sum = 0
+    for (const { hashes } of this.#entries.values()) sum += hashes.bytes
+    return sum
+  }
+
+  /**
+   * An application's images that differ from a hash in at most so many bits: nearest first, then by their own hashes.
+   * @throws Overload when its hashes cannot be read in time
+   */
+  async find(accountId: number, dhash: string, distance: number, limit: number): Promise<NearImage[]> {
+    const found = await this.#matches(accountId, parseDhash(dhash), distance)
+    const now = secondsOf(this.#clock)
+    const images: NearImage[] = []
+    for (const { distance: bits, dhashes } of found.byDistance()) {
+      for (let at = 0; at < dhashes.length && images.length < limit; at += BATCH) {
+        const some = dhashes.slice(at, at + BATCH)
+        const left = limit - images.length
+        const rows = await this.#database.all(
+          queries.imagesWith(this.#database.dialect, accountId, some, now, left),
+        )
+        images.push(...rows.map((row) => ({ ...row, distance: bits })))
+      }
+    }
+    return images
+  }
+
+  /** How many images beside this one look like it; undefined while that would take too long to find out. */
+  async countBeside(accountId: number, hash: string, dhash: string): Promise<number | undefined> {
+    const hashes = await this.#inMemory(accountId, COUNT_WAIT_MS)
+    const found = await hashes?.find(parseDhash(dhash), COUNT_DISTANCE)
+    if (found === undefined) return undefined
+    const now = secondsOf(this.#clock)
+    const dhashes = [...found.byDistance()].flatMap((near) => near.dhashes)
+    let count = 0
+    for (let at = 0; at < dhashes.length && count < MAX_COUNT; at += BATCH) {
+      const some = dhashes.slice(at, at + BATCH)
+      const row = await this.#database.first(
+        queries.countWith(this.#database.dialect, accountId, some, hash, now, MAX_COUNT - count),
+      )
+      count += row?.count ?? 0
+    }
+    return count
+  }
+
+  /** Reads what fits, so that the first to search need not wait. */
+  async warm(): Promise<void> {
+    for (const { account_id } of await this.#database.scanner.all(queries.largestAccounts(WARM))) {
+      if (this.#isClosed) return
+      const bytes = await this.#bytesOf(account_id)
+      if (this.bytes + bytes > this.#maxBytes) continue
+      await this.#entryOf(account_id).ready
+    }
+  }
+
+  /** Keeps up while nobody searches. */
+  async advance(): Promise<void> {
+    if (this.#entries.size === 0) return
+    await this.#followed.advance()
+    for (const { hashes, isReady } of this.#entries.values()) if (isReady) await hashes.settle()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#entries.clear()
+  }
+
+  async #matches(accountId: number, query: Dhash, distance: number): Promise<Matches> {
+    const hashes = await this.#inMemory(accountId, SEARCH_WAIT_MS)
+    if (hashes !== undefined) return hashes.find(query, distance)
+    if (bytesFor(await this.#imageCount(accountId)) <= this.#maxBytes) throw new Overload()
+    const matches = new Matches(query, distance)
+    for await (const page of this.#pages(accountId)) await scan(page, page.length / 2, matches)
+    return matches
+  }
+
+  /** An application's hashes, with all that was stored by now; undefined when they do not fit or are not read in time. */
+  async #inMemory(accountId: number, waitMs: number): Promise<AccountHashes | undefined> {
+    const deadline = performance.now() + waitMs
+    do {
+      const entry = this.#entries.get(accountId) ?? (await this.#admitted(accountId))
+      if (entry === undefined) return undefined
+      entry.usedAt = performance.now()
+      if (!entry.isReady && !(await within(entry.ready, deadline - performance.now()))) return undefined
+      await this.#followed.look()
+      // Unless it was found that changes are missing in it.
+      if (this.#entries.get(accountId) === entry) return entry.hashes
+    } while (performance.now() < deadline)
+    return undefined
+  }
+
+  /** Makes room for an application by leaving out those that were not asked for longest. */
+  async #admitted(accountId: number): Promise<Entry | undefined> {
+    const bytes = await this.#bytesOf(accountId)
+    if (bytes > this.#maxBytes) return undefined
+    const byUse = [...this.#entries].sort(([, one], [, other]) => one.usedAt - other.usedAt)
+    for (const [other, { isReady }] of byUse) {
+      if (this.bytes + bytes <= this.#maxBytes) break
+      if (isReady) this.#entries.delete(other)
+    }
+    return this.#entryOf(accountId)
+  }
+
+  #entryOf(accountId: number): Entry {
+    const known = this.#entries.get(accountId)
+    if (known !== undefined) return known
+    const hashes = new AccountHashes(this.#sort)
+    const entry: Entry = { hashes, ready: this.#read(accountId, hashes), isReady: false, usedAt: 0 }
+    this.#entries.set(accountId, entry)
+    entry.ready.then(
+      () => (entry.isReady = true),
+      () => {
+        if (this.#entries.get(accountId) === entry) this.#entries.delete(accountId)
+      },
+    )
+    return entry
+  }
+
+  /** What is stored from now on is added by whoever looks; what is there is read. */
+  async #read(accountId: number, hashes: AccountHashes): Promise<void> {
+    await this.#followed.look()
+    for await (const page of this.#pages(accountId)) {
+      for (let i = 0; i < page.length; i += 2) hashes.add({ low: page[i] ?? 0, high: page[i + 1] ?? 0 })
+    }
+    await hashes.settle()
+  }
+
+  async *#pages(accountId: number): AsyncGenerator<Uint32Array> {
+    const { scanner } = this.#database
+    for (let after = ''; ;) {
+      const page = await scanner.first(queries.hashesBehind(accountId, after, PAGE))
+      if (page === undefined || page.packed === null || page.last === null || this.#isClosed) return
+      yield unpacked(page.packed)
+      if (page.count < PAGE) return
+      after = page.last
+    }
+  }
+
+  async #bytesOf(accountId: number): Promise<number> {
+    return bytesFor(await this.#imageCount(accountId))
+  }
+
+  async #imageCount(accountId: number): Promise<number> {
+    return (await this.#database.first(queries.imageCount(accountId)))?.images ?? 0
+  }
+}
+
+/** @param packed hashes of 16 hex digits, one after the other */
+function unpacked(packed: string): Uint32Array {
+  const halves = new Uint32Array(packed.length / 8)
+  for (let at = 0, i = 0; at < packed.length; at += 16, i += 2) {
+    const { low, high } = parseDhash(packed, at)
+    halves[i] = low
+    halves[i + 1] = high
+  }
+  return halves
+}
+
+/** Whether something is done before the time is up. Rejects with it. */
+async function within(work: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), Math.max(0, ms))
+  })
+  try {
+    return await Promise.race([work.then(() => true), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { catalejo } from '../support/cli.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
+import { startService } from '../support/service.ts'
+
+const png = await gradient(20, 10).png().toBuffer()
+
+test('a folder moves in, and what is exported moves in again to the same state', async () => {
+  await using service = await startService()
+  await service.newKey('vieja', 'imagestore')
+  const old = new ImageClient(service.url, (await service.newKey('vieja', 'imagestore')).key)
+  const fresh = new ImageClient(service.url, (await service.newKey('nueva', 'imagestore')).key)
+  await using folder = await temporaryFolder()
+  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.app.context.config.databaseUrl }
+  const run = (...args: string[]) => catalejo(['images', ...args], where)
+
+  const source = join(folder.path, 'fotos')
+  await mkdir(join(source, 'viaje'), { recursive: true })
+  for (let i = 0; i < 7; i++) await writeFile(join(source, `foto ${i}.png`), stamped(png, `foto ${i}`))
+  await writeFile(join(source, 'viaje', 'árbol.png'), stamped(png, 'árbol'))
+  await writeFile(join(source, 'nota.txt'), 'no es una imagen')
+  await writeFile(join(source, 'rota.png'), png.subarray(0, png.length - 20))
+  const imported = await run('import', source, '--account', 'vieja')
+  assert.equal(imported.code, 1)
+  assert.equal(imported.stdout, `${source}: 8 images stored, 2 refused\n`)
+  assert.match(imported.stderr, /nota\.txt: damaged: not an accepted kind\n.*rota\.png: damaged: /)
+  const { body } = await old.get(expectedHash(stamped(png, 'árbol')))
+  assert.equal(body['name'], 'árbol.png')
+
+  // One more, with an end, and names and dates of its own.
+  const list = join(source, 'lista.ndjson')
+  const expires = 4_000_000_000
+  const lines = [
+    { file: 'foto 0.png', name: 'otro nombre.png', date: 1_500_000_000, expires },
+    { file: '../fuera.png' },
+    { file: 'foto 1.png', hash: 'a'.repeat(32) },
+    { file: 'foto 1.png', expires: 5 },
+    { file: 'falta.png' },
+  ]
+  await writeFile(list, `${lines.map((line) => JSON.stringify(line)).join('\n')}\n{"file":\n`)
+  const listed = await run('import', list, '--account', 'vieja')
+  assert.equal(listed.stdout, `${list}: 1 images stored, 5 refused\n`)
+  assert.deepEqual(
+    listed.stderr.split('\n').filter((line) => line.startsWith(`${list}: line`)),
+    [
+      "line 2: ../fuera.png is not below the list's folder",
+      'line 3: not the bytes of its hash',
+      'line 4: El parámetro expires debe ser un momento futuro, en segundos desde 1970',
+      'line 5: no such file',
+      'line 6: no JSON object',
+    ].map((text) => `${list}: ${text}`),
+  )
+
+  const out = join(folder.path, 'salida')
+  const exported = await run('export', out, '--account', 'vieja')
+  assert.equal(exported.code, 0, exported.stderr)
+  assert.match(exported.stdout, /8 images written, 0 there before, 0 lost/)
+  assert.match(
+    (await run('export', out, '--account', 'vieja')).stdout,
+    /0 images written, 8 there before, 0 lost/,
+  )
+  const moved = join(folder.path, 'en otra parte')
+  await cp(out, moved, { recursive: true })
+  await rm(out, { recursive: true })
+  const back = await run('import', join(moved, 'images.ndjson'), '--account', 'nueva')
+  assert.equal(back.stdout, `${join(moved, 'images.ndjson')}: 8 images stored, 0 refused\n`)
+  assert.equal(back.code, 0)
+  const [ours, theirs] = [await old.list(), await fresh.list()]
+  assert.deepEqual(theirs.body, ours.body)
+  assert.match(JSON.stringify(theirs.body), /otro nombre\.png.*1500000000.*4000000000/)
+  assert.doesNotMatch(await readFile(join(moved, 'images.ndjson'), 'utf8'), /"ip"/)
+})
+
+test('bounds are set by command and hold for uploads and imports', async () => {
+  await using service = await startService()
+  const client = new ImageClient(service.url, service.imageKey)
+  await using folder = await temporaryFolder()
+  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.app.context.config.databaseUrl }
+  const set = (...args: string[]) => catalejo(['account', 'set', ...args], where)
+  const limited = await set('fotos', '--max-images', '2', '--max-bytes', '1000000')
+  assert.deepEqual(limited, {
+    code: 0,
+    stdout: 'fotos: at most 2 images, at most 1000000 bytes\n',
+    stderr: '',
+  })
+  await client.upload(stamped(png, 'una'))
+  for (const name of ['a', 'b', 'c']) await writeFile(join(folder.path, `${name}.png`), stamped(png, name))
+  const imported = await catalejo(['images', 'import', folder.path, '--account', 'fotos'], where)
+  assert.equal(imported.stdout, `${folder.path}: 1 images stored, 2 refused\n`)
+  assert.match(imported.stderr, /La aplicación ya tiene el máximo de 2 imágenes/)
+  const lifted = await set('fotos', '--max-images', 'none')
+  assert.equal(lifted.stdout, 'fotos: any number of images, at most 1000000 bytes\n')
+  assert.equal((await client.upload(stamped(png, 'otra'))).status, 200)
+
+  assert.equal((await set('nadie', '--max-images', '2')).code, 1)
+  assert.equal((await set('grupo', '--max-images', '2')).code, 1)
+  for (const wrong of [[], ['--max-images', '-1'], ['--max-bytes', '1.5'], ['--max-bytes', 'mucho']]) {
+    assert.equal((await set('fotos', ...wrong)).code, 2)
+  }
+})

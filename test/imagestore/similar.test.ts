@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import sharp from 'sharp'
+import { openDatabase } from '../../src/context.ts'
+import { readConfig } from '../../src/config/config.ts'
+import { sql } from '../../src/database/sql.ts'
+import { touchImages } from '../../src/imagestore/queries.ts'
+import {
+  gradient,
+  ImageClient,
+  answerOf,
+  NO_IMAGE,
+  plain,
+  problem,
+  stamped,
+  type Answer,
+} from '../support/images.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+
+/** A picture with this dhash: columns that rise or fall as each bit says, in blocks that scaling leaves alone. */
+async function pictureOf(dhash: bigint, note = ''): Promise<Buffer> {
+  const block = 16
+  const data = Buffer.alloc(9 * block * 8 * block)
+  for (let row = 0; row < 8; row++) {
+    let level = 128
+    for (let column = 0; column < 9; column++) {
+      const bit = (dhash >> BigInt(63 - (row * 8 + column - 1))) & 1n
+      if (column > 0) level += bit === 1n ? 12 : -12
+      for (let y = row * block; y < (row + 1) * block; y++) {
+        data.fill(level, y * 9 * block + column * block, y * 9 * block + (column + 1) * block)
+      }
+    }
+  }
+  const png = await sharp(data, { raw: { width: 9 * block, height: 8 * block, channels: 1 } })
+    .png()
+    .toBuffer()
+  return note === '' ? png : stamped(png, note)
+}
+
+const moveBlob = (hash: string, dhash: string) => sql`UPDATE blobs SET dhash = ${dhash} WHERE hash = ${hash}`
+const pretendImages = (images: number) => sql`UPDATE image_totals SET images = ${images}`
+
+const bitsOf = (one: string, other: string) =>
+  (BigInt(`0x${one}`) ^ BigInt(`0x${other}`)).toString(2).replaceAll('0', '').length
+
+const dataOf = ({ body }: Answer): Readonly<Record<string, unknown>>[] => {
+  assert.ok(Array.isArray(body['data']))
+  assert.equal(body['count'], body['data'].length)
+  return body['data']
+}
+
+suite('similar images', () => {
+  const clock = new ManualClock('2026-03-01T00:00:00Z')
+  let service: TestService
+  let fotos: ImageClient
+  let diario: ImageClient
+  const stored: { hash: string; dhash: string }[] = []
+  const similar = async (query: Readonly<Record<string, string>>, client = fotos) =>
+    answerOf(await fetch(client.endpoint('similar', query)))
+
+  before(async () => {
+    service = await startService({ clock })
+    fotos = new ImageClient(service.url, service.imageKey)
+    diario = new ImageClient(service.url, (await service.newKey('diario', 'imagestore')).key)
+    const base = 0xf0e1_a2c3_5a96_3c78n
+    for (let i = 0; i < 24; i++) {
+      // Each a few bits further than the one before, some twice under other bytes.
+      const flips = Array.from({ length: i % 12 }, (_, k) => 1n << BigInt((k * 11 + i) % 64))
+      const bytes = await pictureOf(
+        flips.reduce((value, bit) => value ^ bit, base),
+        String(i),
+      )
+      const { status, body } = await fotos.upload(bytes, { name: `${i}.png` })
+      assert.equal(status, 200)
+      stored.push({ hash: String(body['hash']), dhash: String(body['dhash']) })
+    }
+    assert.equal((await diario.upload(await pictureOf(base, 'ajena'))).status, 200)
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  test('exactly those within the distance, nearest first, each as get and list tell it', async () => {
+    const listed = new Map(dataOf(await fotos.list({ limit: '1024' })).map((row) => [row['hash'], row]))
+    for (const { hash, dhash } of stored.slice(0, 8)) {
+      for (const distance of [undefined, 0, 1, 3, 8, 16]) {
+        const expected = stored
+          .map((image) => ({ ...image, distance: bitsOf(image.dhash, dhash) }))
+          .filter((image) => image.distance <= (distance ?? 8))
+          .toSorted((a, b) => a.distance - b.distance || (a.dhash + a.hash < b.dhash + b.hash ? -1 : 1))
+          .map((image) => ({ ...listed.get(image.hash), distance: image.distance }))
+        const query = distance === undefined ? {} : { distance: String(distance) }
+        const body = { status: 200, count: expected.length, dhash, data: expected }
+        assert.deepEqual(plain(await similar({ hash, ...query })), { status: 200, body })
+        assert.deepEqual(plain(await similar({ dhash, ...query })), { status: 200, body })
+        assert.deepEqual(
+          dataOf(await similar({ dhash: dhash.toUpperCase(), limit: '3', ...query })),
+          expected.slice(0, 3),
+        )
+      }
+    }
+  })
+
+  test("own images only: another application's are neither found nor asked by", async () => {
+    const [mine] = stored
+    assert.ok(mine !== undefined)
+    assert.equal(dataOf(await similar({ dhash: mine.dhash }, diario)).length, 1)
+    assert.deepEqual(plain(await similar({ hash: mine.hash }, diario)), NO_IMAGE)
+  })
+
+  test('what an upload counts is what is found beside it at once, and a deletion is not', async () => {
+    for (let i = 0; i < 4; i++) {
+      const { body } = await diario.upload(await pictureOf(0xaaaa_5555_ffff_0000n, `nueva ${i}`))
+      assert.equal(body['similar'], i)
+      assert.equal(dataOf(await similar({ hash: String(body['hash']), distance: '4' }, diario)).length, i + 1)
+      if (i < 3) continue
+      await diario.remove(String(body['hash']))
+      assert.equal(dataOf(await similar({ dhash: String(body['dhash']), distance: '4' }, diario)).length, i)
+    }
+  })
+
+  test('what another process stores is found by the next search', async () => {
+    const flags = { data: service.data, 'database-url': service.app.context.config.databaseUrl }
+    const result = readConfig(flags, {})
+    assert.ok(result.ok)
+    const other = await openDatabase(result.config)
+    try {
+      const { hash, dhash } = stored[0] ?? { hash: '', dhash: '' }
+      assert.equal(dataOf(await similar({ dhash: '0123456789abcdef', distance: '0' })).length, 0)
+      const far = '0123456789abcdef'
+      await other.transaction(async (tx) => {
+        await tx.run(moveBlob(hash, far))
+        await tx.run(touchImages(hash))
+      })
+      assert.deepEqual(
+        dataOf(await similar({ dhash: far, distance: '0' })).map((row) => row['hash']),
+        [hash],
+      )
+      await other.transaction((tx) => tx.run(moveBlob(hash, dhash)))
+    } finally {
+      await other.close()
+    }
+  })
+
+  for (const [what, query, answer] of [
+    [
+      'neither hash nor dhash',
+      {},
+      problem(400, 'La solicitud debe llevar el parámetro hash o el parámetro dhash'),
+    ],
+    [
+      'both',
+      { hash: 'a'.repeat(32), dhash: '0'.repeat(16) },
+      problem(400, 'La solicitud debe llevar el parámetro hash o el parámetro dhash'),
+    ],
+    [
+      'a short dhash',
+      { dhash: 'abc' },
+      problem(400, 'El parámetro dhash debe tener 16 dígitos hexadecimales'),
+    ],
+    [
+      'a distance past 16',
+      { dhash: '0'.repeat(16), distance: '17' },
+      problem(400, 'El parámetro distance debe ser un entero entre 0 y 16'),
+    ],
+    [
+      'a limit of 0',
+      { dhash: '0'.repeat(16), limit: '0' },
+      problem(400, 'El parámetro limit debe ser un entero entre 1 y 1024'),
+    ],
+    ['an unknown hash', { hash: 'a'.repeat(32) }, NO_IMAGE],
+  ] as const) {
+    test(`refused: ${what}`, async () => {
+      assert.deepEqual(plain(await similar(query)), answer)
+    })
+  }
+
+  test('list groups images of the same picture', async () => {
+    const { key } = await service.newKey('grupos', 'imagestore')
+    const client = new ImageClient(service.url, key)
+    const other = await gradient(30, 20).png().toBuffer()
+    for (const [name, bytes] of [
+      ['a1', await pictureOf(1n, 'a1')],
+      ['a2', await pictureOf(1n, 'a2')],
+      ['b1', other],
+      ['a3', await pictureOf(1n, 'a3')],
+    ] as const) {
+      await client.upload(bytes, { name })
+      clock.advance(1_000)
+    }
+    const grouped = async () =>
+      dataOf(await client.list({ group: '' })).map((row) => [row['name'], row['duplicates']])
+    assert.deepEqual(await grouped(), [
+      ['a3', 2],
+      ['b1', 0],
+    ])
+    const [newest] = dataOf(await client.list({ limit: '1' }))
+    await client.remove(String(newest?.['hash']))
+    assert.deepEqual(await grouped(), [
+      ['b1', 0],
+      ['a2', 1],
+    ])
+  })
+})
+
+suite('similar images without memory for them', () => {
+  test('the database is searched instead', async () => {
+    await using service = await startService({ flags: { 'similar-memory': '1', workers: '1' } })
+    const fotos = new ImageClient(service.url, service.imageKey)
+    const { body } = await fotos.upload(await gradient(30, 20).png().toBuffer())
+    // As if there were a million.
+    await service.app.context.database.transaction((tx) => tx.run(pretendImages(1_000_000)))
+    const again = await fotos.upload(stamped(await gradient(30, 20).png().toBuffer(), 'otra'))
+    assert.deepEqual([body['similar'], again.status], [0, 200])
+    const answer = await answerOf(await fetch(fotos.endpoint('similar', { hash: String(body['hash']) })))
+    assert.equal(dataOf(answer).length, 2)
+  })
+})
