@@ -118,6 +118,7 @@ export async function createRoutes(
         baseUrl,
         nameServers: (name) => resolver.nameServers(name),
         events,
+        bulkInFlight: share(Math.ceil(config.dnsInFlight / 2), config.workers),
       })
       imagestoreRoutes(app, shared, images, { database, tasks, baseUrl, maxBytes: config.maxImageBytes })
     },

@@ -36,6 +36,8 @@ export interface DomainwatchOptions {
   readonly baseUrl: () => string
   readonly nameServers: NameServers
   readonly events: Events
+  /** Questions that calls with many names may have under way together; the rest is for calls with one. */
+  readonly bulkInFlight: number
 }
 
 /** The domain-tracking API. */
@@ -44,7 +46,7 @@ export function domainwatchRoutes(
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
-  const { database, tasks, clock, timeZone, baseUrl, nameServers, events } = options
+  const { database, tasks, clock, timeZone, baseUrl, nameServers, bulkInFlight, events } = options
   const batches = new DomainBatches(database, tasks, clock, timeZone)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
@@ -54,6 +56,6 @@ export function domainwatchRoutes(
   similarRoute(app, shared, new LookalikeSearch(database, clock, () => databaseNames(database, clock)))
   statsRoute(app, shared, new Statistics(database, clock, timeZone))
   dnsRoute(app, shared, nameServers)
-  bulkDnsRoute(app, shared, nameServers)
   eventsRoute(app, shared, events)
+  bulkDnsRoute(app, shared, nameServers, bulkInFlight)
 }
