@@ -16,6 +16,7 @@ for (const name of [
   'engines',
   'stores',
   'workers',
+  'dns',
 ]) {
   const file = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
   const { status } = spawnSync(process.execPath, [file, ...process.argv.slice(2)], {
