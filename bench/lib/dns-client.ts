@@ -12,13 +12,14 @@ const names =
     ? Array.from({ length: DELEGATED }, (_, i) => delegatedName(i))
     : Array.from({ length: OWN_ZONES }, (_, i) => ownName(i))
 
-type Ask = (name: string, done: (isRight: boolean) => void) => void
+/** Tells whether the answer was right. */
+type Ask = (name: string) => Promise<boolean>
 
 function asker(): Ask {
   if (who === 'node:dns') {
     const resolver = new NodeResolver({ timeout: 3_000, tries: 2 })
     resolver.setServers([`127.0.0.1:${port}`])
-    return (name, done) => resolver.resolveNs(name, (error) => done(error === null))
+    return (name) => new Promise((resolve) => resolver.resolveNs(name, (error) => resolve(error === null)))
   }
   const resolver = createResolver({
     servers: [{ address: '127.0.0.1', family: 4, port: Number(port) }],
@@ -26,7 +27,7 @@ function asker(): Ask {
     // What is asked again and again must be asked each time; delegated names all differ, and are kept as ever.
     ...(what === 'delegated' ? { zone: { kind: 'given' } } : { maxTtl: 0 }),
   })
-  return (name, done) => void resolver.nameServers(name).then(({ kind }) => done(kind === 'found'))
+  return async (name) => (await resolver.nameServers(name)).kind === 'found'
 }
 
 const ask = asker()
@@ -36,16 +37,15 @@ let done = 0
 let wrong = 0
 let isMeasured = false
 
-function go(): void {
-  const start = performance.now()
-  ask(names[next++ % names.length] ?? '', (isRight) => {
+async function go(): Promise<never> {
+  for (;;) {
+    const start = performance.now()
+    if (!(await ask(names[next++ % names.length] ?? ''))) wrong++
     done++
-    if (!isRight) wrong++
     if (isMeasured) times.push(performance.now() - start)
-    go()
-  })
+  }
 }
-for (let i = 0; i < Number(flying); i++) go()
+for (let i = 0; i < Number(flying); i++) void go()
 while (done < WARM_UP) await new Promise((resolve) => setTimeout(resolve, 10))
 isMeasured = true
 const first = done

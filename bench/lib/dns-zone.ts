@@ -15,7 +15,7 @@ export const OWN_ZONES = 1_000
 
 export const delegatedName = (i: number) => `nombre${i}.cl`
 export const ownName = (i: number) => `propio${i}.cl`
-export const serversOf = (i: number) => [1, 2].map((n) => `ns${n}.hosting${i % COMPANIES}.cl`)
+const serversOf = (i: number) => [1, 2].map((n) => `ns${n}.hosting${i % COMPANIES}.cl`)
 
 /** What the faulty servers say of a name, when they say something. */
 export function truthOf(i: number) {
@@ -25,7 +25,7 @@ export function truthOf(i: number) {
 }
 
 /** A free port for UDP, a moment ago. */
-export async function freeUdpPort(): Promise<number> {
+async function freeUdpPort(): Promise<number> {
   const socket = createSocket('udp4')
   socket.bind(0, '127.0.0.1')
   await once(socket, 'listening')

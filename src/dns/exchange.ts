@@ -17,19 +17,44 @@ export interface Asker {
 }
 
 const MAX_TCP_CONNECTIONS = 128
+/**
+ * Datagrams that are sent before answers are read again. Thousands at once would fill the buffers of both sides, which
+ * hold some hundreds: what does not fit is lost, asked again after the same time, and lost again.
+ */
+const SENDS_PER_TURN = 128
 
 /** Puts queries to servers, over TCP where an answer does not fit a datagram. */
 export class Exchange {
   readonly #servers: readonly { readonly address: ServerAddress; readonly pool: UdpPool }[]
   #tcpConnections = 0
+  #sentThisTurn = 0
+  #line: Attempt[] = []
+  #isTurnEnding = false
 
   constructor(servers: readonly ServerAddress[], socketsPerServer: number) {
     this.#servers = servers.map((address) => ({ address, pool: new UdpPool(address, socketsPerServer) }))
   }
 
   ask(server: number, query: Query, asker: Asker): Attempt {
-    const { pool } = this.#at(server)
-    return new Attempt(this, pool, server, query, asker)
+    const attempt = new Attempt(this, this.#at(server).pool, server, query, asker)
+    if (this.#sentThisTurn < SENDS_PER_TURN) {
+      this.#sentThisTurn++
+      attempt.send()
+    } else this.#line.push(attempt)
+    if (!this.#isTurnEnding) {
+      this.#isTurnEnding = true
+      setImmediate(this.#endTurn)
+    }
+    return attempt
+  }
+
+  readonly #endTurn = (): void => {
+    const next = this.#line.slice(0, SENDS_PER_TURN)
+    this.#line = this.#line.slice(next.length)
+    this.#sentThisTurn = next.length
+    this.#isTurnEnding = next.length > 0
+    if (this.#isTurnEnding) setImmediate(this.#endTurn)
+    for (const attempt of next) attempt.send()
   }
 
   /** @returns what cancels it */
@@ -55,6 +80,7 @@ export class Exchange {
   }
 
   async close(): Promise<void> {
+    this.#line = []
     await Promise.all(this.#servers.map(({ pool }) => pool.close()))
   }
 
@@ -71,8 +97,9 @@ export class Attempt implements Asking {
   readonly #pool: UdpPool
   readonly #server: number
   readonly #asker: Asker
-  #socket: UdpSocket
-  #id: number
+  #socket: UdpSocket | undefined
+  #id = 0
+  #isCancelled = false
   #cancelTcp: (() => void) | undefined
   query: Query
 
@@ -82,12 +109,17 @@ export class Attempt implements Asking {
     this.#server = server
     this.#asker = asker
     this.query = query
-    this.#socket = pool.pick()
+  }
+
+  send(): void {
+    if (this.#isCancelled) return
+    this.#socket = this.#pool.pick()
     this.#id = this.#socket.ask(this)
   }
 
   cancel(): void {
-    this.#socket.forget(this.#id, this)
+    this.#isCancelled = true
+    this.#socket?.forget(this.#id, this)
     this.#cancelTcp?.()
   }
 
@@ -101,8 +133,7 @@ export class Attempt implements Asking {
         const plain = nameServerQuery(this.query.name, this.query.asked, false)
         if (plain === undefined) return this.#asker.settle(this.#server, { kind: 'failed' })
         this.query = plain
-        this.#socket = this.#pool.pick()
-        this.#id = this.#socket.ask(this)
+        this.send()
         return
       }
       default:
