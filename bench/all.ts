@@ -19,6 +19,7 @@ for (const name of [
   'stores',
   'workers',
   'near',
+  'dns',
 ]) {
   const file = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
   const { status } = spawnSync(process.execPath, [file, ...process.argv.slice(2)], {

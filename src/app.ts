@@ -146,6 +146,7 @@ export async function createRoutes(
         nameServers: (name) => resolver.nameServers(name),
         events,
         sightings,
+        bulkInFlight: share(Math.ceil(config.dnsInFlight / 2), config.workers),
       })
       imagestoreRoutes(app, shared, images, {
         database,

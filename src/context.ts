@@ -48,6 +48,8 @@ export interface Overrides {
 
 /** Of a process: one for each kind of work. */
 const LEAST_CONNECTIONS = 3
+/** Under which all names are. */
+const ZONE = 'cl'
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 
 export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
@@ -57,7 +59,13 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   await makeFolder(data)
   const database = await openDatabase(config, metrics, log)
   const tasks = createTasks(TASK_THREADS)
-  const resolver = createResolver({ servers: config.dnsServers ?? systemServers() })
+  const resolver = createResolver({
+    servers: config.dnsServers ?? systemServers(),
+    maxInFlight: share(config.dnsInFlight, config.workers),
+    ...(config.dnsMode === 'parent' && {
+      zone: config.dnsServers === undefined ? { kind: 'found', name: ZONE } : { kind: 'given' },
+    }),
+  })
   const closing: (() => Promise<void>)[] = [
     () => resolver.close(),
     () => tasks.close(),

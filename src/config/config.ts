@@ -78,6 +78,8 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     baseUrl: read(settings.baseUrl),
     timeZone: read(settings.timeZone),
     dnsServers: read(settings.dnsServers),
+    dnsMode: read(settings.dnsMode),
+    dnsInFlight: read(settings.dnsInFlight),
     workers: read(settings.workers),
     stopDelay: read(settings.stopDelay),
     logLevel: read(settings.logLevel),

@@ -55,10 +55,17 @@ export const settings = {
   timeZone: setting('time-zone', 'IANA time zone of date_mod', 'America/Santiago', timeZone),
   dnsServers: setting(
     'dns-servers',
-    'resolvers, address:port,…; empty for the system ones',
+    'whom to ask, address:port,…: resolvers, or with dns-mode parent servers of cl; empty for those of the system, or found by them',
     undefined,
     dnsServers,
   ),
+  dnsMode: setting(
+    'dns-mode',
+    'resolver asks resolvers; parent asks the servers of cl and reads the delegation',
+    'resolver',
+    oneOf('resolver', 'parent'),
+  ),
+  dnsInFlight: setting('dns-in-flight', 'DNS questions under way at once', 4_096, integer(1, 65_536)),
   workers: setting('workers', 'processes that serve, a number or auto for one a core', 1, workers),
   stopDelay: setting(
     'stop-delay',

@@ -1,24 +1,44 @@
-/** Works on the items, so many at a time, and yields the results in the order in which they come. */
+/**
+ * Works on the items, so many at a time, and yields the results as they come: each time those that have come since, at
+ * least one. However slow the taker, no more than `limit` are being worked on or wait to be taken. Whoever stops taking
+ * stops the work. Ends with the first fault.
+ */
 export async function* asTheyCome<T, R>(
   items: Iterable<T>,
   limit: number,
   work: (item: T) => Promise<R>,
-): AsyncGenerator<R> {
-  const running = new Map<number, Promise<readonly [number, R]>>()
-  let next = 0
-  for (const item of items) {
-    const id = next++
-    running.set(
-      id,
-      work(item).then((result) => [id, result] as const),
-    )
-    if (running.size >= limit) yield await first()
-  }
-  while (running.size > 0) yield await first()
+): AsyncGenerator<readonly R[]> {
+  const left = items[Symbol.iterator]()
+  let results: R[] = []
+  let running = 0
+  let fault: { readonly error: unknown } | undefined
+  let wake = () => {}
 
-  async function first(): Promise<R> {
-    const [id, result] = await Promise.race(running.values())
-    running.delete(id)
-    return result
+  function start(item: T): void {
+    running++
+    work(item)
+      .then(
+        (result) => void results.push(result),
+        (error: unknown) => void (fault ??= { error }),
+      )
+      .finally(() => {
+        running--
+        wake()
+      })
+  }
+
+  for (;;) {
+    while (running + results.length < limit) {
+      const next = left.next()
+      if (next.done === true) break
+      start(next.value)
+    }
+    if (fault !== undefined) throw fault.error
+    if (results.length > 0) {
+      const come = results
+      results = []
+      yield come
+    } else if (running === 0) return
+    else await new Promise<void>((resolve) => (wake = resolve))
   }
 }

@@ -33,6 +33,9 @@ export class AnswerCache {
     this.#limits = limits
     this.#now = now
     this.#entries = new LRUCache({
+      // Never reached before the other bound: a known number lets the library set its memory aside, and halves what a new
+      // entry costs.
+      max: Math.ceil(limits.maxBytes / ENTRY_BYTES),
       maxSize: limits.maxBytes,
       sizeCalculation: (entry, name) => weigh(name, entry.answer),
     })

@@ -1,6 +1,6 @@
 import type { Message, ResourceRecord } from './message.ts'
 import type { Conclusion } from './outcomes.ts'
-import type { Reply } from './wire.ts'
+import type { Asked, Reply } from './wire.ts'
 
 const AUTHORITATIVE = 0x0400
 const RECURSION_AVAILABLE = 0x0080
@@ -17,22 +17,25 @@ const FAILED: Reply = { kind: 'failed' }
 
 /**
  * What a well-formed answer to the NS question for `name` says. `rcode` is the header's; the upper bits come from
- * the OPT record.
+ * the OPT record. Of the zone's own servers only what they own is believed, and the delegation: one that is no longer
+ * theirs may still look things up, or answer from a copy.
  */
-export function classify(message: Message, rcode: number, name: string): Reply {
+export function classify(message: Message, rcode: number, name: string, asked: Asked = 'resolver'): Reply {
   const { answers, authorities } = message
   // BADVERS and the like look like NOERROR in the header alone.
   if (message.extendedRcode > 0) return FAILED
   if (REFUSALS.has(rcode)) return { kind: 'refused' }
   if (rcode !== NO_ERROR && rcode !== NAME_ERROR) return FAILED
 
-  const alias = followAliases(answers, name)
-  const last = alias?.target ?? name
-  const found = nameServers(answers, last)
-  if (found.length > 0 && rcode === NO_ERROR) return answerFound(found, alias?.ttl)
-
   const authoritative = (message.flags & AUTHORITATIVE) !== 0
-  const recursive = (message.flags & RECURSION_AVAILABLE) !== 0
+  const recursive = asked === 'resolver' && (message.flags & RECURSION_AVAILABLE) !== 0
+  const alias = answers.length > 0 ? followAliases(answers, name) : undefined
+  const last = alias?.target ?? name
+  if (rcode === NO_ERROR && answers.some(({ type, name: owner }) => type === 'NS' && owner === last)) {
+    // A server of the parent that is one of the child's as well answers with the child's own records.
+    return asked === 'resolver' || authoritative ? answerFound(answers, last, alias?.ttl) : FAILED
+  }
+
   // Only who owns the data or has looked for them can say that there are none.
   const credible = authoritative || recursive
   const soaTtl = negativeTtl(authorities, last)
@@ -45,7 +48,7 @@ export function classify(message: Message, rcode: number, name: string): Reply {
 
   // A referral. That of the parent's server is the delegation itself; any other leads up or astray.
   if (authorities.some((record) => record.type === 'NS')) {
-    return authoritative ? FAILED : answerFound(nameServers(authorities, name), undefined)
+    return authoritative ? FAILED : answerFound(authorities, name, undefined)
   }
   // Without an SOA it must not be kept (RFC 2308, section 5), and only a recursive server is believed.
   return recursive ? conclude({ kind: 'empty' }, 0) : FAILED
@@ -55,21 +58,24 @@ function conclude(answer: Conclusion, ttl: number): Reply {
   return { kind: 'answer', answer, ttl }
 }
 
-function answerFound(records: readonly ResourceRecord[], aliasTtl: number | undefined): Reply {
-  const servers = new Set<string>()
+function answerFound(records: readonly ResourceRecord[], owner: string, aliasTtl: number | undefined): Reply {
+  const targets: string[] = []
   let ttl = aliasTtl ?? Number.POSITIVE_INFINITY
   for (const record of records) {
-    if (record.type !== 'NS' || !HOST_NAME.test(record.target)) continue
-    servers.add(record.target)
+    if (record.type !== 'NS' || record.name !== owner || !HOST_NAME.test(record.target)) continue
+    targets.push(record.target)
     ttl = Math.min(ttl, ttlOf(record))
   }
   // No record for the name, or none whose target could be the name of a host.
-  if (servers.size === 0) return FAILED
-  return conclude({ kind: 'found', servers: [...servers].sort() }, ttl)
+  if (targets.length === 0) return FAILED
+  return conclude({ kind: 'found', servers: sortedOnce(targets) }, ttl)
 }
 
-function nameServers(records: readonly ResourceRecord[], owner: string): ResourceRecord[] {
-  return records.filter((record) => record.type === 'NS' && record.name === owner)
+/** Sorts in place; most names have two servers. */
+function sortedOnce(names: string[]): readonly string[] {
+  const [first = '', second = ''] = names
+  if (names.length === 2 && first !== second) return first < second ? names : [second, first]
+  return names.length === 1 ? names : [...new Set(names.sort())]
 }
 
 /** Where a chain of CNAMEs that starts at the name ends, with the chain's least TTL; undefined without a chain. */
@@ -104,5 +110,5 @@ function ttlOf(record: ResourceRecord): number {
   return record.ttl > 0x7fffffff ? 0 : record.ttl
 }
 
-// Labels may hold any octet; what is no name of a host is left out rather than shown as another.
-const HOST_NAME = /^(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}$/
+// Labels may hold any octet, which a decoded name shows as an escape: what is no name of a host is left out. The root is empty.
+const HOST_NAME = /^[a-z0-9_.-]+$/

@@ -1,7 +1,7 @@
-import type { Exchange, FinalReply } from './exchange.ts'
+import type { Asker, Attempt, FinalReply } from './exchange.ts'
 import { combineFailures } from './outcomes.ts'
 import type { NameServerAnswer, ServerFailure } from './outcomes.ts'
-import type { ServerHealth } from './server-health.ts'
+import type { Upstream } from './upstream.ts'
 import type { Query } from './wire.ts'
 
 export interface LookupResult {
@@ -20,37 +20,42 @@ export interface LookupSettings {
 
 const MAX_ATTEMPTS = 8
 
+/** One function for all timers: they are set for every look-up, and hardly ever ring. */
+const endWait = (lookup: Lookup): void => lookup.waited()
+
 /**
  * One look-up over several servers. The next server is started while a silent one is still listened to, at once
  * where one has failed; each attempt has an id and a port of its own. The first conclusion wins.
  */
-export class Lookup {
+export class Lookup implements Asker {
   readonly #query: Query
-  readonly #exchange: Exchange
-  readonly #health: ServerHealth
+  readonly #upstream: Upstream
   readonly #settings: LookupSettings
   readonly #done: (result: LookupResult) => void
   readonly #order: readonly number[]
-  readonly #failures = new Map<number, ServerFailure>()
-  readonly #cancels: (() => void)[] = []
-  #attempts = 0
+  /** By server. */
+  readonly #failures: (ServerFailure | undefined)[] = []
+  readonly #attempts: Attempt[] = []
+  #tries = 0
   #endsAt: number
   #timer: NodeJS.Timeout | undefined
+  #isLastWait = false
+  /** The server that was asked last, and when; undefined when there was none left to ask. */
+  #latest: number | undefined
+  #sentAt = 0
   #finished = false
 
   constructor(
     query: Query,
-    exchange: Exchange,
-    health: ServerHealth,
+    upstream: Upstream,
     settings: LookupSettings,
     done: (result: LookupResult) => void,
   ) {
     this.#query = query
-    this.#exchange = exchange
-    this.#health = health
+    this.#upstream = upstream
     this.#settings = settings
     this.#done = done
-    this.#order = health.order()
+    this.#order = upstream.health.order()
     this.#endsAt = performance.now() + settings.deadlineMs
     this.#attempt()
   }
@@ -61,68 +66,69 @@ export class Lookup {
   }
 
   #attempt(): void {
-    const round = Math.floor(this.#attempts / this.#order.length)
+    const round = Math.floor(this.#tries / this.#order.length)
     const server = this.#nextServer()
     if (server !== undefined) {
-      const sentAt = this.#settings.now()
-      this.#cancels.push(
-        this.#exchange.ask(
-          server,
-          this.#query,
-          () => this.#health.heard(server),
-          (reply) => this.#settle(server, reply),
-        ),
-      )
-      this.#wait(this.#settings.retryMs * 2 ** round, () => this.#health.silentSince(server, sentAt))
+      this.#sentAt = this.#settings.now()
+      this.#attempts.push(this.#upstream.exchange.ask(server, this.#query, this))
+      this.#wait(this.#settings.retryMs * 2 ** round)
     } else {
-      this.#wait(this.#settings.deadlineMs, () => undefined)
+      this.#wait(this.#settings.deadlineMs)
     }
+    this.#latest = server
   }
 
   /** Round and round over the servers, past those that have failed for good. */
   #nextServer(): number | undefined {
-    for (let skipped = 0; skipped < this.#order.length && this.#attempts < MAX_ATTEMPTS; skipped++) {
-      const server = this.#order[this.#attempts++ % this.#order.length]
-      if (server !== undefined && !this.#failures.has(server)) return server
+    for (let skipped = 0; skipped < this.#order.length && this.#tries < MAX_ATTEMPTS; skipped++) {
+      const server = this.#order[this.#tries++ % this.#order.length]
+      if (server !== undefined && this.#failures[server] === undefined) return server
     }
     return undefined
   }
 
-  #wait(delayMs: number, onSilence: () => void): void {
-    clearTimeout(this.#timer)
-    const remaining = Math.max(0, this.#endsAt - performance.now())
-    this.#timer = setTimeout(
-      () => {
-        onSilence()
-        if (delayMs >= remaining) this.#giveUp()
-        else this.#attempt()
-      },
-      Math.ceil(Math.min(delayMs, remaining)),
-    )
+  /** Until the latest attempt counts as unanswered. */
+  #wait(delayMs: number): void {
+    if (this.#timer !== undefined) clearTimeout(this.#timer)
+    const remaining =
+      this.#attempts.length === 1 ? this.#settings.deadlineMs : this.#endsAt - performance.now()
+    this.#isLastWait = delayMs >= remaining
+    this.#timer = setTimeout(endWait, Math.ceil(Math.max(0, Math.min(delayMs, remaining))), this)
   }
 
-  #settle(server: number, reply: FinalReply): void {
+  /** For the timer alone. */
+  waited(): void {
+    if (this.#latest !== undefined) this.#upstream.health.silentSince(this.#latest, this.#sentAt)
+    if (this.#isLastWait) this.#giveUp()
+    else this.#attempt()
+  }
+
+  heard(server: number): void {
+    this.#upstream.health.heard(server)
+  }
+
+  settle(server: number, reply: FinalReply): void {
     if (this.#finished) return
     if (reply.kind === 'answer') {
       this.#finish({ answer: reply.answer, ttl: reply.ttl })
       return
     }
-    if (reply.kind === 'unreachable') this.#health.unreachable(server)
-    this.#failures.set(server, reply.kind)
-    const silent = this.#order.filter((other) => !this.#failures.has(other))
+    if (reply.kind === 'unreachable') this.#upstream.health.unreachable(server)
+    this.#failures[server] = reply.kind
+    const silent = this.#order.filter((other) => this.#failures[other] === undefined)
     if (silent.length === 0) {
       this.#giveUp()
       return
     }
     // When all that can still speak were dead before, one more round is enough for them to show life.
-    if (silent.every((other) => this.#health.isDead(other))) {
+    if (silent.every((other) => this.#upstream.health.isDead(other))) {
       this.#endsAt = Math.min(this.#endsAt, performance.now() + 2 * this.#settings.retryMs)
     }
     this.#attempt()
   }
 
   #giveUp(): void {
-    const failures = this.#order.map((server) => this.#failures.get(server) ?? 'silent')
+    const failures = this.#order.map((server) => this.#failures[server] ?? 'silent')
     this.#finish({ answer: combineFailures(failures), ttl: undefined })
   }
 
@@ -130,7 +136,7 @@ export class Lookup {
     if (this.#finished) return
     this.#finished = true
     clearTimeout(this.#timer)
-    for (const cancel of this.#cancels) cancel()
+    for (const attempt of this.#attempts) attempt.cancel()
     this.#done(result)
   }
 }

@@ -13,14 +13,12 @@ export interface Message {
 }
 
 const HEADER_BYTES = 12
-const TYPE = { NS: 2, CNAME: 5, SOA: 6, OPT: 41 } as const
+const TYPE_NS = 2
+const TYPE_CNAME = 5
+const TYPE_SOA = 6
+const TYPE_OPT = 41
 const CLASS_IN = 1
 const MAX_NAME_LENGTH = 255
-
-/** A place in a message from which to read on; moves past what has been read. */
-interface Cursor {
-  at: number
-}
 
 /** Unwinds the reader from any depth; `decodeMessage` turns it into a value. */
 class Malformed extends Error {}
@@ -32,109 +30,169 @@ const MALFORMED = new Malformed('malformed DNS message')
  */
 export function decodeMessage(bytes: Buffer, name: string, questionEnd: number): Message | undefined {
   try {
-    const cursor = { at: questionEnd }
-    const answers = readRecords(bytes, cursor, uint16(bytes, 6), name)
-    const authorities = readRecords(bytes, cursor, uint16(bytes, 8), name)
-    const extendedRcode = readExtendedRcode(bytes, cursor, uint16(bytes, 10))
-    return { flags: uint16(bytes, 2), extendedRcode, answers, authorities }
+    const reader = new Reader(bytes, name, questionEnd)
+    const answers = readRecords(reader, reader.uint16At(6))
+    const authorities = readRecords(reader, reader.uint16At(8))
+    const extendedRcode = readExtendedRcode(reader, reader.uint16At(10))
+    return { flags: reader.uint16At(2), extendedRcode, answers, authorities }
   } catch (fault) {
     if (fault instanceof Malformed) return undefined
     throw fault
   }
 }
 
-function readRecords(bytes: Buffer, cursor: Cursor, count: number, question: string): ResourceRecord[] {
+const NO_RECORDS: readonly ResourceRecord[] = []
+
+function readRecords(reader: Reader, count: number): readonly ResourceRecord[] {
+  if (count === 0) return NO_RECORDS
   const records: ResourceRecord[] = []
   for (let i = 0; i < count; i++) {
-    const name = readName(bytes, cursor, question)
-    const { type, klass, ttl, start, end } = readFixedPart(bytes, cursor)
-    if (klass !== CLASS_IN) continue
-    const data = { at: start }
-    if (type === TYPE.NS || type === TYPE.CNAME) {
-      const target = readName(bytes, data, question)
-      if (data.at !== end) throw MALFORMED
-      records.push({ type: type === TYPE.NS ? 'NS' : 'CNAME', name, ttl, target })
-    } else if (type === TYPE.SOA) {
-      readName(bytes, data, question)
-      readName(bytes, data, question)
+    const name = reader.name()
+    const type = reader.uint16()
+    const klass = reader.uint16()
+    const ttl = reader.uint32()
+    const end = reader.dataEnd()
+    if (klass === CLASS_IN && (type === TYPE_NS || type === TYPE_CNAME)) {
+      const target = reader.name()
+      if (reader.at !== end) throw MALFORMED
+      records.push({ type: type === TYPE_NS ? 'NS' : 'CNAME', name, ttl, target })
+    } else if (klass === CLASS_IN && type === TYPE_SOA) {
+      reader.name()
+      reader.name()
       // Five numbers follow, MINIMUM the last.
-      if (data.at + 20 !== end) throw MALFORMED
-      records.push({ type: 'SOA', name, ttl, minimum: bytes.readUInt32BE(end - 4) })
+      if (reader.at + 20 !== end) throw MALFORMED
+      reader.at = end - 4
+      records.push({ type: 'SOA', name, ttl, minimum: reader.uint32() })
     }
+    reader.at = end
   }
   return records
 }
 
-/** Type to data length; leaves the cursor behind the record. */
-function readFixedPart(
-  bytes: Buffer,
-  cursor: Cursor,
-): { type: number; klass: number; ttl: number; start: number; end: number } {
-  const { at } = cursor
-  const start = at + 10
-  const end = start + uint16(bytes, at + 8)
-  if (end > bytes.length) throw MALFORMED
-  cursor.at = end
-  return {
-    type: uint16(bytes, at),
-    klass: uint16(bytes, at + 2),
-    ttl: bytes.readUInt32BE(at + 4),
-    start,
-    end,
-  }
-}
-
-function readExtendedRcode(bytes: Buffer, cursor: Cursor, count: number): number {
+function readExtendedRcode(reader: Reader, count: number): number {
   let rcode = 0
   for (let i = 0; i < count; i++) {
-    readName(bytes, cursor, '')
-    const { type, ttl } = readFixedPart(bytes, cursor)
-    if (type === TYPE.OPT) rcode = ttl >>> 24
+    reader.name()
+    const type = reader.uint16()
+    reader.uint16()
+    const ttl = reader.uint32()
+    reader.at = reader.dataEnd()
+    if (type === TYPE_OPT) rcode = ttl >>> 24
   }
   return rcode
 }
 
-function readName(bytes: Buffer, cursor: Cursor, question: string): string {
-  let name = ''
-  let length = 0
-  let { at } = cursor
-  // Pointers may only lead backwards (RFC 1035, section 4.1.4), so that every chain of them ends.
-  let limit = at
-  let jumped = false
-  for (;;) {
-    const octet = bytes[at]
-    if (octet === undefined) throw MALFORMED
-    if (octet >= 0xc0) {
-      const target = uint16(bytes, at) & 0x3fff
-      if (!jumped) cursor.at = at + 2
-      if (target >= limit || target < HEADER_BYTES) throw MALFORMED
-      // The usual case: a pointer to the question.
-      if (target === HEADER_BYTES && question !== '') return name === '' ? question : `${name}.${question}`
-      jumped = true
-      at = limit = target
-      continue
+/** Reads one piece after the other; each throws `MALFORMED` where the message ends before it does. */
+class Reader {
+  /** The place from which to read on. */
+  at: number
+  readonly #bytes: Buffer
+  readonly #question: string
+
+  constructor(bytes: Buffer, question: string, at: number) {
+    this.#bytes = bytes
+    this.#question = question
+    this.at = at
+  }
+
+  uint16At(at: number): number {
+    if (at + 2 > this.#bytes.length) throw MALFORMED
+    return ((this.#bytes[at] ?? 0) << 8) | (this.#bytes[at + 1] ?? 0)
+  }
+
+  uint16(): number {
+    const value = this.uint16At(this.at)
+    this.at += 2
+    return value
+  }
+
+  uint32(): number {
+    return this.uint16() * 0x1_0000 + this.uint16()
+  }
+
+  /** The length of a record's data; where they end. */
+  dataEnd(): number {
+    const end = this.uint16() + this.at
+    if (end > this.#bytes.length) throw MALFORMED
+    return end
+  }
+
+  name(): string {
+    const bytes = this.#bytes
+    let at = this.at
+    // The usual owner: a pointer to the question.
+    if (bytes[at] === 0xc0 && bytes[at + 1] === HEADER_BYTES) {
+      this.at += 2
+      return this.#question
     }
-    if (octet >= 0x40) throw MALFORMED
-    const next = at + 1 + octet
-    length += 1 + octet
-    if (next > bytes.length || length > MAX_NAME_LENGTH) throw MALFORMED
-    if (octet === 0) {
-      if (!jumped) cursor.at = next
-      return name
+    let written = 0
+    let length = 0
+    let isPlain = true
+    // Pointers may only lead backwards (RFC 1035, section 4.1.4), so that every chain of them ends.
+    let limit = at
+    let jumped = false
+    for (;;) {
+      const octet = bytes[at]
+      if (octet === undefined) throw MALFORMED
+      if (octet >= 0xc0) {
+        const target = this.uint16At(at) & 0x3fff
+        if (!jumped) this.at = at + 2
+        if (target >= limit || target < HEADER_BYTES) throw MALFORMED
+        jumped = true
+        at = limit = target
+        continue
+      }
+      if (octet >= 0x40) throw MALFORMED
+      const next = at + 1 + octet
+      length += 1 + octet
+      if (next > bytes.length || length > MAX_NAME_LENGTH) throw MALFORMED
+      if (octet === 0) {
+        if (!jumped) this.at = next
+        return isPlain ? textOf(written) : SCRATCH.toString('latin1', 0, written)
+      }
+      if (written > 0) SCRATCH[written++] = DOT
+      for (let i = at + 1; i < next; i++) {
+        const shown = SHOWN[bytes[i] ?? 0] ?? 0
+        if (shown !== 0) SCRATCH[written++] = shown
+        else {
+          isPlain = false
+          written += SCRATCH.write(escaped(bytes[i] ?? 0), written, 'latin1')
+        }
+      }
+      at = next
     }
-    if (name !== '') name += '.'
-    for (let i = at + 1; i < next; i++) name += CHARACTERS[bytes[i] ?? 0] ?? ''
-    at = next
   }
 }
 
-/** How each octet of a label is shown; a dot inside a label must not look like one between labels. */
-const CHARACTERS: readonly string[] = Array.from({ length: 256 }, (_, octet) => {
+const DOT = 0x2e
+/** The name that is being read: 255 octets, each of which may need four characters. */
+const SCRATCH = Buffer.alloc(4 * MAX_NAME_LENGTH)
+
+/** How each octet of a label is shown, in lower case; 0 for those that need more than a character. */
+const SHOWN = Uint8Array.from({ length: 256 }, (_, octet) => {
   const character = String.fromCharCode(octet).toLowerCase()
-  return /^[a-z0-9_*/-]$/.test(character) ? character : `\\${String(octet).padStart(3, '0')}`
+  return /^[a-z0-9_*/-]$/.test(character) ? character.charCodeAt(0) : 0
 })
 
-function uint16(bytes: Buffer, at: number): number {
-  if (at + 2 > bytes.length) throw MALFORMED
-  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0)
+/** A dot inside a label must not look like one between labels. */
+const escaped = (octet: number) => `\\${String(octet).padStart(3, '0')}`
+
+/**
+ * Names read before, by a hash of their octets: a few hosting companies serve most domains, and a string that exists
+ * already costs neither time nor memory.
+ */
+const KNOWN: string[] = Array.from({ length: 4_096 }, () => '')
+
+/** What the scratch holds, as a string. */
+function textOf(length: number): string {
+  let hash = length
+  for (let i = 0; i < length; i++) hash = (Math.imul(hash, 31) + (SCRATCH[i] ?? 0)) | 0
+  const slot = (hash ^ (hash >>> 12)) & (KNOWN.length - 1)
+  const known = KNOWN[slot] ?? ''
+  if (known.length === length) {
+    let i = 0
+    while (i < length && known.charCodeAt(i) === SCRATCH[i]) i++
+    if (i === length) return known
+  }
+  return (KNOWN[slot] = SCRATCH.toString('latin1', 0, length))
 }

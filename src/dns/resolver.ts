@@ -1,16 +1,19 @@
 import { AnswerCache } from './cache.ts'
 import type { CacheLimits } from './cache.ts'
-import { Exchange } from './exchange.ts'
 import { Lookup } from './lookup.ts'
+import type { LookupResult, LookupSettings } from './lookup.ts'
 import type { NameServerAnswer } from './outcomes.ts'
-import { ServerHealth } from './server-health.ts'
 import type { ServerAddress } from './servers.ts'
 import { nameServerQuery } from './wire.ts'
+import { fixedUpstream, type Upstream } from './upstream.ts'
 import type { Query } from './wire.ts'
+import { zoneUpstream } from './zone-servers.ts'
 
 export interface ResolverOptions extends Partial<CacheLimits> {
-  /** At least one; asked in this order. */
+  /** Resolvers, asked in this order; or with `zone` its own servers, asked in turn. At least one. */
   readonly servers: readonly ServerAddress[]
+  /** Ask the servers of the zone above the names, and read the delegation. */
+  readonly zone?: ZoneMode
   /** Longest duration of a look-up in all, in milliseconds. */
   readonly deadlineMs?: number
   /** Silence after which the next server is asked as well, in milliseconds. */
@@ -22,6 +25,10 @@ export interface ResolverOptions extends Partial<CacheLimits> {
   /** Milliseconds on any clock that does not go back; by it answers grow old. */
   readonly now?: () => number
 }
+
+/** `found`: the servers given are resolvers, by which the zone's own are found, on this port (53 but in tests). */
+type ZoneMode =
+  { readonly kind: 'given' } | { readonly kind: 'found'; readonly name: string; readonly port?: number }
 
 export interface ResolverStats {
   readonly hits: number
@@ -41,41 +48,85 @@ export interface Resolver {
   close(): Promise<void>
 }
 
-interface Flight {
-  readonly lookup: Lookup
+/** A look-up under way, also while its servers are being found. */
+class Flight {
   readonly answer: Promise<NameServerAnswer>
+  readonly #land: (result: LookupResult) => void
+  #lookup: Lookup | undefined
+  #isOver = false
+
+  constructor(landed: (result: LookupResult) => void) {
+    const { promise, resolve } = Promise.withResolvers<NameServerAnswer>()
+    this.answer = promise
+    this.#land = (result) => {
+      if (this.#isOver) return
+      this.#isOver = true
+      landed(result)
+      resolve(result.answer)
+    }
+  }
+
+  start(query: Query, upstream: Upstream, settings: LookupSettings): void {
+    if (!this.#isOver) this.#lookup = new Lookup(query, upstream, settings, this.#land)
+  }
+
+  end(kind: 'failed' | 'timeout'): void {
+    this.#lookup?.abort()
+    this.#land({ answer: { kind }, ttl: undefined })
+  }
 }
 
 const FAILED = Promise.resolve<NameServerAnswer>({ kind: 'failed' })
 
 export function createResolver(options: ResolverOptions): Resolver {
-  const { servers, deadlineMs = 3_000, retryMs = 400, maxInFlight = 1_024, socketsPerServer = 16 } = options
-  if (servers.length === 0) throw new RangeError('a resolver needs a server')
+  const {
+    servers,
+    zone,
+    deadlineMs = 3_000,
+    retryMs = 400,
+    maxInFlight = 4_096,
+    socketsPerServer = 16,
+  } = options
   const now = options.now ?? (() => performance.now())
   const { maxBytes = 16 * 2 ** 20, maxTtl = 3_600, maxNegativeTtl = 300, failureTtl = 2 } = options
   const cache = new AnswerCache({ maxBytes, maxTtl, maxNegativeTtl, failureTtl }, now)
-  const health = new ServerHealth(servers.length, now)
-  const exchange = new Exchange(servers, socketsPerServer)
+  const upstreamOptions = { socketsPerServer, inTurn: zone !== undefined, now }
+  const upstreams =
+    zone?.kind === 'found'
+      ? zoneUpstream({ ...upstreamOptions, zone: zone.name, resolvers: servers, port: zone.port, deadlineMs })
+      : fixedUpstream(servers, upstreamOptions)
+  const asked = zone === undefined ? 'resolver' : 'parent'
   const settings = { deadlineMs, retryMs, now }
   const flights = new Map<string, Flight>()
   const counts = { hits: 0, misses: 0, coalesced: 0, overloaded: 0 }
   let closing: Promise<void> | undefined
 
   function fly(query: Query): Promise<NameServerAnswer> {
-    const { promise, resolve } = Promise.withResolvers<NameServerAnswer>()
-    const lookup = new Lookup(query, exchange, health, settings, (result) => {
+    const flight = new Flight((result) => {
       flights.delete(query.name)
       if (closing === undefined) cache.set(query.name, result)
-      resolve(result.answer)
     })
-    flights.set(query.name, { lookup, answer: promise })
-    return promise
+    flights.set(query.name, flight)
+    const upstream = upstreams.current()
+    if (upstream instanceof Promise) void startLater(flight, query, upstream)
+    else flight.start(query, upstream, settings)
+    return flight.answer
+  }
+
+  /** The search for servers counts towards the deadline. */
+  async function startLater(flight: Flight, query: Query, upstream: Promise<Upstream | undefined>) {
+    const endsAt = performance.now() + deadlineMs
+    const timer = setTimeout(() => flight.end('timeout'), deadlineMs)
+    const found = await upstream
+    clearTimeout(timer)
+    if (found === undefined) flight.end('failed')
+    else flight.start(query, found, { ...settings, deadlineMs: Math.max(1, endsAt - performance.now()) })
   }
 
   async function shutDown(): Promise<void> {
-    for (const { lookup } of flights.values()) lookup.abort()
+    for (const flight of flights.values()) flight.end('failed')
     cache.clear()
-    await exchange.close()
+    await upstreams.close()
   }
 
   return {
@@ -92,7 +143,7 @@ export function createResolver(options: ResolverOptions): Resolver {
         return flight.answer
       }
       counts.misses++
-      const query = nameServerQuery(name)
+      const query = nameServerQuery(name, asked)
       if (query === undefined) return FAILED
       if (flights.size >= maxInFlight) {
         counts.overloaded++

@@ -11,27 +11,38 @@ interface State {
 /** Remembers briefly which servers were silent or unreachable, so that they are asked last. Never excludes one. */
 export class ServerHealth {
   readonly #states: readonly State[]
-  readonly #configured: readonly number[]
+  /** The order while all are well, or one for each turn. */
+  readonly #orders: readonly (readonly number[])[]
   readonly #now: () => number
+  #turn = 0
   #suspects = 0
 
-  constructor(count: number, now: () => number) {
+  /** @param inTurn each look-up begins with another server, so that all of them share the work */
+  constructor(count: number, now: () => number, inTurn = false) {
     this.#states = Array.from({ length: count }, () => ({
       deadUntil: Number.NEGATIVE_INFINITY,
       lastHeard: Number.NEGATIVE_INFINITY,
       suspect: false,
     }))
-    this.#configured = this.#states.map((_, server) => server)
+    const servers = this.#states.map((_, server) => server)
+    this.#orders = (inTurn ? servers : [0]).map((first) => [
+      ...servers.slice(first),
+      ...servers.slice(0, first),
+    ])
     this.#now = now
   }
 
-  /** Indices of all servers in the order in which to ask them: as configured, the dead ones last. */
+  /** Indices of all servers in the order in which to ask them: as configured or in turn, the dead ones last. */
   order(): readonly number[] {
-    if (this.#suspects === 0) return this.#configured
+    this.#turn = (this.#turn + 1) % this.#orders.length
+    const order = this.#orders[this.#turn] ?? []
+    if (this.#suspects === 0) return order
     const now = this.#now()
     const alive: number[] = []
     const dead: number[] = []
-    for (const [server, state] of this.#states.entries()) {
+    for (const server of order) {
+      const state = this.#states[server]
+      if (state === undefined) continue
       if (state.deadUntil > now) {
         dead.push(server)
         continue

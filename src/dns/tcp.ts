@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { randomUint16 } from './random.ts'
 import type { ServerAddress } from './servers.ts'
 import type { ServerReply } from './udp-socket.ts'
-import { messageId, messageWithId, readReply } from './wire.ts'
+import { encodeQuery, messageId, readReply } from './wire.ts'
 import type { Query } from './wire.ts'
 
 /**
@@ -26,7 +26,7 @@ export function askOverTcp(
     socket.destroy()
     settle(reply)
   }
-  socket.on('connect', () => socket.write(framed(messageWithId(query, id))))
+  socket.on('connect', () => socket.write(framed(encodeQuery(query, id))))
   socket.on('data', (chunk: Buffer) => {
     received = Buffer.concat([received, chunk])
     if (received.length < 2) return

@@ -2,19 +2,22 @@ import { createSocket } from 'node:dgram'
 import type { RemoteInfo, Socket } from 'node:dgram'
 import { randomUint16 } from './random.ts'
 import type { ServerAddress } from './servers.ts'
-import { messageId, messageWithId, readReply } from './wire.ts'
+import { encodeQuery, messageId, readReply } from './wire.ts'
 import type { Query, Reply } from './wire.ts'
 
 /** What came of asking one server: its reply, or word that it cannot be reached. */
 export type ServerReply = Exclude<Reply, { kind: 'mismatch' }> | { readonly kind: 'unreachable' }
 
-interface Pending {
+/** One question put to one server, and who is told of the reply: once, never before `ask` returns, never after `forget`. */
+export interface Asking {
   readonly query: Query
-  readonly settle: (reply: ServerReply) => void
+  replied(reply: ServerReply): void
 }
 
 /** Far below 65,536, so that a free id is found at once and guessing one stays hopeless. */
 const MAX_PENDING = 4_096
+/** Of what was not sent. */
+const NO_ID = -1
 
 /**
  * One UDP socket, connected to one server: the kernel drops datagrams from anywhere else and reports ICMP errors.
@@ -26,10 +29,11 @@ export class UdpSocket {
   retired = false
   readonly #server: ServerAddress
   readonly #socket: Socket
-  readonly #pending = new Map<number, Pending>()
+  readonly #pending = new Map<number, Asking>()
   readonly #onClosed: () => void
   readonly #closed: Promise<void>
   #connected = false
+  #isHeard = false
   #closing = false
 
   constructor(server: ServerAddress, onClosed: () => void) {
@@ -46,20 +50,22 @@ export class UdpSocket {
     this.#socket.connect(server.port, server.address)
   }
 
-  ask(query: Query, settle: (reply: ServerReply) => void): () => void {
+  /** @returns the id by which to forget it */
+  ask(asking: Asking): number {
     if (this.#pending.size >= MAX_PENDING) {
-      queueMicrotask(() => settle({ kind: 'unreachable' }))
-      return () => undefined
+      queueMicrotask(() => asking.replied({ kind: 'unreachable' }))
+      return NO_ID
     }
     let id = randomUint16()
     while (this.#pending.has(id)) id = randomUint16()
     this.queries++
-    const pending: Pending = { query, settle }
-    this.#pending.set(id, pending)
-    if (this.#connected) this.#send(id, query)
-    return () => {
-      if (this.#pending.get(id) === pending) this.#settled(id)
-    }
+    this.#pending.set(id, asking)
+    if (this.#connected) this.#send(id, asking.query)
+    return id
+  }
+
+  forget(id: number, asking: Asking): void {
+    if (this.#pending.get(id) === asking) this.#settled(id)
   }
 
   /** Takes no more queries; those under way still get their answers. */
@@ -86,8 +92,11 @@ export class UdpSocket {
   }
 
   #send(id: number, query: Query): void {
-    // Without a callback Node swallows the errors of a send that it could do at once.
-    this.#socket.send(messageWithId(query, id), this.#afterSend)
+    const message = encodeQuery(query, id)
+    // Without a callback Node swallows the errors of a send that it could do at once. Its price is a tenth of a look-up's:
+    // once the server has answered, what goes wrong later shows as an error of the socket, or as silence.
+    if (this.#isHeard) this.#socket.send(message)
+    else this.#socket.send(message, this.#afterSend)
   }
 
   readonly #afterSend = (error: Error | null): void => {
@@ -103,15 +112,16 @@ export class UdpSocket {
     if (pending === undefined) return
     const reply = readReply(message, pending.query)
     if (reply.kind === 'mismatch') return
+    this.#isHeard = true
     this.#settled(id)
-    pending.settle(reply)
+    pending.replied(reply)
   }
 
   /** An error of a connected socket, as a rule ICMP "port unreachable", concerns all that was sent from it. */
   #fail(): void {
     const failed = [...this.#pending.values()]
     void this.close()
-    for (const { settle } of failed) settle({ kind: 'unreachable' })
+    for (const asking of failed) asking.replied({ kind: 'unreachable' })
   }
 
   #settled(id: number): void {

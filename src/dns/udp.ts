@@ -1,8 +1,6 @@
 import { UdpSocket } from './udp-socket.ts'
-import type { ServerReply } from './udp-socket.ts'
 import { randomUint16 } from './random.ts'
 import type { ServerAddress } from './servers.ts'
-import type { Query } from './wire.ts'
 
 /** A fresh port this often keeps it from being found by probing while it is still worth finding. */
 const MAX_QUERIES_PER_SOCKET = 512
@@ -26,17 +24,13 @@ export class UdpPool {
     this.#sweeper.unref()
   }
 
-  /** Sends the query; `settle` is called at most once, never before this returns, never after the cancel it gives. */
-  ask(query: Query, settle: (reply: ServerReply) => void): () => void {
-    return this.#pick().ask(query, settle)
-  }
-
   async close(): Promise<void> {
     clearInterval(this.#sweeper)
     await Promise.all([...this.#open].map((socket) => socket.close()))
   }
 
-  #pick(): UdpSocket {
+  /** The socket for the next query. */
+  pick(): UdpSocket {
     const index = randomUint16() % this.#slots.length
     const current = this.#slots[index]
     if (current !== undefined && !current.retired) {

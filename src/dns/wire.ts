@@ -2,13 +2,15 @@ import { classify } from './classify.ts'
 import { decodeMessage } from './message.ts'
 import type { Conclusion } from './outcomes.ts'
 
-/** A question ready to be sent: a whole message whose id is still zero. */
+/** Whom a question is for: a server that looks for the answer, or one of those that own the zone above the name. */
+export type Asked = 'resolver' | 'parent'
+
+/** The NS question for a name. */
 export interface Query {
+  /** In A-label form, lower case, without trailing dot. */
   readonly name: string
+  readonly asked: Asked
   readonly edns: boolean
-  readonly template: Buffer
-  /** Where the question section ends in the template. */
-  readonly questionEnd: number
 }
 
 /** What one message from a server amounts to. */
@@ -38,73 +40,121 @@ const UDP_PAYLOAD_BYTES = 1232
 
 /** OPT of the root: our payload size, no extended code, version 0, no flags, no options (RFC 6891, section 6.1.2). */
 const OPT_RECORD = Buffer.from([0, 0, 41, UDP_PAYLOAD_BYTES >> 8, UDP_PAYLOAD_BYTES & 0xff, 0, 0, 0, 0, 0, 0])
-const TYPE_NS_CLASS_IN = 0x0002_0001
+const TYPE_NS = 2
+const CLASS_IN = 1
 
-const ENCODABLE = /^(?=.{1,253}$)[!-\-/-~]{1,63}(?:\.[!-\-/-~]{1,63})*$/
+const DOT = 0x2e
+const MAX_NAME_LENGTH = 253
+const MAX_LABEL_LENGTH = 63
 
-/** The NS question for a name in A-label form without trailing dot; undefined for a name that no message can carry. */
-export function nameServerQuery(name: string, edns = true): Query | undefined {
-  if (!ENCODABLE.test(name)) return undefined
-  // The name's wire form is two octets longer than its text; type and class follow.
-  const questionEnd = HEADER_BYTES + name.length + 2 + 4
-  const template = Buffer.alloc(questionEnd + (edns ? OPT_RECORD.length : 0))
-  template.writeUInt16BE(RECURSION_DESIRED, 2)
-  template.writeUInt16BE(1, 4)
-  template.writeUInt16BE(edns ? 1 : 0, 10)
-  let at = HEADER_BYTES
-  for (const label of name.split('.')) {
-    template[at] = label.length
-    at += 1 + template.write(label, at + 1, 'latin1')
-  }
-  template.writeUInt32BE(TYPE_NS_CLASS_IN, questionEnd - 4)
-  if (edns) OPT_RECORD.copy(template, questionEnd)
-  return { name, edns, template, questionEnd }
+/** The question for a name in A-label form without trailing dot; undefined for a name that no message can carry. */
+export function nameServerQuery(name: string, asked: Asked = 'resolver', edns = true): Query | undefined {
+  return isEncodable(name) ? { name, asked, edns } : undefined
 }
 
-/** The query as it goes out. A copy: an earlier one with another id may still wait in a send queue. */
-export function messageWithId(query: Query, id: number): Buffer {
-  const message = Buffer.allocUnsafe(query.template.length)
-  query.template.copy(message)
-  message.writeUInt16BE(id, 0)
+/** Labels of 1 to 63 printable octets. No regular expression: this is done for every question of a bulk. */
+function isEncodable(name: string): boolean {
+  let label = 0
+  for (let i = 0; i < name.length; i++) {
+    const code = name.charCodeAt(i)
+    if (code === DOT) {
+      if (label === 0) return false
+      label = 0
+    } else if (code <= 0x20 || code >= 0x7f || ++label > MAX_LABEL_LENGTH) return false
+  }
+  return label > 0 && name.length <= MAX_NAME_LENGTH
+}
+
+/** Where the question section of a query and of its reply ends: the name, two octets longer than its text, type, class. */
+const questionEnd = ({ name }: Query): number => HEADER_BYTES + name.length + 2 + 4
+
+/** The query as it goes out, in memory of its own: an earlier one may still wait in a send queue. */
+export function encodeQuery(query: Query, id: number): Buffer {
+  const { name, asked, edns } = query
+  const end = questionEnd(query)
+  const message = Buffer.allocUnsafe(end + (edns ? OPT_RECORD.length : 0))
+  message[0] = id >> 8
+  message[1] = id & 0xff
+  message[2] = asked === 'resolver' ? RECURSION_DESIRED >> 8 : 0
+  // All other counts and flags are zero. By hand: a call costs more than these.
+  message[3] = message[4] = 0
+  message[5] = 1
+  message[6] = message[7] = message[8] = message[9] = message[10] = 0
+  message[11] = edns ? 1 : 0
+  let lengthAt = HEADER_BYTES
+  for (let i = 0; i < name.length; i++) {
+    const at = HEADER_BYTES + 1 + i
+    const code = name.charCodeAt(i)
+    if (code === DOT) {
+      message[lengthAt] = at - lengthAt - 1
+      lengthAt = at
+    } else message[at] = code
+  }
+  message[lengthAt] = end - 6 - lengthAt
+  message[end - 5] = 0
+  message[end - 4] = 0
+  message[end - 3] = TYPE_NS
+  message[end - 2] = 0
+  message[end - 1] = CLASS_IN
+  if (edns) message.set(OPT_RECORD, end)
   return message
 }
 
 /** The id that a message carries, by which its query is found; undefined for less than a header. */
 export function messageId(message: Buffer): number | undefined {
-  return message.length < HEADER_BYTES ? undefined : message.readUInt16BE(0)
+  return message.length < HEADER_BYTES ? undefined : uint16(message, 0)
 }
 
 /** Judges a message against the query that its id belongs to. Never throws, whatever the bytes. */
 export function readReply(message: Buffer, query: Query): Reply {
   if (message.length < HEADER_BYTES) return { kind: 'mismatch' }
-  const flags = message.readUInt16BE(2)
+  const flags = uint16(message, 2)
   if ((flags & RESPONSE) === 0 || (flags & OPCODE) !== 0) return { kind: 'mismatch' }
   const rcode = flags & RCODE
   if (!echoesQuestion(message, query)) {
     // Some servers answer what they cannot read with a bare header. It can only be taken for a failure.
-    const bare = message.readUInt16BE(4) === 0 && rcode !== 0 && rcode !== NAME_ERROR
+    const bare = uint16(message, 4) === 0 && rcode !== 0 && rcode !== NAME_ERROR
     if (!bare) return { kind: 'mismatch' }
     return query.edns ? { kind: 'no-edns' } : { kind: 'failed' }
   }
   if ((rcode === FORMAT_ERROR || rcode === NOT_IMPLEMENTED) && query.edns) return { kind: 'no-edns' }
   // Looked at before decoding: a truncated message may end in the middle of a record.
   if ((flags & TRUNCATED) !== 0) return { kind: 'truncated' }
-  const decoded = decodeMessage(message, query.name, query.questionEnd)
-  return decoded === undefined ? { kind: 'failed' } : classify(decoded, rcode, query.name)
+  const decoded = decodeMessage(message, query.name, questionEnd(query))
+  return decoded === undefined ? { kind: 'failed' } : classify(decoded, rcode, query.name, query.asked)
 }
 
-/** RFC 5452, section 9.1: the question must come back. Bytes, not decoded names: no two names share them. */
+/**
+ * RFC 5452, section 9.1: the question must come back. Octets, not decoded names: no two names share them. Case is the
+ * server's to change (RFC 4343); length octets are below 64, so folding leaves them as they are.
+ */
 function echoesQuestion(message: Buffer, query: Query): boolean {
-  const { template, questionEnd } = query
-  if (message.length < questionEnd || message.readUInt16BE(4) !== 1) return false
-  if (message.compare(template, HEADER_BYTES, questionEnd, HEADER_BYTES, questionEnd) === 0) return true
-  // Case is the server's to change (RFC 4343). Length octets are below 64, so folding leaves them as they are.
-  for (let at = HEADER_BYTES; at < questionEnd; at++) {
-    if (foldCase(message[at]) !== foldCase(template[at])) return false
+  const { name } = query
+  const end = questionEnd(query)
+  if (message.length < end || uint16(message, 4) !== 1) return false
+  let label = message[HEADER_BYTES] ?? 0
+  for (let i = 0; i < name.length; i++) {
+    const octet = message[HEADER_BYTES + 1 + i] ?? 0
+    const code = name.charCodeAt(i)
+    if (code === DOT) {
+      if (label !== 0) return false
+      label = octet
+    } else {
+      if (label-- === 0 || foldCase(octet) !== foldCase(code)) return false
+    }
   }
-  return true
+  return (
+    label === 0 &&
+    message[end - 5] === 0 &&
+    uint16(message, end - 4) === TYPE_NS &&
+    uint16(message, end - 2) === CLASS_IN
+  )
 }
 
-function foldCase(octet: number | undefined): number | undefined {
-  return octet !== undefined && octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet
+function foldCase(octet: number): number {
+  return octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet
+}
+
+function uint16(message: Buffer, at: number): number {
+  return ((message[at] ?? 0) << 8) | (message[at + 1] ?? 0)
 }

@@ -42,6 +42,8 @@ export interface DomainwatchOptions {
   readonly events: Events
   /** Where answers of `nameServers` are remembered. */
   readonly sightings: Sightings
+  /** Questions that calls with many names may have under way together; the rest is for calls with one. */
+  readonly bulkInFlight: number
 }
 
 /** Told when what was seen could not be written down; it is tried again. */
@@ -59,7 +61,7 @@ export function domainwatchRoutes(
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
-  const { database, tasks, clock, timeZone, baseUrl, nameServers, events, sightings } = options
+  const { database, tasks, clock, timeZone, baseUrl, nameServers, bulkInFlight, events, sightings } = options
   const batches = new DomainBatches(database, tasks, clock, timeZone)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
@@ -75,6 +77,6 @@ export function domainwatchRoutes(
     return answer
   }
   dnsRoute(app, shared, watched)
-  bulkDnsRoute(app, shared, watched)
   eventsRoute(app, shared, events)
+  bulkDnsRoute(app, shared, watched, bulkInFlight)
 }

@@ -1,31 +1,34 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { createResolver, parseServers } from '../../src/dns/index.ts'
-import type { NameServerAnswer, Resolver } from '../../src/dns/index.ts'
-import { MANY_NAME_SERVERS, NAME_SERVERS } from './fixtures/zones.ts'
+import type { NameServerAnswer, Resolver, ResolverOptions } from '../../src/dns/index.ts'
+import { MANY_NAME_SERVERS, NAME_SERVERS, OWN_SERVERS } from './fixtures/zones.ts'
 import { startDnsServers } from './servers.ts'
 
 const servers = await startDnsServers()
 
-function resolverAt(address: string): Resolver {
+function resolverAt(address: string, options: Pick<ResolverOptions, 'zone'> = {}): Resolver {
   const parsed = parseServers(address)
   assert.equal(parsed.kind, 'servers')
-  return createResolver({ servers: parsed.servers })
+  return createResolver({ servers: parsed.servers, ...options })
 }
 
 suite('against nsd and unbound', { skip: 'skipped' in servers ? servers.skipped : false }, () => {
   if ('skipped' in servers) return
   let recursive: Resolver
   let registry: Resolver
+  let parent: Resolver
   before(() => {
     recursive = resolverAt(servers.resolver)
     registry = resolverAt(servers.authoritative)
+    parent = resolverAt(servers.authoritative, { zone: { kind: 'given' } })
   })
   after(async () => {
-    await Promise.all([recursive.close(), registry.close()])
+    await Promise.all([recursive.close(), registry.close(), parent.close()])
     await servers.stop()
   })
 
+  const own = { kind: 'found', servers: OWN_SERVERS } as const
   const found = { kind: 'found', servers: NAME_SERVERS } as const
   const cases: readonly [string, string, NameServerAnswer, NameServerAnswer][] = [
     // what, name, by way of the recursive server, from the registry's server itself
@@ -37,18 +40,21 @@ suite('against nsd and unbound', { skip: 'skipped' in servers ? servers.skipped 
     ['an alias below a registered name', 'alias.registrado.cl', { kind: 'empty' }, { kind: 'failed' }],
     ['a lame delegation', 'cojo.cl', { kind: 'failed' }, found],
     ['a zone that does not load', 'servfail.example', { kind: 'failed' }, { kind: 'failed' }],
+    ['a name that the registry serves itself', 'propio.cl', own, own],
     ['a zone of somebody else', 'ejemplo.pe', { kind: 'failed' }, { kind: 'refused' }],
   ]
   for (const [what, name, fromRecursive, fromRegistry] of cases) {
     test(`${what}: ${fromRecursive.kind} / ${fromRegistry.kind}`, async () => {
       assert.deepEqual(await recursive.nameServers(name), fromRecursive, 'recursive')
       assert.deepEqual(await registry.nameServers(name), fromRegistry, 'registry')
+      assert.deepEqual(await parent.nameServers(name), fromRegistry, 'registry, as the parent')
     })
   }
 
   test('an answer too large for a datagram comes whole, over TCP', async () => {
     const whole = { kind: 'found', servers: MANY_NAME_SERVERS }
     assert.deepEqual(await registry.nameServers('grande.cl'), whole)
+    assert.deepEqual(await parent.nameServers('grande.cl'), whole)
     assert.deepEqual(await recursive.nameServers('grande.cl'), whole)
   })
 

@@ -12,6 +12,8 @@ export interface Asked {
   readonly transport: 'udp' | 'tcp'
   readonly id: number
   readonly edns: boolean
+  /** Whether it asks to look the answer up. */
+  readonly recursive: boolean
   /** The source port of the client. */
   readonly port: number
   /** How many queries this server had before. */
@@ -39,7 +41,7 @@ export interface ScriptedDns {
   stop(): Promise<void>
 }
 
-export const FLAG = { AA: 0x0400, TC: 0x0200, RA: 0x0080 } as const
+export const FLAG = { AA: 0x0400, TC: 0x0200, RD: 0x0100, RA: 0x0080 } as const
 export const RCODE = { FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, REFUSED: 5 } as const
 
 export const ns = (name: string, target: string, ttl = 300): ResourceRecord => ({
@@ -81,11 +83,20 @@ export async function startScriptedDns(handler: Handler): Promise<ScriptedDns> {
     from: Pick<Asked, 'transport' | 'port'>,
     send: (message: Buffer) => void,
   ): Promise<void> => {
-    const { id, questions, additionals } = decode(bytes)
+    const { id, flags, questions, additionals } = decode(bytes)
     const [question] = questions
     if (question === undefined) return
     const edns = additionals.some(({ type }) => type === 'OPT')
-    const asked: Asked = { ...from, name: question.name, question, id, edns, index: queries.length }
+    const recursive = ((flags ?? 0) & FLAG.RD) !== 0
+    const asked: Asked = {
+      ...from,
+      name: question.name,
+      question,
+      id,
+      edns,
+      recursive,
+      index: queries.length,
+    }
     queries.push(asked)
     const reaction = await handler(asked)
     if (reaction === 'silence') return

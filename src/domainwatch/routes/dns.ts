@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { setTimeout as pause } from 'node:timers/promises'
 import { asTheyCome } from '../../core/concurrency.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
 import { parseDomain } from '../../core/names.ts'
+import { Slots } from '../../core/queue.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
 import { readData } from '../data-field.ts'
@@ -18,12 +18,13 @@ export type NameServerAnswer =
 export type NameServers = (name: string) => Promise<NameServerAnswer>
 
 const PATH = '/api/v1/domainwatch/dns'
-/** Names in one call, and how many of one call are asked at a time. */
+/** Names in one call, and how many of one call are asked, or wait for their turn, at a time. */
 const MAX_NAMES = 1_000
 const CONCURRENCY = 100
-/** While others keep the resolver busy: its longest look-up, and then some. */
-const MAX_WAITS = 20
-const WAIT_MS = 250
+/** Calls under way; past it the next is told to come again. */
+const MAX_CALLS = 64
+/** No turn takes longer to come, with silent servers only: all names of all calls, one look-up after the other. */
+const TURN_MS = 600_000
 const BULK_BYTES = 1024 * 1024
 
 export function dnsRoute(app: FastifyInstance, shared: EndpointShared, nameServers: NameServers) {
@@ -56,7 +57,25 @@ export function dnsRoute(app: FastifyInstance, shared: EndpointShared, nameServe
   })
 }
 
-export function bulkDnsRoute(app: FastifyInstance, shared: EndpointShared, nameServers: NameServers) {
+/** @param inFlight questions of all calls together that are under way at a time */
+export function bulkDnsRoute(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  nameServers: NameServers,
+  inFlight: number,
+) {
+  const turns = new Slots(inFlight, MAX_CALLS * CONCURRENCY, TURN_MS)
+  const inTurn: NameServers = (name) => turns.run(() => nameServers(name))
+  let calls = 0
+  async function* counted(lines: AsyncGenerator<string>): AsyncGenerator<string> {
+    calls++
+    try {
+      yield* lines
+    } finally {
+      calls--
+    }
+  }
+
   bulkEndpoint(app, shared, {
     service: 'domainwatch',
     methods: ['POST'],
@@ -77,13 +96,14 @@ export function bulkDnsRoute(app: FastifyInstance, shared: EndpointShared, nameS
       const { api, data } = readData(body, { max: MAX_NAMES, of: 'nombres' })
       await identify(api)
       if (data.kind === 'unreadable') throw new Refusal(400, data.msg)
+      if (calls >= MAX_CALLS) throw new Overload()
       reply.type('application/x-ndjson')
-      return Readable.from(answerLines(data.items, nameServers))
+      return Readable.from(counted(answerLines(data.items, inTurn)))
     },
   })
 }
 
-/** One line a name, as the answers come. Whoever stops taking them stops the asking. */
+/** One line a name, as the answers come, those of one moment together. Whoever stops taking them stops the asking. */
 async function* answerLines(names: readonly unknown[], nameServers: NameServers): AsyncGenerator<string> {
   const asked = new Map<string, Promise<Outcome>>()
   const line = async (domain: unknown): Promise<string> => {
@@ -91,25 +111,16 @@ async function* answerLines(names: readonly unknown[], nameServers: NameServers)
     if (parsed?.ok !== true) return toLine(domain, { status: 400, dns: [], msg: `El nombre ${TAKES_DOMAIN}` })
     let outcome = asked.get(parsed.ascii)
     if (outcome === undefined) {
-      outcome = patiently(parsed.ascii, nameServers)
+      outcome = nameServers(parsed.ascii).then(outcomeOf)
       asked.set(parsed.ascii, outcome)
     }
     return toLine(domain, await outcome)
   }
-  yield* asTheyCome(names, CONCURRENCY, line)
+  for await (const lines of asTheyCome(names, CONCURRENCY, line)) yield lines.join('')
 }
 
 function toLine(domain: unknown, { status, dns, msg }: Outcome): string {
   return `${JSON.stringify({ status, domain, dns, msg })}\n`
-}
-
-/** The resolver takes a bounded number of questions at a time: here there is time to wait for a place. */
-async function patiently(name: string, nameServers: NameServers): Promise<Outcome> {
-  for (let wait = 1; ; wait++) {
-    const answer = await nameServers(name)
-    if (answer.kind !== 'overloaded' || wait === MAX_WAITS) return outcomeOf(answer)
-    await pause(WAIT_MS)
-  }
 }
 
 interface Outcome {

@@ -1,0 +1,175 @@
+// Bulk DNS: questions a second and processor time of one, beside dnsperf and node:dns, each on one core, the server on
+// another; 500 and 5,000 questions in flight; over HTTP, 1,000 names a call; and what becomes of 100,000 questions when
+// servers lose, fail and are silent.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { createResolver } from '../src/dns/index.ts'
+import { compare, type Contender, type Sample } from './lib/compare.ts'
+import { DELEGATED, delegatedName, OWN_ZONES, ownName, startNsd, truthOf } from './lib/dns-zone.ts'
+import { CLIENT_CORE, cpuMicros, cpuSeconds, has, pinned } from './lib/machine.ts'
+import { SECONDS } from './lib/options.ts'
+import { startServer } from './lib/server.ts'
+import { startService } from './lib/service.ts'
+import { withWorkspace, type Workspace } from './lib/workspace.ts'
+
+const run = promisify(execFile)
+const lib = (name: string) => fileURLToPath(new URL(`lib/${name}`, import.meta.url))
+const QUESTIONS = 100_000
+const IN_FLIGHT = 500
+const CALLS = 5
+const NAMES_PER_CALL = 1_000
+
+const latencies = new Map<string, number>()
+
+async function asked(who: string, port: number, what: string, inFlight: number): Promise<Sample> {
+  const args = [lib('dns-client.ts'), who, String(port), what, String(inFlight), String(SECONDS)]
+  const line = pinned(CLIENT_CORE, process.execPath, args)
+  const { stdout } = await run(line.command, line.args, { timeout: 60_000 })
+  const told: Sample & { p99: number; wrong: number } = JSON.parse(stdout)
+  if (told.wrong > 0) console.log(`${who}, ${what} names, ${inFlight} in flight: ${told.wrong} failed`)
+  latencies.set(`${who}, ${what} names, ${inFlight} in flight`, told.p99)
+  return told
+}
+
+/** Its own account of itself: it has ended by the time its processor time could be read. */
+async function dnsperf(port: number, file: string): Promise<Sample> {
+  const args = `-s 127.0.0.1 -p ${port} -d ${file} -q ${IN_FLIGHT} -l ${SECONDS}`.split(' ')
+  const line = pinned(CLIENT_CORE, 'dnsperf', args)
+  const { stdout } = await run(line.command, line.args, { timeout: 60_000 })
+  const perSecond = Number(/Queries per second: +([\d.]+)/.exec(stdout)?.[1])
+  return { perSecond, cpuMicros: undefined }
+}
+
+/** All names in calls of a thousand, some calls at a time. */
+async function overHttp(workspace: Workspace, port: number): Promise<Sample> {
+  const flags = ['--dns-mode', 'parent', '--dns-servers', `127.0.0.1:${port}`, '--log-level', 'warn']
+  const service = await startService(workspace, { flags, core: CLIENT_CORE })
+  let next = 0
+  const call = async () => {
+    const data = Array.from({ length: NAMES_PER_CALL }, () => delegatedName(next++ % DELEGATED))
+    const response = await fetch(service.endpoint('domainwatch/dns'), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ data }),
+    })
+    const found = (await response.text()).match(/^{"status":200,/gm)?.length ?? 0
+    assert.equal(found, NAMES_PER_CALL)
+  }
+  for (let i = 0; i < 20; i++) await call()
+  const cpu = cpuSeconds(service.pid)
+  const start = performance.now()
+  const first = next
+  await Promise.all(
+    Array.from({ length: CALLS }, async () => {
+      while (performance.now() - start < SECONDS * 1_000) await call()
+    }),
+  )
+  const count = next - first
+  const elapsed = performance.now() - start
+  const after = cpuSeconds(service.pid)
+  await service.stop()
+  return { perSecond: (count / elapsed) * 1_000, cpuMicros: cpuMicros(cpu, after, count) }
+}
+
+/** Asks two faulty servers and one that is silent, and compares each outcome with what is true. */
+async function faults(workspace: Workspace): Promise<void> {
+  const faulty = await Promise.all(
+    [1, 2].map(async (n) => {
+      const output = join(workspace.folder, `faulty${n}.log`)
+      const launch = { command: process.execPath, args: [lib('faulty-dns.ts')], core: undefined, output }
+      return Number(workspace.keep(await startServer(launch, /port (\d+)/)).url)
+    }),
+  )
+  const silent = createSocket('udp4')
+  silent.bind(0, '127.0.0.1')
+  await once(silent, 'listening')
+  const [one = 0, two = 0] = faulty
+  const ports = [one, silent.address().port, two]
+  for (const inFlight of [IN_FLIGHT, 10 * IN_FLIGHT]) {
+    const resolver = createResolver({
+      servers: ports.map((port) => ({ address: '127.0.0.1', family: 4, port })),
+      zone: { kind: 'given' },
+      maxInFlight: 10_000,
+    })
+    const counts = { right: 0, wrong: 0, unanswered: 0 }
+    let next = 0
+    let slowest = 0
+    const start = performance.now()
+    await Promise.all(
+      Array.from({ length: inFlight }, async () => {
+        while (next < QUESTIONS) {
+          const i = next++
+          const began = performance.now()
+          const answer = await resolver.nameServers(delegatedName(i))
+          slowest = Math.max(slowest, performance.now() - began)
+          const truth = truthOf(i)
+          if (answer.kind === 'failed' || answer.kind === 'timeout') counts.unanswered++
+          else if (JSON.stringify(answer) === JSON.stringify(truth)) counts.right++
+          else counts.wrong++
+        }
+      }),
+    )
+    const seconds = ((performance.now() - start) / 1_000).toFixed(1)
+    console.log(
+      `${QUESTIONS} questions, ${inFlight} in flight, 1% lost, 1% SERVFAIL, one of three servers silent: ${seconds} s, ` +
+        `${counts.right} right, ${counts.wrong} wrong, ${counts.unanswered} without an answer (both servers failed), ` +
+        `slowest ${Math.round(slowest)} ms\n`,
+    )
+    assert.equal(counts.wrong, 0)
+    await resolver.close()
+  }
+  silent.close()
+}
+
+await withWorkspace(async (workspace) => {
+  const port = await startNsd(workspace)
+  const file = async (name: string, names: readonly string[]) => {
+    const path = join(workspace.folder, name)
+    await writeFile(path, names.map((each) => `${each} NS\n`).join(''))
+    return path
+  }
+  const delegated = await file(
+    'delegated.txt',
+    Array.from({ length: DELEGATED }, (_, i) => delegatedName(i)),
+  )
+  const own = await file(
+    'own.txt',
+    Array.from({ length: OWN_ZONES }, (_, i) => ownName(i)),
+  )
+  const contenders = (what: string, path: string): Contender[] => {
+    const floor = `dnsperf, ${IN_FLIGHT} in flight`
+    const hasFloor = has('dnsperf', '-h')
+    const others = what === 'delegated' ? ['ours'] : ['ours', 'node:dns']
+    return [
+      ...(hasFloor ? [{ name: floor, run: () => dnsperf(port, path) }] : []),
+      ...others.flatMap((who) =>
+        [IN_FLIGHT, 10 * IN_FLIGHT].map((inFlight) => ({
+          name: `${who}, ${inFlight} in flight`,
+          ...(hasFloor && { floor, ...(who === 'ours' && { target: 0.5 }) }),
+          run: () => asked(who, port, what, inFlight),
+        })),
+      ),
+      ...(what === 'delegated'
+        ? [
+            {
+              name: `${CALLS} calls of ${NAMES_PER_CALL} names at a time, over HTTP`,
+              ...(hasFloor && { floor }),
+              run: () => overHttp(workspace, port),
+            },
+          ]
+        : []),
+    ]
+  }
+  await compare('DNS: delegations read from the server of cl', contenders('delegated', delegated))
+  await compare('DNS: name servers in the answer', contenders('own', own))
+  console.log('\nLongest answer of 99 in 100, last round:\n')
+  for (const [who, ms] of latencies) console.log(`- ${who}: ${ms.toFixed(1)} ms`)
+  console.log('')
+  await faults(workspace)
+})

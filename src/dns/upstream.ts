@@ -1,0 +1,41 @@
+import { Exchange } from './exchange.ts'
+import { ServerHealth } from './server-health.ts'
+import type { ServerAddress } from './servers.ts'
+
+/** A set of servers that know the same, and what is known of them. */
+export interface Upstream {
+  readonly exchange: Exchange
+  readonly health: ServerHealth
+}
+
+/** Where look-ups find whom to ask. */
+export interface Upstreams {
+  /** What is there already, else a promise of it; of undefined where it cannot be found now. Never rejects. */
+  current(): Upstream | Promise<Upstream | undefined>
+  close(): Promise<void>
+}
+
+export interface UpstreamOptions {
+  /** UDP sockets, and so source ports, in use at a time towards each server. */
+  readonly socketsPerServer: number
+  /** Whether the servers take turns; else the first is asked while it answers, as resolvers are listed. */
+  readonly inTurn: boolean
+  readonly now: () => number
+}
+
+export function openUpstream(
+  servers: readonly ServerAddress[],
+  { socketsPerServer, inTurn, now }: UpstreamOptions,
+): Upstream {
+  return {
+    exchange: new Exchange(servers, socketsPerServer),
+    health: new ServerHealth(servers.length, now, inTurn),
+  }
+}
+
+/** Always the same servers. */
+export function fixedUpstream(servers: readonly ServerAddress[], options: UpstreamOptions): Upstreams {
+  if (servers.length === 0) throw new RangeError('a resolver needs a server')
+  const upstream = openUpstream(servers, options)
+  return { current: () => upstream, close: () => upstream.exchange.close() }
+}
