@@ -81,8 +81,15 @@ export class Containment {
     const length = this.#octets.length
     const width = length + 1
     let best = NOT_INSIDE
+    // Rows without a way through them: a change spans two at most.
+    let dead = 2
     for (let j = 0; start + j <= end; j++) {
-      this.#fill(others, start, end, j)
+      const begins = this.#mayBegin(others, start + j, end)
+      if (!begins && dead >= 2) {
+        this.#costs.fill(TOO_MUCH, j * width, j * width + width)
+        continue
+      }
+      dead = this.#fill(others, start, j, begins) ? 0 : dead + 1
       const cost = this.#costs[j * width + length] ?? TOO_MUCH
       // A hyphen before what follows belongs to neither.
       if (cost >= best.cost || others[start + j - 1] === HYPHEN) continue
@@ -114,18 +121,19 @@ export class Containment {
     return wordCost(others, isSetOff ? start + 1 : start, end, isSetOff, this.#octets.length)
   }
 
-  /** The costs after letter j of the other. */
-  #fill(others: Uint8Array, start: number, end: number, j: number): void {
+  /**
+   * The costs after letter j of the other.
+   * @param begins whether ours may begin behind it
+   * @returns whether there is a way through here
+   */
+  #fill(others: Uint8Array, start: number, j: number, begins: boolean): boolean {
     const octets = this.#octets
     const width = octets.length + 1
     const letter = j > 0 ? (others[start + j - 1] ?? 0) : 0
     const before = j > 1 ? (others[start + j - 2] ?? 0) : 0
     const pair = pairKey(before, letter)
-    this.#set(
-      j * width,
-      this.#mayBegin(others, start + j, end) ? this.#before(others, start, start + j) : TOO_MUCH,
-      j,
-    )
+    this.#set(j * width, begins ? this.#before(others, start, start + j) : TOO_MUCH, j)
+    let least = this.#costs[j * width] ?? TOO_MUCH
     for (let i = 1; i < width; i++) {
       const own = octets[i - 1] ?? 0
       const place = j * width + i
@@ -137,7 +145,9 @@ export class Containment {
       if (j > 1 && pairOnes[pair] === own) this.#lower(place, place - 2 * width - 1, pairCosts[pair] ?? 0)
       const ownPair = i > 1 ? pairKey(octets[i - 2] ?? 0, own) : 0
       if (pairOnes[ownPair] === letter) this.#lower(place, place - width - 2, pairCosts[ownPair] ?? 0)
+      least = Math.min(least, this.#costs[place] ?? TOO_MUCH)
     }
+    return least < TOO_MUCH
   }
 
   #set(place: number, cost: number, begin: number): void {
