@@ -84,6 +84,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     imageMemory: read(settings.imageMemory),
     imageTimeout: read(settings.imageTimeout),
     memoryCache: read(settings.memoryCache),
+    searchMemory: read(settings.searchMemory),
     changesDays: read(settings.changesDays),
     changesMax: read(settings.changesMax),
     derivativeCache: read(settings.derivativeCache),

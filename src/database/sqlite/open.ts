@@ -103,7 +103,7 @@ export async function openSqlite(
 
     check: () => checkSqlite(path),
     version: (topic) => watch.version(topic),
-    changes: new ChangeFeed(here, watch),
+    changes: new ChangeFeed(here, watch, sqliteDialect),
     ping: async () => {
       if (!writer.alive || !scanner.alive) throw new Error('a database thread ended')
       reader.first('SELECT count(*) FROM accounts', [])
