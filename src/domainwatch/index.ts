@@ -52,10 +52,11 @@ export function domainwatchRoutes(
   options: DomainwatchOptions,
 ): void {
   const { database, tasks, clock, timeZone, baseUrl, nameServers, events } = options
-  const batches = new DomainBatches(database, tasks, clock, timeZone)
+  const catalogue = catalogueFor(app, options)
+  const batches = new DomainBatches(database, tasks, clock, timeZone, catalogue)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
-  const lists = new DomainLists(database, clock, catalogueFor(app, options))
+  const lists = new DomainLists(database, clock, catalogue)
   listRoute(app, shared, lists, baseUrl)
   exportRoute(app, shared, lists)
   similarRoute(app, shared, new LookalikeSearch(database, clock, () => databaseNames(database, clock)))

@@ -233,16 +233,16 @@ async function compareAll(opened: Opened, limits: readonly (number | undefined)[
 
 test('the same with many records, written in large batches before, while and after they are read', async () => {
   await using opened = await open()
-  await opened.store(many(30_000))
+  await opened.store(many(12_000))
   opened.catalogue.start()
   // While it is being read.
   const writes = [opened.store(many(3_000, 'q')), opened.update([{ domain: 'ca0', status: 0 }])]
   await Promise.all(writes)
   await opened.ready()
-  await compareAll(opened, [100, undefined])
-  await opened.store(many(9_000, 'w'))
+  await compareAll(opened, [undefined])
+  await opened.store(many(4_000, 'w'))
   await opened.store(
-    many(30_000).map((one) => ({ ...one, status: 1 - one.status, date_reg: '2025-02-01 00:00:00' })),
+    many(12_000).map((one) => ({ ...one, status: 1 - one.status, date_reg: '2025-02-01 00:00:00' })),
   )
   await compareAll(opened, [undefined])
   // Merged by now or while this runs.

@@ -52,3 +52,5 @@ export const changesAsText = (
   FROM (
     SELECT id, topic, key, before, after FROM changes WHERE id > ${after} AND id <= ${upTo} ORDER BY id ${limit(count)}
   ) AS page`
+
+export const newestChange = () => sql<{ id: number }>`SELECT COALESCE(max(id), 0) AS id FROM changes`

@@ -1,5 +1,6 @@
 import { Mutex } from '../../core/queue.ts'
 import { ChangeFeed } from '../changes/feed.ts'
+import { newestChange } from '../changes/queries.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
 import { rowStatement } from './batch.ts'
@@ -66,6 +67,7 @@ export async function openSqlite(
           transferable(rows),
         ),
       ),
+    newestChange: async () => Number((await onWriter.first(newestChange()))?.id),
   }
 
   const here: Reader = {

@@ -15,9 +15,7 @@ export const NO_SYMBOL = 255
 export const SYMBOL_OF = new Uint8Array(256).fill(NO_SYMBOL)
 for (const [symbol, letter] of [...LETTERS].entries()) SYMBOL_OF[letter.charCodeAt(0)] = symbol
 
-/** Numbers of the pairs and of the triples of characters. */
 export const PAIRS = SYMBOLS * SYMBOLS
-export const TRIPLES = SYMBOLS * SYMBOLS * SYMBOLS
 
 /** The text's bytes in Latin-1; undefined when no name can contain it. */
 export function nameBytes(text: string): Uint8Array | undefined {

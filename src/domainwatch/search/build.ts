@@ -1,7 +1,7 @@
 import { encodePunycode } from '../../core/names-punycode.ts'
 import { BLOCK, Plane, PLANES, set, shared, type ALabels, type Columns } from './columns.ts'
 import type { Draft } from './draft.ts'
-import { gramsOf, postings } from './grams.ts'
+import { blockIndexOf, postings } from './blocks.ts'
 import { sorted, type Order } from './order.ts'
 
 /** The records of a draft that a list of this order shows, as columns. */
@@ -49,11 +49,11 @@ export function buildColumns(draft: Draft, order: Order): Columns {
     modified,
     agent,
     agents: draft.agents,
-    agentBlocks: postings(draft.agents.length, count, (place, visit) => visit(agent[place] ?? 0)),
+    agentBlocks: postings(draft.agents.length, agent),
     planes,
     discarded: { positions: copied(shared.u32, discarded), at: copied(shared.f64, discardedAt) },
     aLabels: aLabelsOf(names, starts, idn),
-    grams: gramsOf(names, starts),
+    blocks: blockIndexOf(names, starts, planes),
   }
 }
 

@@ -8,6 +8,7 @@ import type { Hit, Shelves } from './answer.ts'
 import { Unfit } from './draft.ts'
 import { Follower } from './follower.ts'
 import { ORDERS, type Order } from './order.ts'
+import { OwnWrites, type OwnRange } from './own-writes.ts'
 import { readChanges, type Delta, type Places } from './read-changes.ts'
 import { Segment } from './segment.ts'
 import { Shelf } from './shelf.ts'
@@ -58,6 +59,7 @@ export class Catalogue {
   readonly #shelves: Readonly<Record<Order, Shelf>> = { registered: new Shelf(), deleted: new Shelf() }
   readonly #changes = new Mutex(MAX_CHANGES, CHANGE_TIMEOUT_MS)
   readonly #stopping = new AbortController()
+  readonly #own = new OwnWrites()
   readonly #follower: Follower
   #isReady = false
   #loadSeconds = 0
@@ -68,6 +70,7 @@ export class Catalogue {
     this.#options = options
     this.#follower = new Follower(
       options.database,
+      this.#own,
       (texts, count, overlapping) => this.#apply(texts, count, overlapping),
       (error) => this.#failed(error),
     )
@@ -90,6 +93,16 @@ export class Catalogue {
     if (state === 'lost' && this.#isReady) this.#reload('the log of changes goes on elsewhere')
     if (state !== 'current' || !this.#isReady) return undefined
     return { registered: this.#shelves.registered.segments, deleted: this.#shelves.deleted.segments }
+  }
+
+  /**
+   * Runs a transaction of this process, which marks its range of changes, and resolves when lists show what it wrote or
+   * are known to be behind.
+   */
+  afterWriting<T>(write: (range: OwnRange) => Promise<T>): Promise<T> {
+    return this.#own.run(write, async () => {
+      if (this.#isReady) await this.#follower.catchUp()
+    })
   }
 
   stats(): CatalogueStats {

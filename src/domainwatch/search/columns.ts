@@ -26,18 +26,16 @@ export const BLOCK = 32
 /** Blocks have numbers of 16 bits. */
 export const MAX_RECORDS = BLOCK * 65_536
 
-/** For each of a series of keys the blocks that have it, in order: those of key `k` from `offsets[k]` to `offsets[k + 1]`. */
+/** The blocks of each agent, in order: those of number `n` from `offsets[n]` up to `offsets[n + 1]`. */
 export interface Postings {
   readonly offsets: Uint32Array
   readonly blocks: Uint16Array
 }
 
-/** Which blocks have names with a character, with a pair or with a triple of characters. */
-export interface Grams {
-  /** A bit a block; each character and each pair has `Math.ceil(blocks / 32)` words. */
-  readonly symbols: Uint32Array
-  readonly pairs: Uint32Array
-  readonly triples: Postings
+/** What is known of blocks (`blocks.ts`): a bit a block for each key, and signatures of the names in each. */
+export interface BlockIndex {
+  readonly bits: Uint32Array
+  readonly signatures: Uint32Array
 }
 
 /** The A-labels of the records whose names have letters beyond ASCII, by position. */
@@ -69,8 +67,7 @@ export interface Columns {
   /** Positions of discarded records, and when each was marked: milliseconds since 1970. */
   readonly discarded: { readonly positions: Uint32Array; readonly at: Float64Array }
   readonly aLabels: ALabels
-  /** Undefined where there are so few records that looking through them is as quick. */
-  readonly grams: Grams | undefined
+  readonly blocks: BlockIndex
 }
 
 /** Bytes that columns take. */

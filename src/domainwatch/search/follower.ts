@@ -1,5 +1,6 @@
-import type { Cursor } from '../../database/changes/change.ts'
+import { partsOf, type Cursor } from '../../database/changes/change.ts'
 import type { Database } from '../../database/database.ts'
+import type { OwnWrites } from './own-writes.ts'
 
 /** Changes in the first read, on the connection for small reads; more are read where they delay nobody. */
 const FEW = 300
@@ -22,20 +23,24 @@ type Apply = (texts: readonly string[], count: number, overlapping: boolean) => 
 /** Follows the changes of domains up to moments at which the database was whole. */
 export class Follower {
   readonly #database: Database
+  readonly #own: OwnWrites
   readonly #apply: Apply
   readonly #report: (error: unknown) => void
   #cursor: Cursor | undefined
   /** Up to which version all changes are applied. */
   #applied: number | undefined
   #arriving: number | undefined
+  /** The newest change that is applied. */
+  #appliedId = 0
   /** Read, but not yet whole. */
   #texts: string[] = []
   #count = 0
   #overlapping = false
   #running: Promise<Caught> | undefined
 
-  constructor(database: Database, apply: Apply, report: (error: unknown) => void) {
+  constructor(database: Database, own: OwnWrites, apply: Apply, report: (error: unknown) => void) {
     this.#database = database
+    this.#own = own
     this.#apply = apply
     this.#report = report
   }
@@ -49,14 +54,17 @@ export class Follower {
     this.#cursor = await this.#database.changes.head()
   }
 
-  /** Whether all that is committed is applied. */
+  /** Whether all that is committed is applied, but for what nobody has been told of yet. */
   get isCurrent(): boolean {
-    return this.#applied !== undefined && this.#applied === this.#database.version('domain')
+    if (this.#applied === undefined) return false
+    const version = this.#database.version('domain')
+    return this.#applied === version || this.#own.cover(this.#appliedId, version)
   }
 
   /** To be called in the moment in which the changes are in effect. */
   arrived(): void {
     this.#applied = this.#arriving
+    this.#appliedId = partsOf(this.#cursor ?? '')?.id ?? 0
     this.#texts = []
     this.#count = 0
     this.#overlapping = false

@@ -14,36 +14,46 @@ export function sorted(draft: Draft, order: Order): Uint32Array {
   }
   places = places.subarray(0, count)
   // A radix sort: a comparison of numbers that lie apart in memory would cost ten times as much.
-  for (const [divisor, buckets] of DIGITS) places = byDigit(places, keys, divisor, buckets)
+  const low = new Uint32Array(draft.count)
+  const high = new Uint32Array(draft.count)
+  for (const place of places) {
+    const key = keys[place] ?? 0
+    const upper = Math.floor(key / LOW)
+    high[place] = upper
+    low[place] = key - upper * LOW
+  }
+  places = byDigit(places, low, 0, LOW)
+  places = byDigit(places, high, 0, HIGH)
+  places = byDigit(places, high, HIGH_BITS, HIGH)
   places.reverse()
   orderTies(places, keys, draft)
   return places
 }
 
-/** Moments have 40 bits: 12, 14 and 14, the lowest first. */
-const DIGITS: readonly (readonly [divisor: number, buckets: number])[] = [
-  [1, 4_096],
-  [4_096, 16_384],
-  [4_096 * 16_384, 16_384],
-]
+/** Moments have 40 bits: a digit of 12 and two of 14. */
+const LOW = 2 ** 12
+const HIGH_BITS = 14
+const HIGH = 2 ** HIGH_BITS
 
 function byDigit(
   places: Uint32Array<ArrayBuffer>,
-  keys: Float64Array,
-  divisor: number,
+  keys: Uint32Array,
+  shift: number,
   buckets: number,
 ): Uint32Array<ArrayBuffer> {
-  const digit = (place: number) => Math.floor((keys[place] ?? 0) / divisor) % buckets
+  const mask = buckets - 1
   const starts = new Uint32Array(buckets + 1)
-  for (const place of places) {
-    const next = digit(place) + 1
+  for (let i = 0; i < places.length; i++) {
+    const next = (((keys[places[i] ?? 0] ?? 0) >>> shift) & mask) + 1
     starts[next] = (starts[next] ?? 0) + 1
   }
-  for (let bucket = 0; bucket < buckets; bucket++)
+  for (let bucket = 0; bucket < buckets; bucket++) {
     starts[bucket + 1] = (starts[bucket + 1] ?? 0) + (starts[bucket] ?? 0)
+  }
   const result = new Uint32Array(places.length)
-  for (const place of places) {
-    const bucket = digit(place)
+  for (let i = 0; i < places.length; i++) {
+    const place = places[i] ?? 0
+    const bucket = ((keys[place] ?? 0) >>> shift) & mask
     const to = starts[bucket] ?? 0
     result[to] = place
     starts[bucket] = to + 1

@@ -4,29 +4,24 @@ import { MOMENT_LENGTH, writeMoment } from './moment.ts'
 
 const NAME = Buffer.from('{"name":"')
 const LENGTH = Buffer.from('","length":')
-const AGENT = Buffer.from(',"agent":')
-const STATUS = Buffer.from(',"status":0,"reserved":0,"revision":0,"discarded":0,"date_reg":"')
 const MODIFIED = Buffer.from('","date_mod":"')
 const END = Buffer.from('"},')
+const NOTHING = Buffer.alloc(0)
 
-/** Where in `STATUS` the digits stand, and of which planes. */
-const MARKS = [Plane.status, Plane.reserved, Plane.revision, Plane.discarded].map((plane, i) => ({
-  plane,
-  at: [...STATUS.toString().matchAll(/0/g)][i]?.index ?? 0,
-}))
-
-/** What a record takes beside its name and agent; a length has at most two digits. */
-const FIXED =
-  NAME.length +
-  LENGTH.length +
-  2 +
-  AGENT.length +
-  STATUS.length +
-  MODIFIED.length +
-  END.length +
-  2 * MOMENT_LENGTH
+/** What a record takes beside its name and what its agent says; a length has at most two digits. */
+const FIXED = NAME.length + LENGTH.length + 2 + MODIFIED.length + END.length + 2 * MOMENT_LENGTH
 
 const ZERO = 0x30
+
+/** Planes whose digits stand in `afterLength`, and how far from its end. */
+const TAIL = ',"status":0,"reserved":0,"revision":0,"discarded":0,"date_reg":"'
+const MARKS = [Plane.status, Plane.reserved, Plane.revision, Plane.discarded].map((plane, i) => ({
+  plane,
+  before: TAIL.length - ([...TAIL.matchAll(/0/g)][i]?.index ?? 0),
+}))
+
+/** The part of a record from its length to its date, the same for all of an agent but for the marks. */
+export const afterLength = (agent: string): Buffer => Buffer.from(`,"agent":${JSON.stringify(agent)}${TAIL}`)
 
 /** The records as a JSON array, written from their columns: no text, no object comes in between. */
 export function pageBytes(hits: readonly Hit[]): Buffer {
@@ -35,7 +30,7 @@ export function pageBytes(hits: readonly Hit[]): Buffer {
     const { starts, agent } = segment.columns
     // In UTF-8 a letter of Latin-1 takes two bytes at most.
     const name = 2 * ((starts[position + 1] ?? 0) - (starts[position] ?? 0))
-    size += FIXED + name + (segment.quotedAgents[agent[position] ?? 0]?.length ?? 0)
+    size += FIXED + name + (segment.agentTexts[agent[position] ?? 0]?.length ?? 0)
   }
   const out = Buffer.allocUnsafeSlow(size)
   out[0] = 0x5b
@@ -64,11 +59,10 @@ function writeRecord(out: Uint8Array, start: number, { segment, position }: Hit)
   const length = end - first
   if (length > 9) out[at++] = ZERO + Math.floor(length / 10)
   out[at++] = ZERO + (length % 10)
-  at = copy(out, at, AGENT)
-  at = copy(out, at, segment.quotedAgents[agent[position] ?? 0] ?? END)
-  const marks = at
-  at = copy(out, at, STATUS)
-  for (const { plane, at: place } of MARKS) if (segment.has(plane, position)) out[marks + place] = ZERO + 1
+  const text = segment.agentTexts[agent[position] ?? 0] ?? NOTHING
+  out.set(text, at)
+  at += text.length
+  for (const { plane, before } of MARKS) if (segment.has(plane, position)) out[at - before] = ZERO + 1
   writeMoment(out, at, registered[position] ?? 0)
   at = copy(out, at + MOMENT_LENGTH, MODIFIED)
   writeMoment(out, at, modified[position] ?? 0)

@@ -1,14 +1,7 @@
 import { goneBefore } from '../discarding.ts'
 import { NAME_FILTERS, type Filters } from '../matches.ts'
-import { BEGIN, END, PAIRS, SYMBOLS } from './alphabet.ts'
-import {
-  AllCandidates,
-  BitCandidates,
-  EitherCandidates,
-  ListCandidates,
-  type Candidates,
-} from './candidates.ts'
-import { Plane, set, type Grams } from './columns.ts'
+import { Key, wordsOfKey } from './blocks.ts'
+import { Plane, set } from './columns.ts'
 import { momentOf } from './moment.ts'
 import type { Segment } from './segment.ts'
 import { TextTest } from './text-test.ts'
@@ -59,60 +52,70 @@ export function planOf(filters: Filters, now: number, status?: number): Plan {
   }
 }
 
-/** Where in a segment there may be matches: undefined for anywhere, `nowhere` for no place at all. */
-export function candidatesIn(segment: Segment, plan: Plan): Candidates | 'nowhere' | undefined {
-  const parts: Candidates[] = []
+/** Where in a segment there may be matches: a bit a block; undefined for anywhere, `nowhere` for no place at all. */
+export function candidatesIn(segment: Segment, plan: Plan): Uint32Array | 'nowhere' | undefined {
+  const words = wordsOfKey(segment.columns.count)
+  const rows: Row[] = []
+  const { bits } = segment.columns.blocks
+  const row = (key: number) => rows.push({ bits, from: key * words })
+  for (const plane of plan.set) row(Key.mark(plane, true))
+  for (const plane of plan.unset) row(Key.mark(plane, false))
+  if (plan.minLength > 1 || plan.maxLength < MAX_LENGTH) {
+    const lengths: Row[] = []
+    for (let length = plan.minLength; length <= plan.maxLength; length++) {
+      lengths.push({ bits, from: Key.length(length) * words })
+    }
+    rows.push({ bits: eitherOf(lengths, words), from: 0 })
+  }
   if (plan.agent !== undefined) {
     const wanted = agentsOf(segment, plan.agent)
     if (wanted.length === 0) return 'nowhere'
-    parts.push(blocksOfAgents(segment, wanted))
+    const found = blocksOfAgents(segment, wanted, words)
+    if (found !== undefined) rows.push({ bits: found, from: 0 })
   }
-  const lists: ListCandidates[] = []
   for (const test of plan.tests) {
-    if (test.runs === undefined && !test.wantsALabel) return 'nowhere'
-    const { grams } = segment.columns
-    if (grams === undefined) continue
-    const inNames = test.runs === undefined ? undefined : test.runs.flatMap((run) => candidatesOf(run, grams))
-    if (test.wantsALabel) {
-      const inALabels = new BitCandidates(blocksOf(segment, segment.columns.aLabels.positions))
-      if (inNames === undefined) parts.push(inALabels)
-      else if (inNames.length > 0) parts.push(new EitherCandidates(new AllCandidates(inNames), inALabels))
-      continue
-    }
-    for (const one of inNames ?? []) {
-      if (one instanceof ListCandidates) lists.push(one)
-      else parts.push(one)
+    const keys = test.keys
+    if (keys === undefined && !test.wantsALabel) return 'nowhere'
+    if (!test.wantsALabel) keys?.forEach(row)
+    else {
+      const inALabels = blocksOf(segment.columns.aLabels.positions, words)
+      const inNames =
+        keys === undefined
+          ? undefined
+          : allOf(
+              keys.map((key) => ({ bits, from: key * words })),
+              words,
+            )
+      const both = [inALabels, ...(inNames === undefined ? [] : [inNames])].map((each) => ({
+        bits: each,
+        from: 0,
+      }))
+      rows.push({ bits: eitherOf(both, words), from: 0 })
     }
   }
-  lists.sort((one, other) => one.size - other.size)
-  const all = [...lists, ...parts]
-  if (lists[0]?.size === 0) return 'nowhere'
-  return all.length > 1 ? new AllCandidates(all) : all[0]
+  return rows.length === 0 ? undefined : allOf(rows, words)
 }
 
-/** Blocks that have the run's characters, in threes where there are three. */
-function candidatesOf(run: readonly number[], { symbols, pairs, triples }: Grams): Candidates[] {
-  const [first = 0, second = 0] = run
-  const words = symbols.length / SYMBOLS
-  switch (run.length) {
-    case 0:
-      return []
-    case 1:
-      return first === BEGIN || first === END ? [] : [new BitCandidates(symbols, first * words, words)]
-    case 2:
-      return [new BitCandidates(pairs, (first * SYMBOLS + second) * words, words)]
-    default: {
-      const found: Candidates[] = []
-      let triple = first * SYMBOLS + second
-      for (const symbol of run.slice(2)) {
-        triple = (triple % PAIRS) * SYMBOLS + symbol
-        const from = triples.offsets[triple] ?? 0
-        found.push(new ListCandidates(triples.blocks, from, triples.offsets[triple + 1] ?? 0))
-        triple %= PAIRS
-      }
-      return found
-    }
+/** Bits of blocks, from a place on. */
+interface Row {
+  readonly bits: Uint32Array
+  readonly from: number
+}
+
+function allOf(rows: readonly Row[], words: number): Uint32Array {
+  const result = new Uint32Array(words).fill(0xffff_ffff)
+  for (const { bits, from } of rows) {
+    for (let word = 0; word < words; word++) result[word] = (result[word] ?? 0) & (bits[from + word] ?? 0)
   }
+  return result
+}
+
+function eitherOf(rows: readonly Row[], words: number): Uint32Array {
+  const result = new Uint32Array(words)
+  for (const { bits, from } of rows) {
+    for (let word = 0; word < words; word++) set(result, word, bits[from + word] ?? 0)
+  }
+  return result
 }
 
 /** Numbers of the agents whose names contain the text. */
@@ -122,13 +125,16 @@ export function agentsOf(segment: Segment, text: string): number[] {
   return found
 }
 
-function blocksOfAgents({ words, columns }: Segment, agents: readonly number[]): Candidates {
+/** Undefined where they have so many blocks that naming them is no help. */
+function blocksOfAgents(
+  { columns }: Segment,
+  agents: readonly number[],
+  words: number,
+): Uint32Array | undefined {
   const { offsets, blocks } = columns.agentBlocks
-  const [only] = agents
-  if (only !== undefined && agents.length === 1) {
-    return new ListCandidates(blocks, offsets[only] ?? 0, offsets[only + 1] ?? 0)
-  }
-  const bits = new Uint32Array(Math.ceil(words / 32))
+  const all = agents.reduce((sum, agent) => sum + (offsets[agent + 1] ?? 0) - (offsets[agent] ?? 0), 0)
+  if (all > MANY_BLOCKS * words) return undefined
+  const bits = new Uint32Array(words)
   for (const agent of agents) {
     const end = offsets[agent + 1] ?? 0
     for (let at = offsets[agent] ?? 0; at < end; at++) {
@@ -136,11 +142,14 @@ function blocksOfAgents({ words, columns }: Segment, agents: readonly number[]):
       set(bits, block >>> 5, 1 << (block & 31))
     }
   }
-  return new BitCandidates(bits)
+  return bits
 }
 
-function blocksOf({ words }: Segment, positions: Uint32Array): Uint32Array {
-  const bits = new Uint32Array(Math.ceil(words / 32))
+/** In each word of 32 blocks. */
+const MANY_BLOCKS = 24
+
+function blocksOf(positions: Uint32Array, words: number): Uint32Array {
+  const bits = new Uint32Array(words)
   for (const position of positions) set(bits, position >>> 10, 1 << ((position >>> 5) & 31))
   return bits
 }

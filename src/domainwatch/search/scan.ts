@@ -1,4 +1,4 @@
-import { highestBit, lowestBit, NONE, type Candidates } from './candidates.ts'
+import { SIGNATURE_PLANES } from './blocks.ts'
 import { LENGTH_BITS, Plane } from './columns.ts'
 import { agentsOf, candidatesIn, MAX_LENGTH, type Plan } from './plan.ts'
 import type { Segment } from './segment.ts'
@@ -16,7 +16,9 @@ export class Scan {
   /** Of the record that was found; -1 when there is no further one. */
   position = -1
   readonly #plan: Plan
-  readonly #candidates: Candidates | undefined
+  readonly #candidates: Uint32Array | undefined
+  /** Planes of signatures that a match has. */
+  readonly #signature: readonly number[]
   readonly #agents: Uint8Array | undefined
   readonly #range: Range
   readonly #newestFirst: boolean
@@ -33,6 +35,7 @@ export class Scan {
     const candidates = range[0] < range[1] ? candidatesIn(segment, plan) : 'nowhere'
     this.#range = candidates === 'nowhere' ? [0, 0] : range
     this.#candidates = candidates === 'nowhere' ? undefined : candidates
+    this.#signature = plan.tests.flatMap(({ planes }) => planes)
     this.#agents = plan.agent === undefined ? undefined : chosen(segment, plan.agent)
     this.#newestFirst = newestFirst
     this.#bounds = plan.minLength > 1 || plan.maxLength < MAX_LENGTH
@@ -65,11 +68,13 @@ export class Scan {
   #nextBlock(): boolean {
     const [from, to] = this.#range
     if (this.#newestFirst) {
-      const next = this.#candidates?.up(this.#block + 1) ?? this.#block + 1
-      if (next === NONE || next << 5 >= to) return false
+      const next =
+        this.#candidates === undefined ? this.#block + 1 : firstFrom(this.#candidates, this.#block + 1)
+      if (next << 5 >= to) return false
       this.#block = next
     } else {
-      const next = this.#candidates?.down(this.#block - 1) ?? this.#block - 1
+      const next =
+        this.#candidates === undefined ? this.#block - 1 : lastUpTo(this.#candidates, this.#block - 1)
       if (next < 0 || (next << 5) + 32 <= from) return false
       this.#block = next
     }
@@ -85,6 +90,10 @@ export class Scan {
     for (const plane of this.#plan.set) bits &= planes[plane * words + block] ?? 0
     for (const plane of this.#plan.unset) bits &= ~(planes[plane * words + block] ?? 0)
     if (bits !== 0 && this.#bounds) bits &= this.#ofLength(block)
+    const { signatures } = columns.blocks
+    for (let i = 0; bits !== 0 && i < this.#signature.length; i++) {
+      bits &= signatures[block * SIGNATURE_PLANES + (this.#signature[i] ?? 0)] ?? 0
+    }
     const [from, to] = this.#range
     const start = block << 5
     if (start < from) bits &= -1 << (from - start)
@@ -134,3 +143,32 @@ function chosen(segment: Segment, text: string): Uint8Array {
   for (const agent of agentsOf(segment, text)) wanted[agent] = 1
   return wanted
 }
+
+/** No segment has as many blocks. */
+const NO_BLOCK = 0x3ff_ffff
+
+/** The first of the blocks from `block` on. */
+function firstFrom(blocks: Uint32Array, block: number): number {
+  let word = block >>> 5
+  let bits = (blocks[word] ?? 0) & (-1 << (block & 31))
+  while (bits === 0) {
+    if (++word >= blocks.length) return NO_BLOCK
+    bits = blocks[word] ?? 0
+  }
+  return (word << 5) + lowestBit(bits)
+}
+
+/** The last of the blocks up to `block`; -1 when there is none. */
+function lastUpTo(blocks: Uint32Array, block: number): number {
+  if (block < 0) return -1
+  let word = block >>> 5
+  let bits = (blocks[word] ?? 0) & (-1 >>> (31 - (block & 31)))
+  while (bits === 0) {
+    if (--word < 0) return -1
+    bits = blocks[word] ?? 0
+  }
+  return (word << 5) + highestBit(bits)
+}
+
+const lowestBit = (bits: number): number => 31 - Math.clz32(bits & -bits)
+const highestBit = (bits: number): number => 31 - Math.clz32(bits)

@@ -1,5 +1,6 @@
 import { BLOCK, Plane, sizeOf, type Columns } from './columns.ts'
 import { compareBytes } from './order.ts'
+import { afterLength } from './page-bytes.ts'
 
 /** A place in a list: behind a moment, by name. Names in Latin-1. */
 export interface Place {
@@ -15,7 +16,7 @@ export class Segment {
   readonly words: number
   readonly bytes: number
   /** The agents as they stand in an answer, and as they are searched. */
-  readonly quotedAgents: readonly Buffer[]
+  readonly agentTexts: readonly Buffer[]
   readonly foldedAgents: readonly string[]
   /** When the first of the discarded records was marked: milliseconds since 1970. */
   readonly firstDiscarded: number
@@ -28,7 +29,7 @@ export class Segment {
     const beyond = columns.count % BLOCK
     if (beyond > 0) this.live[this.words - 1] = 2 ** beyond - 1
     this.bytes = sizeOf(columns) + this.live.byteLength
-    this.quotedAgents = columns.agents.map((agent) => Buffer.from(JSON.stringify(agent)))
+    this.agentTexts = columns.agents.map(afterLength)
     this.foldedAgents = columns.agents.map((agent) => agent.toLowerCase())
     this.firstDiscarded = columns.discarded.at.reduce((first, at) => Math.min(first, at), Infinity)
     this.#alive = columns.count

@@ -1,6 +1,7 @@
 import type { SearchText } from '../../core/names.ts'
 import { BEGIN, END, nameBytes, NO_SYMBOL, SYMBOL_OF } from './alphabet.ts'
 import { NAME_FILTERS } from '../matches.ts'
+import { Key, pairPlane, symbolPlane } from './blocks.ts'
 import { rankOf, type Segment } from './segment.ts'
 
 type Kind = (typeof NAME_FILTERS)[number]
@@ -14,15 +15,19 @@ export class TextTest {
   /** In Latin-1; undefined when no name is so. */
   readonly #text: Uint8Array | undefined
   readonly #ascii: Uint8Array | undefined
-  /** Runs of characters (by number) that every name has which is so; undefined when no name is. */
-  readonly runs: readonly (readonly number[])[] | undefined
+  /** Keys of the blocks that have such names; undefined when no name is so. */
+  readonly keys: readonly number[] | undefined
+  /** Planes of the signatures that such a name has; none where the A-label would do as well. */
+  readonly planes: readonly number[]
 
   constructor(kind: Kind, { text, ascii }: SearchText) {
     this.#kind = kind
     this.#text = kind === 'pattern' ? patternBytes(text) : nameBytes(text)
     this.#ascii =
       ascii === undefined ? undefined : kind === 'pattern' ? patternBytes(ascii) : nameBytes(ascii)
-    this.runs = this.#text === undefined ? undefined : runsOf(kind, this.#text)
+    const runs = this.#text === undefined ? undefined : runsOf(kind, this.#text)
+    this.keys = runs?.flatMap(keysOf)
+    this.planes = ascii === undefined ? [...new Set(runs?.flatMap(planesOf))] : []
   }
 
   /** Whether it is the A-label that is looked at as well. */
@@ -97,6 +102,24 @@ function patternBytes(pattern: string): Uint8Array | undefined {
   return isPossible ? new Uint8Array(Buffer.from(pattern, 'latin1')) : undefined
 }
 
+function keysOf(run: readonly number[]): number[] {
+  const [first = 0, second = 0] = run
+  if (run.length === 1) return isEdge(first) ? [] : [Key.symbol(first)]
+  if (run.length === 2) return [Key.pair(first, second)]
+  // Pairs too: a rare triple may share its key with a common one.
+  const pairs = run.slice(1).map((next, i) => Key.pair(run[i] ?? 0, next))
+  return [...pairs, ...run.slice(2).map((third, i) => Key.triple(run[i] ?? 0, run[i + 1] ?? 0, third))]
+}
+
+function planesOf(run: readonly number[]): number[] {
+  const [first = 0] = run
+  if (run.length === 1) return isEdge(first) ? [] : [symbolPlane(first)]
+  return run.slice(1).map((second, i) => pairPlane(run[i] ?? 0, second))
+}
+
+const isEdge = (symbol: number): boolean => symbol === BEGIN || symbol === END
+
+/** Runs of characters (by number) that every name has which is so. */
 function runsOf(kind: Kind, text: Uint8Array): number[][] {
   const symbols = Array.from(text, (code) => SYMBOL_OF[code] ?? NO_SYMBOL)
   switch (kind) {
