@@ -120,9 +120,9 @@ export class Follower {
       this.#count += page.count
       if (page.text !== '') this.#texts.push(page.text)
       if (page.isWhole) return 'current'
+      if (this.#count > MAX_BEHIND) return 'lost'
       // Somebody's transaction stands before changes that are there already.
       if (page.count < asked) return 'behind'
-      if (this.#count > MAX_BEHIND) return 'lost'
     }
   }
 }
