@@ -1,15 +1,17 @@
 // `list?search=` over many names, 8 clients on one core, beside SQLite's own ways: LIKE over the same table, and rows with
 // `JSON.stringify`. Then readers beside a writer, and how long the index takes. `NAMES` is how many; `REAL_NAMES` a file
 // with one name a line that come first, `PREPARED` a folder that is kept and used again.
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
 import { addAll, generateDomains, type DomainRecord } from './lib/domains.ts'
 import { CLIENT_CORE, pinned } from './lib/machine.ts'
 import { startService, type Keys, type Service } from './lib/service.ts'
 import { withWorkspace } from './lib/workspace.ts'
 
+const run = promisify(execFile)
 const NAMES = Number(process.env['NAMES'] ?? 1_000_000)
 const SECONDS = Number(process.env['SECONDS'] ?? 2)
 const PREPARED = process.env['PREPARED']
@@ -68,9 +70,10 @@ await withWorkspace(async (workspace) => {
   )
   console.log('|---|---|---|---|---|---|---|')
   for (const [name, query] of PATTERNS) {
-    const [few, many] = [100, 1_024].map((limit) =>
-      wrk(service.endpoint('domainwatch/list', { ...query, limit: String(limit) }), 8),
-    )
+    const page = (limit: number) =>
+      wrk(service.endpoint('domainwatch/list', { ...query, limit: String(limit) }), 8)
+    const few = await page(100)
+    const many = await page(1_024)
     const listed = await (
       await fetch(service.endpoint('domainwatch/list', { ...query, limit: '1024' }))
     ).text()
@@ -79,7 +82,7 @@ await withWorkspace(async (workspace) => {
     const like =
       Object.keys(query).length === 1 && search !== undefined ? likeRate(db, search).toFixed(0) : ''
     console.log(
-      `| ${name} | ${records} | ${few?.rate} | ${few?.p99} ms | ${many?.rate} | ${many?.p99} ms | ${like} |`,
+      `| ${name} | ${records} | ${few.rate} | ${few.p99} ms | ${many.rate} | ${many.p99} ms | ${like} |`,
     )
   }
   console.log(
@@ -88,13 +91,13 @@ await withWorkspace(async (workspace) => {
   db.close()
 
   const url = service.endpoint('domainwatch/list', { search: 'casa', limit: '100' })
-  const idle = wrk(url, 16)
+  const idle = await wrk(url, 16)
   let stop = false
   let calls = 0
   const writer = (async () => {
     for (let at = 0; !stop; at += 50_000, calls++) await addAll(service, batch(at))
   })()
-  const busy = await wrkBeside(url, 16, 10)
+  const busy = await wrk(url, 16, 10)
   stop = true
   await writer
   console.log(
@@ -109,11 +112,14 @@ function names(): DomainRecord[] {
   const used = new Set(real)
   const others = records.filter(({ domain }) => !used.has(domain))
   return [
-    ...real
-      .slice(0, NAMES)
-      .map((domain, i) => ({ ...(records[i] ?? batch(0)[0]!), domain, length: domain.length })),
+    ...real.slice(0, NAMES).map((domain, i) => ({ ...dated(records, i), domain, length: domain.length })),
     ...others.slice(0, Math.max(0, NAMES - real.length)),
   ]
+}
+
+/** The fields beside the name of the generated record at this place. */
+function dated(records: readonly DomainRecord[], i: number): Omit<DomainRecord, 'domain' | 'length'> {
+  return records[i] ?? { reserve: 0, status: 1, date_reg: '2026-01-01 00:00:00' }
 }
 
 function batch(from: number): DomainRecord[] {
@@ -154,25 +160,10 @@ function rate(work: () => unknown): number {
   return (done * 1000) / (performance.now() - start)
 }
 
-function wrk(url: string, connections: number, seconds = SECONDS) {
-  const { command, args } = command_(url, connections, seconds)
-  return measured(execFileSync(command, args, { encoding: 'utf8' }))
-}
-
-async function wrkBeside(url: string, connections: number, seconds: number) {
-  const { execFile } = await import('node:child_process')
-  const { command, args } = command_(url, connections, seconds)
-  return measured(
-    await new Promise<string>((resolve, reject) =>
-      execFile(command, [...args], { encoding: 'utf8' }, (error, out) =>
-        error ? reject(error) : resolve(out),
-      ),
-    ),
-  )
-}
-
-function command_(url: string, connections: number, seconds: number) {
-  return pinned(CLIENT_CORE, 'wrk', ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', url])
+async function wrk(url: string, connections: number, seconds = SECONDS) {
+  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--latency', url]
+  const { command, args } = pinned(CLIENT_CORE, 'wrk', options)
+  return measured((await run(command, args)).stdout)
 }
 
 function measured(text: string) {

@@ -29,8 +29,8 @@ after(() => tasks.close())
 /** A database with lists from it, and others from an index of it. */
 async function open(memory = 64 * MIB) {
   const data = await mkdtemp(join(tmpdir(), 'catalejo-search-'))
-  const { url, drop } = await databaseFor(data)
-  const database = await openDatabase({ data, databaseUrl: url })
+  const place = await databaseFor(data)
+  const database = await openDatabase({ data, databaseUrl: place.url })
   const clock = new ManualClock('2025-06-01T12:00:00Z')
   const said: string[] = []
   const catalogue = new Catalogue({ database, tasks, memory, report: (message) => said.push(message) })
@@ -84,7 +84,7 @@ async function open(memory = 64 * MIB) {
       catalogue.close()
       await database.close()
       await rm(data, { recursive: true, force: true })
-      await drop()
+      await place.drop()
     },
   }
 }

@@ -64,7 +64,7 @@ export class Catalogue {
   #isReady = false
   #loadSeconds = 0
   #merging = false
-  #loading: Promise<void> | undefined
+  #isLoading = false
 
   constructor(options: CatalogueOptions) {
     this.#options = options
@@ -78,7 +78,9 @@ export class Catalogue {
 
   /** Begins to read the records. */
   start(): void {
-    if (this.#options.memory > 0) this.#loading ??= this.#load().finally(() => (this.#loading = undefined))
+    if (this.#options.memory === 0 || this.#isLoading) return
+    this.#isLoading = true
+    void this.#load().finally(() => (this.#isLoading = false))
   }
 
   close(): void {

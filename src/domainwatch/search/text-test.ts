@@ -1,6 +1,6 @@
 import type { SearchText } from '../../core/names.ts'
 import { BEGIN, END, nameBytes, NO_SYMBOL, SYMBOL_OF } from './alphabet.ts'
-import { NAME_FILTERS } from '../matches.ts'
+import type { NAME_FILTERS } from '../matches.ts'
 import { Key, pairPlane, symbolPlane } from './blocks.ts'
 import { rankOf, type Segment } from './segment.ts'
 
