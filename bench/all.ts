@@ -7,6 +7,7 @@ const MAX_MS = 20 * 60_000
 for (const name of [
   'answers',
   'list',
+  'search',
   'add',
   'similar',
   'changes',

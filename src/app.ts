@@ -38,6 +38,7 @@ const MAX_CONNECTIONS = 20_000
 /** From the order to stop until connections with an unfinished request are cut. */
 const STOP_GRACE_MS = 7_000
 const AT_ONCE: Parting = { delayMs: 0, lingerMs: 0 }
+const MIB = 1024 * 1024
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 /** How often a process looks whether there is work that one does for all. */
@@ -147,6 +148,9 @@ export async function createRoutes(
         events,
         sightings,
         bulkInFlight: share(Math.ceil(config.dnsInFlight / 2), config.workers),
+        searchMemory: config.searchMemory * MIB,
+        metrics,
+        log,
       })
       imagestoreRoutes(app, shared, images, {
         database,

@@ -96,6 +96,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     memoryCache: read(settings.memoryCache),
     similarMemory: read(settings.similarMemory),
     ipDays: read(settings.ipDays),
+    searchMemory: read(settings.searchMemory),
     changesDays: read(settings.changesDays),
     changesMax: read(settings.changesMax),
     historyDays: read(settings.historyDays),

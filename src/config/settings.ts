@@ -120,6 +120,12 @@ export const settings = {
   ),
   strip: setting('strip', '1 removes metadata from images as they are uploaded', 0, integer(0, 1)),
   memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
+  searchMemory: setting(
+    'search-memory',
+    'memory of the index that answers lists, in MiB, in each process; 0 for none',
+    512,
+    integer(0, 65_536),
+  ),
   similarMemory: setting(
     'similar-memory',
     'memory for the hashes of similar images, in MiB',

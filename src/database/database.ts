@@ -23,6 +23,11 @@ export interface Transaction extends Reader {
    * @returns how many rows changed in all
    */
   runMany(batch: BatchStatement, constants: readonly SqlValue[], rows: Uint8Array): Promise<number>
+  /**
+   * The id of the newest change that this transaction sees, its own included, where nobody else's can come in between before
+   * it ends; undefined on an engine where several write at once.
+   */
+  newestChange(): Promise<number | undefined>
 }
 
 /**

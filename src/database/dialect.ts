@@ -10,6 +10,8 @@ export interface Dialect {
   contains(column: Sql, text: string): Sql
   /** A condition: `column`, the whole of it, is as the parts say, in their order. */
   glob(column: Sql, parts: readonly GlobPart[]): Sql
+  /** The text in JSON, quotes included. No control character is left in it. */
+  quoted(text: Sql): Sql
   /** A condition: there is one of the ten ASCII digits in `column`. */
   hasDigit(column: Sql): Sql
   /**

@@ -3,12 +3,13 @@ import type { Clock } from '../core/clock.ts'
 import { localDateTime } from '../core/dates.ts'
 import { Refusal } from '../core/errors.ts'
 import { taskModule, type Tasks } from '../core/tasks.ts'
-import type { Database, Reader } from '../database/database.ts'
+import type { Database, Reader, Transaction } from '../database/database.ts'
 import type { Identity } from '../http/authentication.ts'
 import type { RequestBody } from '../http/request-body.ts'
 import { requestLog } from '../http/request-log.ts'
 import * as queries from './queries.ts'
 import { countOfFaults, MAX_FAULTS, type RecordFault } from './records.ts'
+import type { Catalogue } from './search/catalogue.ts'
 import type { Batch, Input, Output } from './tasks/read-records.ts'
 
 const READ_RECORDS = taskModule('./tasks/read-records', import.meta)
@@ -23,12 +24,20 @@ export class DomainBatches {
   readonly #tasks: Tasks
   readonly #clock: Clock
   readonly #timeZone: string
+  readonly #lists: Pick<Catalogue, 'afterWriting'>
 
-  constructor(database: Database, tasks: Tasks, clock: Clock, timeZone: string) {
+  constructor(
+    database: Database,
+    tasks: Tasks,
+    clock: Clock,
+    timeZone: string,
+    lists: Pick<Catalogue, 'afterWriting'>,
+  ) {
     this.#database = database
     this.#tasks = tasks
     this.#clock = clock
     this.#timeZone = timeZone
+    this.#lists = lists
   }
 
   /** Reads a body in another thread. The body's bytes move there. */
@@ -38,7 +47,7 @@ export class DomainBatches {
 
   /** @returns how many records were stored, those that were the same already included */
   async add({ account, accountId }: Identity, batch: Rows): Promise<number> {
-    await this.#database.transaction(async (tx) => {
+    await this.#write(accountId, async (tx) => {
       const now = this.#clock.now()
       if (batch.count > 0) {
         // A record whose 7 days are over is gone, so adding it again must start afresh.
@@ -47,21 +56,32 @@ export class DomainBatches {
         await tx.runMany(queries.recordDomains, constants, batch.rows)
       }
       await tx.run(queries.noteAdd(account, now))
-    }, accountId)
+    })
     return batch.count
   }
 
   /** @throws Refusal 500 with the unknown names, when any is not recorded */
   async update({ accountId }: Identity, batch: Rows): Promise<number> {
     if (batch.count === 0) return 0
-    await this.#database.transaction(async (tx) => {
+    await this.#write(accountId, async (tx) => {
       const now = this.#clock.now()
       await tx.run(queries.deleteAllExpired(now))
       const constants = [localDateTime(now, this.#timeZone), now]
       const found = await tx.runMany(queries.markDomains, constants, batch.rows)
       if (found < batch.count) throw await unknownNames(tx, batch.names)
-    }, accountId)
+    })
     return batch.count
+  }
+
+  /** Resolves when lists show what was written. */
+  #write(accountId: number, work: (tx: Transaction) => Promise<void>): Promise<void> {
+    return this.#lists.afterWriting((range) =>
+      this.#database.transaction(async (tx) => {
+        await range.begin(tx)
+        await work(tx)
+        await range.end(tx)
+      }, accountId),
+    )
   }
 }
 

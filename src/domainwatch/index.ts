@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import type { Clock } from '../core/clock.ts'
 import type { Tasks } from '../core/tasks.ts'
 import type { Database } from '../database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
+import type { Metrics } from '../http/metrics.ts'
 import { DomainBatches } from './batches.ts'
 import { Sightings } from './history/sightings.ts'
 import { storeSightings } from './history/store-sightings.ts'
@@ -20,6 +22,7 @@ import { updateRoute } from './routes/update.ts'
 import { databaseNames } from './similar/database-names.ts'
 import { LookalikeSearch } from './similar/lookalikes.ts'
 import { Statistics } from './stats/statistics.ts'
+import { Catalogue, type CatalogueStats } from './search/catalogue.ts'
 
 export { Events } from './events/index.ts'
 export { EXPORT_FORMATS, exportText } from './export.ts'
@@ -44,6 +47,10 @@ export interface DomainwatchOptions {
   readonly sightings: Sightings
   /** Questions that calls with many names may have under way together; the rest is for calls with one. */
   readonly bulkInFlight: number
+  /** Bytes that the index of lists may take; 0 for none. */
+  readonly searchMemory: number
+  readonly metrics: Metrics
+  readonly log: Logger
 }
 
 /** Told when what was seen could not be written down; it is tried again. */
@@ -62,10 +69,11 @@ export function domainwatchRoutes(
   options: DomainwatchOptions,
 ): void {
   const { database, tasks, clock, timeZone, baseUrl, nameServers, bulkInFlight, events, sightings } = options
-  const batches = new DomainBatches(database, tasks, clock, timeZone)
+  const catalogue = catalogueFor(app, options)
+  const batches = new DomainBatches(database, tasks, clock, timeZone, catalogue)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
-  const lists = new DomainLists(database, clock)
+  const lists = new DomainLists(database, clock, catalogue)
   listRoute(app, shared, lists, baseUrl)
   exportRoute(app, shared, lists)
   similarRoute(app, shared, new LookalikeSearch(database, clock, () => databaseNames(database, clock)))
@@ -79,4 +87,25 @@ export function domainwatchRoutes(
   dnsRoute(app, shared, watched)
   eventsRoute(app, shared, events)
   bulkDnsRoute(app, shared, watched, bulkInFlight)
+}
+
+/** Fills while the server listens: whatever it does not answer yet the database does. */
+function catalogueFor(app: FastifyInstance, options: DomainwatchOptions): Catalogue {
+  const { database, tasks, searchMemory, metrics, log } = options
+  const catalogue = new Catalogue({
+    database,
+    tasks,
+    memory: searchMemory,
+    report: (message, error) => log.warn({ err: error }, message),
+  })
+  const gauge = (name: string, help: string, read: (stats: CatalogueStats) => number) =>
+    metrics.gauge(`catalejo_search_${name}`, help, () => read(catalogue.stats()))
+  gauge('names', 'Records in the index of lists', ({ names }) => names)
+  gauge('bytes', 'Memory of the index of lists', ({ bytes }) => bytes)
+  gauge('segments', 'Segments of the index of lists', ({ segments }) => segments)
+  gauge('ready', 'Processes that answer lists from their index', ({ ready }) => ready)
+  gauge('load_seconds', 'Time that the last reading of all records took', ({ loadSeconds }) => loadSeconds)
+  app.addHook('onListen', async () => catalogue.start())
+  app.addHook('onClose', async () => catalogue.close())
+  return catalogue
 }

@@ -8,6 +8,9 @@ import { NAME_FILTERS, type Filters } from './matches.ts'
 import * as queries from './queries.ts'
 import { placeOfRow, recordsToJson } from './page-json.ts'
 import type { PageRequest, Place, Source, Span } from './queries.ts'
+import { find, placeOfHit, type Found } from './search/answer.ts'
+import type { Catalogue } from './search/catalogue.ts'
+import { pageBytes } from './search/page-bytes.ts'
 
 export const MAX_PAGE = 1_024
 
@@ -35,8 +38,8 @@ export interface ListRequest {
 }
 
 export interface Page {
-  /** A JSON array of records. */
-  readonly json: string
+  /** A JSON array of records, in UTF-8. */
+  readonly json: Buffer
   readonly count: number
   /** Where the next page starts; undefined on the last one. */
   readonly next: string | undefined
@@ -55,20 +58,29 @@ interface Kept {
   readonly validBefore: number
 }
 
-/** Answers lists from the database. */
+/** Answers lists: from memory where all records are there as they are now, else from the database. */
 export class DomainLists {
   readonly #database: Database
   readonly #clock: Clock
+  readonly #catalogue: Pick<Catalogue, 'current'> | undefined
   readonly #kept: VersionedCache<Kept>
   #small = { version: -1, yes: false }
 
-  constructor(database: Database, clock: Clock) {
+  constructor(database: Database, clock: Clock, catalogue?: Pick<Catalogue, 'current'>) {
     this.#database = database
     this.#clock = clock
+    this.#catalogue = catalogue
     this.#kept = new VersionedCache(database, 'domain', MAX_KEPT)
   }
 
   async page(request: ListRequest): Promise<Page> {
+    const shelves = await this.#catalogue?.current()
+    const asked = this.#pageRequest(request)
+    const found = shelves === undefined ? undefined : find(shelves, asked)
+    return found === undefined ? this.#pageOfDatabase(request) : pageOf(asked, found)
+  }
+
+  async #pageOfDatabase(request: ListRequest): Promise<Page> {
     let fresh: Page | undefined
     const kept = await this.#kept.get(JSON.stringify(request), async () => {
       const now = this.#clock.now()
@@ -113,9 +125,9 @@ export class DomainLists {
     const last = rows.at(-1)
     const next =
       hasNext && last !== undefined
-        ? nextCursor(pageRequest, placeOfRow(last, pageRequest.sortKey))
+        ? nextCursor(pageRequest.sources, placeOfRow(last, pageRequest.sortKey))
         : undefined
-    return { json: recordsToJson(rows), count: rows.length, next }
+    return { json: Buffer.from(recordsToJson(rows)), count: rows.length, next }
   }
 
   #pageRequest(request: ListRequest): PageRequest {
@@ -180,7 +192,15 @@ export class DomainLists {
   }
 }
 
-function nextCursor({ sources }: PageRequest, after: Place): string {
+function pageOf({ sortKey }: PageRequest, { hits, hasNext, sources }: Found): Page {
+  const last = hits.at(-1)
+  const place =
+    last === undefined ? undefined : placeOfHit(last, sortKey === 'deleted_at' ? 'keys' : 'registered')
+  const next = hasNext && place !== undefined ? nextCursor(sources, place) : undefined
+  return { json: pageBytes(hits), count: hits.length, next }
+}
+
+function nextCursor(sources: readonly Source[], after: Place): string {
   const spans: { registered?: Span; deleted?: Span } = {}
   for (const source of sources) {
     if (source.kind !== 'all' && source.span !== undefined) spans[source.kind] = source.span

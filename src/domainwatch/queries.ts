@@ -185,6 +185,24 @@ export const firstDiscarded = (now: number) => sql<{ marked_at: number | null }>
 export const moreThan = (count: number) => sql<{ name: string }>`
   SELECT name FROM domains ORDER BY name ${limit(1)} OFFSET CAST(${count} AS INTEGER)`
 
+/**
+ * Records behind a name, in one text, which costs a tenth of as many rows: a line each, as `readRows` of the search takes
+ * it apart. In no order.
+ */
+export const recordsAsText = (dialect: Dialect, after: string, count: number) => sql<{
+  last: string | null
+  count: number
+  text: string | null
+}>`
+  SELECT max(name) AS last, count(*) AS count, string_agg(
+    name || ${TAB} || CAST(status AS TEXT) || CAST(reserved AS TEXT) || CAST(revision AS TEXT)
+    || date_reg || date_mod || COALESCE(deleted_at, '') || ${TAB}
+    || COALESCE(CAST(discarded_at AS TEXT), '') || ${TAB} || ${dialect.quoted(sql`agent`)} || ${LINE_END}, '') AS text
+  FROM (SELECT * FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}) AS page`
+
+const TAB = raw(`'\t'`)
+const LINE_END = raw(`'\n'`)
+
 /** Removes records whose 7 days are over; at most `limit` of them. */
 export const deleteExpired = (now: number, count: number) => sql`
   DELETE FROM domains WHERE name IN (

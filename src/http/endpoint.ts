@@ -30,8 +30,8 @@ export interface BulkCall<P extends Parameters> extends Omit<Call<P>, 'identity'
   readonly identify: (keyInBody: string | undefined) => Promise<Identity>
 }
 
-/** Text that is ready to be sent (JSON, unless the handler set its type), an object to be serialised, a stream, or nothing. */
-export type Answer = string | Readonly<Record<string, unknown>> | Readable | null
+/** What is ready to be sent (JSON, unless the handler set its type), an object to be serialised, a stream, or nothing. */
+export type Answer = string | Buffer | Readonly<Record<string, unknown>> | Readable | null
 
 interface EndpointBase<P extends Parameters> {
   readonly service: Service
@@ -132,7 +132,8 @@ function register<P extends Parameters>(
     handler: async (request, reply) => {
       try {
         const answer = await handle(request, reply)
-        if (typeof answer === 'string' && !reply.hasHeader('content-type')) reply.type(JSON_TYPE)
+        const isReady = typeof answer === 'string' || Buffer.isBuffer(answer)
+        if (isReady && !reply.hasHeader('content-type')) reply.type(JSON_TYPE)
         return answer
       } finally {
         // Not in `onResponse`, which never comes when the client has gone away.

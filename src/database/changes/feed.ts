@@ -1,6 +1,7 @@
 import type { Reader } from '../database.ts'
-import { changeOf, cursorAt, partsOf, type Change, type Cursor } from './change.ts'
-import { changesBefore, changesBetween, logState } from './queries.ts'
+import type { Dialect } from '../dialect.ts'
+import { changeOf, cursorAt, partsOf, type Change, type Cursor, type Topic } from './change.ts'
+import { changesAsText, changesBefore, changesBetween, logState } from './queries.ts'
 
 /** Changes read at a time: all that one follower holds in memory. */
 const PAGE = 500
@@ -8,6 +9,22 @@ const PAGE = 500
 /** `gap`: changes after the cursor are gone, or it is from another database. The follower has to start anew. */
 export type ChangePage =
   | { readonly kind: 'page'; readonly changes: readonly Change[]; readonly cursor: Cursor }
+  | { readonly kind: 'gap' }
+
+/**
+ * Changes of one topic as one text. `isWhole`: nothing that is committed is left out, so that who has followed up to here
+ * knows a state in which the database was.
+ */
+export type ChangeText =
+  | {
+      readonly kind: 'text'
+      /** JSON: `[key, before, after]` of each change, commas between them; before and after as the triggers write them. */
+      readonly text: string
+      /** Changes read, of all topics. */
+      readonly count: number
+      readonly cursor: Cursor
+      readonly isWhole: boolean
+    }
   | { readonly kind: 'gap' }
 
 /** What an engine tells of its changes. */
@@ -25,10 +42,12 @@ export interface ChangeSource {
 export class ChangeFeed {
   readonly #reader: Reader
   readonly #source: ChangeSource
+  readonly #dialect: Dialect
 
-  constructor(reader: Reader, source: ChangeSource) {
+  constructor(reader: Reader, source: ChangeSource, dialect: Dialect) {
     this.#reader = reader
     this.#source = source
+    this.#dialect = dialect
   }
 
   /** Where a follower starts that wants what is committed from now on. Changes under way now are still to come. */
@@ -57,8 +76,7 @@ export class ChangeFeed {
     const rows = await this.#reader.values(changesBetween(place.id, settled, count))
     // After the rows: had some been removed before they were read, the floor would say so by now.
     const { epoch, floor, newest } = await this.#log()
-    if (place.epoch !== epoch || place.id < floor || place.id > Math.max(newest, floor))
-      return { kind: 'gap' }
+    if (!isContinued(place, { epoch, floor, newest })) return { kind: 'gap' }
     const changes = rows.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
     return { kind: 'page', changes, cursor: cursorAt(epoch, Number(rows.at(-1)?.[0] ?? place.id)) }
   }
@@ -75,6 +93,27 @@ export class ChangeFeed {
       if (rows.length === 0) return
       upTo = Number(rows.at(-1)?.[0]) - 1
       yield rows.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
+    }
+  }
+
+  /**
+   * The changes of a topic after `cursor`, from at most `count` changes of all topics, by a reader that may be another one
+   * where they are many.
+   */
+  async text(cursor: string, topic: Topic, count: number, reader = this.#reader): Promise<ChangeText> {
+    const place = partsOf(cursor)
+    if (place === undefined) return { kind: 'gap' }
+    const settled = await this.#source.settled()
+    const read = await reader.first(changesAsText(this.#dialect, topic, place.id, settled, count))
+    const { epoch, floor, newest } = await this.#log()
+    const last = read?.last ?? place.id
+    if (!isContinued(place, { epoch, floor, newest })) return { kind: 'gap' }
+    return {
+      kind: 'text',
+      text: read?.text ?? '',
+      count: read?.count ?? 0,
+      cursor: cursorAt(epoch, last),
+      isWhole: last >= newest,
     }
   }
 
@@ -116,4 +155,15 @@ export class ChangeFeed {
     if (log === undefined) throw new Error('the log of changes has lost its only row')
     return log
   }
+}
+
+interface LogState {
+  readonly epoch: string
+  readonly floor: number
+  readonly newest: number
+}
+
+/** Whether all changes after a place are still there. */
+function isContinued(place: { readonly epoch: string; readonly id: number }, log: LogState): boolean {
+  return place.epoch === log.epoch && place.id >= log.floor && place.id <= Math.max(log.newest, log.floor)
 }

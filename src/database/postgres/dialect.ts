@@ -6,6 +6,7 @@ export const postgresDialect: Dialect = {
   // Text never holds U+0000 here, and the server refuses it as a parameter.
   contains: (column, text) => like(column, [MANY, text, MANY]),
   glob: like,
+  quoted: (text) => sql`to_json(${text})::text`,
   hasDigit: (column) => sql`${column} ~ '[0-9]'`,
   forUpdate: raw('FOR UPDATE'),
   // jsonb: json's text is searched from its beginning for each column, which takes three times as long.

@@ -83,7 +83,7 @@ export async function openPostgres(
         readSnapshot(url, report, (connection) => work(readerOn((use) => use(connection)))),
       ),
     version: (topic) => watch.version(topic),
-    changes: new ChangeFeed(reader, watch),
+    changes: new ChangeFeed(reader, watch, postgresDialect),
     check: () => timed('scan', () => scans.use(checkPostgres)),
     ping: async () => {
       await reads.use((connection) => connection.rows(sql`SELECT 1`))

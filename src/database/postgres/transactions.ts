@@ -95,6 +95,7 @@ async function once<T>(
       changed += count
       return count
     },
+    newestChange: async () => undefined,
   }
   try {
     const result = await work(tx)

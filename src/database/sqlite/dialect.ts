@@ -9,6 +9,7 @@ export const sqliteDialect: Dialect = {
     parts.some((part) => typeof part === 'string' && part.includes('\0'))
       ? raw('1 = 0')
       : sql`${column} GLOB ${parts.map(globText).join('')}`,
+  quoted: (text) => sql`json_quote(${text})`,
   hasDigit: (column) => sql`${column} GLOB '*[0-9]*'`,
   // There is one writer.
   forUpdate: empty,

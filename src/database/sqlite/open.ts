@@ -1,5 +1,6 @@
 import { Mutex } from '../../core/queue.ts'
 import { ChangeFeed } from '../changes/feed.ts'
+import { newestChange } from '../changes/queries.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
 import { batchStatements, keyPlace } from './batch.ts'
@@ -66,6 +67,7 @@ export async function openSqlite(
           transferable(rows),
         ),
       ),
+    newestChange: async () => Number((await onWriter.first(newestChange()))?.id),
   }
 
   const here: Reader = {
@@ -103,7 +105,7 @@ export async function openSqlite(
 
     check: () => checkSqlite(path),
     version: (topic) => watch.version(topic),
-    changes: new ChangeFeed(here, watch),
+    changes: new ChangeFeed(here, watch, sqliteDialect),
     ping: async () => {
       if (!writer.alive || !scanner.alive) throw new Error('a database thread ended')
       reader.first('SELECT count(*) FROM accounts', [])

@@ -14,6 +14,8 @@ const parameters = {
   cursor: text('Where the page starts: from the `Link` header of the one before', 1_000),
 }
 
+const TAIL = Buffer.from(']}')
+
 export function listRoute(
   app: FastifyInstance,
   shared: EndpointShared,
@@ -42,7 +44,8 @@ export function listRoute(
       const page = await lists.page({ ...asked, limit: values.limit, cursor })
       if (page.next !== undefined) reply.header('link', nextLink(baseUrl, request, page.next))
       const query = JSON.stringify(values.search?.toLowerCase() ?? '')
-      return `{"status":200,"count":${page.count},"query":${query},"data":[${page.json}]}`
+      const head = `{"status":200,"count":${page.count},"query":${query},"data":[`
+      return Buffer.concat([Buffer.from(head), page.json, TAIL])
     },
   })
 }

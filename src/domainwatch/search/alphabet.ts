@@ -1,0 +1,29 @@
+/**
+ * The characters of names by number: those of .cl's alphabet, then the two edges of a name, so that what begins or ends
+ * with a text has runs of characters of its own.
+ */
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789-áéíóúüñ'
+
+export const BEGIN = LETTERS.length
+export const END = LETTERS.length + 1
+export const SYMBOLS = LETTERS.length + 2
+
+/** What stands for a character that no name has. */
+export const NO_SYMBOL = 255
+
+/** By Latin-1 code. */
+export const SYMBOL_OF = new Uint8Array(256).fill(NO_SYMBOL)
+for (const [symbol, letter] of [...LETTERS].entries()) SYMBOL_OF[letter.charCodeAt(0)] = symbol
+
+export const PAIRS = SYMBOLS * SYMBOLS
+
+/** The text's bytes in Latin-1; undefined when no name can contain it. */
+export function nameBytes(text: string): Uint8Array | undefined {
+  const bytes = new Uint8Array(text.length)
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code > 0xff || SYMBOL_OF[code] === NO_SYMBOL) return undefined
+    bytes[at] = code
+  }
+  return bytes
+}

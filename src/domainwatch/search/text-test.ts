@@ -1,0 +1,142 @@
+import type { SearchText } from '../../core/names.ts'
+import { BEGIN, END, nameBytes, NO_SYMBOL, SYMBOL_OF } from './alphabet.ts'
+import type { NAME_FILTERS } from '../matches.ts'
+import { Key, pairPlane, symbolPlane } from './blocks.ts'
+import { rankOf, type Segment } from './segment.ts'
+
+type Kind = (typeof NAME_FILTERS)[number]
+
+const STAR = 0x2a
+const ONE = 0x3f
+
+/** A filter on the text of names, ready to be held against bytes. */
+export class TextTest {
+  readonly #kind: Kind
+  /** In Latin-1; undefined when no name is so. */
+  readonly #text: Uint8Array | undefined
+  readonly #ascii: Uint8Array | undefined
+  /** Keys of the blocks that have such names; undefined when no name is so. */
+  readonly keys: readonly number[] | undefined
+  /** Planes of the signatures that such a name has; none where the A-label would do as well. */
+  readonly planes: readonly number[]
+
+  constructor(kind: Kind, { text, ascii }: SearchText) {
+    this.#kind = kind
+    this.#text = kind === 'pattern' ? patternBytes(text) : nameBytes(text)
+    this.#ascii =
+      ascii === undefined ? undefined : kind === 'pattern' ? patternBytes(ascii) : nameBytes(ascii)
+    const runs = this.#text === undefined ? undefined : runsOf(kind, this.#text)
+    this.keys = runs?.flatMap(keysOf)
+    this.planes = ascii === undefined ? [...new Set(runs?.flatMap(planesOf))] : []
+  }
+
+  /** Whether it is the A-label that is looked at as well. */
+  get wantsALabel(): boolean {
+    return this.#ascii !== undefined
+  }
+
+  holds(segment: Segment, position: number): boolean {
+    const { names, starts, aLabels } = segment.columns
+    const text = this.#text
+    if (text !== undefined && this.#test(names, starts[position] ?? 0, starts[position + 1] ?? 0, text))
+      return true
+    if (this.#ascii === undefined) return false
+    const rank = rankOf(aLabels.positions, position)
+    if (aLabels.positions[rank] !== position) return false
+    return this.#test(aLabels.bytes, aLabels.starts[rank] ?? 0, aLabels.starts[rank + 1] ?? 0, this.#ascii)
+  }
+
+  #test(bytes: Uint8Array, from: number, to: number, text: Uint8Array): boolean {
+    switch (this.#kind) {
+      case 'search':
+        return contains(bytes, from, to, text)
+      case 'starts':
+        return to - from >= text.length && isAt(bytes, from, text)
+      case 'ends':
+        return to - from >= text.length && isAt(bytes, to - text.length, text)
+      case 'pattern':
+        return isLike(bytes, from, to, text)
+    }
+  }
+}
+
+function contains(bytes: Uint8Array, from: number, to: number, text: Uint8Array): boolean {
+  const first = text[0]
+  const last = to - text.length
+  for (let at = from; at <= last; at++) {
+    if (bytes[at] === first && isAt(bytes, at, text)) return true
+  }
+  return false
+}
+
+function isAt(bytes: Uint8Array, from: number, text: Uint8Array): boolean {
+  for (let at = 0; at < text.length; at++) if (bytes[from + at] !== text[at]) return false
+  return true
+}
+
+/** The same as `matchesGlob`, on bytes. */
+function isLike(bytes: Uint8Array, from: number, to: number, pattern: Uint8Array): boolean {
+  let at = from
+  let place = 0
+  let star = -1
+  let starAt = 0
+  while (at < to) {
+    const wanted = pattern[place]
+    if (wanted === STAR) {
+      star = place++
+      starAt = at
+    } else if (wanted === ONE || wanted === bytes[at]) {
+      place++
+      at++
+    } else if (star >= 0) {
+      place = star + 1
+      at = ++starAt
+    } else return false
+  }
+  while (pattern[place] === STAR) place++
+  return place === pattern.length
+}
+
+function patternBytes(pattern: string): Uint8Array | undefined {
+  const isPossible = nameBytes(pattern.replaceAll(/[*?]/g, '')) !== undefined
+  return isPossible ? new Uint8Array(Buffer.from(pattern, 'latin1')) : undefined
+}
+
+function keysOf(run: readonly number[]): number[] {
+  const [first = 0, second = 0] = run
+  if (run.length === 1) return isEdge(first) ? [] : [Key.symbol(first)]
+  if (run.length === 2) return [Key.pair(first, second)]
+  // Pairs too: a rare triple may share its key with a common one.
+  const pairs = run.slice(1).map((next, i) => Key.pair(run[i] ?? 0, next))
+  return [...pairs, ...run.slice(2).map((third, i) => Key.triple(run[i] ?? 0, run[i + 1] ?? 0, third))]
+}
+
+function planesOf(run: readonly number[]): number[] {
+  const [first = 0] = run
+  if (run.length === 1) return isEdge(first) ? [] : [symbolPlane(first)]
+  return run.slice(1).map((second, i) => pairPlane(run[i] ?? 0, second))
+}
+
+const isEdge = (symbol: number): boolean => symbol === BEGIN || symbol === END
+
+/** Runs of characters (by number) that every name has which is so. */
+function runsOf(kind: Kind, text: Uint8Array): number[][] {
+  const symbols = Array.from(text, (code) => SYMBOL_OF[code] ?? NO_SYMBOL)
+  switch (kind) {
+    case 'search':
+      return [symbols]
+    case 'starts':
+      return [[BEGIN, ...symbols]]
+    case 'ends':
+      return [[...symbols, END]]
+    case 'pattern': {
+      const runs: number[][] = [[]]
+      for (const symbol of [BEGIN, ...symbols, END]) {
+        // A wildcard: the run before it ends.
+        if (symbol === NO_SYMBOL) runs.push([])
+        else runs.at(-1)?.push(symbol)
+      }
+      return runs
+    }
+  }
+}
