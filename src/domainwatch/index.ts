@@ -19,8 +19,8 @@ import { listRoute } from './routes/list.ts'
 import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
 import { updateRoute } from './routes/update.ts'
-import { databaseNames } from './similar/database-names.ts'
 import { LookalikeSearch } from './similar/lookalikes.ts'
+import { allNames } from './similar/names.ts'
 import { Statistics } from './stats/statistics.ts'
 import { Catalogue, type CatalogueStats } from './search/catalogue.ts'
 
@@ -76,8 +76,8 @@ export function domainwatchRoutes(
   const lists = new DomainLists(database, clock, catalogue)
   listRoute(app, shared, lists, baseUrl)
   exportRoute(app, shared, lists)
-  similarRoute(app, shared, new LookalikeSearch(database, clock, () => databaseNames(database, clock)))
-  statsRoute(app, shared, new Statistics(database, clock, timeZone))
+  similarRoute(app, shared, new LookalikeSearch(database, clock, () => allNames(database, clock, catalogue)))
+  statsRoute(app, shared, new Statistics(database, clock, timeZone, catalogue))
   historyRoute(app, shared, { database, timeZone, baseUrl })
   const watched: NameServers = async (name) => {
     const answer = await nameServers(name)

@@ -4,6 +4,7 @@ import { databaseNames } from '../../src/domainwatch/similar/database-names.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
 import { startService } from '../support/service.ts'
+import { variants } from '../support/similar-variants.ts'
 import { ManualClock } from '../support/test-service.ts'
 
 const SIMILAR = '/api/v1/domainwatch/similar'
@@ -152,4 +153,45 @@ test('many at a time answer like one', async () => {
     Array.from({ length: 20 }, (_, i) => found({ domain: 'mibanco', limit: i + 10 })),
   )
   for (const each of many) assert.deepEqual(each, one)
+})
+
+test('the index in memory and the database say the same, whatever was changed', async () => {
+  await using indexed = await startService({ clock })
+  await using plain = await startService({ clock, flags: { 'search-memory': '0' } })
+  const both = [indexed, plain]
+  const inBoth = (work: (one: typeof indexed) => Promise<unknown>) => Promise.all(both.map(work))
+  const names = [...variants('mibanco')].slice(0, 300)
+  await inBoth((one) =>
+    stored(
+      one,
+      names.slice(0, 200).map((name) => record(name)),
+    ),
+  )
+  await sameOfBoth()
+  const marks = names
+    .slice(0, 60)
+    .map((domain, i) => (i % 2 === 0 ? { domain, status: 0 } : { domain, discarded: 1 }))
+  await inBoth((one) => update(one, marks))
+  await inBoth((one) =>
+    stored(
+      one,
+      names.slice(150).map((name) => record(name, { reserve: 1 })),
+    ),
+  )
+  await sameOfBoth()
+  clock.advance(7 * DAY)
+  await sameOfBoth()
+
+  async function sameOfBoth() {
+    for (const query of [
+      { domain: 'mibanco', limit: 1_024 },
+      { domain: 'mibanco', limit: 5 },
+      { domain: 'banco' },
+    ]) {
+      const [one, other] = await inBoth(
+        async (each) => (await call(each, SIMILAR, { query: { api: each.domainKey, ...query } })).text,
+      )
+      assert.equal(one, other)
+    }
+  }
 })

@@ -134,3 +134,54 @@ test('what runs out is counted no more, without any write', async () => {
   assert.deepEqual(gone.days['registered'], [0, 2, 0, 1])
   assert.deepEqual(gone.lengths, { length: [4, 5], count: [2, 2] })
 })
+
+test('the index in memory and the database count the same, whatever was changed', async () => {
+  await using indexed = await startService({ clock })
+  await using plain = await startService({ clock, flags: { 'search-memory': '0' } })
+  const inBoth = (work: (one: typeof indexed) => Promise<unknown>) => Promise.all([indexed, plain].map(work))
+  const records = Array.from({ length: 400 }, (_, i) => {
+    const date_reg = `2025-12-${String(1 + (i % 31)).padStart(2, '0')} 0${i % 9}:00:00`
+    const agent = i % 4 === 0 ? { agent: `Agente ${i % 12}` } : {}
+    return record(`${'ñandú-'.repeat(i % 5)}x${i}`, {
+      date_reg,
+      status: i % 3 === 0 ? 0 : 1,
+      reserve: i % 2,
+      ...agent,
+    })
+  })
+  await inBoth((one) => stored(one, records))
+  await sameOfBoth()
+  const marks = records
+    .slice(0, 90)
+    .map(({ domain }, i) => ({
+      domain,
+      revision: i % 2,
+      discarded: i % 3 > 0 ? 1 : 0,
+      status: i % 5 > 0 ? 0 : 1,
+    }))
+  await inBoth((one) => update(one, marks))
+  await inBoth((one) =>
+    stored(
+      one,
+      records.slice(60, 120).map((each) => ({ ...each, status: 1 })),
+    ),
+  )
+  await sameOfBoth()
+  clock.advance(7 * DAY)
+  await sameOfBoth()
+
+  async function sameOfBoth() {
+    const queries: Fields[] = [
+      ...FILTERED.map(([query]) => query),
+      { from: '2025-12-03', to: '2025-12-20 04:00:00', agents: 2 },
+      { from: '2025-12-03', to: '2026-01-20', search: 'x1', status: 0, max_length: 9 },
+      { search: 'agente 4', agent: '', digits: 1 },
+    ]
+    for (const query of queries) {
+      const [one, other] = await inBoth(
+        async (each) => (await call(each, STATS, { query: { api: each.domainKey, ...query } })).text,
+      )
+      assert.equal(one, other, JSON.stringify(query))
+    }
+  }
+})

@@ -102,7 +102,13 @@ function take(
   return hits
 }
 
-function rangeIn(segment: Segment, plan: Plan, newestFirst: boolean, { after, low, high }: Bounds): Range {
+/** Where in a segment the dates that a plan wants may be. */
+export function rangeIn(
+  segment: Segment,
+  plan: Plan,
+  newestFirst: boolean,
+  { after, low, high }: Bounds,
+): Range {
   let from = 0
   let to = segment.columns.count
   if (segment.columns.keys === segment.columns.registered) {

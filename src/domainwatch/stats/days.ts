@@ -17,3 +17,27 @@ const LAST = Date.parse('9999-12-31T00:00:00Z')
 export function daysBetween(from: string, to: string): number {
   return (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS + 1
 }
+
+/** The days of a series, and a count for each. */
+export class DayCounts {
+  readonly date: readonly string[]
+  readonly registered: number[]
+  readonly deleted: number[]
+  readonly #places: ReadonlyMap<string, number>
+
+  constructor(from: string, to: string) {
+    this.date = Array.from({ length: daysBetween(from, to) }, (_, i) => addDays(from, i))
+    this.#places = new Map(this.date.map((day, i) => [day, i]))
+    this.registered = this.date.map(() => 0)
+    this.deleted = this.date.map(() => 0)
+  }
+
+  add(series: 'registered' | 'deleted', day: string, count: number): void {
+    const place = this.#places.get(day)
+    if (place !== undefined) this[series][place] = (this[series][place] ?? 0) + count
+  }
+
+  toJSON() {
+    return { date: this.date, registered: this.registered, deleted: this.deleted }
+  }
+}

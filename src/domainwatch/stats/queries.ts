@@ -2,12 +2,7 @@ import type { Dialect } from '../../database/dialect.ts'
 import { allOf, join, limit, sql, type Sql } from '../../database/sql.ts'
 import type { Filters } from '../matches.ts'
 import { gone, matching, notGone } from '../queries.ts'
-
-/** Moments as records have them, both included. */
-export interface Span {
-  readonly from: string
-  readonly to: string
-}
+import type { Span } from './counted.ts'
 
 /** By their names: then an index of names and dates alone serves all other records. */
 const notAmongGone = (now: number) => sql`name NOT IN (SELECT name FROM domains WHERE ${gone(now)})`
@@ -18,17 +13,17 @@ const perDay = (column: Sql, conditions: readonly Sql[]) => sql<DayRow>`
   SELECT substr(${column}, 1, 10) AS day, count(*) AS count FROM domains
   WHERE ${allOf(conditions)} GROUP BY substr(${column}, 1, 10)`
 
-export interface DayRow {
+interface DayRow {
   readonly day: string
   readonly count: number
 }
 
-/** Registrations a day: of what is bought, and of what was until it was deleted. A day may be there twice. */
+/** Registrations a day: of what is bought, and of what was deleted later. A day may be there twice. */
 export function registrations(dialect: Dialect, filters: Filters, span: Span, now: number) {
   const all = [within(sql`date_reg`, span), ...matching(dialect, filters), notAmongGone(now)]
   const parts = [
     perDay(sql`date_reg`, [sql`status = 1`, ...all]),
-    perDay(sql`date_reg`, [sql`status = 0`, sql`released_at IS NOT NULL`, ...all]),
+    perDay(sql`date_reg`, [sql`status = 0`, sql`deleted_at <> date_reg`, ...all]),
   ]
   return sql<DayRow>`${join(parts, ' UNION ALL ')}`
 }

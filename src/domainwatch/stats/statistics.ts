@@ -4,29 +4,26 @@ import { Mutex } from '../../core/queue.ts'
 import type { Database } from '../../database/database.ts'
 import { VersionedCache } from '../../database/versioned-cache.ts'
 import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
-import type { Filters } from '../matches.ts'
 import { firstDiscarded } from '../queries.ts'
-import { addDays, dayOf, daysBetween } from './days.ts'
-import * as queries from './queries.ts'
-import { Tally } from './tally.ts'
+import type { Catalogue } from '../search/catalogue.ts'
+import { countInCatalogue } from './count-catalogue.ts'
+import { countInDatabase } from './count-database.ts'
+import type { CountRequest } from './counted.ts'
+import { dayOf } from './days.ts'
+import { lastAdds } from './queries.ts'
 
-/** Records counted in one statement, so that other scans come in between: some 60 ms. */
-const PAGE = 50_000
 /** Statistics in line: each may take a second at a million records. */
 const MAX_WAITING = 32
 const WAIT_MS = 30_000
 /** Kept until something is written; with ten years of days one has some 100 kB. */
 const MAX_KEPT = 100
 
-export interface StatsRequest {
-  readonly filters: Filters
-  /** The days of the series, as moments from the first to the last. */
-  readonly span: queries.Span
+interface StatsRequest extends CountRequest {
   /** How many agents are told apart. */
   readonly agents: number
 }
 
-export type Counts = Readonly<Record<'days' | 'lengths' | 'agents' | 'totals', object>>
+type Counts = Readonly<Record<'days' | 'lengths' | 'agents' | 'totals', object>>
 
 interface Kept {
   readonly counts: Counts
@@ -39,13 +36,15 @@ export class Statistics {
   readonly #database: Database
   readonly #clock: Clock
   readonly #timeZone: string
+  readonly #catalogue: Pick<Catalogue, 'current'>
   readonly #turns = new Mutex(MAX_WAITING, WAIT_MS)
   readonly #kept: VersionedCache<Kept>
 
-  constructor(database: Database, clock: Clock, timeZone: string) {
+  constructor(database: Database, clock: Clock, timeZone: string, catalogue: Pick<Catalogue, 'current'>) {
     this.#database = database
     this.#clock = clock
     this.#timeZone = timeZone
+    this.#catalogue = catalogue
     this.#kept = new VersionedCache(database, 'domain', MAX_KEPT)
   }
 
@@ -73,7 +72,7 @@ export class Statistics {
     readonly account: readonly string[]
     readonly last_add: readonly (string | null)[]
   }> {
-    const rows = await this.#database.all(queries.lastAdds())
+    const rows = await this.#database.all(lastAdds())
     return {
       account: rows.map(({ account }) => account),
       last_add: rows.map(({ added_at }) =>
@@ -82,53 +81,21 @@ export class Statistics {
     }
   }
 
-  async #read({ filters, span, agents }: StatsRequest): Promise<Kept> {
+  async #read(request: StatsRequest): Promise<Kept> {
     const now = this.#clock.now()
     // Without any write the counts change only when a discarded record comes to the end of its days.
     const first = await this.#database.first(firstDiscarded(now))
-    const tally = await this.#tally(filters, now)
+    const shelves = await this.#catalogue.current()
+    const { days, tally } =
+      shelves === undefined
+        ? await countInDatabase(this.#database, request, now)
+        : await countInCatalogue(shelves, request, now)
     const counts = {
-      days: await this.#days(filters, span, now),
+      days,
       lengths: tally.lengths(),
-      agents: tally.agents(agents),
+      agents: tally.agents(request.agents),
       totals: tally.totals,
     }
     return { counts, validBefore: (first?.marked_at ?? Infinity) + DISCARDED_LIFETIME_MS }
-  }
-
-  async #days({ from: _from, to: _to, ...filters }: Filters, span: queries.Span, now: number) {
-    const { dialect, scanner } = this.#database
-    const first = dayOf(span.from)
-    const date = Array.from({ length: daysBetween(first, dayOf(span.to)) }, (_, i) => addDays(first, i))
-    const places = new Map(date.map((day, i) => [day, i]))
-    const series = async (query: Parameters<typeof scanner.all<queries.DayRow>>[0]) => {
-      const counts = date.map(() => 0)
-      for (const { day, count } of await scanner.all(query)) {
-        const place = places.get(day)
-        if (place !== undefined) counts[place] = (counts[place] ?? 0) + count
-      }
-      return counts
-    }
-    return {
-      date,
-      registered: await series(queries.registrations(dialect, filters, span, now)),
-      deleted: await series(queries.deletions(dialect, filters, span, now)),
-    }
-  }
-
-  async #tally(filters: Filters, now: number): Promise<Tally> {
-    const { dialect, scanner } = this.#database
-    const tally = new Tally()
-    for (let after = ''; ;) {
-      const rows = await scanner.values(queries.groupsAfter(dialect, filters, after, PAGE, now))
-      let visited = 0
-      for (const row of rows) {
-        tally.add(row)
-        visited += Number(row[7])
-        const last = String(row[8])
-        if (last > after) after = last
-      }
-      if (visited < PAGE) return tally
-    }
   }
 }

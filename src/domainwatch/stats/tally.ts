@@ -1,5 +1,3 @@
-import type { SqlValue } from '../../database/sql.ts'
-
 const MAX_LENGTH = 63
 /**
  * Different agents that are counted one by one. A group's are its members; but a record may carry any text as its agent, and
@@ -7,19 +5,17 @@ const MAX_LENGTH = 63
  */
 const MAX_AGENTS = 10_000
 
+/** How many records there are, and how many of them are so. */
+export type Marks = Readonly<Record<'records' | 'bought' | 'reserved' | 'revision' | 'discarded', number>>
+
 /** Counts of records, gathered part by part. */
 export class Tally {
   readonly totals = { records: 0, bought: 0, deleted: 0, reserved: 0, revision: 0, discarded: 0 }
   readonly #lengths = new Uint32Array(MAX_LENGTH + 1)
   readonly #agents = new Map<string, number>()
 
-  /** @param row of `groupsAfter` */
-  add(row: readonly SqlValue[]): void {
-    const [length = 0, records = 0, bought = 0, reserved = 0, revision = 0, discarded = 0] = [
-      row[0],
-      ...row.slice(2),
-    ].map(Number)
-    const agent = String(row[1])
+  /** Counts records of a length. */
+  addLength(length: number, { records, bought, reserved, revision, discarded }: Marks): void {
     this.#lengths[length] = (this.#lengths[length] ?? 0) + records
     this.totals.records += records
     this.totals.bought += bought
@@ -27,6 +23,10 @@ export class Tally {
     this.totals.reserved += reserved
     this.totals.revision += revision
     this.totals.discarded += discarded
+  }
+
+  /** Says whose they are. */
+  addAgent(agent: string, records: number): void {
     const known = this.#agents.get(agent)
     if (records > 0 && (known !== undefined || this.#agents.size < MAX_AGENTS)) {
       this.#agents.set(agent, (known ?? 0) + records)
