@@ -151,14 +151,12 @@ test('the index in memory and the database count the same, whatever was changed'
   })
   await inBoth((one) => stored(one, records))
   await sameOfBoth()
-  const marks = records
-    .slice(0, 90)
-    .map(({ domain }, i) => ({
-      domain,
-      revision: i % 2,
-      discarded: i % 3 > 0 ? 1 : 0,
-      status: i % 5 > 0 ? 0 : 1,
-    }))
+  const marks = records.slice(0, 90).map(({ domain }, i) => ({
+    domain,
+    revision: i % 2,
+    discarded: i % 3 > 0 ? 1 : 0,
+    status: i % 5 > 0 ? 0 : 1,
+  }))
   await inBoth((one) => update(one, marks))
   await inBoth((one) =>
     stored(
