@@ -123,7 +123,8 @@ async function startIpx(folder: string, output: string) {
 }
 
 async function fetched(url: string): Promise<void> {
-  const response = await fetch(url)
+  // A server may close a connection that was idle between two turns in the moment in which it is used again.
+  const response = await fetch(url).catch(() => fetch(url))
   const bytes = await response.arrayBuffer()
   if (response.status !== 200 || bytes.byteLength === 0) throw new Error(`${response.status} from ${url}`)
 }
