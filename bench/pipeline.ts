@@ -51,6 +51,9 @@ const formats: readonly {
   { name: 'PNG', token: 'f_png', ipx: 'f_png', encode: (image) => image.png() },
 ]
 
+/** Goes on through all turns, so that each takes other sources. */
+let turn = 0
+
 sharp.concurrency(1)
 sharp.cache(false)
 const IPX = fileURLToPath(new URL('node_modules/ipx/bin/ipx.mjs', import.meta.url))
@@ -120,12 +123,11 @@ async function startIpx(folder: string, output: string) {
 }
 
 async function fetched(url: string): Promise<void> {
-  const response = await fetch(url)
+  // A server may close a connection that was idle between two turns in the moment in which it is used again.
+  const response = await fetch(url).catch(() => fetch(url))
   const bytes = await response.arrayBuffer()
   if (response.status !== 200 || bytes.byteLength === 0) throw new Error(`${response.status} from ${url}`)
 }
-
-let turn = 0
 
 /** Work in so many lanes at once, each with another source. */
 async function lanes(count: number, pid: number, work: (i: number) => Promise<void>): Promise<Sample> {

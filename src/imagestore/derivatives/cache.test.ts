@@ -77,6 +77,30 @@ const bytesOf = (found: Awaited<ReturnType<DerivativeCache['get']>>) => {
 }
 
 suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
+  test('work is given up when all who wait for it have left, and begun anew for who comes then', async () => {
+    const { cache } = open({})
+    const signals: AbortSignal[] = []
+    const make: Make = (signal) => {
+      signals.push(signal)
+      return new Promise((resolve) =>
+        signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true }),
+      )
+    }
+    const [one, two] = [new AbortController(), new AbortController()]
+    const both = [cache.get(KEY, 'a', make, one.signal), cache.get(KEY, 'a', make, two.signal)]
+    // Until the work has begun.
+    while (signals.length === 0) await new Promise(setImmediate)
+    one.abort()
+    assert.equal(signals[0]?.aborted, false)
+    two.abort()
+    assert.equal(signals[0]?.aborted, true)
+    const { made, make: makeAnew } = maker()
+    const anew = await cache.get(KEY, 'a', makeAnew)
+    assert.deepEqual([anew?.kind, made.count, signals.length], ['bytes', 1, 1])
+    assert.deepEqual(await Promise.all(both), [{ kind: 'aborted' }, { kind: 'aborted' }])
+    await cache.close()
+  })
+
   test('two processes on one folder: one makes it, the other waits and finds it', async () => {
     await using folder = await temporaryFolder()
     const [one, two] = [open({ root: folder.path }), open({ root: folder.path })]

@@ -5,10 +5,12 @@ const EXIF = Buffer.from('Exif\0\0', 'latin1')
 const FIRST_APP = 0xe0
 const LAST_APP = 0xef
 const COMMENT = 0xfe
+const END_OF_IMAGE = 0xd9
+const FIRST_RESTART = 0xd0
+const LAST_RESTART = 0xd7
 /** JFIF; the colour profile; what tells CMYK from YCCK. All other application segments are metadata or another picture. */
 const KEPT: Readonly<Record<number, string>> = { 0xe0: 'JFIF\0', 0xe2: 'ICC_PROFILE\0', 0xee: 'Adobe' }
 
-/** What follows the first scan is copied as it is, up to the end of the picture: more may lie behind it. */
 export function stripJpeg(bytes: Buffer): Buffer | undefined {
   const parts: Buffer[] = [bytes.subarray(0, 2)]
   let orientation = 1
@@ -30,9 +32,8 @@ export function stripJpeg(bytes: Buffer): Buffer | undefined {
     at = end
   }
   if (orientation !== 1) parts.splice(1, 0, segment(0xe1, Buffer.concat([EXIF, exifOf(orientation)])))
-  const end = endOfScans(bytes, at)
-  if (end === undefined) return undefined
-  return Buffer.concat([...parts, ...scans(bytes, at, end)])
+  const rest = scans(bytes, at)
+  return rest && Buffer.concat([...parts, ...rest])
 }
 
 function isKept(marker: number, content: Buffer): boolean {
@@ -42,35 +43,29 @@ function isKept(marker: number, content: Buffer): boolean {
   return mark !== undefined && content.toString('latin1', 0, mark.length) === mark
 }
 
-/** Right behind the end mark of this picture; a second one may follow, with metadata of its own. */
-function endOfScans(bytes: Buffer, from: number): number | undefined {
-  for (let at = from; ; at += 2) {
-    at = bytes.indexOf(0xff, at)
-    if (at < 0 || at + 1 >= bytes.length) return undefined
-    if (bytes[at + 1] === 0xd9) return at + 2
-    if (bytes[at + 1] === 0xff) at--
-  }
-}
-
-/** The scans without comments and application segments between them. */
-function scans(bytes: Buffer, from: number, end: number): Buffer[] {
+/**
+ * The scans without comments and application segments between them, up to the end mark of this picture: a second one may
+ * follow, with metadata of its own.
+ */
+function scans(bytes: Buffer, from: number): Buffer[] | undefined {
   const parts: Buffer[] = []
   let start = from
-  for (let at = bytes.indexOf(0xff, from); at >= 0 && at + 4 < end; at = bytes.indexOf(0xff, at)) {
+  for (let at = bytes.indexOf(0xff, from); at >= 0 && at + 1 < bytes.length; at = bytes.indexOf(0xff, at)) {
     const marker = bytes[at + 1] ?? 0
-    const isEntropy = marker === 0 || marker === 0xff || (marker >= 0xd0 && marker <= 0xd7)
-    if (isEntropy) {
+    if (marker === END_OF_IMAGE) return [...parts, bytes.subarray(start, at + 2)]
+    if (marker === 0 || marker === 0xff || (marker >= FIRST_RESTART && marker <= LAST_RESTART)) {
       at += marker === 0xff ? 1 : 2
       continue
     }
+    if (at + 4 > bytes.length) return undefined
     const next = at + 2 + bytes.readUInt16BE(at + 2)
     if (marker === COMMENT || (marker >= FIRST_APP && marker <= LAST_APP)) {
       parts.push(bytes.subarray(start, at))
-      start = Math.min(next, end)
+      start = next
     }
     at = next
   }
-  return [...parts, bytes.subarray(start, end)]
+  return undefined
 }
 
 function segment(marker: number, content: Buffer): Buffer {

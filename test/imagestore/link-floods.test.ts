@@ -1,0 +1,74 @@
+/** More modified images at once than can be made: bounded for each address and for all, and dropped when nobody waits. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { answerOf, bytesOf, expectedHash, ImageClient, noise, plain, problem } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const photo = await noise(1_500, 1_000).jpeg().toBuffer()
+const hash = expectedHash(photo)
+const TOO_MANY = problem(429, 'Demasiadas solicitudes')
+const OVERLOAD = problem(503, 'El servicio está saturado, inténtelo de nuevo')
+
+suite('a flood of links', () => {
+  let service: TestService
+  let client: ImageClient
+  let width = 100
+
+  before(async () => {
+    service = await startService({
+      flags: { 'image-workers': '1', 'image-queue': '8', 'trusted-proxies': '127.0.0.1' },
+    })
+    client = new ImageClient(service.url, service.imageKey)
+    await client.upload(photo)
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  const ask = (from: string, signal?: AbortSignal) =>
+    client.link(`${hash}&m=w_${width++},f_avif`, {
+      headers: { 'x-forwarded-for': from },
+      signal: signal ?? null,
+    })
+
+  /** How many were made and how many refused, which must be in this way. */
+  async function sorted(responses: readonly Response[], refusal: typeof TOO_MANY) {
+    let made = 0
+    for (const response of responses) {
+      if (response.status === 200) {
+        made++
+        await bytesOf(response)
+        continue
+      }
+      assert.equal(response.headers.get('retry-after'), '1')
+      assert.deepEqual(plain(await answerOf(response)), refusal)
+    }
+    return { made, refused: responses.length - made }
+  }
+
+  test('one address gets half of the queue', async () => {
+    const responses = await Promise.all(Array.from({ length: 30 }, () => ask('203.0.113.1')))
+    const { made, refused } = await sorted(responses, TOO_MANY)
+    assert.ok(made >= 4 && refused > 0, `${made}, ${refused}`)
+  })
+
+  test('all together get all of it', async () => {
+    const responses = await Promise.all(Array.from({ length: 60 }, (_, i) => ask(`203.0.113.${i + 1}`)))
+    const { made, refused } = await sorted(responses, OVERLOAD)
+    assert.ok(made >= 9 && refused > 0, `${made}, ${refused}`)
+  })
+
+  test('what nobody waits for any more is not made', async () => {
+    const metric = async (name: string) => {
+      const text = await (await fetch(`${service.url}/metrics`)).text()
+      return Number(new RegExp(`^catalejo_images_${name} (\\d+)`, 'm').exec(text)?.[1])
+    }
+    const stop = new AbortController()
+    const left = Array.from({ length: 4 }, () => ask('203.0.113.9', stop.signal).catch(() => undefined))
+    while ((await metric('waiting')) < 3) await new Promise(setImmediate)
+    stop.abort()
+    await Promise.all(left)
+    while ((await metric('waiting')) > 0) await new Promise(setImmediate)
+    // There is room for as many again at once.
+    const again = await Promise.all(Array.from({ length: 4 }, () => ask('203.0.113.9')))
+    assert.deepEqual(await sorted(again, TOO_MANY), { made: 4, refused: 0 })
+  })
+})
