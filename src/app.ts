@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { adminRoutes } from './admin/index.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from './console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
@@ -119,6 +120,21 @@ export async function createRoutes(
         nameServers: (name) => resolver.nameServers(name),
         events,
       })
+      adminRoutes(app, shared, {
+        database,
+        clock,
+        version: VERSION,
+        timeZone: config.timeZone,
+        engine: config.databaseUrl === '' ? 'sqlite' : 'postgres',
+        blobs: { kind: config.blobsUrl === undefined ? 'files' : 's3', ping: () => images.store.ping() },
+        measurements: () => metrics.gathered(),
+        keys: {
+          keys: () => accounts.keys(),
+          accounts: () => accounts.accounts(),
+          create: (account, service) => accounts.createKey(account, service),
+          revoke: (id) => accounts.revoke(id),
+        },
+      })
       imagestoreRoutes(app, shared, images, { database, tasks, baseUrl, maxBytes: config.maxImageBytes })
     },
     { prefix },
@@ -146,7 +162,7 @@ function bodyMemory({ workers, maxImageBytes }: Config): number {
 
 /** What each process does for itself, and what one of all processes and nodes does for all. */
 function chores(context: Context, images: Imagestore): Chore[] {
-  const { clock, database, log, staging } = context
+  const { accounts, clock, database, log, staging } = context
   const leases = new Leases(database)
   return [
     {
@@ -158,6 +174,8 @@ function chores(context: Context, images: Imagestore): Chore[] {
         if (staged > 0) log.info({ staged }, 'leftovers of interrupted uploads removed')
       },
     },
+    // Each process knows what it was asked.
+    { name: 'writing of uses of keys', everyMs: MINUTE, run: () => accounts.writeUses() },
     // On every machine: each has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
     ...sharedWork(context, images).map((work) => ({

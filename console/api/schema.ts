@@ -40,6 +40,28 @@ export interface Operations {
     query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; last_event_id?: string; format?: "sse" | "atom"; limit?: number }
     answer: unknown
   }
+  'GET /api/v1/admin/accounts': {
+    query: {  }
+    answer: { status: 200; count: number; data: ({ account: string; service: "domainwatch" | "imagestore" | "admin"; date: number | null; keys: number; images: number; bytes: number; used: number | null })[] }
+  }
+  'GET /api/v1/admin/keys': {
+    query: {  }
+    answer: { status: 200; count: number; data: ({ id: string; account: string; service: "domainwatch" | "imagestore" | "admin"; date: number; used: number | null; revoked: number | null })[] }
+  }
+  'POST /api/v1/admin/create': {
+    query: { account?: string; service?: "domainwatch" | "imagestore" | "admin" }
+    body: { account?: string; service?: "domainwatch" | "imagestore" | "admin" }
+    answer: { status: 200; id: string; key: string; account: string; service: "domainwatch" | "imagestore" | "admin" }
+  }
+  'POST /api/v1/admin/revoke': {
+    query: { id?: string }
+    body: { id?: string }
+    answer: { status: 200; id: string }
+  }
+  'GET /api/v1/admin/system': {
+    query: {  }
+    answer: { status: 200; version: string; started: number; time_zone: string; database: "sqlite" | "postgres"; blobs: "files" | "s3"; ready: { database: boolean; blobs: boolean }; domains: number; images: number; bytes: number; figures: {  } }
+  }
   'POST /api/v1/imagestore/upload': {
     query: {  }
     body: { image: string; info: { name: string; mime: string; ip: string } | string }

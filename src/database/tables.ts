@@ -89,7 +89,13 @@ export const policies: readonly Policy[] = [
   copied({ name: 'blob_trash', key: ['key'], columns: { key: 'text' } }),
   // A store of images knows its database by this.
   copied({ name: 'instance', key: ['only_row'], columns: { only_row: 'integer', id: 'text' } }),
+  copied({
+    name: 'administrators',
+    key: ['id'],
+    columns: { id: 'text', name: 'text', digest: 'text', created_at: 'integer', revoked_at: 'integer' },
+  }),
   // Followers are told that they lost track: what was changed here is another story than what is copied.
+  left('key_uses'),
   left('changes'),
   left('change_log'),
   left('failed_keys'),

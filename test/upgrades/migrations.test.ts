@@ -10,6 +10,7 @@ const HASHES = [
   { sqlite: 'da84003ea1a688e0', postgres: 'bc5b07e53afdf47a' },
   { sqlite: '8ce6930464d64631', postgres: 'a417238635dcab25' },
   { sqlite: '86c080ecf251e855', postgres: '4bc51a418a67d0ed' },
+  { sqlite: '2fd5f848057c9b06', postgres: 'c575e0e3fc3aca0c' },
   { sqlite: '8d17c5d3cfa3878e', postgres: 'f5a3020ea9934fbb' },
 ]
 

@@ -3,6 +3,7 @@ import { changes } from './002-changes.ts'
 import { coordination } from './003-coordination.ts'
 import { instance } from './004-instance.ts'
 import { moves } from './005-moves.ts'
+import { administrators } from './010-administrators.ts'
 import { feeds } from './011-feeds.ts'
 
 /** One step of the schema. Its place in the list is its version; a released step never changes. */
@@ -12,7 +13,15 @@ export interface Migration {
   readonly postgres: string
 }
 
-export const migrations: readonly Migration[] = [initial, changes, coordination, instance, moves, feeds]
+export const migrations: readonly Migration[] = [
+  initial,
+  changes,
+  coordination,
+  instance,
+  moves,
+  administrators,
+  feeds,
+]
 
 /** The version of the schema that this program works with. */
 export const SCHEMA = migrations.length
