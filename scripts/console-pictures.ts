@@ -13,6 +13,7 @@ const corpus = new URL('../../shared/corpus/', import.meta.url)
 const target = new URL('../docs/images/', import.meta.url)
 /** As they came, for a look at them: a folder that is given. */
 const raw = process.argv[2]
+const DAY = 24 * 60 * 60_000
 
 // Near the present: the browser counts the days that are left of what was discarded.
 const clock = new ManualClock(new Date(Date.now() - 32 * 60 * 60_000).toISOString())
@@ -20,7 +21,8 @@ await using service = await startService({ clock })
 await fillDomains(service)
 const first = await fillImages(service)
 await using browser = await startBrowser()
-const keys = { domainwatch: service.domainKey, imagestore: service.imageKey }
+const admin = (await service.newKey('dueña', 'admin')).key
+const keys = { domainwatch: service.domainKey, imagestore: service.imageKey, admin }
 await mkdir(target, { recursive: true })
 
 for (const [name, path, sign, act] of SHOTS()) {
@@ -36,7 +38,11 @@ for (const [name, path, sign, act] of SHOTS()) {
     )
     await page.locator(sign).first().waitFor()
     await act?.(page)
-    await page.waitForLoadState('networkidle')
+    // A stream of events never ends, so the network is never idle.
+    await page.evaluate(
+      'document.fonts.ready.then(() => Promise.all([...document.images].map((image) => image.decode().catch(() => 0)))).then(() => 0)',
+    )
+    await page.waitForTimeout(300)
     const picture = await page.screenshot()
     if (raw !== undefined) await writeFile(`${raw}/${name}-${size}.png`, picture)
     await writeFile(
@@ -53,7 +59,10 @@ function SHOTS(): readonly Shot[] {
   return [
     ['entrar', '', 'h1'],
     ['dominios', 'dominios?search=casa', '.table-row:not(:has(.bone))', marks],
-    ['ficha', 'dominios?search=casa&ficha=casapacifico', '.sheet .servers'],
+    ['ficha', 'dominios?search=casa&ficha=casapan', '.sheet .servers'],
+    ['inicio', '', '.home-names li'],
+    ['cifras', 'cifras', '.plot canvas'],
+    ['claves', 'claves', '.plain tbody tr'],
     ['triaje', 'triaje', '.triage-dns .servers, .triage-dns p'],
     ['imagenes', 'imagenes', '.tile img.loaded'],
     ['imagen', `imagenes?imagen=${first}`, '.bench-result img'],
@@ -65,20 +74,32 @@ async function marks(page: Page): Promise<void> {
   for (const _ of [1, 2, 3]) await page.keyboard.press('ArrowDown')
 }
 
+/** Four months of registrations, moved to end today: the figures are of the last days. */
 async function fillDomains(to: TestService): Promise<void> {
-  const file = new URL('registrations/2025-12.csv.gz', corpus)
-  const lines = existsSync(file)
-    ? gunzipSync(readFileSync(file)).toString().trim().split('\n').slice(1)
-    : ['catalejo.cl,2025-12-31 10:00:00']
+  const files = ['2025-12', '2025-11', '2025-10', '2025-09'].map(
+    (month) => new URL(`registrations/${month}.csv.gz`, corpus),
+  )
+  const lines = files.flatMap((file) =>
+    existsSync(file)
+      ? gunzipSync(readFileSync(file)).toString().trim().split('\n').slice(1)
+      : ['casa.cl,2025-12-31 10:00:00'],
+  )
+  const shift = Math.floor((clock.now() - Date.parse('2025-12-31T23:59:59Z')) / DAY) * DAY
   const data = lines.map((line, i) => {
     const [name = '', date = ''] = line.split(',')
+    const date_reg = new Date(Date.parse(`${date.replace(' ', 'T')}Z`) + shift)
+      .toISOString()
+      .slice(0, 19)
+      .replace('T', ' ')
+    const agent = i % 11 === 0 ? { agent: 'Mirones' } : i % 29 === 0 ? { agent: 'Equipo Sur' } : {}
     return record(name.slice(0, -3), {
-      date_reg: date,
+      date_reg,
       status: i % 7 === 3 ? 0 : 1,
       reserve: i % 53 === 0 ? 1 : 0,
+      ...agent,
     })
   })
-  await add(to, data)
+  for (let start = 0; start < data.length; start += 50_000) await add(to, data.slice(start, start + 50_000))
   const found = data.filter(({ domain }) => domain.includes('casa')).map(({ domain }) => domain)
   const marked = (every: number, at: number) => found.filter((_, i) => i % every === at)
   await update(

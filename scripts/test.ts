@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { startPostgres } from '../test/support/postgres.ts'
 
 const ALL = ['src/**/*.test.ts', 'console/**/*.test.ts', 'test/**/*.test.ts']
-const ON_A_DATABASE = ['domainwatch', 'imagestore', 'keys', 'corpus', 'verifying', 'nodes'].map(
+const ON_A_DATABASE = ['admin', 'domainwatch', 'imagestore', 'keys', 'corpus', 'verifying', 'nodes'].map(
   (name) => `test/${name}/**/*.test.ts`,
 )
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { adminRoutes } from './admin/index.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from './console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
@@ -162,6 +163,21 @@ export async function createRoutes(
         queue: share(config.imageQueue, config.workers),
         strips: config.strip === 1,
       })
+      adminRoutes(app, shared, {
+        database,
+        clock,
+        version: VERSION,
+        timeZone: config.timeZone,
+        engine: config.databaseUrl === '' ? 'sqlite' : 'postgres',
+        blobs: { kind: config.blobsUrl === undefined ? 'files' : 's3', ping: () => images.store.ping() },
+        measurements: () => metrics.gathered(),
+        keys: {
+          keys: () => accounts.keys(),
+          accounts: () => accounts.accounts(),
+          create: (account, service) => accounts.createKey(account, service),
+          revoke: (id) => accounts.revoke(id),
+        },
+      })
     },
     { prefix },
   )
@@ -188,7 +204,7 @@ function bodyMemory({ workers, maxImageBytes }: Config): number {
 
 /** What each process does for itself, and what one of all processes and nodes does for all. */
 function chores(context: Context, images: Imagestore): Chore[] {
-  const { clock, database, log, staging } = context
+  const { accounts, clock, database, log, staging } = context
   const leases = new Leases(database)
   return [
     {
@@ -201,6 +217,8 @@ function chores(context: Context, images: Imagestore): Chore[] {
       },
     },
     { name: 'following of new images', everyMs: LOOK_MS, run: () => images.similar.advance() },
+    // Each process knows what it was asked.
+    { name: 'writing of uses of keys', everyMs: MINUTE, run: () => accounts.writeUses() },
     // On every machine: each has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
     ...sharedWork(context, images).map((work) => ({

@@ -74,4 +74,26 @@ export interface Operations {
     query: { days?: number }
     answer: { status: 200; images: number; bytes: number; max_images: number | null; max_bytes: number | null; kinds: ({ mime: string; images: number; bytes: number })[]; days: ({ day: string; images: number; bytes: number })[] }
   }
+  'GET /api/v1/admin/accounts': {
+    query: {  }
+    answer: { status: 200; count: number; data: ({ account: string; service: "domainwatch" | "imagestore" | "admin"; date: number | null; keys: number; images: number; bytes: number; used: number | null })[] }
+  }
+  'GET /api/v1/admin/keys': {
+    query: {  }
+    answer: { status: 200; count: number; data: ({ id: string; account: string; service: "domainwatch" | "imagestore" | "admin"; date: number; used: number | null; revoked: number | null })[] }
+  }
+  'POST /api/v1/admin/create': {
+    query: { account?: string; service?: "domainwatch" | "imagestore" | "admin" }
+    body: { account?: string; service?: "domainwatch" | "imagestore" | "admin" }
+    answer: { status: 200; id: string; key: string; account: string; service: "domainwatch" | "imagestore" | "admin" }
+  }
+  'POST /api/v1/admin/revoke': {
+    query: { id?: string }
+    body: { id?: string }
+    answer: { status: 200; id: string }
+  }
+  'GET /api/v1/admin/system': {
+    query: {  }
+    answer: { status: 200; version: string; started: number; time_zone: string; database: "sqlite" | "postgres"; blobs: "files" | "s3"; ready: { database: boolean; blobs: boolean }; domains: number; images: number; bytes: number; figures: {  } }
+  }
 }

@@ -29,13 +29,43 @@ export const SCREENS: readonly Screen[] = [
     view: lazy(() => import('../triage/screen.tsx')),
   },
   {
+    path: 'importar',
+    title: 'nav.import',
+    icon: 'upload',
+    service: 'domainwatch',
+    view: lazy(() => import('../import/screen.tsx')),
+  },
+  {
+    path: 'cifras',
+    title: 'nav.figures',
+    icon: 'chart',
+    service: 'domainwatch',
+    view: lazy(() => import('../figures/screen.tsx')),
+  },
+  {
     path: 'imagenes',
     title: 'nav.images',
     icon: 'images',
     service: 'imagestore',
     view: lazy(() => import('../images/screen.tsx')),
   },
+  {
+    path: 'claves',
+    title: 'nav.keys',
+    icon: 'key',
+    service: 'admin',
+    view: lazy(() => import('../owner/keys-screen.tsx')),
+  },
+  {
+    path: 'sistema',
+    title: 'nav.system',
+    icon: 'gauge',
+    service: 'admin',
+    view: lazy(() => import('../owner/system-screen.tsx')),
+  },
 ]
+
+export const HomeScreen = lazy(() => import('../home/screen.tsx'))
 
 export const GROUPS = [
   { service: 'domainwatch', title: 'nav.group.domains' },

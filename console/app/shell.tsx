@@ -8,7 +8,7 @@ import { t } from '../i18n/index.ts'
 import { Boundary } from './boundary.tsx'
 import { Choices } from './preferences.tsx'
 import { go, usePlace } from './router.ts'
-import { GROUPS, SCREENS, type Screen } from './screens.ts'
+import { GROUPS, HomeScreen, SCREENS, type Screen } from './screens.ts'
 import { ShortcutHelp } from './shortcut-help.tsx'
 import { useKeys } from './shortcuts.ts'
 import { KeyForm, Mark } from './sign-in.tsx'
@@ -22,11 +22,11 @@ export function Shell() {
   const [dialog, setDialog] = useState<'keys' | 'help'>()
   const queries = useQueryClient()
   const screen = SCREENS.find((one) => one.path === path.split('/')[0])
-  const first = SCREENS.find(({ service }) => keys[service] !== undefined)
+  const hasHome = keys.domainwatch !== undefined || keys.imagestore !== undefined
   useEffect(() => {
-    // Nothing is at the bare address but the first screen that the keys open.
-    if (path === '' && first !== undefined) go(first.path)
-  }, [path, first])
+    // What an owner's key alone opens is the owner's screens.
+    if (path === '' && !hasHome) go('claves')
+  }, [path, hasHome])
   useEffect(() => setMenuOpen(false), [path])
   useEffect(() => {
     document.title = screen === undefined ? t('app.title') : `${t(screen.title)} · ${t('app.title')}`
@@ -68,6 +68,14 @@ export function Shell() {
         </button>
       </header>
       <nav className={isMenuOpen ? 'side open' : 'side'} aria-label={t('nav.label')}>
+        <ul>
+          <li>
+            <Link to="" className="side-link" current={path === ''}>
+              <Icon name="home" />
+              {t('nav.home')}
+            </Link>
+          </li>
+        </ul>
         {GROUPS.map(({ service, title }) => (
           <Group
             key={service}
@@ -146,7 +154,7 @@ function Group({ title, screens, path }: { title: string; screens: readonly Scre
 function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boolean }) {
   const keys = useStore(session)
   const heading = useRef<HTMLHeadingElement>(null)
-  if (isHome) return <Waiting />
+  if (isHome) return <HomeScreen />
   if (screen === undefined) {
     return <Notice icon="search" title={t('app.notFound')} text={t('app.notFoundText')} />
   }

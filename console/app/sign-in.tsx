@@ -1,23 +1,24 @@
 import { useId, useState, type FormEvent } from 'react'
 import { ApiError, ask } from '../api/client.ts'
-import { keepKey, refused, type ServiceName } from '../api/session.ts'
+import { keepKey, refused, SERVICES, type ServiceName } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
 import { useStore } from './store.ts'
 import { Choices } from './preferences.tsx'
 import { say } from './toasts.tsx'
 
 /** Something small of each service, to see whether a key opens it. */
-const PROBES = {
-  domainwatch: 'GET /api/v1/domainwatch/list',
-  imagestore: 'GET /api/v1/imagestore/list',
-} as const
+const PROBES: Readonly<Record<ServiceName, (key: string) => Promise<unknown>>> = {
+  domainwatch: (key) => ask('GET /api/v1/domainwatch/list', { key, query: { limit: 1 } }),
+  imagestore: (key) => ask('GET /api/v1/imagestore/list', { key, query: { limit: 1 } }),
+  admin: (key) => ask('GET /api/v1/admin/keys', { key }),
+}
 
 /** @throws ApiError when the key is worth nothing, ConnectionLost */
 async function serviceOfKey(key: string): Promise<ServiceName> {
   let last: unknown
-  for (const service of ['domainwatch', 'imagestore'] as const) {
+  for (const service of SERVICES) {
     try {
-      await ask(PROBES[service], { key, query: { limit: 1 } })
+      await PROBES[service](key)
       return service
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error

@@ -8,6 +8,8 @@ import type { DomainRecord } from './records.ts'
 export type Mark = 'revision' | 'discarded'
 
 interface Patch {
+  /** When the service had it, by this machine's clock: what is asked for later shows it. */
+  readonly at: number
   readonly revision?: number
   readonly discarded?: number
   /** When this console discarded it, by the service's clock. */
@@ -31,9 +33,30 @@ export function patched(record: DomainRecord, over: ReadonlyMap<string, Patch>):
   return patch === undefined ? record : { ...record, ...patch }
 }
 
-/** Forgets what lies over the rows: they were read anew. */
-export function clearPatches(): void {
-  patches.set(new Map())
+/** Takes off what lies over rows that were asked for after it was done. */
+export function settlePatches(records: readonly DomainRecord[], askedAt: number): void {
+  const old = patches.get()
+  if (old.size === 0) return
+  const over = records.filter(({ name }) => (old.get(name)?.at ?? Infinity) < askedAt)
+  for (const { name } of over) dropPatch(name)
+}
+
+/** Whether a record is as this console made it. */
+export function isOwnMark({ name, revision, discarded }: DomainRecord): boolean {
+  const patch = patches.get().get(name)
+  if (patch?.revision === undefined && patch?.discarded === undefined) return false
+  return (patch.revision ?? revision) === revision && (patch.discarded ?? discarded) === discarded
+}
+
+/** Forgets the marks of a record that is known anew, but for the moment it was discarded at. */
+export function dropPatch(name: string): void {
+  const old = patches.get().get(name)
+  if (old === undefined) return
+  const { discardedAt } = old
+  const next = new Map(patches.get())
+  if (discardedAt === undefined) next.delete(name)
+  else next.set(name, { at: Infinity, discardedAt })
+  patches.set(next)
 }
 
 /** Sets a mark of records, tells what was done and offers to undo it. */
@@ -71,11 +94,12 @@ export async function undo(): Promise<readonly string[]> {
 async function send(mark: Mark, values: readonly { name: string; value: number }[]): Promise<boolean> {
   const old = patches.get()
   // Shown at once; taken back when the service says no.
-  patches.set(laidOver(old, mark, values))
+  patches.set(laidOver(old, mark, values, Infinity))
   try {
     await ask('POST /api/v1/domainwatch/update', {
       body: { data: values.map(({ name, value }) => ({ domain: name, [mark]: value })) },
     })
+    patches.set(laidOver(patches.get(), mark, values, Date.now()))
     return true
   } catch (error) {
     patches.set(old)
@@ -88,11 +112,12 @@ function laidOver(
   old: ReadonlyMap<string, Patch>,
   mark: Mark,
   values: readonly { name: string; value: number }[],
+  at: number,
 ): ReadonlyMap<string, Patch> {
   const next = new Map([...old].slice(-MAX_PATCHES))
   for (const { name, value } of values) {
     const time = mark === 'discarded' && value === 1 ? { discardedAt: serverNow() } : {}
-    next.set(name, { ...next.get(name), [mark]: value, ...time })
+    next.set(name, { ...next.get(name), [mark]: value, at, ...time })
   }
   return next
 }

@@ -1,7 +1,8 @@
-import { keepPreviousData, useQueries, type UseQueryResult } from '@tanstack/react-query'
-import { useMemo } from 'react'
+import { useQueries, type UseQueryResult } from '@tanstack/react-query'
+import { useEffect, useMemo, useRef } from 'react'
 import { ask, type Answered } from '../api/client.ts'
 import type { Filters } from './filters.ts'
+import { settlePatches } from './marks.ts'
 import type { DomainRecord } from './records.ts'
 
 export const PAGE_ROWS = 200
@@ -10,7 +11,7 @@ export const STRETCH_ROWS = 200_000
 /** Pages that are out of sight are forgotten after a while and asked for again. */
 const FORGET_MS = 30_000
 
-type Page = Answered<'GET /api/v1/domainwatch/list'>
+type Page = Answered<'GET /api/v1/domainwatch/list'> & { readonly askedAt: number }
 
 /** What is known of a list, as far as somebody walked it: the cursor that each page starts at. */
 interface Walk {
@@ -29,6 +30,11 @@ function walkOf(id: string, start: string | undefined): Walk {
   walks.set(id, walk)
   for (const old of [...walks.keys()].slice(0, -MAX_WALKS)) walks.delete(old)
   return walk
+}
+
+/** From here on every list is walked anew. */
+export function forgetWalks(): void {
+  walks.clear()
 }
 
 export interface Rows {
@@ -64,23 +70,29 @@ export function useRows(
   const results = useQueries({
     queries: wanted.map((page) => ({
       queryKey: ['domains', 'list', id, page],
-      queryFn: async ({ signal }: { signal: AbortSignal }) => {
-        const answer = await fetchPage(filters, walk.cursors[page], signal)
-        learn(walk, page, answer)
-        return answer
-      },
+      queryFn: ({ signal }: { signal: AbortSignal }) => fetchPage(filters, walk.cursors[page], signal),
       gcTime: FORGET_MS,
       staleTime: FORGET_MS,
-      // The old rows stay until the new ones are there, so nothing flickers while somebody types.
-      placeholderData: page === 0 ? keepPreviousData : undefined,
     })),
   })
-  return useMemo(() => rowsOf(walk, first, results), [walk, first, results])
+  const rows = useMemo(() => rowsOf(walk, first, results), [walk, first, results])
+  const before = useRef<Rows>(undefined)
+  useEffect(() => {
+    for (const { data } of results) {
+      if (data !== undefined) settlePatches(data.data.data[0] ?? [], data.askedAt)
+    }
+    if (!rows.isFirst && rows.error === null) before.current = rows
+  }, [results, rows])
+  // The rows of the search before stay until the new ones are there, so nothing flickers while somebody types.
+  const old = before.current
+  if (!rows.isFirst || old === undefined) return rows
+  return { ...old, isFirst: false, isStale: true, nextStretch: undefined }
 }
 
-function fetchPage(filters: Filters, cursor: string | undefined, signal: AbortSignal): Promise<Page> {
+async function fetchPage(filters: Filters, cursor: string | undefined, signal: AbortSignal): Promise<Page> {
   const query = { ...filters, limit: PAGE_ROWS, ...(cursor === undefined ? {} : { cursor }) }
-  return ask('GET /api/v1/domainwatch/list', { query, signal })
+  const askedAt = Date.now()
+  return { ...(await ask('GET /api/v1/domainwatch/list', { query, signal })), askedAt }
 }
 
 function learn(walk: Walk, page: number, { data, next }: Page): void {
@@ -89,18 +101,19 @@ function learn(walk: Walk, page: number, { data, next }: Page): void {
 }
 
 function rowsOf(walk: Walk, first: number, results: UseQueryResult<Page>[]): Rows {
+  for (const [i, { data }] of results.entries()) {
+    // From what was kept, too: the walk itself may have been forgotten meanwhile.
+    if (data !== undefined) learn(walk, first + i, data)
+  }
   const pages = results.map((result) => result.data?.data.data[0])
-  const isShort = results[0]?.isPlaceholderData === true
-  // While the rows of the search before are shown, they are all there is.
-  const count = isShort ? (pages[0]?.length ?? 0) : (walk.total ?? (walk.cursors.length - 1) * PAGE_ROWS)
   const failed = results.find((result) => result.error !== null)
   return {
-    count: Math.min(count, STRETCH_ROWS),
-    total: isShort ? undefined : walk.total,
-    nextStretch: isShort ? undefined : walk.cursors[STRETCH_ROWS / PAGE_ROWS],
+    count: Math.min(walk.total ?? (walk.cursors.length - 1) * PAGE_ROWS, STRETCH_ROWS),
+    total: walk.total,
+    nextStretch: walk.cursors[STRETCH_ROWS / PAGE_ROWS],
     at: (index) => pages[Math.floor(index / PAGE_ROWS) - first]?.[index % PAGE_ROWS],
     isFirst: results.every((result) => result.isPending),
-    isStale: results.some((result) => result.isPlaceholderData),
+    isStale: false,
     error: failed?.error ?? null,
     retry: () => results.forEach((result) => void result.refetch()),
   }

@@ -18,6 +18,8 @@ interface Props {
   readonly record: DomainRecord | undefined
   readonly match: string
   readonly isAscii: boolean
+  /** Somebody changed it while it was shown. */
+  readonly isFresh: boolean
   readonly isActive: boolean
   readonly isSelected: boolean
   readonly left: Left | undefined
@@ -26,7 +28,20 @@ interface Props {
 }
 
 export const Row = memo(function Row(props: Props) {
-  const { index, top, height, record, match, isAscii, isActive, isSelected, left, actions, onActive } = props
+  const {
+    index,
+    top,
+    height,
+    record,
+    match,
+    isAscii,
+    isFresh,
+    isActive,
+    isSelected,
+    left,
+    actions,
+    onActive,
+  } = props
   const place = { transform: `translateY(${top}px)`, height }
   if (record === undefined) {
     return (
@@ -37,7 +52,11 @@ export const Row = memo(function Row(props: Props) {
       </div>
     )
   }
-  const states = [isActive ? ' active' : '', record.discarded === 1 ? ' discarded' : '']
+  const states = [
+    isActive ? ' active' : '',
+    isFresh ? ' fresh' : '',
+    record.discarded === 1 ? ' discarded' : '',
+  ]
   return (
     <div
       className={`table-row${states.join('')}`}

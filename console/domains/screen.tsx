@@ -1,10 +1,12 @@
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { usePlace, changed, replaceQuery, go } from '../app/router.ts'
 import { useKeys } from '../app/shortcuts.ts'
+import { Icon } from '../design/icon.tsx'
 import { count, t, tn } from '../i18n/index.ts'
 import { Chips } from './chips.tsx'
 import { FILTER_NAMES, filtersOf, queryOf, withFilters, type Filters } from './filters.ts'
-import { clearPatches, patched, patches, setMark, undo } from './marks.ts'
+import { useLive } from './live.ts'
+import { patched, patches, setMark, undo } from './marks.ts'
 import { QueryBox } from './query-box.tsx'
 import type { DomainRecord } from './records.ts'
 import type { TableActions } from './row.tsx'
@@ -32,7 +34,6 @@ export default function DomainsScreen() {
   const pivot = useRef(0)
 
   const apply = useCallback((next: Filters) => {
-    clearPatches()
     setActive(0)
     setSelected(new Map())
     replaceQuery(queryOf(next))
@@ -76,12 +77,16 @@ export default function DomainsScreen() {
   const step = (by: number) => {
     const index = Math.max(0, active + by)
     const record = rowAt.current(index)
-    if (record === undefined) return
+    if (open === undefined || record === undefined) return
     setActive(index)
     replaceQuery(changed(query, { ficha: record.name }))
   }
-  const aimed = () =>
-    selected.size > 0 ? [...selected.values()] : [rowAt.current(active)].filter((one) => one !== undefined)
+  // Where details are open, theirs is the record that is meant: they may have been opened by a link.
+  const aimed = (): readonly DomainRecord[] => {
+    if (selected.size > 0) return [...selected.values()]
+    const record = rowAt.current(active)
+    return record === undefined || (open !== undefined && record.name !== open) ? [] : [record]
+  }
   const mark = (name: 'revision' | 'discarded') => {
     const records = aimed().map((one) => patched(one, patches.get()))
     void setMark(records, name, records.every((one) => one[name] === 1) ? 0 : 1)
@@ -106,6 +111,7 @@ export default function DomainsScreen() {
     Escape: () => (open === undefined ? setSelected(new Map()) : close()),
   })
 
+  const live = useLive(filters)
   const onCount = useCallback((n: number, isAll: boolean) => setTotal({ count: n, isAll }), [])
   return (
     <div className={open === undefined ? 'domains' : 'domains with-sheet'}>
@@ -129,9 +135,21 @@ export default function DomainsScreen() {
             rowAt.current = at
           }}
         />
-        <p className="domains-foot muted figures" role="status">
-          {total.isAll ? tn('domains.rows', total.count) : t('domains.rowsMore', { n: count(total.count) })}
+        <p className="visually-hidden" role="status">
+          {live.waiting > 0 ? tn('domains.changedRows', live.waiting) : ''}
         </p>
+        {live.waiting > 0 && (
+          <button type="button" className="button primary arrivals" onClick={live.show}>
+            <Icon name="up" />
+            {tn('domains.changedRows', live.waiting)}
+          </button>
+        )}
+        <div className="domains-foot muted">
+          <p className="figures" role="status">
+            {total.isAll ? tn('domains.rows', total.count) : t('domains.rowsMore', { n: count(total.count) })}
+          </p>
+          {live.isOn && <p className="live">{t('domains.live')}</p>}
+        </div>
         {selected.size > 0 && (
           <SelectionBar records={[...selected.values()]} onClear={() => setSelected(new Map())} />
         )}

@@ -7,6 +7,7 @@ import { CopyButton, Fault, Notice } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import { DnsNow } from './dns-now.tsx'
 import { useTimeLeft } from './discarded-times.ts'
+import { Lookalikes } from './lookalikes.tsx'
 import { MarkTags, StatusTag } from './marks-cell.tsx'
 import { patched, patches, setMark } from './marks.ts'
 import { DomainName } from './name.tsx'
@@ -57,6 +58,7 @@ export function Sheet({ name, onClose, onStep }: Props) {
       </header>
       <RecordPart name={name} />
       <DnsNow name={name} />
+      <Lookalikes name={name} />
     </aside>
   )
 }

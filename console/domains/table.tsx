@@ -7,6 +7,7 @@ import { Fault, Notice } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import { useTimeLeft } from './discarded-times.ts'
 import type { Filters } from './filters.ts'
+import { changedRecords } from './live.ts'
 import { patched, patches } from './marks.ts'
 import { PAGE_ROWS, STRETCH_ROWS, useRows } from './pages.ts'
 import type { DomainRecord } from './records.ts'
@@ -35,9 +36,10 @@ export function DomainTable(props: Props) {
   const [seen, setSeen] = useState({ first: 0, last: 40 })
   const rows = useRows(filters, start, seen)
   const over = useStore(patches)
+  const fresh = useStore(changedRecords)
   const at = (index: number) => {
     const record = rows.at(index)
-    return record === undefined ? undefined : patched(record, over)
+    return record === undefined ? undefined : patched(fresh.get(record.name) ?? record, over)
   }
   const virtualizer = useVirtualizer({
     count: rows.count,
@@ -136,6 +138,7 @@ export function DomainTable(props: Props) {
                 record={record}
                 match={filters['agent'] === undefined ? (filters['search'] ?? '').toLowerCase() : ''}
                 isAscii={isAscii}
+                isFresh={record !== undefined && fresh.has(record.name)}
                 isActive={item.index === active}
                 isSelected={record !== undefined && selected.has(record.name)}
                 left={record?.discarded === 1 ? timeLeft(record.name) : undefined}

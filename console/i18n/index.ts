@@ -59,3 +59,14 @@ export function moment(seconds: number): string {
     timeZone: TIME_ZONE,
   }).format(seconds * 1_000)
 }
+
+/** `12 de enero de 2026` from `2026-01-12`, which is a day wherever one is. */
+export function bareDay(day: string): string {
+  return new Intl.DateTimeFormat(locale(), { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(day))
+}
+
+/** `12 ene`. */
+export function shortDay(day: string): string {
+  const format = new Intl.DateTimeFormat(locale(), { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  return format.format(Date.parse(day))
+}

@@ -21,7 +21,7 @@ export function Detail({ hash, known, onClose, onDelete }: Props) {
     queryFn: async ({ signal }) =>
       (await ask('GET /api/v1/imagestore/get', { query: { hash }, signal })).data,
   })
-  const image = known ?? (data === undefined ? undefined : { ...data, dhash: '' })
+  const image = known ?? (data === undefined ? undefined : { dhash: '', ...data })
   return (
     <Dialog title={image === undefined ? hash : image.name} isWide onClose={onClose}>
       {image === undefined && error !== null && <Fault error={error} onRetry={() => void refetch()} />}

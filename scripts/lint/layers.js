@@ -2,7 +2,7 @@
 // loads it with whatever Node runs it.
 import { posix, relative } from 'node:path'
 
-const FEATURES = ['accounts', 'domainwatch', 'dns', 'imagestore']
+const FEATURES = ['accounts', 'admin', 'domainwatch', 'dns', 'imagestore']
 
 /** What each folder of src/ may import of ours besides itself. A folder that is not here may import everything. */
 const MAY_IMPORT = {

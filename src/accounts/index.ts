@@ -1,10 +1,12 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/clock.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Transaction } from '../database/database.ts'
+import type { Query } from '../database/sql.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
 import type { Identity, Service } from '../http/authentication.ts'
 import { digestOf, newApiKey, newKeyId, type ApiKey } from './keys.ts'
 import * as queries from './queries.ts'
+import { KeyUses } from './uses.ts'
 
 /** Keys that are looked up in memory while no key changes. */
 const MAX_CACHED_KEYS = 10_000
@@ -22,6 +24,9 @@ export interface Accounts {
   /** Makes a key, and the account where there is none of that name. */
   createKey(account: string, service: Service): Promise<CreateKeyOutcome>
   keys(): Promise<queries.KeyRow[]>
+  accounts(): Promise<(queries.AccountRow & { created_at: number })[]>
+  /** Writes down which keys were used since the last time. */
+  writeUses(): Promise<void>
   revoke(id: string): Promise<'revoked' | 'already-revoked' | 'unknown'>
   /** The account of that name. */
   find(name: string): Promise<queries.AccountRow | undefined>
@@ -36,14 +41,18 @@ export interface Accounts {
 export function createAccounts(database: Database, clock: Clock): Accounts {
   const cache = new VersionedCache<Identity>(database, 'key', MAX_CACHED_KEYS)
   const known = new LRUCache<number, string>({ max: MAX_CACHED_NAMES })
+  const uses = new KeyUses(database, clock)
 
   return {
     // The cache forgets all when any key changes, so a revocation counts from its own commit on.
-    identify: (key) =>
-      cache.get(key, async () => {
-        const row = await database.first(queries.accountByDigest(digestOf(key)))
-        return row && { accountId: row.id, account: row.name, service: row.service }
-      }),
+    async identify(key) {
+      const identity = await cache.get(key, async () => {
+        const row = await database.first(queries.holderOf(digestOf(key)))
+        return row && { accountId: row.id, keyId: row.key_id, account: row.name, service: row.service }
+      })
+      if (identity !== undefined) uses.note(identity.keyId)
+      return identity
+    },
 
     async createKey(name, service) {
       const account = name.trim().normalize('NFC')
@@ -56,24 +65,25 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
       const key = newApiKey()
       const id = newKeyId()
       const now = clock.now()
+      const holder = (tx: Transaction) =>
+        service === 'admin' ? administrator(tx, account) : accountFor(tx, account, service, now)
       return database.transaction(async (tx) => {
-        let row = await tx.first(queries.accountByName(account))
-        if (row === undefined) {
-          await tx.run(queries.insertAccount(account, service, now))
-          row = await tx.first(queries.accountByName(account))
-        }
-        if (row === undefined) throw new Error('the account just inserted is not there')
-        if (row.service !== service) return { kind: 'other-service', service: row.service }
-        await tx.run(queries.insertKey(id, row.id, digestOf(key), now))
+        const found = await holder(tx)
+        if (found.kind === 'other-service') return found
+        await tx.run(found.insert(id, digestOf(key), now))
         return { kind: 'created', key, id }
       })
     },
 
     keys: () => database.all(queries.allKeys()),
+    accounts: () => database.all(queries.allAccounts()),
+    writeUses: () => uses.write(),
 
     revoke: (id) =>
       database.transaction(async (tx) => {
-        const changed = await tx.run(queries.revokeKey(id, clock.now()))
+        const now = clock.now()
+        const changed =
+          (await tx.run(queries.revokeKey(id, now))) + (await tx.run(queries.revokeAdministrator(id, now)))
         if (changed > 0) return 'revoked'
         return (await tx.first(queries.keyById(id))) === undefined ? 'unknown' : 'already-revoked'
       }),
@@ -90,4 +100,31 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
 
     isEmpty: async () => (await database.first(queries.countAccounts()))?.count === 0,
   }
+}
+
+type Holder =
+  | { readonly kind: 'other-service'; readonly service: Service }
+  | { readonly kind: 'found'; readonly insert: (id: string, digest: string, now: number) => Query }
+
+/** The account of that name, made where there is none. */
+async function accountFor(tx: Transaction, name: string, service: Service, now: number): Promise<Holder> {
+  let row = await tx.first(queries.accountByName(name))
+  if (row === undefined) {
+    if ((await tx.first(queries.administratorByName(name))) !== undefined) {
+      return { kind: 'other-service', service: 'admin' }
+    }
+    await tx.run(queries.insertAccount(name, service, now))
+    row = await tx.first(queries.accountByName(name))
+  }
+  if (row === undefined) throw new Error('the account just inserted is not there')
+  if (row.service !== service) return { kind: 'other-service', service: row.service }
+  const { id: accountId } = row
+  return { kind: 'found', insert: (id, digest, at) => queries.insertKey(id, accountId, digest, at) }
+}
+
+/** Administrators have nothing of their own: their account is the name on the key. */
+async function administrator(tx: Transaction, name: string): Promise<Holder> {
+  const row = await tx.first(queries.accountByName(name))
+  if (row !== undefined) return { kind: 'other-service', service: row.service }
+  return { kind: 'found', insert: (id, digest, at) => queries.insertAdministrator(id, name, digest, at) }
 }

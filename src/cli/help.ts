@@ -6,7 +6,7 @@ export function help(): void {
     return `  --${name.padEnd(18)}${environmentName(name).padEnd(28)}${summary}`
   })
   console.log(`catalejo serve [flags]                     run the service
-catalejo key create --account NAME --service domainwatch|imagestore
+catalejo key create --account NAME --service domainwatch|imagestore|admin
                                            make a key (and the account) and print it
 catalejo key list                          keys, without what is secret
 catalejo key revoke ID                     revoke a key, at once

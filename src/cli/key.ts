@@ -1,7 +1,7 @@
 import { createAccounts, type Accounts } from '../accounts/index.ts'
 import { openDatabase } from '../context.ts'
 import { systemClock } from '../core/clock.ts'
-import type { Service } from '../http/authentication.ts'
+import { SERVICES, type Service } from '../http/authentication.ts'
 import { readOptions } from './options.ts'
 import { usageFault } from './usage.ts'
 
@@ -28,7 +28,7 @@ export async function key(args: readonly string[]): Promise<void> {
 
 async function create(accounts: Accounts, account: string | undefined, service: string | undefined) {
   if (account === undefined || !isService(service)) {
-    usageFault('key create takes --account NAME and --service domainwatch or imagestore')
+    usageFault('key create takes --account NAME and --service domainwatch, imagestore or admin')
     return
   }
   const outcome = await accounts.createKey(account, service)
@@ -62,5 +62,5 @@ function fail(message: string): void {
 }
 
 function isService(text: string | undefined): text is Service {
-  return text === 'domainwatch' || text === 'imagestore'
+  return SERVICES.some((service) => service === text)
 }

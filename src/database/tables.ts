@@ -109,6 +109,11 @@ export const policies: readonly Policy[] = [
     key: ['name', 'first_at'],
     columns: { name: 'text', first_at: 'integer', last_at: 'integer', servers: 'text' },
   }),
+  copied({
+    name: 'administrators',
+    key: ['id'],
+    columns: { id: 'text', name: 'text', digest: 'text', created_at: 'integer', revoked_at: 'integer' },
+  }),
   // The history of records. Their ids stay, but of which log they are does not: `renewLog`.
   copied({
     name: CHANGES,
@@ -125,6 +130,7 @@ export const policies: readonly Policy[] = [
     },
     identity: 'id',
   }),
+  left('key_uses'),
   left('change_log'),
   left('failed_keys'),
   left('leases'),

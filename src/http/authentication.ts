@@ -1,11 +1,14 @@
 import { Refusal } from '../core/errors.ts'
 import type { FailedKeys } from './failed-keys.ts'
 
-export type Service = 'domainwatch' | 'imagestore'
+export const SERVICES = ['domainwatch', 'imagestore', 'admin'] as const
+export type Service = (typeof SERVICES)[number]
 
 /** Whose key a request carries. */
 export interface Identity {
+  /** 0 for an administrator, who has nothing of his own. */
   readonly accountId: number
+  readonly keyId: string
   readonly account: string
   readonly service: Service
 }

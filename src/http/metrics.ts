@@ -69,6 +69,12 @@ export class Metrics {
     return AggregatorRegistry.aggregate([...(await this.#gather())]).metrics()
   }
 
+  /** The same as objects. */
+  async gathered(): Promise<Measurements> {
+    if (this.#gather === undefined) return this.measurements()
+    return AggregatorRegistry.aggregate([...(await this.#gather())]).getMetricsAsJSON()
+  }
+
   observeRequest(method: string, route: string, status: number, seconds: number): void {
     this.#requests.count(method, route, status, seconds)
   }

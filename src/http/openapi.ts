@@ -94,6 +94,7 @@ export const API_DESCRIPTION = {
   tags: [
     { name: 'domainwatch', description: 'Recently registered and deleted .cl domains' },
     { name: 'imagestore', description: 'Image hosting' },
+    { name: 'admin', description: 'Accounts, keys and the state of the service, for its owner' },
     { name: 'service', description: 'Health, metrics and this document' },
   ],
 }

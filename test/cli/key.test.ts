@@ -45,7 +45,7 @@ test('a key made beside a running service opens it at once, and is shut out at o
 test('what the key command refuses', async () => {
   await using folder = await temporaryFolder()
   const run = (...args: string[]) => catalejo(['key', ...args, '--data', folder.path])
-  const takes = 'catalejo: key create takes --account NAME and --service domainwatch or imagestore'
+  const takes = 'catalejo: key create takes --account NAME and --service domainwatch, imagestore or admin'
   const actions = 'catalejo: key takes create, list or revoke ID'
   const name = "catalejo: an account's name takes 1 to 100 characters, none of them a control character\n"
 

@@ -45,6 +45,8 @@ test('signing in: the console finds out whose key it is, and forgets it with the
   await page.getByText('La clave de API no es válida').waitFor()
   await page.getByLabel('Clave de API').fill(service.domainKey)
   await page.getByRole('button', { name: 'Entrar' }).click()
+  await page.getByRole('heading', { name: 'Inicio', level: 1 }).waitFor({ state: 'attached' })
+  await page.getByRole('link', { name: 'Dominios', exact: true }).click()
   await row(page, 'ñandú').waitFor()
   assert.ok(page.url().endsWith('/console/dominios'))
 
@@ -53,13 +55,26 @@ test('signing in: the console finds out whose key it is, and forgets it with the
   await other.getByLabel('Clave de API').fill(service.imageKey)
   await other.getByLabel('Recordarme en este equipo').check()
   await other.getByRole('button', { name: 'Entrar' }).click()
-  await other.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()
+  await other.getByRole('heading', { name: 'Inicio', level: 1 }).waitFor()
   const third = await context.newPage()
   await third.goto(`${service.url}/console/imagenes`)
   await third.getByRole('heading', { name: 'Imágenes', level: 1 }).waitFor()
   await third.goto(`${service.url}/console/dominios`)
   await third.getByRole('heading', { name: 'Esta pantalla necesita una clave de dominios' }).waitFor()
   assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('the first load of the table is at most 150 KB, its letters included', async () => {
+  const { page, context } = await open('dominios')
+  await row(page, 'ñandú').waitFor()
+  const total = Number(
+    await page.evaluate(`document.fonts.ready.then(() =>
+      performance.getEntries()
+        .filter(({ name }) => name.includes('/console/'))
+        .reduce((sum, { encodedBodySize = 0 }) => sum + encodedBodySize, 0))`),
+  )
+  assert.ok(total > 100_000 && total <= 150_000, String(total))
   await context.close()
 })
 
@@ -120,6 +135,13 @@ test('marking by single keys, and taking it back; the time left of what was disc
   await row(page, 'casa-blanca').getByText('Revisión').waitFor()
   await page.getByText('1 dominio en revisión').waitFor()
   assert.equal((await stateOf('casa-blanca'))?.revision, 1)
+  // Rows that were read before are shown with the mark, too.
+  await page.getByRole('searchbox').fill('catalejo')
+  await row(page, 'casa-blanca').waitFor({ state: 'detached' })
+  await page.getByRole('searchbox').fill('')
+  await row(page, 'casa-blanca').getByText('Revisión').waitFor()
+  await grid(page).focus()
+  await page.keyboard.press('ArrowDown')
   await page.keyboard.press('z')
   await page.getByText('Deshecho').waitFor()
   assert.equal((await stateOf('casa-blanca'))?.revision, 0)

@@ -17,15 +17,21 @@ const OTHER = { status: 403, msg: 'La clave de API no da acceso a este servicio'
 const revoked = {
   domainwatch: await service.newKey('revocada', 'domainwatch'),
   imagestore: await service.newKey('apagada', 'imagestore'),
+  admin: await service.newKey('antigua', 'admin'),
 }
 before(async () => {
   for (const { id } of Object.values(revoked)) await service.revokeKey(id)
 })
 
-const keys = { domainwatch: service.domainKey, imagestore: service.imageKey }
+const keys = {
+  domainwatch: service.domainKey,
+  imagestore: service.imageKey,
+  admin: (await service.newKey('dueña', 'admin')).key,
+}
+const OTHERS = { domainwatch: 'imagestore', imagestore: 'admin', admin: 'domainwatch' } as const
 
 for (const { method, path, service: name } of ENDPOINTS) {
-  const other = name === 'domainwatch' ? 'imagestore' : 'domainwatch'
+  const other = OTHERS[name]
   const cases: readonly [string, Fields, unknown][] = [
     ['no key', {}, MISSING],
     ['an empty key', { api: '' }, MISSING],

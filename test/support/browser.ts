@@ -99,3 +99,11 @@ export async function barriers(page: Page, rules?: string[]): Promise<string[]> 
     nodes.map(({ html, failureSummary = '' }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
   )
 }
+
+/** That the page comes to be no wider than the screen, once it has taken its new size. */
+export async function fits(page: Page, width: number): Promise<void> {
+  await page.evaluate(`new Promise((resolve) => {
+    const look = () => innerWidth <= ${width} && document.documentElement.scrollWidth <= ${width} ? resolve() : requestAnimationFrame(look)
+    look()
+  })`)
+}

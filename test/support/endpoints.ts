@@ -16,4 +16,9 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'POST', path: '/api/v1/imagestore/delete', service: 'imagestore' },
   { method: 'DELETE', path: '/api/v1/imagestore/delete', service: 'imagestore' },
   { method: 'GET', path: '/api/v1/imagestore/list', service: 'imagestore' },
+  { method: 'GET', path: '/api/v1/admin/accounts', service: 'admin' },
+  { method: 'GET', path: '/api/v1/admin/keys', service: 'admin' },
+  { method: 'POST', path: '/api/v1/admin/create', service: 'admin' },
+  { method: 'POST', path: '/api/v1/admin/revoke', service: 'admin' },
+  { method: 'GET', path: '/api/v1/admin/system', service: 'admin' },
 ]

@@ -13,6 +13,7 @@ const HASHES = [
   { sqlite: '5c13813cc55465bd', postgres: '3449b48e94df6565' },
   { sqlite: 'c3765321de829fcf', postgres: 'dd0253f3dfc3f518' },
   { sqlite: 'b9febed22f2bbeac', postgres: '47f0320e003a9494' },
+  { sqlite: '2fd5f848057c9b06', postgres: 'c575e0e3fc3aca0c' },
   { sqlite: '8d17c5d3cfa3878e', postgres: 'f5a3020ea9934fbb' },
 ]
 

@@ -6,6 +6,7 @@ import { moves } from './005-moves.ts'
 import { history } from './006-history.ts'
 import { images } from './008-images.ts'
 import { delivery } from './009-delivery.ts'
+import { administrators } from './010-administrators.ts'
 import { feeds } from './011-feeds.ts'
 
 /** One step of the schema. Its place in the list is its version; a released step never changes. */
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   history,
   images,
   delivery,
+  administrators,
   feeds,
 ]
 

@@ -1,0 +1,92 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useCallback, useEffect, useState } from 'react'
+import { addressOf } from '../api/client.ts'
+import { keyFor } from '../api/session.ts'
+import { createStore } from '../app/store.ts'
+import type { Filters } from './filters.ts'
+import { dropPatch, isOwnMark } from './marks.ts'
+import { forgetWalks } from './pages.ts'
+import type { DomainRecord } from './records.ts'
+
+/** Records as others changed them since the rows were read. */
+export const changedRecords = createStore<ReadonlyMap<string, DomainRecord>>(new Map())
+
+const FOLLOW_AFTER_MS = 600
+const MAX_RECORDS = 5_000
+/** A list of thousands that somebody stores comes as thousands of events: the page is drawn once for many. */
+const DRAW_EVERY_MS = 300
+/** What the stream of events knows no such filter of. */
+const NOT_OF_EVENTS = new Set(['sort', 'last_register', 'last_deleted'])
+
+export interface Live {
+  /** Whether changes are being heard of at the moment. */
+  readonly isOn: boolean
+  /** Names that came or left since the rows were read. */
+  readonly waiting: number
+  /** Reads the rows anew. */
+  readonly show: () => void
+}
+
+/** Follows what others do: rows in sight change where they stand; new ones are announced and put in on request. */
+export function useLive(filters: Filters): Live {
+  const queries = useQueryClient()
+  const [isOn, setOn] = useState(false)
+  const [names, setNames] = useState<ReadonlySet<string>>(new Set())
+  useEffect(() => {
+    setNames(new Set())
+    changedRecords.set(new Map())
+    let leave: (() => void) | undefined
+    // Not at each letter that somebody types.
+    const timer = setTimeout(() => (leave = follow(filters, tell, setOn)), FOLLOW_AFTER_MS)
+    return () => {
+      clearTimeout(timer)
+      leave?.()
+      setOn(false)
+    }
+    function tell(came: readonly string[], changed: readonly DomainRecord[]) {
+      if (came.length > 0) setNames((old) => new Set([...old, ...came]))
+      if (changed.length === 0) return
+      for (const { name } of changed) dropPatch(name)
+      const next = new Map([
+        ...changedRecords.get(),
+        ...changed.map((record) => [record.name, record] as const),
+      ])
+      changedRecords.set(new Map([...next].slice(-MAX_RECORDS)))
+    }
+  }, [filters])
+  const show = useCallback(() => {
+    forgetWalks()
+    changedRecords.set(new Map())
+    setNames(new Set())
+    void queries.resetQueries({ queryKey: ['domains', 'list'] })
+  }, [queries])
+  return { isOn, waiting: names.size, show }
+}
+
+type Tell = (came: readonly string[], changed: readonly DomainRecord[]) => void
+
+function follow(filters: Filters, tell: Tell, say: (isOn: boolean) => void): () => void {
+  const asked = Object.entries(filters).filter(([name]) => !NOT_OF_EVENTS.has(name))
+  const query = { api: keyFor('domainwatch') ?? '', ...Object.fromEntries(asked) }
+  const source = new EventSource(addressOf('/api/v1/domainwatch/events', query))
+  source.onopen = () => say(true)
+  source.onerror = () => say(false)
+  let came: string[] = []
+  let changed: DomainRecord[] = []
+  const timer = setInterval(() => {
+    if (came.length === 0 && changed.length === 0) return
+    tell(came, changed)
+    came = []
+    changed = []
+  }, DRAW_EVERY_MS)
+  const hear = ({ type, data }: MessageEvent<string>) => {
+    const { record } = JSON.parse(data)
+    if (type === 'added' || type === 'deleted') came.push(String(record.name))
+    else if (!isOwnMark(record)) changed.push(record)
+  }
+  for (const type of ['added', 'changed', 'discarded', 'deleted']) source.addEventListener(type, hear)
+  return () => {
+    clearInterval(timer)
+    source.close()
+  }
+}

@@ -1,0 +1,38 @@
+import { useQuery } from '@tanstack/react-query'
+import { ask } from '../api/client.ts'
+import { changed, usePlace } from '../app/router.ts'
+import { Link } from '../design/parts.tsx'
+import { t } from '../i18n/index.ts'
+import { StatusTag } from './marks-cell.tsx'
+import { DomainName } from './name.tsx'
+
+const SHOWN = 12
+
+/** Recorded names that somebody may take for this one, and why. */
+export function Lookalikes({ name }: { name: string }) {
+  const { query } = usePlace()
+  const { data, isPending } = useQuery({
+    queryKey: ['domains', 'similar', name],
+    queryFn: async ({ signal }) => {
+      const asked = { domain: name, limit: SHOWN }
+      return (await ask('GET /api/v1/domainwatch/similar', { query: asked, signal })).data.data[0] ?? []
+    },
+  })
+  return (
+    <section className="stack" aria-busy={isPending}>
+      <h3>{t('sheet.similar')}</h3>
+      {data?.length === 0 && <p className="muted">{t('sheet.similarEmpty')}</p>}
+      <ul className="lookalikes">
+        {(data ?? []).map((one) => (
+          <li key={one.name}>
+            <Link to="dominios" query={changed(query, { ficha: one.name })}>
+              <DomainName name={one.name} />
+            </Link>
+            <StatusTag status={one.status} />
+            <span className="muted reason">{one.detail}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,208 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useMemo, useRef, type ReactNode } from 'react'
+import { ask } from '../api/client.ts'
+import type { Operations } from '../api/schema.ts'
+import { replaceQuery, usePlace } from '../app/router.ts'
+import { Fault, Link } from '../design/parts.tsx'
+import { Chips } from '../domains/chips.tsx'
+import { FILTER_NAMES, filtersOf, queryOf, withFilters, type Filters } from '../domains/filters.ts'
+import { QueryBox } from '../domains/query-box.tsx'
+import { bareDay, count, shortDay, t, type TextKey } from '../i18n/index.ts'
+import { Plot } from './plot.tsx'
+import './figures.css'
+
+type Stats = Operations['GET /api/v1/domainwatch/stats']['answer']
+
+function useStats(filters: Filters) {
+  const { sort: _sort, last_register: _register, last_deleted: _deleted, ...query } = filters
+  return useQuery({
+    queryKey: ['domains', 'stats', query],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/stats', { query, signal })).data,
+  })
+}
+
+/** What was registered and deleted, how long the names are, whose they are: of what the filters match. */
+export default function FiguresScreen() {
+  const { query } = usePlace()
+  const key = FILTER_NAMES.map((name) => query.get(name)).join('\n')
+  const filters = useMemo(() => filtersOf(query), [key])
+  const box = useRef<HTMLInputElement>(null)
+  const { data, error, refetch } = useStats(filters)
+  const change = (next: Filters) => replaceQuery(queryOf(next))
+  return (
+    <div className="page wide">
+      <header>
+        <h1>{t('nav.figures')}</h1>
+      </header>
+      <div className="figures-tools">
+        <QueryBox box={box} filters={filters} onChange={change} />
+        <Chips filters={filters} onChange={change} />
+      </div>
+      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && (
+        <div className="notice" role="status" aria-label={t('app.loading')}>
+          <span className="spinner" />
+        </div>
+      )}
+      {data !== undefined && error === null && <Charts stats={data} filters={filters} />}
+    </div>
+  )
+}
+
+function Charts({ stats, filters }: { stats: Stats; filters: Filters }) {
+  const { days, lengths } = stats
+  const dayLines = useMemo(
+    () => [
+      { label: t('figures.registered'), values: days.registered, colour: 'accent' as const },
+      { label: t('figures.deleted'), values: days.deleted, colour: 'review' as const },
+    ],
+    [days],
+  )
+  const lengthLines = useMemo(
+    () => [{ label: t('figures.names'), values: lengths.count, colour: 'accent' as const }],
+    [lengths],
+  )
+  const dates = useMemo(() => days.date.map(bareDay), [days])
+  const ticks = useMemo(() => days.date.map(shortDay), [days])
+  const sizes = useMemo(() => lengths.length.map((n) => t('figures.letters', { n })), [lengths])
+  const marks = useMemo(() => lengths.length.map(String), [lengths])
+  return (
+    <div className="charts">
+      <Part
+        title="figures.perDay"
+        isWide
+        table={
+          <Twin
+            heads={[t('figures.day'), ...dayLines.map(({ label }) => label)]}
+            rows={dates.map((date, i) => [date, days.registered[i] ?? 0, days.deleted[i] ?? 0])}
+          />
+        }
+      >
+        <Plot
+          label={t('figures.perDay')}
+          places={dates}
+          ticks={ticks}
+          lines={dayLines}
+          kind="line"
+          height={260}
+        />
+      </Part>
+      <Part
+        title="figures.lengths"
+        table={
+          <Twin
+            heads={[t('domains.length'), t('figures.names')]}
+            rows={marks.map((mark, i) => [mark, lengths.count[i] ?? 0])}
+          />
+        }
+      >
+        <Plot label={t('figures.lengths')} places={sizes} ticks={marks} lines={lengthLines} kind="bars" />
+      </Part>
+      <Part title="figures.agents">
+        <Agents stats={stats} filters={filters} />
+      </Part>
+      <Part title="figures.feeds" isWide>
+        <Feeds stats={stats} />
+      </Part>
+    </div>
+  )
+}
+
+function Part(props: { title: TextKey; isWide?: boolean; table?: ReactNode; children: ReactNode }) {
+  return (
+    <section className={props.isWide === true ? 'chart wide' : 'chart'} aria-label={t(props.title)}>
+      <h2>{t(props.title)}</h2>
+      {props.children}
+      {props.table !== undefined && (
+        <details>
+          <summary>{t('figures.asTable')}</summary>
+          {props.table}
+        </details>
+      )}
+    </section>
+  )
+}
+
+function Twin({
+  heads,
+  rows,
+}: {
+  heads: readonly string[]
+  rows: readonly (readonly (string | number)[])[]
+}) {
+  return (
+    <div className="twin" tabIndex={0} role="region" aria-label={heads.join(', ')}>
+      <table className="plain">
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([first = '', ...values]) => (
+            <tr key={first}>
+              <th scope="row">{first}</th>
+              {values.map((value, i) => (
+                <td key={heads[i + 1]} className="figures">
+                  {typeof value === 'number' ? count(value) : value}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Agents({ stats: { agents }, filters }: { stats: Stats; filters: Filters }) {
+  const most = Math.max(1, ...agents.count)
+  const shown = agents.agent.slice(0, 10)
+  const others = agents.others + agents.count.slice(10).reduce((sum, n) => sum + n, 0)
+  return (
+    <ul className="agent-bars">
+      {shown.map((agent, i) => (
+        <li key={agent}>
+          <Link
+            to="dominios"
+            query={queryOf(withFilters(filters, { search: agent, agent: '' }))}
+            className="agent-name"
+          >
+            {agent}
+          </Link>
+          <span className="bar-track">
+            <span className="bar-fill" style={{ width: `${((agents.count[i] ?? 0) / most) * 100}%` }} />
+          </span>
+          <span className="figures">{count(agents.count[i] ?? 0)}</span>
+        </li>
+      ))}
+      {others > 0 && <li className="muted figures">{t('figures.others', { n: others })}</li>}
+    </ul>
+  )
+}
+
+function Feeds({ stats: { feeds } }: { stats: Stats }) {
+  return (
+    <table className="plain">
+      <thead>
+        <tr>
+          <th scope="col">{t('figures.account')}</th>
+          <th scope="col">{t('figures.lastAdd')}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {feeds.account.map((account, i) => (
+          <tr key={account}>
+            <th scope="row">{account}</th>
+            <td className="mono">{feeds.last_add[i] ?? t('figures.never')}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

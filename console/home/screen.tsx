@@ -1,0 +1,147 @@
+import { useQuery } from '@tanstack/react-query'
+import { ask } from '../api/client.ts'
+import { session } from '../api/session.ts'
+import { useStore } from '../app/store.ts'
+import { Icon } from '../design/icon.tsx'
+import { Fault, Link } from '../design/parts.tsx'
+import { StatusTag } from '../domains/marks-cell.tsx'
+import { DomainName } from '../domains/name.tsx'
+import { count, t, type TextKey } from '../i18n/index.ts'
+import { Spark } from './spark.tsx'
+import './home.css'
+
+/** What one wants to know first. */
+export default function HomeScreen() {
+  const keys = useStore(session)
+  return (
+    <div className="page wide home">
+      <header>
+        <h1>{t('nav.home')}</h1>
+      </header>
+      {keys.domainwatch !== undefined && <Domains />}
+      <FirstSteps hasDomains={keys.domainwatch !== undefined} hasImages={keys.imagestore !== undefined} />
+    </div>
+  )
+}
+
+function Domains() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['domains', 'stats', {}],
+    queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/stats', { signal })).data,
+  })
+  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return <Bones />
+  const { totals, days } = data
+  const last = (values: readonly number[]) => values.slice(-7).reduce((sum, n) => sum + n, 0)
+  return (
+    <>
+      <ul className="tiles">
+        <Tile label="home.records" value={count(totals.records)} to="dominios" />
+        <Tile
+          label="home.registered"
+          value={count(last(days.registered))}
+          to="cifras"
+          spark={days.registered}
+        />
+        <Tile label="home.deleted" value={count(last(days.deleted))} to="cifras" spark={days.deleted} />
+        <Tile label="domains.free" value={count(totals.deleted)} to="dominios" query={{ status: '0' }} />
+        <Tile label="domains.review" value={count(totals.revision)} to="dominios" query={{ rev: '' }} />
+        <Tile label="domains.discarded" value={count(totals.discarded)} to="dominios" query={{ dis: '' }} />
+      </ul>
+      <div className="home-lists">
+        <Newest title="home.newest" query={{ last_register: '8' }} />
+        <Newest title="home.gone" query={{ last_deleted: '8' }} />
+        <Newest title="home.inReview" query={{ rev: '' }} />
+      </div>
+    </>
+  )
+}
+
+function Tile(props: {
+  label: TextKey
+  value: string
+  to: string
+  query?: Readonly<Record<string, string>>
+  spark?: readonly number[]
+}) {
+  return (
+    <li>
+      <Link to={props.to} className="tile-figure" query={new URLSearchParams(props.query)}>
+        <span className="muted">{t(props.label)}</span>
+        <strong className="figures">{props.value}</strong>
+        {props.spark !== undefined && <Spark values={props.spark} />}
+      </Link>
+    </li>
+  )
+}
+
+const SHOWN = 8
+
+function Newest({ title, query }: { title: TextKey; query: Readonly<Record<string, string>> }) {
+  const { data } = useQuery({
+    queryKey: ['domains', 'home', query],
+    queryFn: async ({ signal }) => {
+      const answer = await ask('GET /api/v1/domainwatch/list', { query: { ...query, limit: SHOWN }, signal })
+      return answer.data.data[0] ?? []
+    },
+  })
+  return (
+    <section className="stack" aria-label={t(title)}>
+      <h2>{t(title)}</h2>
+      {data?.length === 0 && <p className="muted">{t('home.none')}</p>}
+      <ul className="home-names">
+        {(data ?? []).map((record) => (
+          <li key={record.name}>
+            <Link to="dominios" query={new URLSearchParams({ ...query, ficha: record.name })}>
+              <DomainName name={record.name} />
+            </Link>
+            <StatusTag status={record.status} />
+            <span className="mono muted">{record.date_reg.slice(5, 16)}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** Leaves when there is something of each. */
+function FirstSteps({ hasDomains, hasImages }: { hasDomains: boolean; hasImages: boolean }) {
+  const domains = useQuery({
+    queryKey: ['domains', 'any'],
+    enabled: hasDomains,
+    queryFn: async ({ signal }) =>
+      (await ask('GET /api/v1/domainwatch/list', { query: { limit: 1 }, signal })).data.count > 0,
+  })
+  const images = useQuery({
+    queryKey: ['images', 'any'],
+    enabled: hasImages,
+    queryFn: async ({ signal }) =>
+      (await ask('GET /api/v1/imagestore/list', { query: { limit: 1 }, signal })).data.count > 0,
+  })
+  if (domains.data !== false && images.data !== false) return null
+  return (
+    <section className="stack first-steps">
+      <h2>{t('home.first')}</h2>
+      {domains.data === false && (
+        <Link to="importar">
+          <Icon name="upload" /> {t('home.firstDomains')}
+        </Link>
+      )}
+      {images.data === false && (
+        <Link to="imagenes">
+          <Icon name="images" /> {t('home.firstImages')}
+        </Link>
+      )}
+    </section>
+  )
+}
+
+function Bones() {
+  return (
+    <div className="bones" role="status" aria-label={t('app.loading')}>
+      {[60, 80, 40].map((width) => (
+        <div key={width} className="bone" style={{ width: `${width}%` }} />
+      ))}
+    </div>
+  )
+}

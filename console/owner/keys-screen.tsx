@@ -1,0 +1,162 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ask } from '../api/client.ts'
+import type { Operations } from '../api/schema.ts'
+import { say, sayFault } from '../app/toasts.tsx'
+import { Icon } from '../design/icon.tsx'
+import { Dialog, Fault } from '../design/parts.tsx'
+import { bytes, count, moment, t, tn } from '../i18n/index.ts'
+import { NewKey } from './new-key.tsx'
+import './owner.css'
+
+type Key = Operations['GET /api/v1/admin/keys']['answer']['data'][number]
+
+/** Accounts with what they hold, and all keys. */
+export default function KeysScreen() {
+  const [isMaking, setMaking] = useState(false)
+  const [revoking, setRevoking] = useState<Key>()
+  return (
+    <div className="page">
+      <header>
+        <h1 className="grow">{t('nav.keys')}</h1>
+        <button type="button" className="button primary" onClick={() => setMaking(true)}>
+          <Icon name="plus" />
+          {t('owner.newKey')}
+        </button>
+      </header>
+      <div className="owner-parts">
+        <Accounts />
+        <Keys onRevoke={setRevoking} />
+      </div>
+      {isMaking && <NewKey onClose={() => setMaking(false)} />}
+      {revoking !== undefined && <Revoke record={revoking} onClose={() => setRevoking(undefined)} />}
+    </div>
+  )
+}
+
+function Accounts() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['admin', 'accounts'],
+    queryFn: async ({ signal }) => (await ask('GET /api/v1/admin/accounts', { signal })).data.data,
+  })
+  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
+  return (
+    <section className="stack">
+      <h2 id="accounts">{t('owner.accounts')}</h2>
+      <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="accounts">
+        <table className="plain">
+          <thead>
+            <tr>
+              <th scope="col">{t('owner.account')}</th>
+              <th scope="col">{t('owner.service')}</th>
+              <th scope="col" className="number">
+                {t('owner.activeKeys')}
+              </th>
+              <th scope="col" className="number">
+                {t('nav.images')}
+              </th>
+              <th scope="col" className="number">
+                {t('owner.storage')}
+              </th>
+              <th scope="col">{t('owner.used')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {(data ?? []).map((one) => (
+              <tr key={`${one.service} ${one.account}`}>
+                <th scope="row" className="named">
+                  {one.account}
+                </th>
+                <td>{t(`service.${one.service}`)}</td>
+                <td className="number">{count(one.keys)}</td>
+                <td className="number">{one.service === 'imagestore' ? count(one.images) : '–'}</td>
+                <td className="number">{one.service === 'imagestore' ? bytes(one.bytes) : '–'}</td>
+                <td>{one.used === null ? t('owner.never') : moment(one.used)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['admin', 'keys'],
+    queryFn: async ({ signal }) => (await ask('GET /api/v1/admin/keys', { signal })).data.data,
+  })
+  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
+  return (
+    <section className="stack">
+      <h2 id="keys">{t('nav.keys')}</h2>
+      <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="keys">
+        <table className="plain">
+          <thead>
+            <tr>
+              <th scope="col">{t('owner.id')}</th>
+              <th scope="col">{t('owner.account')}</th>
+              <th scope="col">{t('owner.service')}</th>
+              <th scope="col">{t('owner.made')}</th>
+              <th scope="col">{t('owner.used')}</th>
+              <th scope="col">
+                <span className="visually-hidden">{t('owner.revoke')}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {(data ?? []).map((key) => (
+              <tr key={key.id} className={key.revoked === null ? '' : 'gone'}>
+                <th scope="row" className="mono named">
+                  {key.id}
+                </th>
+                <td>{key.account}</td>
+                <td>{t(`service.${key.service}`)}</td>
+                <td>{moment(key.date)}</td>
+                <td>{key.used === null ? t('owner.never') : moment(key.used)}</td>
+                <td className="number">
+                  {key.revoked === null ? (
+                    <button type="button" className="button quiet" onClick={() => onRevoke(key)}>
+                      {t('owner.revoke')}
+                      <span className="visually-hidden"> {key.id}</span>
+                    </button>
+                  ) : (
+                    <span className="muted">{t('owner.revokedOn', { date: moment(key.revoked) })}</span>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {data !== undefined && <p className="muted figures">{tn('owner.keys', data.length)}</p>}
+    </section>
+  )
+}
+
+function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
+  const queries = useQueryClient()
+  async function revoke() {
+    try {
+      await ask('POST /api/v1/admin/revoke', { query: { id: record.id } })
+      say(t('owner.revoked', { id: record.id }))
+      await queries.invalidateQueries({ queryKey: ['admin'] })
+    } catch (error) {
+      sayFault(error)
+    }
+    onClose()
+  }
+  return (
+    <Dialog title={t('owner.revokeTitle', { id: record.id })} onClose={onClose}>
+      <p>{t('owner.revokeText', { account: record.account })}</p>
+      <div className="row end">
+        <button type="button" className="button" onClick={onClose}>
+          {t('app.cancel')}
+        </button>
+        <button type="button" className="button danger" onClick={() => void revoke()}>
+          {t('owner.revoke')}
+        </button>
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,96 @@
+import { useQuery } from '@tanstack/react-query'
+import { ask } from '../api/client.ts'
+import { Icon } from '../design/icon.tsx'
+import { Fault } from '../design/parts.tsx'
+import { bytes, count, moment, t, type TextKey } from '../i18n/index.ts'
+import './owner.css'
+
+const EVERY_MS = 10_000
+
+/** How the service is, now. */
+export default function SystemScreen() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['admin', 'system'],
+    refetchInterval: EVERY_MS,
+    queryFn: async ({ signal }) => (await ask('GET /api/v1/admin/system', { signal })).data,
+  })
+  return (
+    <div className="page">
+      <header>
+        <h1>{t('nav.system')}</h1>
+      </header>
+      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && (
+        <div className="notice" role="status" aria-label={t('app.loading')}>
+          <span className="spinner" />
+        </div>
+      )}
+      {data !== undefined && (
+        <div className="owner-parts">
+          <ul className="tiles">
+            <Tile label="system.domains" value={count(data.domains)} />
+            <Tile label="nav.images" value={count(data.images)} />
+            <Tile label="owner.storage" value={bytes(data.bytes)} />
+          </ul>
+          <section className="stack">
+            <h2>{t('system.health')}</h2>
+            <ul className="row">
+              <Health name={`${t('system.database')} (${data.database})`} isWell={data.ready.database} />
+              <Health name={`${t('system.blobs')} (${data.blobs})`} isWell={data.ready.blobs} />
+            </ul>
+            <dl className="facts">
+              <dt>{t('system.version')}</dt>
+              <dd className="mono">{data.version}</dd>
+              <dt>{t('system.started')}</dt>
+              <dd>{moment(data.started)}</dd>
+              <dt>{t('system.timeZone')}</dt>
+              <dd>{data.time_zone}</dd>
+            </dl>
+          </section>
+          <Figures figures={data.figures} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+function Tile({ label, value }: { label: TextKey; value: string }) {
+  return (
+    <li className="tile-figure">
+      <span className="muted">{t(label)}</span>
+      <strong className="figures">{value}</strong>
+    </li>
+  )
+}
+
+function Health({ name, isWell }: { name: string; isWell: boolean }) {
+  return (
+    <li className={isWell ? 'tag free' : 'tag danger'}>
+      <Icon name={isWell ? 'check' : 'alert'} />
+      {name}: {t(isWell ? 'system.answers' : 'system.silent')}
+    </li>
+  )
+}
+
+function Figures({ figures }: { figures: Readonly<Record<string, unknown>> }) {
+  const rows = Object.entries(figures).sort(([a], [b]) => a.localeCompare(b))
+  return (
+    <section className="stack">
+      <h2 id="figures">{t('system.figures')}</h2>
+      <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="figures">
+        <table className="plain">
+          <tbody>
+            {rows.map(([name, value]) => (
+              <tr key={name}>
+                <th scope="row" className="mono">
+                  {name.replace(/^catalejo_/, '')}
+                </th>
+                <td className="number">{count(Number(value))}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,18 @@
+import { sql } from '../database/sql.ts'
+
+export interface StorageRow {
+  readonly account_id: number
+  readonly images: number
+  readonly bytes: number
+}
+
+/** What each account of image hosting holds; shared bytes count for each that holds them. */
+export const storageByAccount = () => sql<StorageRow>`
+  SELECT images.account_id, count(*) AS images, CAST(sum(blobs.size) AS BIGINT) AS bytes
+  FROM images JOIN blobs ON blobs.hash = images.hash GROUP BY images.account_id`
+
+/** What the store holds: bytes that several accounts hold are there once. */
+export const storageInAll = () => sql<{ images: number; bytes: number }>`
+  SELECT count(*) AS images, CAST(COALESCE(sum(size), 0) AS BIGINT) AS bytes FROM blobs`
+
+export const countDomains = () => sql<{ count: number }>`SELECT count(*) AS count FROM domains`

@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database } from '../../database/database.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { storageByAccount } from '../queries.ts'
+import { accountsAnswer } from '../schemas.ts'
+import type { KeyOffice, KeyRecord } from './keys.ts'
+
+export function accountsRoute(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  database: Database,
+  office: KeyOffice,
+): void {
+  simpleEndpoint(app, shared, {
+    service: 'admin',
+    methods: ['GET'],
+    path: '/api/v1/admin/accounts',
+    parameters: {},
+    document: {
+      tag: 'admin',
+      summary: 'List the accounts with what they hold',
+      answers: { 200: accountsAnswer },
+    },
+    async handle() {
+      const [accounts, keys, storage] = await Promise.all([
+        office.accounts(),
+        office.keys(),
+        // It visits every image.
+        database.scanner.all(storageByAccount()),
+      ])
+      const held = new Map(storage.map((row) => [Number(row.account_id), row]))
+      const known = accounts.map(({ id, name, service, created_at }) => ({
+        account: name,
+        service,
+        date: Math.floor(created_at / 1_000),
+        images: Number(held.get(id)?.images ?? 0),
+        bytes: Number(held.get(id)?.bytes ?? 0),
+      }))
+      const administrators = [
+        ...new Set(keys.filter(({ service }) => service === 'admin').map(({ account }) => account)),
+      ]
+      const data = [
+        ...known,
+        ...administrators.map((account) => ({
+          account,
+          service: 'admin' as const,
+          date: null,
+          images: 0,
+          bytes: 0,
+        })),
+      ].map((one) => ({ ...one, ...usesOf(keys.filter(({ account }) => account === one.account)) }))
+      return { status: 200, count: data.length, data }
+    },
+  })
+}
+
+function usesOf(keys: readonly KeyRecord[]) {
+  const latest = Math.max(...keys.map(({ used_at }) => used_at ?? -Infinity))
+  return {
+    keys: keys.filter(({ revoked_at }) => revoked_at === null).length,
+    used: Number.isFinite(latest) ? Math.floor(latest / 1_000) : null,
+  }
+}

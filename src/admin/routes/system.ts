@@ -1,0 +1,84 @@
+import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../../core/clock.ts'
+import type { Database } from '../../database/database.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import type { Measurements } from '../../http/metrics.ts'
+import { countDomains, storageInAll } from '../queries.ts'
+import { systemAnswer } from '../schemas.ts'
+
+const PING_TIMEOUT_MS = 2_000
+const OURS = 'catalejo_'
+
+export interface SystemOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly version: string
+  readonly timeZone: string
+  readonly engine: 'sqlite' | 'postgres'
+  readonly blobs: { readonly kind: 'files' | 's3'; readonly ping: () => Promise<void> }
+  /** Of all processes that serve together. */
+  readonly measurements: () => Promise<Measurements>
+}
+
+export function systemRoute(app: FastifyInstance, shared: EndpointShared, options: SystemOptions): void {
+  const { database, clock, version, timeZone, engine, blobs, measurements } = options
+  const started = Math.floor(clock.now() / 1_000)
+  simpleEndpoint(app, shared, {
+    service: 'admin',
+    methods: ['GET'],
+    path: '/api/v1/admin/system',
+    parameters: {},
+    document: {
+      tag: 'admin',
+      summary: 'How the service is: health, what it holds, queues and caches',
+      answers: { 200: systemAnswer },
+    },
+    async handle() {
+      const [domains, images, isDatabaseReady, areBlobsReady, measured] = await Promise.all([
+        database.scanner.first(countDomains()),
+        database.scanner.first(storageInAll()),
+        answers(database.ping()),
+        answers(blobs.ping()),
+        measurements(),
+      ])
+      return {
+        status: 200,
+        version,
+        started,
+        time_zone: timeZone,
+        database: engine,
+        blobs: blobs.kind,
+        ready: { database: isDatabaseReady, blobs: areBlobsReady },
+        domains: Number(domains?.count ?? 0),
+        images: Number(images?.images ?? 0),
+        bytes: Number(images?.bytes ?? 0),
+        figures: figuresOf(measured),
+      }
+    },
+  })
+}
+
+/** Whether it does, in time. */
+async function answers(ping: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), PING_TIMEOUT_MS)
+  })
+  const asked = ping.then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer))
+}
+
+/** Gauges and counters of the service itself, each with all its labels added up. */
+function figuresOf(measured: Measurements): Record<string, number> {
+  const figures: Record<string, number> = {}
+  for (const one of measured) {
+    if (!('name' in one && 'type' in one && 'values' in one)) continue
+    if (typeof one.name !== 'string' || !one.name.startsWith(OURS) || one.type === 'histogram') continue
+    if (!Array.isArray(one.values)) continue
+    figures[one.name] = one.values.reduce((sum: number, { value }: { value: number }) => sum + value, 0)
+  }
+  return figures
+}

@@ -1,0 +1,146 @@
+import { array, constant, integer, object, string, type JsonSchema } from '../http/json-schema.ts'
+import { SERVICES } from '../http/authentication.ts'
+
+const ID = 'k7mq2x9apd'
+const DATE = 1_767_619_230
+
+const id = string({ description: 'Names the key; it is not the key', examples: [ID] })
+const account = string({ description: "The account's name", examples: ['fotos'] })
+const service = string({ enum: SERVICES, description: 'What it opens' })
+const seconds = (description: string) =>
+  integer({ description: `${description}, seconds since 1970-01-01 UTC` })
+const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'], 'null'] })
+
+export const accountsAnswer = object(
+  {
+    status: constant(200),
+    count: integer(),
+    data: array(
+      object({
+        account,
+        service,
+        date: orNull(seconds('When it was made; null for administrators')),
+        keys: integer({ description: 'Keys that open the service' }),
+        images: integer({ description: 'Images it holds' }),
+        bytes: integer({ description: 'Bytes of them' }),
+        used: orNull(seconds('Last use of any of its keys, to within some minutes')),
+      }),
+    ),
+  },
+  {
+    description: 'The accounts',
+    examples: [
+      {
+        status: 200,
+        count: 1,
+        data: [
+          {
+            account: 'fotos',
+            service: 'imagestore',
+            date: DATE,
+            keys: 1,
+            images: 12,
+            bytes: 3_456_789,
+            used: DATE,
+          },
+        ],
+      },
+    ],
+  },
+)
+
+export const keysAnswer = object(
+  {
+    status: constant(200),
+    count: integer(),
+    data: array(
+      object({
+        id,
+        account,
+        service,
+        date: seconds('When it was made'),
+        used: orNull(seconds('Last use, to within some minutes')),
+        revoked: orNull(seconds('When it was revoked')),
+      }),
+    ),
+  },
+  {
+    description: 'The keys, without what is secret',
+    examples: [
+      {
+        status: 200,
+        count: 1,
+        data: [{ id: ID, account: 'fotos', service: 'imagestore', date: DATE, used: DATE, revoked: null }],
+      },
+    ],
+  },
+)
+
+export const createAnswer = object(
+  {
+    status: constant(200),
+    id,
+    key: string({ description: 'The key: it is shown this once' }),
+    account,
+    service,
+  },
+  {
+    description: 'The new key',
+    examples: [
+      {
+        status: 200,
+        id: ID,
+        key: 'nq5c8v2m7wz4hk9xj3tbd6fg2ry8pae4',
+        account: 'fotos',
+        service: 'imagestore',
+      },
+    ],
+  },
+)
+
+export const revokeAnswer = object(
+  { status: constant(200), id },
+  { description: 'It opens nothing any more', examples: [{ status: 200, id: ID }] },
+)
+
+export const systemAnswer = object(
+  {
+    status: constant(200),
+    version: string({ examples: ['0.1.0'] }),
+    started: seconds('When the process that answered was started'),
+    time_zone: string({ examples: ['America/Santiago'] }),
+    database: string({ enum: ['sqlite', 'postgres'] }),
+    blobs: string({ enum: ['files', 's3'] }),
+    ready: object({ database: { type: 'boolean' }, blobs: { type: 'boolean' } }),
+    domains: integer({ description: 'Records, those that are discarded included' }),
+    images: integer({ description: 'Images in the store; the same bytes count once' }),
+    bytes: integer({ description: 'Bytes of them' }),
+    figures: object(
+      {},
+      {
+        description:
+          "The service's own gauges and counters by their names in /metrics, of all processes on this machine",
+        additionalProperties: { type: 'number' },
+        examples: [{ catalejo_database_waiting_writes: 0 }],
+      },
+    ),
+  },
+  {
+    description: 'How the service is',
+    examples: [
+      {
+        status: 200,
+        version: '0.1.0',
+        started: DATE,
+        time_zone: 'America/Santiago',
+        database: 'sqlite',
+        blobs: 'files',
+        ready: { database: true, blobs: true },
+        domains: 703_000,
+        images: 12,
+        bytes: 3_456_789,
+        figures: { catalejo_database_waiting_writes: 0 },
+      },
+    ],
+  },
+)

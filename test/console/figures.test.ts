@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { record, stored, update } from '../support/domains.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+
+// The series end today, which is today by the service's clock.
+const clock = new ManualClock('2026-01-05T13:20:30Z')
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService({ clock }), startBrowser()])
+  await stored(service, [
+    record('ñandu', { date_reg: '2026-01-04 09:00:00' }),
+    record('ñandú', { date_reg: '2026-01-04 10:00:00', agent: 'Mirones' }),
+    record('catalejo', { date_reg: '2026-01-05 10:00:00' }),
+    record('libre', { date_reg: '2026-01-05 10:00:00', status: 0 }),
+  ])
+  clock.advance(60_000)
+  await update(service, [{ domain: 'catalejo', revision: 1 }])
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
+
+test('plots tell their values by arrow keys and as tables, and follow the filters', async () => {
+  const { page, context, complaints, foreign } = await open('cifras')
+  const days = page.getByRole('region', { name: 'Inscripciones y eliminaciones por día' })
+  await days.locator('.plot-values').getByText('5 de enero de 2026').waitFor()
+  await days.getByText('1 inscritos').waitFor()
+  await days.getByRole('img').focus()
+  await page.keyboard.press('ArrowLeft')
+  await days.getByText('2 inscritos').waitFor()
+  await days.getByText('Ver como tabla').click()
+  assert.equal(
+    await days.getByRole('row').filter({ hasText: '4 de enero de 2026' }).textContent(),
+    '4 de enero de 202620',
+  )
+  assert.ok(await days.locator('canvas').isVisible())
+
+  await page.getByRole('searchbox').fill('ñandú')
+  const agents = page.getByRole('region', { name: 'Por agente' })
+  await agents.getByRole('link', { name: 'Mirones' }).waitFor()
+  await agents.getByRole('link', { name: 'grupo' }).waitFor({ state: 'detached' })
+  await page
+    .getByRole('region', { name: 'Último envío de cada cuenta' })
+    .getByText('2026-01-05 10:20:30')
+    .waitFor()
+  assert.deepEqual([complaints, foreign], [[], []])
+  await context.close()
+})
+
+test('at home: figures that lead to their lists, and what is new', async () => {
+  const { page, context, complaints } = await open('')
+  const newest = page.getByRole('region', { name: 'Últimos inscritos' })
+  await newest.getByRole('link', { name: 'catalejo.cl' }).waitFor()
+  await page
+    .getByRole('region', { name: 'Últimos eliminados' })
+    .getByRole('link', { name: 'libre.cl' })
+    .waitFor()
+  await page.getByRole('link', { name: /^Revisión\s*1$/ }).click()
+  await page.waitForURL(/dominios\?rev=/)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('details: what resembles the name', async () => {
+  const { page, context, complaints } = await open('dominios?ficha=catalejo')
+  const sheet = page.getByRole('complementary', { name: 'Ficha de catalejo.cl' })
+  await sheet.getByText('Ningún nombre registrado se le parece.').waitFor()
+  await page.goto(`${service.url}/console/dominios?ficha=${encodeURIComponent('ñandú')}`)
+  await page.getByRole('complementary').getByRole('link', { name: 'ñandu.cl' }).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('what others do shows where it stands, and new names are announced', async () => {
+  const { page, context, complaints } = await open('dominios')
+  const row = (name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
+  await row('libre').waitFor()
+  await page.getByText('En vivo').waitFor()
+  await update(service, [{ domain: 'libre', revision: 1 }])
+  await row('libre').getByText('Revisión').waitFor()
+  await stored(service, [record('nuevo', { date_reg: '2026-01-05 12:00:00' })])
+  await page.getByRole('button', { name: '1 cambio nuevo' }).waitFor()
+  assert.equal(await row('nuevo').count(), 0)
+  await page.getByRole('button', { name: '1 cambio nuevo' }).click()
+  await row('nuevo').waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
