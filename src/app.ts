@@ -8,7 +8,14 @@ import { share } from './core/queue.ts'
 import { sweepChanges } from './database/changes/sweep.ts'
 import { Leases, type LeasedWork } from './database/leases.ts'
 import { copyState, setCopyState } from './database/moves.ts'
-import { BATCH_BODY_BYTES, domainwatchRoutes, hasExpired, purgeExpired, Events } from './domainwatch/index.ts'
+import {
+  BATCH_BODY_BYTES,
+  domainwatchRoutes,
+  hasExpired,
+  openFollowing,
+  purgeExpired,
+  type Following,
+} from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
 import { exchangeFailures, hasOverFailures, sweepFailures } from './http/failed-keys-exchange.ts'
 import { FailedKeys } from './http/failed-keys.ts'
@@ -49,10 +56,11 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
   await takeOver(context)
   const images = openImagestore(context)
   let baseUrl = config.baseUrl
-  const server = await createRoutes(context, images, () => baseUrl)
+  const following = follow(context)
+  const server = await createRoutes(context, images, following, () => baseUrl)
   await server.listen({ host: config.host, port: config.port })
   baseUrl ||= defaultBaseUrl(config.host, server)
-  const stopChores = startChores(chores(context, images), (name, error) =>
+  const stopChores = startChores(chores(context, images, following), (name, error) =>
     context.log.error({ err: error, chore: name }, 'a chore failed'),
   )
 
@@ -87,6 +95,7 @@ async function takeOver(context: Context): Promise<void> {
 export async function createRoutes(
   context: Context,
   images: Imagestore,
+  following: Following,
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
   const { accounts, clock, config, database, log, metrics, resolver, tasks } = context
@@ -105,7 +114,6 @@ export async function createRoutes(
     bodies: new BodyBudget(bodyMemory(config)),
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
-  const events = openEvents(context)
   await server.register(
     async (app) => {
       consoleRoutes(app, { prefix, timeZone: config.timeZone })
@@ -117,7 +125,7 @@ export async function createRoutes(
         timeZone: config.timeZone,
         baseUrl,
         nameServers: (name) => resolver.nameServers(name),
-        events,
+        following,
       })
       imagestoreRoutes(app, shared, images, { database, tasks, baseUrl, maxBytes: config.maxImageBytes })
     },
@@ -126,17 +134,22 @@ export async function createRoutes(
   return server
 }
 
-function openEvents(context: Context): Events {
-  const { accounts, config, database, log, metrics } = context
-  const events = new Events({
+/** What follows the changes of domains. */
+export function follow(context: Context): Following {
+  const { accounts, clock, config, database, log, metrics } = context
+  const following = openFollowing({
     database,
+    clock,
     nameOf: accounts.nameOf,
     maxStreams: share(config.eventStreams, config.workers),
-    failed: (error) => log.warn({ err: error }, 'changes could not be read'),
+    webhookNetworks: config.webhookNetworks,
+    userAgent: `Catalejo/${VERSION}`,
+    failed: (what, error) => log.warn({ err: error }, what),
   })
-  metrics.gauge('catalejo_event_streams', 'Event streams that are open', () => events.streams.count)
-  context.onClose(async () => events.pages.close())
-  return events
+  const { pages, streams } = following.events
+  metrics.gauge('catalejo_event_streams', 'Event streams that are open', () => streams.count)
+  context.onClose(async () => pages.close())
+  return following
 }
 
 /** Each process has its share, and can receive the largest body there may be. */
@@ -145,9 +158,16 @@ function bodyMemory({ workers, maxImageBytes }: Config): number {
 }
 
 /** What each process does for itself, and what one of all processes and nodes does for all. */
-function chores(context: Context, images: Imagestore): Chore[] {
+function chores(context: Context, images: Imagestore, { watches }: Following): Chore[] {
   const { clock, database, log, staging } = context
   const leases = new Leases(database)
+  // For as long as this process has the lease.
+  const telling: LeasedWork = {
+    name: 'delivery of watches',
+    everyMs: 0,
+    pending: () => watches.tellers.hasWatches(),
+    run: (signal) => watches.tellers.run(signal),
+  }
   return [
     {
       name: 'sweep of staged files',
@@ -160,7 +180,7 @@ function chores(context: Context, images: Imagestore): Chore[] {
     },
     // On every machine: each has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
-    ...sharedWork(context, images).map((work) => ({
+    ...[...sharedWork(context, images), telling].map((work) => ({
       name: work.name,
       everyMs: LOOK_MS,
       run: (stop: AbortSignal) => leases.run(work, stop),

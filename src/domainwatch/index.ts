@@ -5,7 +5,7 @@ import type { Database } from '../database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import { DomainBatches } from './batches.ts'
 import { DomainLists } from './list.ts'
-import type { Events } from './events/index.ts'
+import type { Following } from './following.ts'
 import { addRoute } from './routes/add.ts'
 import { bulkDnsRoute, dnsRoute, type NameServers } from './routes/dns.ts'
 import { eventsRoute } from './routes/events.ts'
@@ -13,13 +13,15 @@ import { exportRoute } from './routes/export.ts'
 import { listRoute } from './routes/list.ts'
 import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
+import { watchFeedRoute } from './routes/watch-feed.ts'
+import { watchesRoutes } from './routes/watches.ts'
 import { updateRoute } from './routes/update.ts'
 import { databaseNames } from './similar/database-names.ts'
 import { LookalikeSearch } from './similar/lookalikes.ts'
 import { Statistics } from './stats/statistics.ts'
 
-export { Events } from './events/index.ts'
 export { EXPORT_FORMATS, exportText } from './export.ts'
+export { openFollowing, type Following } from './following.ts'
 export { IMPORT_FORMATS } from './import/format.ts'
 export { importLines, type ImportCounts, type ImportOutcome } from './import/importer.ts'
 export { readLines } from './import/lines.ts'
@@ -35,7 +37,7 @@ export interface DomainwatchOptions {
   readonly timeZone: string
   readonly baseUrl: () => string
   readonly nameServers: NameServers
-  readonly events: Events
+  readonly following: Following
 }
 
 /** The domain-tracking API. */
@@ -44,7 +46,7 @@ export function domainwatchRoutes(
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
-  const { database, tasks, clock, timeZone, baseUrl, nameServers, events } = options
+  const { database, tasks, clock, timeZone, baseUrl, nameServers, following } = options
   const batches = new DomainBatches(database, tasks, clock, timeZone)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
@@ -55,5 +57,7 @@ export function domainwatchRoutes(
   statsRoute(app, shared, new Statistics(database, clock, timeZone))
   dnsRoute(app, shared, nameServers)
   bulkDnsRoute(app, shared, nameServers)
-  eventsRoute(app, shared, events)
+  eventsRoute(app, shared, following.events)
+  watchesRoutes(app, shared, following, baseUrl)
+  watchFeedRoute(app, following.watches)
 }

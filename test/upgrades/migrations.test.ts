@@ -11,6 +11,7 @@ const HASHES = [
   { sqlite: '8ce6930464d64631', postgres: 'a417238635dcab25' },
   { sqlite: '86c080ecf251e855', postgres: '4bc51a418a67d0ed' },
   { sqlite: '8d17c5d3cfa3878e', postgres: 'f5a3020ea9934fbb' },
+  { sqlite: 'c13675bbcbe34cee', postgres: '374ed34ea1cb0462' },
 ]
 
 test('no released migration has changed', () => {

@@ -4,6 +4,7 @@ import { coordination } from './003-coordination.ts'
 import { instance } from './004-instance.ts'
 import { moves } from './005-moves.ts'
 import { feeds } from './011-feeds.ts'
+import { watches } from './007-watches.ts'
 
 /** One step of the schema. Its place in the list is its version; a released step never changes. */
 export interface Migration {
@@ -12,7 +13,15 @@ export interface Migration {
   readonly postgres: string
 }
 
-export const migrations: readonly Migration[] = [initial, changes, coordination, instance, moves, feeds]
+export const migrations: readonly Migration[] = [
+  initial,
+  changes,
+  coordination,
+  instance,
+  moves,
+  feeds,
+  watches,
+]
 
 /** The version of the schema that this program works with. */
 export const SCHEMA = migrations.length
