@@ -65,6 +65,27 @@ suite('watches', () => {
     await remove(id)
   })
 
+  test('it may look for names that resemble one, beside all other filters', async () => {
+    using receiver = await WebhookReceiver.start()
+    const { id } = await watch(service, { similar: 'MiBanco.cl', status: '1', url: receiver.url })
+    const near = ['m1banco', 'mi-banco', 'mibancochile', 'mibamco']
+    const far = ['mibanco', 'panaderia', 'zzz']
+    await stored(
+      service,
+      [...near, ...far].map((name) => record(name)),
+    )
+    await stored(service, [record('mibanc0', { status: 0 })])
+    await stored(service, [record('mibanko')])
+    while (receiver.received.flatMap(changesIn).length < 5) await receiver.until(receiver.received.length + 1)
+    assert.deepEqual(
+      new Set(receiver.received.flatMap(changesIn)),
+      new Set([...near, 'mibanko'].map((name) => `added ${name}`)),
+    )
+    const [shown] = await watchesOf(service)
+    assert.deepEqual(shown?.['filters'], { status: '1', similar: 'mibanco' })
+    await remove(id)
+  })
+
   test('many changes come in few deliveries, each of at most 50', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { starts: 'lote', url: receiver.url })
@@ -254,6 +275,7 @@ suite('watches', () => {
       [{ ...good, url: 'http://[fd00:ec2::254]/' }, priv],
       [{ ...good, changes: 'some' }, 'El parámetro changes debe ser new o all'],
       [{ ...good, length: '99' }, 'El parámetro length debe ser un entero entre 1 y 63'],
+      [{ ...good, similar: 'a b' }, 'El parámetro similar debe ser un nombre de dominio .cl'],
       [{ ...good, agent: '' }, 'El parámetro agent necesita el parámetro search'],
     ] as const) {
       assert.deepEqual((await createWatch(service, fields)).body, { status: 400, msg })

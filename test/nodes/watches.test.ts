@@ -1,16 +1,25 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from '../../src/database/sql.ts'
 import { record, stored } from '../support/domains.ts'
 import { startNode } from '../support/node-process.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { watch, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
+import { openAt } from './open.ts'
 
 const FLAGS = { 'webhook-networks': '127.0.0.0/8' }
 
 const namesIn = ({ body }: Received) =>
   Object(body.data).changes.map((change: { record: { name: string } }) => change.record.name)
+
+/** That it runs out by itself, after 15 s, is another test's matter. */
+async function endLease(folder: string, databaseUrl: string): Promise<void> {
+  const database = await openAt(databaseUrl === '' ? folder : databaseUrl)
+  await database.transaction((tx) => tx.run(sql`UPDATE leases SET expires_at = 0`))
+  await database.close()
+}
 
 suite('watches on several nodes', () => {
   test('each change is told once, wherever it was made, and whoever stops', async () => {
@@ -30,7 +39,8 @@ suite('watches on several nodes', () => {
         if (i === 20) await nodes[0]?.stop()
         await stored(i >= 20 && i % 3 === 1 ? one : service, [record(`nodo${i}`)])
       }
-      while (receiver.received.flatMap(namesIn).length < 30) await receiver.until(receiver.received.length + 1)
+      while (receiver.received.flatMap(namesIn).length < 30)
+        await receiver.until(receiver.received.length + 1)
       await pause(500)
       assert.deepEqual(receiver.received.flatMap(namesIn), names)
       assert.equal(new Set(receiver.received.map(({ id }) => id)).size, receiver.received.length)
@@ -57,6 +67,7 @@ suite('watches on several nodes', () => {
       await receiver.until(1)
       await stored(there(), [record('corte2')])
       await node.kill()
+      await endLease(one.data, databaseUrl)
       receiver.answer = (response) => void response.writeHead(200).end()
       node = await startNode({ flags })
       await receiver.until(3)
@@ -65,12 +76,6 @@ suite('watches on several nodes', () => {
       assert.notEqual(next?.id, first?.id)
       assert.deepEqual(receiver.received.map(namesIn), [['corte1'], ['corte1'], ['corte2']])
       await watchUntil(there(), id, ({ pending }) => pending === 0)
-      // A stop in good order repeats nothing.
-      await node.stop()
-      node = await startNode({ flags })
-      await stored(there(), [record('corte3')])
-      await receiver.until(4)
-      assert.deepEqual(receiver.received.map(namesIn).slice(3), [['corte3']])
     } finally {
       await node.kill()
     }

@@ -18,13 +18,20 @@ export async function watch(service: Target, fields: Fields, key = service.domai
   return { id: String(id), secret: String(secret), atom: String(atom) }
 }
 
-export async function watchesOf(service: Target, key = service.domainKey): Promise<Record<string, unknown>[]> {
+export async function watchesOf(
+  service: Target,
+  key = service.domainKey,
+): Promise<Record<string, unknown>[]> {
   const { body } = await call(service, WATCHES, { query: { api: key } })
   return Object(body).data
 }
 
 /** What is shown of a watch once it is as wanted. */
-export async function watchUntil(service: Target, id: string, isSo: (shown: Record<string, unknown>) => boolean) {
+export async function watchUntil(
+  service: Target,
+  id: string,
+  isSo: (shown: Record<string, unknown>) => boolean,
+) {
   const limit = performance.now() + 20_000
   for (;;) {
     const shown = (await watchesOf(service)).find((one) => one['id'] === id)

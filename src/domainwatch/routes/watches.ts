@@ -7,7 +7,7 @@ import { choice, flag, text, type Parameter } from '../../http/parameters.ts'
 import { listRequest } from '../filters.ts'
 import type { Following } from '../following.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../watch-schemas.ts'
-import { CHANGES, eventFilters, toSave } from '../watches/watched.ts'
+import { CHANGES, toSave, watchFilters } from '../watches/watched.ts'
 import { readTarget } from '../watches/webhook/target.ts'
 
 const PATH = '/api/v1/domainwatch/watches'
@@ -15,7 +15,7 @@ const NO_WATCH = 'La vigilancia no existe'
 const MAX_NAME = 100
 
 const parameters = {
-  ...eventFilters,
+  ...watchFilters,
   name: { ...name(), required: true, example: 'Nombres cortos' },
   changes: choice('What comes to match, or all that happens to what matches', CHANGES),
   url: text('Where webhooks are sent', 2_048),
