@@ -30,22 +30,24 @@ export class WebhookReceiver {
   }
 
   static async start(): Promise<WebhookReceiver> {
-    const server = createServer(async (request, response) => {
-      let text = ''
-      for await (const chunk of request) text += String(chunk)
+    const server = createServer((request, response) => {
       assert.equal(request.method, 'POST')
       assert.equal(request.headers['content-type'], 'application/json')
       const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = request.headers
-      const received = {
-        id: String(id),
-        timestamp: Number(at),
-        signature: String(signature),
-        text,
-        body: JSON.parse(text),
-      }
-      receiver.received.push(received)
-      receiver.answer(response, received)
-      for (const wake of receiver.#waiting.splice(0)) wake()
+      let text = ''
+      request.on('data', (chunk) => (text += String(chunk)))
+      request.on('end', () => {
+        const received = {
+          id: String(id),
+          timestamp: Number(at),
+          signature: String(signature),
+          text,
+          body: JSON.parse(text),
+        }
+        receiver.received.push(received)
+        receiver.answer(response, received)
+        for (const wake of receiver.#waiting.splice(0)) wake()
+      })
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()

@@ -16,7 +16,7 @@ import type { Outcome, Send } from './webhook/send.ts'
 import { newSecret, newWebhookId } from './webhook/sign.ts'
 
 /** Watches of an account. */
-export const MAX_WATCHES = 50
+const MAX_WATCHES = 50
 /** Tests under way, and in line, in this process. */
 const MAX_TESTS = 8
 const MAX_WAITING_TESTS = 32

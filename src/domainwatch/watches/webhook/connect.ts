@@ -14,7 +14,7 @@ export class Forbidden extends Error {}
 export type Resolve = (host: string) => Promise<readonly string[]>
 
 /** Asks the DNS without the system's threads, which also read files: receivers whose DNS hangs must not take them. */
-export const resolveHost: Resolve = async (host) => {
+const resolveHost: Resolve = async (host) => {
   const resolver = new Resolver({ timeout: 3_000, tries: 2 })
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
