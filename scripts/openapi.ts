@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { createRoutes } from '../src/app.ts'
+import { createRoutes, follow } from '../src/app.ts'
 import { readConfig } from '../src/config/config.ts'
 import { createContext } from '../src/context.ts'
 import { openImagestore } from '../src/imagestore/index.ts'
@@ -22,7 +22,7 @@ async function describeRoutes(): Promise<string> {
   if (!settings.ok) throw new Error(settings.faults.join('\n'))
   const context = await createContext(settings.config, { log: pino({ level: 'silent' }) })
   try {
-    const server = await createRoutes(context, openImagestore(context), () => '')
+    const server = await createRoutes(context, openImagestore(context), follow(context), () => '')
     await server.ready()
     const document = JSON.stringify(server.swagger(), undefined, 2)
     await server.close()

@@ -14,11 +14,12 @@ import {
   BATCH_BODY_BYTES,
   createSightings,
   domainwatchRoutes,
-  Events,
   hasExpired,
   hasOldHistory,
+  openFollowing,
   purgeExpired,
   sweepHistory,
+  type Following,
 } from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
 import { exchangeFailures, hasOverFailures, sweepFailures } from './http/failed-keys-exchange.ts'
@@ -62,14 +63,15 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
   await takeOver(context)
   const images = openImagestore(context)
   let baseUrl = config.baseUrl
-  const server = await createRoutes(context, images, () => baseUrl)
+  const following = follow(context)
+  const server = await createRoutes(context, images, following, () => baseUrl)
   await server.listen({ host: config.host, port: config.port })
   baseUrl ||= defaultBaseUrl(config.host, server)
   // Who searches before that waits for it.
   images.similar
     .warm()
     .catch((error: unknown) => context.log.warn({ err: error }, 'hashes of images could not be read ahead'))
-  const stopChores = startChores(chores(context, images), (name, error) =>
+  const stopChores = startChores(chores(context, images, following), (name, error) =>
     context.log.error({ err: error, chore: name }, 'a chore failed'),
   )
 
@@ -107,6 +109,7 @@ async function takeOver(context: Context): Promise<void> {
 export async function createRoutes(
   context: Context,
   images: Imagestore,
+  following: Following,
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
   const { accounts, clock, config, database, log, metrics, resolver, tasks } = context
@@ -134,7 +137,6 @@ export async function createRoutes(
     bodies: new BodyBudget(bodyMemory(config)),
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
-  const events = openEvents(context)
   await server.register(
     async (app) => {
       consoleRoutes(app, { prefix, timeZone: config.timeZone })
@@ -146,7 +148,7 @@ export async function createRoutes(
         timeZone: config.timeZone,
         baseUrl,
         nameServers: (name) => resolver.nameServers(name),
-        events,
+        following,
         sightings,
         bulkInFlight: share(Math.ceil(config.dnsInFlight / 2), config.workers),
         searchMemory: config.searchMemory * MIB,
@@ -184,17 +186,22 @@ export async function createRoutes(
   return server
 }
 
-function openEvents(context: Context): Events {
-  const { accounts, config, database, log, metrics } = context
-  const events = new Events({
+/** What follows the changes of domains. */
+export function follow(context: Context): Following {
+  const { accounts, clock, config, database, log, metrics } = context
+  const following = openFollowing({
     database,
+    clock,
     nameOf: accounts.nameOf,
     maxStreams: share(config.eventStreams, config.workers),
-    failed: (error) => log.warn({ err: error }, 'changes could not be read'),
+    webhookNetworks: config.webhookNetworks,
+    userAgent: `Catalejo/${VERSION}`,
+    failed: (what, error) => log.warn({ err: error }, what),
   })
-  metrics.gauge('catalejo_event_streams', 'Event streams that are open', () => events.streams.count)
-  context.onClose(async () => events.pages.close())
-  return events
+  const { pages, streams } = following.events
+  metrics.gauge('catalejo_event_streams', 'Event streams that are open', () => streams.count)
+  context.onClose(async () => pages.close())
+  return following
 }
 
 /** Each process has its share, and can receive the largest body there may be. */
@@ -203,9 +210,16 @@ function bodyMemory({ workers, maxImageBytes }: Config): number {
 }
 
 /** What each process does for itself, and what one of all processes and nodes does for all. */
-function chores(context: Context, images: Imagestore): Chore[] {
+function chores(context: Context, images: Imagestore, { watches }: Following): Chore[] {
   const { accounts, clock, database, log, staging } = context
   const leases = new Leases(database)
+  // For as long as this process has the lease.
+  const telling: LeasedWork = {
+    name: 'delivery of watches',
+    everyMs: 0,
+    pending: () => watches.tellers.hasWatches(),
+    run: (signal) => watches.tellers.run(signal),
+  }
   return [
     {
       name: 'sweep of staged files',
@@ -221,7 +235,7 @@ function chores(context: Context, images: Imagestore): Chore[] {
     { name: 'writing of uses of keys', everyMs: MINUTE, run: () => accounts.writeUses() },
     // On every machine: each has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
-    ...sharedWork(context, images).map((work) => ({
+    ...[...sharedWork(context, images), telling].map((work) => ({
       name: work.name,
       everyMs: LOOK_MS,
       run: (stop: AbortSignal) => leases.run(work, stop),

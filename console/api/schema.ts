@@ -44,6 +44,24 @@ export interface Operations {
     query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; last_event_id?: string; format?: "sse" | "atom"; limit?: number }
     answer: unknown
   }
+  'POST /api/v1/domainwatch/watches': {
+    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string }
+    body: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string }
+    answer: { status: 200; id: string; secret: string | null; atom: string | null }
+  }
+  'GET /api/v1/domainwatch/watches': {
+    query: {  }
+    answer: { status: 200; count: number; data: ({ id: string; name: string; filters: Record<string, string>; changes: "new" | "all"; created: string; url: string | null; atom: number; state: "active" | "dead"; pending: number; attempts: number; next_attempt: string | null; last_delivery: string | null; last_error: string | null; last_error_at: string | null })[] }
+  }
+  'DELETE /api/v1/domainwatch/watches': {
+    query: { id?: string }
+    answer: { status: 200; id: string }
+  }
+  'POST /api/v1/domainwatch/watches/test': {
+    query: { id?: string }
+    body: { id?: string }
+    answer: { status: 200; id: string; delivered: number; code: number | null; error: string | null }
+  }
   'POST /api/v1/imagestore/upload': {
     query: {  }
     body: { image: string; info: { name: string; mime: string; ip: string; expires?: number } | string }

@@ -103,6 +103,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     derivativeCache: read(settings.derivativeCache),
     sharedDerivatives: read(settings.sharedDerivatives),
     eventStreams: read(settings.eventStreams),
+    webhookNetworks: read(settings.webhookNetworks),
     failedKeys: read(settings.failedKeys),
   }
   const warnings = unknownNames(environment)

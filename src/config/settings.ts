@@ -159,6 +159,12 @@ export const settings = {
     integer(0, 1),
   ),
   eventStreams: setting('event-streams', 'event streams open at a time', 1_000, integer(1, 100_000)),
+  webhookNetworks: setting(
+    'webhook-networks',
+    'private networks that webhooks may be sent to, such as 10.0.0.0/8',
+    [],
+    listOf(network),
+  ),
   failedKeys: setting('failed-keys', 'wrong keys one address may send a minute', 300, integer(1, 1_000_000)),
 } satisfies Record<string, Setting<unknown>>
 

@@ -9,7 +9,7 @@ import { DomainBatches } from './batches.ts'
 import { Sightings } from './history/sightings.ts'
 import { storeSightings } from './history/store-sightings.ts'
 import { DomainLists } from './list.ts'
-import type { Events } from './events/index.ts'
+import type { Following } from './following.ts'
 import { addRoute } from './routes/add.ts'
 import { bulkDnsRoute, dnsRoute, type NameServers } from './routes/dns.ts'
 import { eventsRoute } from './routes/events.ts'
@@ -18,14 +18,16 @@ import { historyRoute } from './routes/history.ts'
 import { listRoute } from './routes/list.ts'
 import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
+import { watchFeedRoute } from './routes/watch-feed.ts'
+import { watchesRoutes } from './routes/watches.ts'
 import { updateRoute } from './routes/update.ts'
 import { LookalikeSearch } from './similar/lookalikes.ts'
 import { allNames } from './similar/names.ts'
 import { Statistics } from './stats/statistics.ts'
 import { Catalogue, type CatalogueStats } from './search/catalogue.ts'
 
-export { Events } from './events/index.ts'
 export { EXPORT_FORMATS, exportText } from './export.ts'
+export { openFollowing, type Following } from './following.ts'
 export { IMPORT_FORMATS } from './import/format.ts'
 export { hasOldHistory, sweepHistory } from './history/sweep.ts'
 export { importLines, type ImportCounts, type ImportOutcome } from './import/importer.ts'
@@ -42,7 +44,7 @@ export interface DomainwatchOptions {
   readonly timeZone: string
   readonly baseUrl: () => string
   readonly nameServers: NameServers
-  readonly events: Events
+  readonly following: Following
   /** Where answers of `nameServers` are remembered. */
   readonly sightings: Sightings
   /** Questions that calls with many names may have under way together; the rest is for calls with one. */
@@ -68,7 +70,8 @@ export function domainwatchRoutes(
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
-  const { database, tasks, clock, timeZone, baseUrl, nameServers, bulkInFlight, events, sightings } = options
+  const { database, tasks, clock, timeZone, baseUrl, nameServers, bulkInFlight, following, sightings } =
+    options
   const catalogue = catalogueFor(app, options)
   const batches = new DomainBatches(database, tasks, clock, timeZone, catalogue)
   addRoute(app, shared, batches)
@@ -85,7 +88,9 @@ export function domainwatchRoutes(
     return answer
   }
   dnsRoute(app, shared, watched)
-  eventsRoute(app, shared, events)
+  eventsRoute(app, shared, following.events)
+  watchesRoutes(app, shared, following, baseUrl)
+  watchFeedRoute(app, following.watches)
   bulkDnsRoute(app, shared, watched, bulkInFlight)
 }
 

@@ -11,6 +11,7 @@ const HASHES = [
   { sqlite: '8ce6930464d64631', postgres: 'a417238635dcab25' },
   { sqlite: '86c080ecf251e855', postgres: '4bc51a418a67d0ed' },
   { sqlite: '5c13813cc55465bd', postgres: '3449b48e94df6565' },
+  { sqlite: 'c13675bbcbe34cee', postgres: '374ed34ea1cb0462' },
   { sqlite: 'c3765321de829fcf', postgres: 'dd0253f3dfc3f518' },
   { sqlite: 'b9febed22f2bbeac', postgres: '47f0320e003a9494' },
   { sqlite: '2fd5f848057c9b06', postgres: 'c575e0e3fc3aca0c' },

@@ -4,6 +4,7 @@ import { coordination } from './003-coordination.ts'
 import { instance } from './004-instance.ts'
 import { moves } from './005-moves.ts'
 import { history } from './006-history.ts'
+import { watches } from './007-watches.ts'
 import { images } from './008-images.ts'
 import { delivery } from './009-delivery.ts'
 import { administrators } from './010-administrators.ts'
@@ -23,6 +24,7 @@ export const migrations: readonly Migration[] = [
   instance,
   moves,
   history,
+  watches,
   images,
   delivery,
   administrators,

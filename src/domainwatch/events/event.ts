@@ -69,6 +69,11 @@ export function touches(filters: Filters, { before, after }: DomainEvent): boole
   return isIn(filters, after) || isIn(filters, before)
 }
 
+/** Whether an event brings a record into a list with these filters. */
+export function enters(filters: Filters, { before, after }: DomainEvent): boolean {
+  return isIn(filters, after) && !isIn(filters, before)
+}
+
 /** Whenever it is read, what is discarded was in lists at the time of the change. */
 function isIn(filters: Filters, record: ChangedRecord | null): boolean {
   return record !== null && matches(filters, record, record.discarded_at ?? 0)

@@ -1,23 +1,17 @@
-import { hash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Refusal } from '../../core/errors.ts'
 import { partsOf, type Cursor } from '../../database/changes/change.ts'
-import { matches } from '../../http/conditional.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice, integer, text } from '../../http/parameters.ts'
-import { ATOM_TYPE } from '../events/atom.ts'
 import type { Events } from '../events/index.ts'
-import { filterParameters, listRequest } from '../filters.ts'
+import { sendFeed } from '../events/send-feed.ts'
+import { listRequest } from '../filters.ts'
 import { eventsAnswer } from '../schemas.ts'
+import { eventFilters } from '../watches/watched.ts'
 
 const MAX_ENTRIES = 200
 const DEFAULT_ENTRIES = 50
-
-const { last_register: _registered, last_deleted: _deleted, sort: _sort, ...recordFilters } = filterParameters
-
-/** The filters that look at a record by itself. */
-const eventFilters = recordFilters
 
 const parameters = {
   ...eventFilters,
@@ -83,14 +77,4 @@ function lastEventId(request: FastifyRequest, parameter: string | undefined): Cu
 
 function isCursor(text: string): text is Cursor {
   return partsOf(text) !== undefined
-}
-
-/** A feed, unless the reader has it already. */
-function sendFeed(request: FastifyRequest, reply: FastifyReply, feed: string): string | null {
-  const etag = `"${hash('sha256', feed, 'base64url').slice(0, 27)}"`
-  reply.headers({ etag, 'cache-control': 'private, no-cache', 'content-type': ATOM_TYPE })
-  if (!matches(request.headers['if-none-match'], etag)) return feed
-  reply.code(304)
-  // The framework wants a text for HEAD, and says of any text how long it is.
-  return request.method === 'HEAD' ? '' : null
 }

@@ -1,0 +1,14 @@
+import { hash } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { matches } from '../../http/conditional.ts'
+import { ATOM_TYPE } from './atom.ts'
+
+/** A feed, unless the reader has it already. */
+export function sendFeed(request: FastifyRequest, reply: FastifyReply, feed: string): string | null {
+  const etag = `"${hash('sha256', feed, 'base64url').slice(0, 27)}"`
+  reply.headers({ etag, 'cache-control': 'private, no-cache', 'content-type': ATOM_TYPE })
+  if (!matches(request.headers['if-none-match'], etag)) return feed
+  reply.code(304)
+  // The framework wants a text for HEAD, and says of any text how long it is.
+  return request.method === 'HEAD' ? '' : null
+}

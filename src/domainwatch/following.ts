@@ -1,0 +1,40 @@
+import type { Clock } from '../core/clock.ts'
+import type { Database } from '../database/database.ts'
+import type { AccountName } from './events/event.ts'
+import { Events } from './events/index.ts'
+import { Watches } from './watches/index.ts'
+import { connectable, type MayConnect } from './watches/webhook/addresses.ts'
+import { sender } from './watches/webhook/send.ts'
+
+export interface FollowingOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly nameOf: AccountName
+  /** Event streams that this process serves at a time. */
+  readonly maxStreams: number
+  /** Private networks that webhooks may be sent to. */
+  readonly webhookNetworks: readonly string[]
+  readonly userAgent: string
+  readonly failed: (what: string, error: unknown) => void
+}
+
+/** What follows the changes of records: those who read events, and watches. */
+export interface Following {
+  readonly events: Events
+  readonly watches: Watches
+  readonly mayConnect: MayConnect
+}
+
+export function openFollowing(options: FollowingOptions): Following {
+  const { clock, database, failed, userAgent } = options
+  const mayConnect = connectable(options.webhookNetworks)
+  const events = new Events({ ...options, failed: (error) => failed('changes could not be read', error) })
+  const watches = new Watches({
+    database,
+    clock,
+    pages: events.pages,
+    send: sender({ mayConnect, userAgent, clock }),
+    failed: (error) => failed('a watch could not tell of what is new', error),
+  })
+  return { events, watches, mayConnect }
+}

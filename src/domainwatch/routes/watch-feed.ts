@@ -1,0 +1,37 @@
+import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../../core/errors.ts'
+import { problem, string } from '../../http/json-schema.ts'
+import { ATOM_TYPE } from '../events/atom.ts'
+import { sendFeed } from '../events/send-feed.ts'
+import type { Watches } from '../watches/index.ts'
+
+const NO_FEED = 'La vigilancia no existe'
+
+/** The feed of a watch, for whoever has its address: no key. */
+export function watchFeedRoute(app: FastifyInstance, watches: Watches) {
+  app.get<{ Params: { token: string } }>(
+    '/w/:token.atom',
+    {
+      schema: {
+        tags: ['domainwatch'],
+        operationId: 'get-watch-feed',
+        summary: 'The Atom feed of a watch',
+        description: 'No key: the address is the secret. It is gone with the watch.',
+        params: {
+          type: 'object',
+          properties: { token: string({ description: 'From the answer that made the watch' }) },
+        },
+        response: {
+          200: { description: 'The feed', content: { [ATOM_TYPE]: { schema: string() } } },
+          304: { description: 'The feed that the reader has is the right one', type: 'null' },
+          404: problem('No such feed', 404, NO_FEED),
+        },
+      },
+    },
+    async (request, reply) => {
+      const feed = await watches.feed(request.params.token)
+      if (feed === undefined) throw new Refusal(404, NO_FEED)
+      return sendFeed(request, reply, feed)
+    },
+  )
+}

@@ -1,0 +1,122 @@
+import type { FastifyInstance } from 'fastify'
+import { Refusal } from '../../core/errors.ts'
+import { isStorable } from '../../core/text.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { problem } from '../../http/json-schema.ts'
+import { choice, flag, text, type Parameter } from '../../http/parameters.ts'
+import { listRequest } from '../filters.ts'
+import type { Following } from '../following.ts'
+import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../watch-schemas.ts'
+import { CHANGES, toSave, watchFilters } from '../watches/watched.ts'
+import { readTarget } from '../watches/webhook/target.ts'
+
+const PATH = '/api/v1/domainwatch/watches'
+const NO_WATCH = 'La vigilancia no existe'
+const MAX_NAME = 100
+
+const parameters = {
+  ...watchFilters,
+  name: { ...name(), required: true, example: 'Nombres cortos' },
+  changes: choice('What comes to match, or all that happens to what matches', CHANGES),
+  url: text('Where webhooks are sent', 2_048),
+  atom: flag('Make an Atom feed'),
+}
+
+export function watchesRoutes(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  { watches, mayConnect }: Following,
+  baseUrl: () => string,
+) {
+  const base = { service: 'domainwatch', path: PATH } as const
+
+  simpleEndpoint(app, shared, {
+    ...base,
+    methods: ['POST'],
+    parameters,
+    document: {
+      tag: 'domainwatch',
+      summary: 'Watch for what is new',
+      description:
+        'Saves filters, and tells of new matches by webhook (Standard Webhooks), by an Atom feed with an address of its ' +
+        'own, or both. The secret and the address of the feed are shown this once.',
+      answers: {
+        200: watchMade,
+        409: problem('The account has all it may have', 409, 'La cuenta ya tiene 50 vigilancias'),
+      },
+    },
+    async handle({ values: { name: label, changes = 'new', url, atom, ...filters }, identity }) {
+      if (label === undefined) throw new Refusal(400, 'Falta el parámetro name')
+      if (url === undefined && !atom) throw new Refusal(400, 'Falta el parámetro url o el parámetro atom')
+      listRequest({ ...filters, last_register: undefined, last_deleted: undefined, sort: undefined })
+      const target = url === undefined ? undefined : readTarget(url, mayConnect)
+      if (target?.ok === false) throw new Refusal(400, `El parámetro url ${target.takes}`)
+      const request = { name: label, filters: toSave(filters), changes, url: target?.url, atom }
+      const made = await watches.create(identity.accountId, request)
+      const feed = made.feedToken === undefined ? undefined : `${baseUrl()}/w/${made.feedToken}.atom`
+      return { status: 200, id: made.id, secret: made.secret ?? null, atom: feed ?? null }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    ...base,
+    methods: ['GET'],
+    parameters: {},
+    document: { tag: 'domainwatch', summary: "The account's watches", answers: { 200: watchesAnswer } },
+    async handle({ identity }) {
+      const data = await watches.list(identity.accountId)
+      return { status: 200, count: data.length, data }
+    },
+  })
+
+  const which = { id: { ...text('Of a watch of the account', 100), required: true, example: 'k3J9x0aQ_-Zb' } }
+
+  simpleEndpoint(app, shared, {
+    ...base,
+    methods: ['DELETE'],
+    parameters: which,
+    document: {
+      tag: 'domainwatch',
+      summary: 'Watch no longer',
+      description: 'Its webhooks stop and its feed is gone.',
+      answers: { 200: watchAnswer, 404: watchGone },
+    },
+    async handle({ values: { id = '' }, identity }) {
+      if (!isStorable(id) || !(await watches.remove(identity.accountId, id))) throw new Refusal(404, NO_WATCH)
+      return { status: 200, id }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    path: `${PATH}/test`,
+    methods: ['POST'],
+    parameters: which,
+    document: {
+      tag: 'domainwatch',
+      summary: 'Send a test to the webhook of a watch',
+      description:
+        'Waits for its answer, at most 20 s. A watch that was given up goes on when the test arrives.',
+      answers: { 200: testAnswer, 404: watchGone },
+    },
+    async handle({ values: { id = '' }, identity }) {
+      const outcome = isStorable(id) ? await watches.test(identity.accountId, id) : undefined
+      if (outcome === undefined) throw new Refusal(404, NO_WATCH)
+      const { kind, code = null } = outcome
+      const error = kind === 'delivered' ? null : outcome.error
+      return { status: 200, id, delivered: kind === 'delivered' ? 1 : 0, code, error }
+    },
+  })
+}
+
+function name(): Parameter<string> {
+  const takes = `debe ser un texto de 1 a ${MAX_NAME} caracteres`
+  return {
+    ...text('What to call it', MAX_NAME),
+    schema: { type: 'string', minLength: 1, maxLength: MAX_NAME },
+    parse: (given) => {
+      const value = given.trim()
+      return value !== '' && value.length <= MAX_NAME && isStorable(value) ? { value } : { takes }
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { array, constant, integer, object, problem, string } from '../http/json-schema.ts'
+
+const nullable = (type: string, description: string) => ({ type: [type, 'null'], description })
+const id = string({ description: 'Of the watch' })
+
+const SHOWN = {
+  id: 'q0Zl3vXW8b1k',
+  name: 'Nombres cortos que quedan libres',
+  filters: { max_length: '4', status: '0' },
+  changes: 'new',
+  created: '2026-01-05T13:20:30.000Z',
+  url: 'https://example.cl/avisos',
+  atom: 0,
+  state: 'active',
+  pending: 0,
+  attempts: 0,
+  next_attempt: null,
+  last_delivery: '2026-01-06T09:00:01.250Z',
+  last_error: null,
+  last_error_at: null,
+}
+
+export const watchMade = object(
+  {
+    status: constant(200),
+    id,
+    secret: nullable('string', 'Webhooks are signed with it; null without webhook. Shown this once'),
+    atom: nullable('string', 'Address of the feed; null without feed. Shown this once'),
+  },
+  {
+    description: 'It watches from now on',
+    examples: [
+      { status: 200, id: SHOWN.id, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=', atom: null },
+    ],
+  },
+)
+
+export const watchesAnswer = object(
+  {
+    status: constant(200),
+    count: integer(),
+    data: array(
+      object({
+        id,
+        name: string(),
+        filters: {
+          type: 'object',
+          additionalProperties: string(),
+          description: 'As they were given; flags are empty',
+        },
+        changes: string({ enum: ['new', 'all'] }),
+        created: string(),
+        url: nullable('string', 'Where webhooks are sent'),
+        atom: integer({ minimum: 0, maximum: 1, description: 'Whether there is a feed' }),
+        state: string({ enum: ['active', 'dead'], description: '`dead`: the receiver was given up' }),
+        pending: integer({ minimum: 0, maximum: 1, description: 'Whether a delivery is under way' }),
+        attempts: integer({ description: 'Failed attempts of that delivery' }),
+        next_attempt: nullable('string', 'When it is tried again'),
+        last_delivery: nullable('string', 'When one last arrived'),
+        last_error: nullable('string', 'What went wrong since then'),
+        last_error_at: nullable('string', 'When'),
+      }),
+    ),
+  },
+  {
+    description: 'All watches of the account, the oldest first',
+    examples: [{ status: 200, count: 1, data: [SHOWN] }],
+  },
+)
+
+export const watchAnswer = object(
+  { status: constant(200), id },
+  { description: 'It is gone', examples: [{ status: 200, id: SHOWN.id }] },
+)
+
+export const testAnswer = object(
+  {
+    status: constant(200),
+    id,
+    delivered: integer({ minimum: 0, maximum: 1 }),
+    code: nullable('integer', 'Status that the receiver answered'),
+    error: nullable('string', 'What went wrong'),
+  },
+  {
+    description: 'What became of the test',
+    examples: [{ status: 200, id: SHOWN.id, delivered: 1, code: 204, error: null }],
+  },
+)
+
+export const watchGone = problem('The account has no such watch', 404, 'La vigilancia no existe')

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+import { systemClock } from '../../../core/clock.ts'
+import { connectable } from './addresses.ts'
+import type { Resolve } from './connect.ts'
+import { delayAfter } from './schedule.ts'
+import { sender } from './send.ts'
+import { newSecret, newWebhookId, signedHeaders } from './sign.ts'
+
+const FORBIDDEN = [
+  '127.0.0.1',
+  '127.8.9.1',
+  '0.0.0.0',
+  '0.1.2.3',
+  '10.1.2.3',
+  '172.16.0.1',
+  '172.31.255.255',
+  '192.168.1.1',
+  '169.254.169.254',
+  '100.64.0.1',
+  '100.100.100.200',
+  '168.63.129.16',
+  '192.0.0.192',
+  '198.18.0.1',
+  '224.0.0.1',
+  '240.0.0.1',
+  '255.255.255.255',
+  '::',
+  '::1',
+  '::127.0.0.1',
+  '::ffff:127.0.0.1',
+  '::ffff:7f00:1',
+  '::ffff:a9fe:a9fe',
+  '::ffff:0:10.0.0.1',
+  '64:ff9b::10.0.0.1',
+  '64:ff9b:1::10.0.0.1',
+  '2002:7f00:1::',
+  '2001:0:7f00:1::',
+  'fe80::1',
+  'fe80::1%eth0',
+  'fec0::1',
+  'fc00::1',
+  'fd00:ec2::254',
+  'ff02::1',
+  '2001:db8::1',
+  '4000::1',
+  'no',
+  '',
+]
+
+test('only public addresses may be connected to', () => {
+  const may = connectable([])
+  for (const address of FORBIDDEN) assert.equal(may(address), false, address)
+  for (const address of ['1.1.1.1', '200.1.123.3', '::ffff:1.1.1.1', '2606:4700::1111', '2800:3f0:4003::5e'])
+    assert.equal(may(address), true, address)
+})
+
+test('networks that are allowed by name are, in all forms, and no others', () => {
+  const may = connectable(['10.0.0.0/8', '192.168.1.7', 'fd00::/8', '::1'])
+  for (const address of ['10.255.0.1', '::ffff:10.0.0.1', '192.168.1.7', 'fd12::1', '::1'])
+    assert.equal(may(address), true, address)
+  for (const address of ['11.0.0.1', '127.0.0.1', '192.168.1.8', 'fe80::1', '169.254.169.254'])
+    assert.equal(may(address), address === '11.0.0.1', address)
+})
+
+test('what a name leads to is checked when it is connected to, however often it changes', async () => {
+  let asked = 0
+  const server = createServer((_request, response) => {
+    asked++
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const webhook = {
+    id: newWebhookId(),
+    body: '{}',
+    url: `http://example.cl:${address.port}/`,
+    secret: newSecret(),
+  }
+  const post = (networks: string[], resolve: Resolve) =>
+    sender({ mayConnect: connectable(networks), userAgent: 'x', clock: systemClock, resolve })(
+      webhook,
+      new AbortController().signal,
+    )
+  const refused = { kind: 'failed', code: undefined, retryAfterMs: 0 }
+  const forbidden = { ...refused, error: 'La dirección del receptor no está permitida' }
+  for (const found of [['127.0.0.1'], ['::ffff:127.0.0.1'], ['10.0.0.1', '::1']])
+    assert.deepEqual(await post([], async () => found), forbidden)
+  assert.equal(asked, 0)
+  assert.deepEqual(await post(['127.0.0.0/8'], async () => ['127.0.0.1']), { kind: 'delivered', code: 200 })
+  // The name's forbidden addresses are passed over.
+  assert.deepEqual(await post(['127.0.0.1'], async () => ['127.0.0.2', '127.0.0.1']), {
+    kind: 'delivered',
+    code: 200,
+  })
+  assert.equal(asked, 2)
+  const nobody = await post([], async () => [])
+  assert.deepEqual(nobody, { ...refused, error: 'No se ha podido conectar con el receptor' })
+  server.close()
+})
+
+test('an address that is not the one checked is left before a byte is sent', async () => {
+  let connections = 0
+  const server = createServer(() => assert.fail('asked'))
+  server.on('connection', () => connections++)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  let looks = 0
+  const send = sender({ mayConnect: () => looks++ === 0, userAgent: 'x', clock: systemClock })
+  const url = `http://127.0.0.1:${address.port}/`
+  const outcome = await send({ id: 'a', body: '{}', url, secret: newSecret() }, new AbortController().signal)
+  assert.equal(outcome.kind === 'failed' && outcome.error, 'La dirección del receptor no está permitida')
+  assert.equal(connections, 1)
+  server.close()
+})
+
+test('signatures are those of the specification', () => {
+  // The example of the specification's reference libraries.
+  const headers = signedHeaders(
+    'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    1_614_265_330,
+    '{"test": 2432232314}',
+  )
+  assert.deepEqual(headers, {
+    'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+    'webhook-timestamp': '1614265330',
+    'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+  })
+  assert.ok(!newWebhookId().includes('.'))
+})
+
+test('attempts spread over some three days, and end', () => {
+  const delays = Array.from({ length: 9 }, (_, i) => delayAfter(i + 1, 0) ?? 0)
+  assert.equal(delays.reduce((sum, delay) => sum + delay, 0) / 1000, 75 * 3_600 + 35 * 60 + 5)
+  assert.equal(delayAfter(1, 1), 6_000)
+  assert.equal(delayAfter(10, 0), undefined)
+})

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { sql } from '../../src/database/sql.ts'
+import { record, stored } from '../support/domains.ts'
+import { startNode } from '../support/node-process.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { watch, watchUntil } from '../support/watches.ts'
+import { WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
+import { openAt } from './open.ts'
+
+const FLAGS = { 'webhook-networks': '127.0.0.0/8' }
+
+const namesIn = ({ body }: Received) =>
+  Object(body.data).changes.map((change: { record: { name: string } }) => change.record.name)
+
+/** That it runs out by itself, after 15 s, is another test's matter. */
+async function endLease(folder: string, databaseUrl: string): Promise<void> {
+  const database = await openAt(databaseUrl === '' ? folder : databaseUrl)
+  await database.transaction((tx) => tx.run(sql`UPDATE leases SET expires_at = 0`))
+  await database.close()
+}
+
+suite('watches on several nodes', () => {
+  test('each change is told once, wherever it was made, and whoever stops', async () => {
+    using receiver = await WebhookReceiver.start()
+    await using one = await startService({ flags: FLAGS })
+    const { databaseUrl } = one.app.context.config
+    const flags = { ...FLAGS, port: '0', data: one.data, 'database-url': databaseUrl || undefined }
+    const nodes = [await startNode({ flags }), await startNode({ flags })]
+    try {
+      const at: TestService[] = nodes.map((node) => Object.create(one, { url: { value: node.url } }))
+      await watch(one, { starts: 'nodo', url: receiver.url })
+      const names: string[] = []
+      for (let i = 0; i < 30; i++) {
+        const service = [one, ...at][i % 3] ?? one
+        names.push(`nodo${i}`)
+        // Whoever had the lease goes: another takes over, and what was told is not told again.
+        if (i === 20) await nodes[0]?.stop()
+        await stored(i >= 20 && i % 3 === 1 ? one : service, [record(`nodo${i}`)])
+      }
+      while (receiver.received.flatMap(namesIn).length < 30)
+        await receiver.until(receiver.received.length + 1)
+      await pause(500)
+      assert.deepEqual(receiver.received.flatMap(namesIn), names)
+      assert.equal(new Set(receiver.received.map(({ id }) => id)).size, receiver.received.length)
+    } finally {
+      await Promise.all(nodes.map((node) => node.kill()))
+    }
+  })
+
+  test('killed in the middle of a delivery, it is sent again with the same id, and nothing is lost', async () => {
+    using receiver = await WebhookReceiver.start()
+    // Only to have a database and keys: it delivers nothing itself.
+    await using one = await startService()
+    const { databaseUrl } = one.app.context.config
+    const flags = { ...FLAGS, port: '0', data: one.data, 'database-url': databaseUrl || undefined }
+    const { domainKey } = one
+    await one.stop()
+    let node = await startNode({ flags })
+    try {
+      const there = (): TestService => Object.create(one, { url: { value: node.url } })
+      // It has taken the delivery, and the sender never hears of it.
+      receiver.answer = () => {}
+      const { id } = await watch({ url: node.url, domainKey }, { starts: 'corte', url: receiver.url })
+      await stored(there(), [record('corte1')])
+      await receiver.until(1)
+      await stored(there(), [record('corte2')])
+      await node.kill()
+      await endLease(one.data, databaseUrl)
+      receiver.answer = (response) => void response.writeHead(200).end()
+      node = await startNode({ flags })
+      await receiver.until(3)
+      const [first, again, next] = receiver.received
+      assert.deepEqual([again?.id, again?.text], [first?.id, first?.text])
+      assert.notEqual(next?.id, first?.id)
+      assert.deepEqual(receiver.received.map(namesIn), [['corte1'], ['corte1'], ['corte2']])
+      await watchUntil(there(), id, ({ pending }) => pending === 0)
+    } finally {
+      await node.kill()
+    }
+  })
+})

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { call, send, type Fields, type Reply } from './http.ts'
+import type { TestService } from './service.ts'
+
+export const WATCHES = '/api/v1/domainwatch/watches'
+
+type Target = Pick<TestService, 'url' | 'domainKey'>
+
+export function createWatch(service: Target, fields: Fields, key = service.domainKey): Promise<Reply> {
+  return send(service, WATCHES, fields, { query: { api: key } })
+}
+
+/** One that must be made. */
+export async function watch(service: Target, fields: Fields, key = service.domainKey) {
+  const { status, body, text } = await createWatch(service, { name: 'prueba', ...fields }, key)
+  assert.equal(status, 200, text)
+  const { id, secret, atom } = Object(body)
+  return { id: String(id), secret: String(secret), atom: String(atom) }
+}
+
+export async function watchesOf(
+  service: Target,
+  key = service.domainKey,
+): Promise<Record<string, unknown>[]> {
+  const { body } = await call(service, WATCHES, { query: { api: key } })
+  return Object(body).data
+}
+
+/** What is shown of a watch once it is as wanted. */
+export async function watchUntil(
+  service: Target,
+  id: string,
+  isSo: (shown: Record<string, unknown>) => boolean,
+) {
+  const limit = performance.now() + 20_000
+  for (;;) {
+    const shown = (await watchesOf(service)).find((one) => one['id'] === id)
+    if (shown !== undefined && isSo(shown)) return shown
+    assert.ok(performance.now() < limit, JSON.stringify(shown))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

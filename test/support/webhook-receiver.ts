@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+
+export interface Received {
+  readonly id: string
+  /** Seconds since 1970. */
+  readonly timestamp: number
+  readonly signature: string
+  readonly text: string
+  readonly body: { readonly type: string; readonly timestamp: string; readonly data: unknown }
+}
+
+type Answer = (response: ServerResponse, received: Received) => void
+
+const LIMIT_MS = 30_000
+
+/** Somebody who is sent webhooks, on loopback. */
+export class WebhookReceiver {
+  readonly url: string
+  readonly received: Received[] = []
+  answer: Answer = (response) => void response.writeHead(204).end()
+  readonly #close: () => void
+  #waiting: (() => void)[] = []
+
+  private constructor(url: string, close: () => void) {
+    this.url = url
+    this.#close = close
+  }
+
+  static async start(): Promise<WebhookReceiver> {
+    const server = createServer((request, response) => {
+      assert.equal(request.method, 'POST')
+      assert.equal(request.headers['content-type'], 'application/json')
+      const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = request.headers
+      let text = ''
+      request.on('data', (chunk) => (text += String(chunk)))
+      request.on('end', () => {
+        const received = {
+          id: String(id),
+          timestamp: Number(at),
+          signature: String(signature),
+          text,
+          body: JSON.parse(text),
+        }
+        receiver.received.push(received)
+        receiver.answer(response, received)
+        for (const wake of receiver.#waiting.splice(0)) wake()
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const address = server.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    const receiver = new WebhookReceiver(`http://127.0.0.1:${address.port}/avisos?x=1`, () => {
+      server.close()
+      server.closeAllConnections()
+    })
+    return receiver
+  }
+
+  /** Resolves once so many have come, in all. */
+  async until(count: number): Promise<void> {
+    const limit = performance.now() + LIMIT_MS
+    while (this.received.length < count) {
+      const left = limit - performance.now()
+      assert.ok(left > 0, `${this.received.length} of ${count} came`)
+      const timer = setTimeout(() => this.#waiting.splice(0).forEach((wake) => wake()), left)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+      clearTimeout(timer)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#close()
+  }
+}
+
+/** As Standard Webhooks says how to verify one. */
+export function verify(secret: string, { id, timestamp, signature, text }: Received): void {
+  assert.match(secret, /^whsec_/)
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+  assert.ok(key.length >= 24 && key.length <= 64)
+  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${text}`).digest('base64')
+  assert.equal(signature, `v1,${expected}`)
+}
