@@ -74,6 +74,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
     clock,
     accountId,
     maxBytes: config.maxImageBytes,
+    strips: config.strip === 1,
     atATime: 2 * (config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers),
     signal: stopping.signal,
     after: before && {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { catalejo } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
+import { bytesOf, expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 
 const png = await gradient(20, 10).png().toBuffer()
@@ -101,4 +101,17 @@ test('bounds are set by command and hold for uploads and imports', async () => {
   for (const wrong of [[], ['--max-images', '-1'], ['--max-bytes', '1.5'], ['--max-bytes', 'mucho']]) {
     assert.equal((await set('fotos', ...wrong)).code, 2)
   }
+})
+
+test('an import takes metadata out where uploads do', async () => {
+  await using service = await startService()
+  const client = new ImageClient(service.url, service.imageKey)
+  await using folder = await temporaryFolder()
+  await writeFile(join(folder.path, 'foto.png'), stamped(png, 'Calle Falsa 742'))
+  const { databaseUrl } = service
+  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: databaseUrl, CATALEJO_STRIP: '1' }
+  const imported = await catalejo(['images', 'import', folder.path, '--account', 'fotos'], where)
+  assert.equal(imported.stdout, `${folder.path}: 1 images stored, 0 refused\n`)
+  const kept = await bytesOf(await client.link(expectedHash(png)))
+  assert.equal(kept.includes('Calle Falsa 742'), false)
 })

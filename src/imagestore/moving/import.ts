@@ -5,6 +5,7 @@ import { atOnce } from '../../core/at-once.ts'
 import type { Clock } from '../../core/clock.ts'
 import { Refusal } from '../../core/errors.ts'
 import { hashOf } from '../hash.ts'
+import { storedBytes } from '../stored-bytes.ts'
 import { fullRefusal, isSeconds, readExpires, readInfo } from '../info.ts'
 import { secondsOf } from '../lifetime.ts'
 import type { ImageStore } from '../store.ts'
@@ -29,6 +30,8 @@ export interface ImageImport {
   readonly accountId: number
   /** Largest image, in bytes. */
   readonly maxBytes: number
+  /** Without metadata. */
+  readonly strips: boolean
   /** Images in hand at a time: each holds its bytes in memory. */
   readonly atATime: number
   readonly signal: AbortSignal
@@ -84,19 +87,20 @@ export async function importImages(items: AsyncIterable<Item>, options: ImageImp
 async function storeOne({ content }: Item, options: ImageImport): Promise<string | undefined> {
   if (content.kind === 'wrong') return content.reason
   try {
-    const { store, clock, accountId, maxBytes, signal } = options
+    const { store, clock, accountId, maxBytes, strips, signal } = options
     const info = readInfo(content.info, { mime: UNTOLD, ip: '' })
     const date = content.info['date'] ?? undefined
     if (info === undefined) return 'name or ip is not valid'
     if (date !== undefined && !isSeconds(date)) return 'date is not valid'
     const expires = readExpires(info.expires, secondsOf(clock))
-    const bytes = await readSmall(content.path, maxBytes)
-    if (bytes === undefined) return `larger than ${maxBytes} bytes`
-    const hash = hashOf(bytes)
+    const read = await readSmall(content.path, maxBytes)
+    if (read === undefined) return `larger than ${maxBytes} bytes`
     const expected = content.info['hash']
-    if (expected !== undefined && expected !== hash) return 'not the bytes of its hash'
+    if (expected !== undefined && expected !== hashOf(read)) return 'not the bytes of its hash'
+    const kept = storedBytes(read, strips)
+    if (kept === undefined) return 'damaged: nothing, or not built as its kind should be'
     for (let attempt = 1; ; attempt++) {
-      const outcome = await store.upload({ accountId, hash, bytes, info: { ...info, expires }, date }, signal)
+      const outcome = await store.upload({ accountId, ...kept, info: { ...info, expires }, date }, signal)
       if (outcome.kind === 'stored') return undefined
       if (outcome.kind === 'damaged') return `damaged: ${outcome.reason}`
       if (outcome.kind === 'full') return fullRefusal(outcome).message
@@ -112,12 +116,12 @@ async function storeOne({ content }: Item, options: ImageImport): Promise<string
 }
 
 /** Never reads more than it may, whatever a file grows to meanwhile. */
-async function readSmall(path: string, maxBytes: number): Promise<Uint8Array | undefined> {
+async function readSmall(path: string, maxBytes: number): Promise<Buffer | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const { size } = await file.stat()
     if (size > maxBytes) return undefined
-    const bytes = new Uint8Array(size)
+    const bytes = Buffer.alloc(size)
     let length = 0
     while (length < size) {
       const { bytesRead } = await file.read(bytes, length)

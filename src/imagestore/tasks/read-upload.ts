@@ -5,9 +5,8 @@
 import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
-import { hashOf, type ImageHash } from '../hash.ts'
 import { readInfo } from '../info.ts'
-import { strip } from '../strip/index.ts'
+import { storedBytes, type StoredBytes } from '../stored-bytes.ts'
 
 export interface Input {
   readonly contentType: string | undefined
@@ -22,7 +21,7 @@ export interface Output {
   /** Undefined when it is missing or lacks something. */
   readonly info: ReturnType<typeof readInfo>
   /** Undefined when it is missing, not base64, or is to be stripped and cannot be. */
-  readonly image: { readonly bytes: Uint8Array<ArrayBuffer>; readonly hash: ImageHash } | undefined
+  readonly image: StoredBytes | undefined
 }
 
 export default function readUpload(input: Input): Output {
@@ -34,17 +33,8 @@ export default function readUpload(input: Input): Output {
   return {
     api: api?.kind === 'text' ? api.value : undefined,
     info: infoOf(fields.get('info'), image),
-    image: image?.kind === 'bytes' ? imageOf(image.bytes, input.strips) : undefined,
+    image: image?.kind === 'bytes' ? storedBytes(image.bytes, input.strips) : undefined,
   }
-}
-
-/** What is stored is what is hashed: the same picture is one image, whatever was said beside it. */
-function imageOf(view: Buffer, strips: boolean): Output['image'] {
-  const kept = strips ? strip(view) : view
-  if (kept === undefined || kept.byteLength === 0) return undefined
-  // A view on the body cannot leave the thread without all of the body.
-  const bytes = new Uint8Array(kept)
-  return { bytes, hash: hashOf(bytes) }
 }
 
 function infoOf(field: BodyField | undefined, image: BodyField | undefined): Output['info'] {
