@@ -1,20 +1,21 @@
 // `list?search=` over many names, 8 clients on one core, beside SQLite's own ways: LIKE over the same table, and rows with
-// `JSON.stringify`. Then readers beside a writer, and how long the index takes. `NAMES` is how many; `REAL_NAMES` a file
+// `JSON.stringify`. Then readers beside a writer, and how long the index takes. `--records` is how many; `REAL_NAMES` a file
 // with one name a line that come first, `PREPARED` a folder that is kept and used again.
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { addAll, generateDomains, type DomainRecord } from './lib/domains.ts'
-import { CLIENT_CORE, pinned } from './lib/machine.ts'
+import { CLIENT_CORE, cpuSeconds, pinned } from './lib/machine.ts'
+import { RECORDS, SECONDS } from './lib/options.ts'
 import { startService, type Keys, type Service } from './lib/service.ts'
 import { withWorkspace } from './lib/workspace.ts'
 
 const run = promisify(execFile)
-const NAMES = Number(process.env['NAMES'] ?? 1_000_000)
-const SECONDS = Number(process.env['SECONDS'] ?? 2)
 const PREPARED = process.env['PREPARED']
+const MAX_SETTLING_S = 60
 const PATTERNS: readonly (readonly [name: string, query: Readonly<Record<string, string>>])[] = [
   ['newest', {}],
   ['1 character, common', { search: 'a' }],
@@ -54,12 +55,13 @@ await withWorkspace(async (workspace) => {
 
   const began = performance.now()
   const service = await startService(workspace, { existing })
-  while ((await metric(service, 'catalejo_search_ready')) !== 1)
-    await new Promise((resolve) => setTimeout(resolve, 20))
+  while ((await metric(service, 'catalejo_search_ready')) !== 1) await sleep(20)
+  const readyAfter = (performance.now() - began) / 1000
+  await settled(service)
   const count = await metric(service, 'catalejo_search_names')
   const bytes = await metric(service, 'catalejo_search_bytes')
   console.log(
-    `${count} names: ready ${((performance.now() - began) / 1000).toFixed(1)} s after the start of the process ` +
+    `${count} names: ready ${readyAfter.toFixed(1)} s after the start of the process ` +
       `(${(await metric(service, 'catalejo_search_load_seconds')).toFixed(1)} s of reading), ${(bytes / count).toFixed(0)} bytes a name\n`,
   )
 
@@ -105,15 +107,25 @@ await withWorkspace(async (workspace) => {
   )
 })
 
+/** Until the service has nothing to do: parts of the index are merged after it is ready. */
+async function settled({ pid }: Service): Promise<void> {
+  for (let i = 0; i < MAX_SETTLING_S; i++) {
+    const before = cpuSeconds(pid) ?? 0
+    await sleep(1_000)
+    if ((cpuSeconds(pid) ?? 0) - before < 0.05) return
+  }
+  throw new Error('the service does not come to rest')
+}
+
 function names(): DomainRecord[] {
   const file = process.env['REAL_NAMES']
   const real = file === undefined ? [] : readFileSync(file, 'utf8').trim().split('\n')
-  const records = generateDomains(Math.max(1, NAMES))
+  const records = generateDomains(Math.max(1, RECORDS))
   const used = new Set(real)
   const others = records.filter(({ domain }) => !used.has(domain))
   return [
-    ...real.slice(0, NAMES).map((domain, i) => ({ ...dated(records, i), domain, length: domain.length })),
-    ...others.slice(0, Math.max(0, NAMES - real.length)),
+    ...real.slice(0, RECORDS).map((domain, i) => ({ ...dated(records, i), domain, length: domain.length })),
+    ...others.slice(0, Math.max(0, RECORDS - real.length)),
   ]
 }
 
