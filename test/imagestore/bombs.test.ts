@@ -138,7 +138,7 @@ suite('more images at once than can be decoded', () => {
       const answer = answers[index]
       assert.ok(answer !== undefined)
       if (answer.status === 200) {
-        const { dhash } = answer.body
+        const { dhash, thumbhash, similar } = answer.body
         const expected = {
           status: 200,
           hash: expectedHash(bytes),
@@ -146,6 +146,8 @@ suite('more images at once than can be decoded', () => {
           size: bytes.length,
           width: 1_500,
           height: 1_000,
+          thumbhash,
+          similar,
         }
         assert.deepEqual(answer.body, expected)
         assert.ok((await bytesOf(await fotos.link(expectedHash(bytes)))).equals(bytes))

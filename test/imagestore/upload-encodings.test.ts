@@ -101,11 +101,12 @@ suite('upload in every encoding', () => {
   for (const [name, init] of Object.entries(encodings)) {
     test(name, async () => {
       const answer = await answerOf(await fetch(fotos.endpoint('upload'), { method: 'POST', ...init }))
-      const { dhash } = answer.body
+      const { dhash, thumbhash } = answer.body
       assert.match(String(dhash), /^[0-9a-f]{16}$/)
+      const [hash, size] = [expectedHash(png), png.length]
       assert.deepEqual(plain(answer), {
         status: 200,
-        body: { status: 200, hash: expectedHash(png), dhash, size: png.length, width: 60, height: 40 },
+        body: { status: 200, hash, dhash, size, width: 60, height: 40, thumbhash, similar: 0 },
       })
       const link = await fotos.link(expectedHash(png))
       assert.deepEqual(Buffer.from(await link.arrayBuffer()), png)
