@@ -12,7 +12,8 @@ const CLIENT_LEFT = 499
 export type ObserveAnswer = (
   response: ServerResponse,
   id: string,
-  ip: string,
+  /** Undefined when the client had left before its request was read. */
+  ip: string | undefined,
   method: string,
   route: () => string,
 ) => void
@@ -55,11 +56,11 @@ function requestLines(log: Logger) {
   const { info } = log.levels.values
   // The library tells its bindings without these two.
   const process = JSON.stringify({ pid, hostname: hostname(), ...log.bindings() }).slice(1, -1)
-  return (id: string, ip: string, method: string, route: string, status: number, ms: number) => {
+  return (id: string, ip: string | undefined, method: string, route: string, status: number, ms: number) => {
     if (!log.isLevelEnabled('info')) return
     output.write(
       `{"level":${info},"time":${Date.now()},${process},"reqId":"${id}","method":"${method}","route":"${route}",` +
-        `"status":${status},"ms":${Math.round(ms * 1000) / 1000},"ip":${JSON.stringify(ip)},"msg":"request"}\n`,
+        `"status":${status},"ms":${Math.round(ms * 1000) / 1000},"ip":${JSON.stringify(ip ?? null)},"msg":"request"}\n`,
     )
   }
 }

@@ -217,6 +217,8 @@ suite('events', () => {
 
 test('places are limited for all and for an account, and come free again', async () => {
   await using service = await startService({ flags: { 'event-streams': '4' } })
+  // Each process counts its own streams.
+  assert.ok(service.app)
   const another = (await service.newKey('otro', 'domainwatch')).key
   const third = (await service.newKey('tercero', 'domainwatch')).key
   const open = (api: string) => EventReader.open(service, { api })
@@ -242,6 +244,8 @@ test('places are limited for all and for an account, and come free again', async
 
 test('a stop ends streams at once, in good order', async () => {
   await using service = await startService()
+  // Nodes are stopped together with what stands before them.
+  assert.ok(service.app)
   const readers = await Promise.all(
     Array.from({ length: 20 }, () => EventReader.open(service, { api: service.domainKey })),
   )

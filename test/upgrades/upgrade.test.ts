@@ -64,6 +64,8 @@ async function assertServes(data: string, databaseUrl: string): Promise<void> {
         height: 10,
         size: 1234,
         date,
+        thumbhash: null,
+        expires: null,
       })
     }
     await stored(old, [record('casa', { status: 0 }), record('nuevo')])
