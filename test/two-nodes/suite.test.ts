@@ -12,7 +12,7 @@ const noCeph =
   missing.length > 0 && `not installed: ${missing.join(', ')} (Debian: radosgw, ceph-mon, ceph-osd)`
 const BUCKET = 'catalejo'
 /** Tests that look into the process of the service are no proof for two nodes: they must stay few. */
-const MOST_IN_PROCESS = 20
+const MOST_IN_PROCESS = 40
 
 test(
   'two nodes behind a balancer, over PostgreSQL and S3, keep the contract, but for what is listed',
