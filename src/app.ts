@@ -1,36 +1,29 @@
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { adminRoutes } from './admin/index.ts'
+import { chores } from './chores.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from './console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
-import { startChores, type Chore } from './core/chores.ts'
+import { startChores } from './core/chores.ts'
 import { share } from './core/queue.ts'
 import { renewLog } from './database/changes/renew.ts'
-import { sweepChanges } from './database/changes/sweep.ts'
-import { Leases, type LeasedWork } from './database/leases.ts'
 import { copyState, setCopyState } from './database/moves.ts'
 import {
   BATCH_BODY_BYTES,
   createSightings,
   domainwatchRoutes,
-  hasExpired,
-  hasOldHistory,
   openFollowing,
-  purgeExpired,
-  sweepHistory,
   type Following,
 } from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
-import { exchangeFailures, hasOverFailures, sweepFailures } from './http/failed-keys-exchange.ts'
+import { exchangeFailures } from './http/failed-keys-exchange.ts'
 import { FailedKeys } from './http/failed-keys.ts'
 import { BodyBudget } from './http/request-body.ts'
 import { createServer } from './http/server.ts'
 import type { Parting } from './http/stopping.ts'
 import { serviceRoutes } from './http/service-routes.ts'
 import { imagestoreRoutes, maxBodyBytes, openImagestore, type Imagestore } from './imagestore/index.ts'
-import { eraseAddresses, hasOldAddresses, hasOver } from './imagestore/lifetime.ts'
-import { FOREIGN_STORE, STRANGE_STORE } from './imagestore/ownership.ts'
 import { VERSION } from './version.ts'
 
 /** Memory for bodies that are being received or worked on, in all processes that serve together. */
@@ -41,12 +34,6 @@ const MAX_CONNECTIONS = 20_000
 const STOP_GRACE_MS = 7_000
 const AT_ONCE: Parting = { delayMs: 0, lingerMs: 0 }
 const MIB = 1024 * 1024
-const MINUTE = 60_000
-const DAY = 24 * 60 * MINUTE
-/** How often a process looks whether there is work that one does for all. */
-const LOOK_MS = 5_000
-/** Leftovers younger than this may belong to an upload that is under way. */
-const LEFTOVER_AGE_MS = 60 * MINUTE
 
 export interface App {
   readonly context: Context
@@ -207,113 +194,6 @@ export function follow(context: Context): Following {
 /** Each process has its share, and can receive the largest body there may be. */
 function bodyMemory({ workers, maxImageBytes }: Config): number {
   return Math.max(share(BODY_MEMORY, workers), maxBodyBytes(maxImageBytes), BATCH_BODY_BYTES)
-}
-
-/** What each process does for itself, and what one of all processes and nodes does for all. */
-function chores(context: Context, images: Imagestore, { watches }: Following): Chore[] {
-  const { accounts, clock, database, log, staging } = context
-  const leases = new Leases(database)
-  // For as long as this process has the lease.
-  const telling: LeasedWork = {
-    name: 'delivery of watches',
-    everyMs: 0,
-    pending: () => watches.tellers.hasWatches(),
-    run: (signal) => watches.tellers.run(signal),
-  }
-  return [
-    {
-      name: 'sweep of staged files',
-      everyMs: 60 * MINUTE,
-      run: async () => {
-        // Several processes may share the folder: what one has removed already is no fault of another.
-        const staged = await staging.sweep(clock.now(), LEFTOVER_AGE_MS)
-        if (staged > 0) log.info({ staged }, 'leftovers of interrupted uploads removed')
-      },
-    },
-    { name: 'following of new images', everyMs: LOOK_MS, run: () => images.similar.advance() },
-    // Each process knows what it was asked.
-    { name: 'writing of uses of keys', everyMs: MINUTE, run: () => accounts.writeUses() },
-    // On every machine: each has a folder of its own.
-    { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
-    ...[...sharedWork(context, images), telling].map((work) => ({
-      name: work.name,
-      everyMs: LOOK_MS,
-      run: (stop: AbortSignal) => leases.run(work, stop),
-    })),
-  ]
-}
-
-/** All of it may be cut off at any point and done again, and may run beside itself. */
-function sharedWork(
-  { clock, config, database, log }: Context,
-  { derivatives, store }: Imagestore,
-): LeasedWork[] {
-  return [
-    {
-      name: 'purge of discarded domains',
-      everyMs: 10_000,
-      pending: () => hasExpired(database, clock),
-      run: (signal) => purgeExpired(database, clock, signal),
-    },
-    {
-      name: 'sweep of expired images',
-      everyMs: 10_000,
-      pending: () => hasOver(database, clock),
-      run: (signal) => store.sweepOver(signal),
-    },
-    {
-      name: 'erasing of addresses',
-      everyMs: 10 * MINUTE,
-      pending: () => hasOldAddresses(database, clock, config.ipDays),
-      run: (signal) => eraseAddresses(database, clock, config.ipDays, signal),
-    },
-    {
-      name: 'sweep of removed images',
-      everyMs: MINUTE,
-      pending: () => store.hasTrash(),
-      run: (signal) => store.sweepTrash(signal),
-    },
-    {
-      name: 'sweep of old changes',
-      everyMs: 10 * MINUTE,
-      run: () =>
-        sweepChanges(database, clock, { maxAgeMs: config.changesDays * DAY, maxCount: config.changesMax }),
-    },
-    {
-      name: 'sweep of the history of deleted domains',
-      everyMs: 10 * MINUTE,
-      pending: () => hasOldHistory(database, clock, config.historyDays * DAY),
-      run: (signal) => sweepHistory(database, clock, config.historyDays * DAY, signal),
-    },
-    {
-      name: 'sweep of shared derivatives',
-      everyMs: 60 * MINUTE,
-      run: () => derivatives.sweepShared(clock.now()),
-    },
-    {
-      name: 'sweep of counted wrong keys',
-      everyMs: MINUTE,
-      pending: () => hasOverFailures(database),
-      run: () => sweepFailures(database),
-    },
-    {
-      name: 'sweep of images without a record',
-      everyMs: 60 * MINUTE,
-      run: async (signal) => {
-        const sweep = await store.sweepOrphans(LEFTOVER_AGE_MS, signal)
-        switch (sweep.kind) {
-          case 'swept':
-            if (sweep.removed > 0)
-              log.info({ orphans: sweep.removed }, 'leftovers of interrupted uploads removed')
-            return
-          case 'foreign':
-            return log.error({ owner: sweep.owner }, FOREIGN_STORE)
-          case 'strange':
-            return log.error({}, STRANGE_STORE)
-        }
-      },
-    },
-  ]
 }
 
 function defaultBaseUrl(host: string, server: FastifyInstance): string {

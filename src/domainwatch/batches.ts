@@ -8,6 +8,7 @@ import type { Identity } from '../http/authentication.ts'
 import type { RequestBody } from '../http/request-body.ts'
 import { requestLog } from '../http/request-log.ts'
 import * as queries from './queries.ts'
+import * as statements from './queries-batches.ts'
 import { countOfFaults, MAX_FAULTS, type RecordFault } from './records.ts'
 import type { Catalogue } from './search/catalogue.ts'
 import type { Batch, Input, Output } from './tasks/read-records.ts'
@@ -53,7 +54,7 @@ export class DomainBatches {
         // A record whose 7 days are over is gone, so adding it again must start afresh.
         await tx.run(queries.deleteAllExpired(now))
         const constants = [localDateTime(now, this.#timeZone), account, account.toLowerCase()]
-        await tx.runMany(queries.recordDomains, constants, batch.rows)
+        await tx.runMany(statements.recordDomains, constants, batch.rows)
       }
       await tx.run(queries.noteAdd(account, now))
     })
@@ -67,7 +68,7 @@ export class DomainBatches {
       const now = this.#clock.now()
       await tx.run(queries.deleteAllExpired(now))
       const constants = [localDateTime(now, this.#timeZone), now]
-      const found = await tx.runMany(queries.markDomains, constants, batch.rows)
+      const found = await tx.runMany(statements.markDomains, constants, batch.rows)
       if (found < batch.count) throw await unknownNames(tx, batch.names)
     })
     return batch.count

@@ -5,7 +5,7 @@ import type { Database } from '../../src/database/database.ts'
 import { continueIds, pageOf, removeRows, storeRows, type Row } from '../../src/database/rows.ts'
 import { raw, sql } from '../../src/database/sql.ts'
 import { copiedTables, policies } from '../../src/database/tables.ts'
-import { markDomains, recordDomains } from '../../src/domainwatch/queries.ts'
+import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'
 
 const NOW = '2026-01-02 03:04:05'
 const DATE = '2025-12-31 14:30:34'

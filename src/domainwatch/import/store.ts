@@ -4,14 +4,15 @@ import type { BatchStatement } from '../../database/batch.ts'
 import type { Database } from '../../database/database.ts'
 import { recordedNames } from '../batches.ts'
 import * as queries from '../queries.ts'
+import * as statements from '../queries-batches.ts'
 import type { ImportFormat } from './format.ts'
 import type { StoreRows } from './importer.ts'
 
 const STATEMENTS: Readonly<Record<ImportFormat, BatchStatement>> = {
-  registrations: queries.recordRegistrations,
-  deletions: queries.recordDeletions,
-  csv: queries.restoreDomains,
-  ndjson: queries.restoreDomains,
+  registrations: statements.recordRegistrations,
+  deletions: statements.recordDeletions,
+  csv: statements.restoreDomains,
+  ndjson: statements.restoreDomains,
 }
 
 /**
@@ -31,7 +32,7 @@ export function storeRows(
       await tx.run(queries.deleteAllExpired(now))
       const statement = STATEMENTS[format]
       const constants =
-        statement === queries.restoreDomains
+        statement === statements.restoreDomains
           ? []
           : [localDateTime(now, timeZone), account.name, account.name.toLowerCase()]
       const changed = await tx.runMany(
@@ -39,7 +40,7 @@ export function storeRows(
         constants,
         new Uint8Array(Buffer.from(JSON.stringify(rows))),
       )
-      if (statement !== queries.restoreDomains) await tx.run(queries.noteAdd(account.name, now))
+      if (statement !== statements.restoreDomains) await tx.run(queries.noteAdd(account.name, now))
       return changed
     }, account.id)
 }

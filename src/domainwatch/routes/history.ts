@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../../core/errors.ts'
-import { parseLabel } from '../../core/names.ts'
+import { parseLabelOrDomain } from '../../core/names.ts'
 import type { Database } from '../../database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/links.ts'
@@ -40,7 +40,7 @@ export function historyRoute(
 
     async handle({ values, request, reply }) {
       const { limit = DEFAULT_PAGE } = values
-      const label = parseLabel((values.domain ?? '').trim().replace(/\.cl\.?$/i, ''))
+      const label = parseLabelOrDomain(values.domain ?? '')
       if (!label.ok) throw new Refusal(400, 'El parámetro domain debe ser un nombre de dominio .cl válido')
       const before = values.cursor === undefined ? undefined : readCursor(values.cursor)
       const [rows, seen] = await Promise.all([
