@@ -4,12 +4,16 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../test/support/postgres.ts'
 
 const ALL = ['src/**/*.test.ts', 'console/**/*.test.ts', 'test/**/*.test.ts']
 const ON_A_DATABASE = ['admin', 'domainwatch', 'imagestore', 'keys', 'corpus', 'verifying', 'nodes'].map(
   (name) => `test/${name}/**/*.test.ts`,
 )
+
+/** Hundreds of processes load the same sources: compiled once, each starts in half the time. */
+const COMPILED = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url))
 
 const only = process.argv.slice(2)
 const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN']).catch((error: unknown) => {
@@ -40,7 +44,7 @@ async function run(files: readonly string[], environment: Record<string, string>
   const child = spawn(
     process.execPath,
     ['--test', '--test-concurrency=2', '--test-timeout=600000', ...files],
-    { stdio: 'inherit', env: { ...process.env, ...environment } },
+    { stdio: 'inherit', env: { ...process.env, NODE_COMPILE_CACHE: COMPILED, ...environment } },
   )
   const [code] = await once(child, 'exit')
   return Number(code ?? 1)
