@@ -1,6 +1,7 @@
 /**
  * Runs what needs a real object store against a Ceph cluster that it starts: the contract of blob stores, the
- * behaviour of a real gateway, and all of image hosting's tests once more with their images in S3.
+ * behaviour of a real gateway, and those of image hosting's tests with their images in S3 that the suite on two nodes,
+ * which keeps its images there too, cannot run.
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -11,11 +12,14 @@ import { suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { missingPrograms, startCeph, type Ceph } from '../support/ceph.ts'
+import { noHaproxy } from '../support/haproxy.ts'
 import { BLOBS_VARIABLE } from '../support/s3.ts'
+import { ONE_MACHINE } from '../two-nodes/exceptions.ts'
 
 const BUCKET = 'catalejo-test'
 const TESTS = fileURLToPath(new URL('../', import.meta.url))
-const OWN_FILE = fileURLToPath(import.meta.url)
+/** Tests that look into the process of the service, beside those that the suite on two nodes leaves out. */
+const IN_PROCESS = ['link-modes', 'quotas', 'similar'].map((name) => `imagestore/${name}.test.ts`)
 
 const missing = missingPrograms()
 const skip =
@@ -24,6 +28,12 @@ const skip =
 async function filesIn(folder: string): Promise<string[]> {
   const names = await readdir(join(TESTS, folder))
   return names.filter((name) => name.endsWith('.test.ts')).map((name) => join(TESTS, folder, name))
+}
+
+async function imageHosting(): Promise<string[]> {
+  if (noHaproxy !== false) return filesIn('imagestore')
+  const left = [...ONE_MACHINE.keys()].filter((file) => file.startsWith('imagestore/'))
+  return [...left, ...IN_PROCESS].map((file) => join(TESTS, file))
 }
 
 /** Runs test files in a runner of their own, with the cluster as their object store. */
@@ -66,14 +76,9 @@ suite('on a real S3 gateway', { skip, timeout: 600_000 }, async () => {
     await context.test('blob stores keep their contract', () =>
       runOn(ceph, [join(TESTS, 'contracts', 'blob-stores.test.ts')]),
     )
-    await context.test('what a gateway does', async () => {
-      await runOn(
-        ceph,
-        (await filesIn('s3')).filter((file) => file !== OWN_FILE),
-      )
-    })
+    await context.test('what a gateway does', () => runOn(ceph, [join(TESTS, 's3', 'gateway.test.ts')]))
     await context.test('looking for faults', async () => runOn(ceph, await filesIn('verifying')))
     await context.test('moves and backups', () => runOn(ceph, [join(TESTS, 'moving', 's3.test.ts')]))
-    await context.test('image hosting', async () => runOn(ceph, await filesIn('imagestore')))
+    await context.test('image hosting', async () => runOn(ceph, await imageHosting()))
   })
 })
