@@ -1,7 +1,6 @@
 import { createStore } from '../app/store.ts'
 import { TIME_ZONE } from '../api/server.ts'
-import { en } from './en.ts'
-import { es, type TextKey } from './es.ts'
+import { en, es, type TextKey } from './texts.ts'
 
 export type Language = 'es' | 'en'
 export type { TextKey }

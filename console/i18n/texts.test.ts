@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { en, es, PARTS } from './texts.ts'
+
+const placesIn = (text: string | undefined) => (text?.match(/\{\w+\}/g) ?? []).toSorted()
+
+test('both languages have the same texts with the same places in them, each in one part only', () => {
+  const keys = PARTS.flatMap((part) => Object.keys(part.es))
+  assert.deepEqual(keys.toSorted(), [...new Set(keys)].toSorted())
+  assert.deepEqual(keys.toSorted(), Object.keys(es).toSorted())
+  assert.deepEqual(Object.keys(en).toSorted(), Object.keys(es).toSorted())
+  const english = new Map(Object.entries(en))
+  for (const [key, text] of Object.entries(es)) {
+    assert.notEqual(text.trim(), '', key)
+    assert.deepEqual(placesIn(english.get(key)), placesIn(text), key)
+  }
+})
