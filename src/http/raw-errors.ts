@@ -11,7 +11,7 @@ const REASONS: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 }
 
-interface RawError {
+export interface RawError {
   readonly code: string
   readonly rawPacket: unknown
 }

@@ -10,6 +10,7 @@ import { allowOrigins, corsHeaders } from './cors.ts'
 import { answerErrors, refusalOf, send } from './errors.ts'
 import type { Metrics } from './metrics.ts'
 import { parseQuery } from './parameters.ts'
+import { readAgain } from './raw-addresses.ts'
 import { answerRawError, MAX_URL_BYTES } from './raw-errors.ts'
 import { finishDocument } from './openapi-finish.ts'
 import { API_DESCRIPTION } from './openapi.ts'
@@ -60,7 +61,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const atOnce = new AnswersAtOnce(observe, headersFor, clientAddress(trusted))
   const stopping = new Stopping()
   const bound = connectionBound(options.maxConnections, openFilesLimit())
-  const app = fastify<Server>({
+  const app: FastifyInstance = fastify<Server>({
     loggerInstance: log,
     // Fastify's own lines carry the address, and with it the key.
     logController: new LogController({ disableRequestLogging: true }),
@@ -83,7 +84,10 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     // What arrives on an open connection while the server stops is still answered: Fastify's 503 is not our JSON.
     return503OnClosing: false,
     routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_URL_BYTES },
-    clientErrorHandler: answerRawError,
+    clientErrorHandler: (error, socket) => {
+      const accept = () => app.server.emit('connection', socket)
+      if (!readAgain(error, socket, accept)) answerRawError(error, socket)
+    },
     frameworkErrors: (_error, _request, reply) => {
       send(reply, refusalOf(400))
     },

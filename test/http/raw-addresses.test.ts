@@ -1,0 +1,70 @@
+/** Clients that send the letters of an address as they are, such as curl. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { ADD, LIST, record, stored } from '../support/domains.ts'
+import { RawConnection } from '../support/raw.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const BAD = { status: 400, msg: 'La solicitud no es válida' }
+const behindBalancer = process.env['TEST_NODES'] !== undefined && 'the balancer refuses such addresses itself'
+
+suite('letters beyond ASCII in an address', { skip: behindBalancer }, () => {
+  let service: TestService
+  before(async () => {
+    service = await startService()
+    await stored(service, [record('ñandú'), record('nandu')])
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  const found = (body = '') => Array.from(body.matchAll(/"name":"([^"]+)"/g), ([, name]) => name)
+  const search = (text: string, headers = '') =>
+    `GET ${LIST}?api=${service.domainKey}&search=${text} HTTP/1.1\r\nhost: x\r\n${headers}\r\n`
+
+  test('are read as if they had been escaped', async () => {
+    const connection = await RawConnection.open(service)
+    connection.send(search('ñandú'))
+    const reply = await connection.reply()
+    assert.equal(reply?.status, 200)
+    assert.deepEqual(found(reply.body), ['ñandú'])
+    assert.equal(reply.headers['connection'], 'close')
+    await connection.closed()
+  })
+
+  test('also on a connection that was used before, and where the client says no more', async () => {
+    const connection = await RawConnection.open(service)
+    connection.send(search('andu'))
+    assert.deepEqual(found((await connection.reply())?.body), ['nandu'])
+    connection.socket.end(search('ñ'))
+    assert.deepEqual(found((await connection.reply())?.body), ['ñandú'])
+    await connection.closed()
+  })
+
+  test('with a body that comes with them and after them', async () => {
+    const connection = await RawConnection.open(service)
+    const body = JSON.stringify({ data: [record('ábaco')] })
+    connection.send(
+      `POST ${ADD}?api=${service.domainKey}&nota=ñ HTTP/1.1\r\nhost: x\r\n` +
+        `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body.slice(0, 10)}`,
+    )
+    await new Promise((resolve) => setImmediate(resolve))
+    connection.send(body.slice(10))
+    assert.equal((await connection.reply())?.status, 200)
+    const again = await RawConnection.open(service)
+    again.send(search('ábaco'))
+    assert.deepEqual(found((await again.reply())?.body), ['ábaco'])
+  })
+
+  test('with anything else amiss they are refused as before', async () => {
+    for (const request of [
+      `GET ${LIST}?search=ñ\u0001 HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET ${LIST}?search=ñ b HTTP/1.1\r\nhost: x\r\n\r\n`,
+      `GET ${LIST}?search=ñ\r\nhost: x\r\n\r\n`,
+      `GET ${LIST}?search=ñ HTTP/1.1\r\nhost: x\r\ncontent-length: x\r\n\r\n`,
+    ]) {
+      const connection = await RawConnection.open(service)
+      connection.send(request)
+      assert.deepEqual(JSON.parse((await connection.reply())?.body ?? ''), BAD, request)
+      await connection.closed()
+    }
+  })
+})
