@@ -21,6 +21,9 @@ export interface Launch {
   readonly core: number | undefined
   /** Its standard output and errors go here: a pipe would make the bench work for the server. */
   readonly output: string
+  readonly cwd?: string
+  /** All of its environment; by default ours. */
+  readonly env?: NodeJS.ProcessEnv
 }
 
 /** Starts a program and waits until what it printed matches `ready`, whose first group is its address. */
@@ -34,11 +37,15 @@ export async function startServer(launch: Launch, ready: RegExp): Promise<Server
   return { ...child.server(url), printed }
 }
 
-/** Starts a program that listens on `port` and waits until it answers. */
-export async function startServerAt(launch: Launch, port: number): Promise<Server> {
+/** Starts a program that listens on `port` and waits until it answers `path`. */
+export async function startServerAt(
+  launch: Launch,
+  port: number,
+  { path = '', milliseconds = START_MS } = {},
+): Promise<Server> {
   const child = start(launch)
   const url = `http://127.0.0.1:${port}`
-  await until(child.process, launch, () => fetch(url).catch(() => undefined))
+  await until(child.process, launch, () => fetch(`${url}${path}`).catch(() => undefined), milliseconds)
   return child.server(url)
 }
 
@@ -46,7 +53,11 @@ function start(launch: Launch) {
   const { command, args } = pinned(launch.core, launch.command, launch.args)
   const file = openSync(launch.output, 'w')
   const stdio: StdioOptions = ['ignore', file, file]
-  const child = spawn(command, args, { stdio })
+  const child = spawn(command, args, {
+    stdio,
+    ...(launch.cwd === undefined ? {} : { cwd: launch.cwd }),
+    ...(launch.env === undefined ? {} : { env: launch.env }),
+  })
   closeSync(file)
   const pid = child.pid
   if (pid === undefined) throw new Error(`${command} does not start`)
@@ -57,8 +68,9 @@ async function until<T>(
   child: ChildProcess,
   launch: Launch,
   probe: () => Promise<T | undefined>,
+  milliseconds = START_MS,
 ): Promise<T> {
-  const deadline = performance.now() + START_MS
+  const deadline = performance.now() + milliseconds
   while (performance.now() < deadline && child.exitCode === null) {
     const found = await probe()
     if (found !== undefined) return found
