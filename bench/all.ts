@@ -1,31 +1,30 @@
-// Every bench, one after another, so that none disturbs the other.
+// Every bench that package.json names, one after another, so that none disturbs the other.
 import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
+/** Of one bench: the longest prepare a million records for several engines or peers. */
 const MAX_MS = 20 * 60_000
 
-for (const name of [
-  'answers',
-  'list',
-  'search',
-  'add',
-  'similar',
-  'changes',
-  'import',
-  'upload',
-  'originals',
-  'pipeline',
-  'event-loop',
-  'engines',
-  'stores',
-  'workers',
-  'near',
-  'dns',
-]) {
-  const file = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
-  const { status } = spawnSync(process.execPath, [file, ...process.argv.slice(2)], {
-    stdio: 'inherit',
-    timeout: MAX_MS,
-  })
-  if (status !== 0) process.exitCode = 1
+const here = new URL('./', import.meta.url)
+const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(new URL('package.json', here), 'utf8'),
+)
+const named = Object.values(scripts).map((command) => command.replace(/^node /, ''))
+const unnamed = readdirSync(here).filter((file) => file.endsWith('.ts') && !named.includes(file))
+if (unnamed.length > 0) throw new Error(`package.json has no script for ${unnamed.join(', ')}`)
+
+for (const file of named) {
+  if (file === 'all.ts') continue
+  console.log(`\n## ${file}`)
+  const { status, signal } = spawnSync(
+    process.execPath,
+    [fileURLToPath(new URL(file, here)), ...process.argv.slice(2)],
+    { stdio: 'inherit', timeout: MAX_MS },
+  )
+  if (status === 0) continue
+  console.error(
+    `${file}: ${signal === null ? `ended with ${status}` : `stopped after ${MAX_MS / 60_000} minutes`}`,
+  )
+  process.exitCode = 1
 }

@@ -21,38 +21,52 @@ export interface Load {
   readonly connections?: number
   /** `Name: value`. */
   readonly header?: string
-  /** A wrk script from `rotation`. */
+  /** A wrk script from `rotation` or `posting`. */
   readonly script?: string
+}
+
+export interface Loaded extends Sample {
+  /** 99 of 100 answers came within so many milliseconds. */
+  readonly p99Ms: number
 }
 
 /** Asks one address over and over, and tells how many answers a second came and what each cost the server. */
 export async function load(
   { server, url, connections = 32, header, script }: Load,
   seconds = SECONDS,
-): Promise<Sample> {
+): Promise<Loaded> {
   if (tool === undefined) throw new Error('no load generator: install wrk, or run npm ci in bench')
   const before = cpuSeconds(server.pid)
-  const { requests, elapsed } = tool === 'wrk' ? await wrk() : await autocannon()
+  const { requests, elapsed, p99Ms } = tool === 'wrk' ? await wrk() : await autocannon()
   const after = cpuSeconds(server.pid)
-  return { perSecond: requests / elapsed, cpuMicros: cpuMicros(before, after, requests) }
+  return { perSecond: requests / elapsed, cpuMicros: cpuMicros(before, after, requests), p99Ms }
 
   async function wrk() {
     const scripts = script === undefined ? [] : ['-s', script]
     const headers = header === undefined ? [] : ['-H', header]
-    const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '10s', ...headers, ...scripts, url]
+    const limits = [`-c${connections}`, `-d${seconds}s`, '--timeout', '10s']
+    const args = ['-t1', '--latency', ...limits, ...headers, ...scripts, url]
     const { stdout } = await client('wrk', args)
     if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`failed answers from ${url}:\n${stdout}`)
     const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
+    const [, p99 = 'NaN', unit = ''] = /99%\s+([\d.]+)(us|ms|s|m)/.exec(stdout) ?? []
+    const p99Ms = Number(p99) * (MILLISECONDS[unit] ?? NaN)
     // By its own clock, which starts behind the connecting.
-    return { requests, elapsed: requests / Number(/Requests\/sec: +([\d.]+)/.exec(stdout)?.[1]) }
+    return { requests, elapsed: requests / Number(/Requests\/sec: +([\d.]+)/.exec(stdout)?.[1]), p99Ms }
   }
 
   async function autocannon() {
     const args = [AUTOCANNON, '--json', '-c', String(connections), '-d', String(seconds), url]
     const { stdout } = await client(process.execPath, args)
-    const told: { '2xx': number; non2xx: number; errors: number; duration: number } = JSON.parse(stdout)
+    const told: {
+      '2xx': number
+      non2xx: number
+      errors: number
+      duration: number
+      latency: { p99: number }
+    } = JSON.parse(stdout)
     if (told.non2xx + told.errors > 0) throw new Error(`failed answers from ${url}`)
-    return { requests: told['2xx'], elapsed: told.duration }
+    return { requests: told['2xx'], elapsed: told.duration, p99Ms: told.latency.p99 }
   }
 
   function client(command: string, args: readonly string[]) {
@@ -60,6 +74,9 @@ export async function load(
     return run(line.command, line.args, { timeout: (seconds + 20) * 1000 })
   }
 }
+
+/** Of the units that wrk tells latencies in. */
+const MILLISECONDS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1_000, m: 60_000 }
 
 /** Writes a wrk script that asks the paths in turn. */
 export async function rotation(file: string, paths: readonly string[]): Promise<string> {
@@ -70,6 +87,18 @@ export async function rotation(file: string, paths: readonly string[]): Promise<
 local requests, at = {}, 0
 function init() for i, path in ipairs(paths) do requests[i] = wrk.format('GET', path) end end
 function request() at = at % #requests + 1 return requests[at] end
+`,
+  )
+  return file
+}
+
+/** Writes a wrk script that sends the same JSON over and over. */
+export async function posting(file: string, body: string): Promise<string> {
+  await writeFile(
+    file,
+    `wrk.method = 'POST'
+wrk.headers['content-type'] = 'application/json'
+wrk.body = ${JSON.stringify(body)}
 `,
   )
   return file

@@ -19,6 +19,11 @@ export function pinned(core: number | undefined, command: string, args: readonly
     : { command: 'taskset', args: ['-c', String(core), command, ...args] }
 }
 
+/** Keeps a process that runs, and all it starts from now on, on one core, where that can be had. */
+export function pinProcess(pid: number, core: number): void {
+  if (canPin) spawnSync('taskset', ['-cp', String(core), String(pid)], { stdio: 'ignore', timeout: 5_000 })
+}
+
 /** The kernel counts processor time in ticks; 100 a second on every Linux that Node runs on. */
 const TICK_SECONDS = 0.01
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { startServer, type Server } from './server.ts'
-import { SERVER_CORE } from './machine.ts'
+import { cpuSeconds, SERVER_CORE } from './machine.ts'
 import type { Workspace } from './workspace.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
@@ -57,6 +58,35 @@ export async function startService(workspace: Workspace, options: ServiceOptions
       return `${server.url}/api/v1/${path}?${new URLSearchParams({ api, ...query })}`
     },
   })
+}
+
+/** A value that the service tells of itself; 0 where it does not. */
+export async function metric({ url }: Server, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? 0)
+}
+
+/** Ten million names take some half a minute. */
+const MAX_READY_MS = 120_000
+const MAX_SETTLING_S = 60
+
+/** Until lists are answered from memory. */
+export async function searchReady(service: Server): Promise<void> {
+  const deadline = performance.now() + MAX_READY_MS
+  while ((await metric(service, 'catalejo_search_ready')) !== 1) {
+    if (performance.now() > deadline) throw new Error('the search does not become ready')
+    await sleep(20)
+  }
+}
+
+/** Until the service has nothing to do: parts of the index are merged after it is ready. */
+export async function untilAtRest({ pid }: Server): Promise<void> {
+  for (let i = 0; i < MAX_SETTLING_S; i++) {
+    const before = cpuSeconds(pid) ?? 0
+    await sleep(1_000)
+    if ((cpuSeconds(pid) ?? 0) - before < 0.05) return
+  }
+  throw new Error('the service does not come to rest')
 }
 
 function keyIn(printed: string, service: keyof Keys): string {

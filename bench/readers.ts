@@ -1,0 +1,80 @@
+// Sixteen readers of `list` while a writer adds 50,000 records a call to many that are there, beside the same readers alone:
+// what the slowest hundredth waits. `--records` is how many there are, `--rounds` how often idle and busy take turns.
+import { addAll, type DomainRecord } from './lib/domains.ts'
+import { median } from './lib/compare.ts'
+import { load, type Loaded } from './lib/load.ts'
+import { recordsOf } from './lib/names.ts'
+import { RECORDS, ROUNDS } from './lib/options.ts'
+import { searchReady, startService, untilAtRest } from './lib/service.ts'
+import { withWorkspace } from './lib/workspace.ts'
+
+const READERS = 16
+const IDLE_S = 5
+/** Long enough for several calls of the writer. */
+const BUSY_S = 10
+const BATCH = 50_000
+/** The p99 of readers stays below so many times what it is when nobody writes. */
+const TARGET = 5
+
+/** What is read: pages of a common and a rare pattern, and a handful of the newest. */
+const READ = {
+  'search=casa, 100': { search: 'casa', limit: '100' },
+  'search=qx, 100': { search: 'qx', limit: '100' },
+  'last_register=5': { last_register: '5' },
+}
+
+interface Round {
+  readonly idle: Loaded
+  readonly busy: Loaded
+  readonly calls: number
+  readonly ratio: number
+}
+
+await withWorkspace(async (workspace) => {
+  // On all cores, as it is run: what writes is a thread of its own.
+  const service = await startService(workspace, { core: 'any' })
+  await addAll(service, recordsOf(RECORDS))
+  await searchReady(service)
+  console.log(`### ${READERS} readers beside a writer of ${BATCH} a call, ${RECORDS} records at first\n`)
+  console.log('| | idle: a second | p99 | beside the writer: a second | p99 | calls | ratio of p99 |')
+  console.log('|---|---|---|---|---|---|---|')
+  let added = 0
+  for (const [name, query] of Object.entries(READ)) {
+    const url = service.endpoint('domainwatch/list', query)
+    const read = (seconds: number) => load({ server: service, url, connections: READERS }, seconds)
+    const rounds: Round[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      await untilAtRest(service)
+      const idle = await read(IDLE_S)
+      let isOver = false
+      let calls = 0
+      const writer = (async () => {
+        for (; !isOver; calls++) await addAll(service, batch(added++))
+      })()
+      const busy = await read(BUSY_S)
+      isOver = true
+      await writer
+      rounds.push({ idle, busy, calls, ratio: busy.p99Ms / idle.p99Ms })
+    }
+    const ratio = median(rounds.map((round) => round.ratio))
+    const of = (pick: (round: Round) => number) => median(rounds.map(pick))
+    const cells = [
+      name,
+      of(({ idle }) => idle.perSecond).toFixed(0),
+      `${of(({ idle }) => idle.p99Ms).toFixed(1)} ms`,
+      of(({ busy }) => busy.perSecond).toFixed(0),
+      `${of(({ busy }) => busy.p99Ms).toFixed(1)} ms`,
+      of(({ calls }) => calls).toFixed(0),
+      `**${ratio.toFixed(1)}** (below ${TARGET}: ${ratio < TARGET ? 'met' : 'missed'})`,
+    ]
+    console.log(`| ${cells.join(' | ')} |`)
+  }
+})
+
+/** Names that are in no other batch. */
+function batch(number: number): DomainRecord[] {
+  return Array.from({ length: BATCH }, (_, i) => {
+    const domain = `nuevo${number * BATCH + i}`
+    return { domain, length: domain.length, reserve: 0, status: 1, date_reg: '2026-01-01 00:00:00' }
+  })
+}
