@@ -70,10 +70,7 @@ export class ReadyLinks {
     if (headers.range !== undefined) return undefined
     const hot = this.#delivery.atHand(ready.blobKey, ready.name)
     if (hot === undefined) return undefined
-    ready.whole ??= new ReadyHead(
-      200,
-      wholeHeaders(ready.common, ready.etag, hot.mime, hot.bytes.byteLength),
-    )
+    ready.whole ??= new ReadyHead(200, wholeHeaders(ready.common, ready.etag, hot.mime, hot.bytes.byteLength))
     return { head: ready.whole, body: hot.bytes }
   }
 }
