@@ -2,13 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ClientAddress } from './client-address.ts'
 import type { CorsHeaders } from './cors.ts'
 import { MAX_URL_BYTES } from './raw-errors.ts'
+import { headerLines, setHead, type ConnectionLines, type ReadyHead } from './ready-head.ts'
 import { nextRequestId, type ObserveAnswer } from './request-log.ts'
 
 /** A whole answer, ready to be written. */
 export interface ReadyAnswer {
-  readonly status: number
-  /** Names and values in turn. */
-  readonly headers: readonly string[]
+  readonly head: ReadyHead
   readonly body: Uint8Array | undefined
 }
 
@@ -20,7 +19,7 @@ export type FindReady = (target: string, request: IncomingMessage) => ReadyAnswe
 
 interface Lane {
   readonly path: string
-  readonly route: string
+  readonly route: () => string
   readonly find: FindReady
 }
 
@@ -40,11 +39,20 @@ export class AnswersAtOnce {
   readonly #observe: ObserveAnswer
   readonly #corsHeaders: CorsHeaders
   readonly #addressOf: ClientAddress
+  readonly #connectionLines: ConnectionLines
+  /** The lists are few and stay the same. */
+  readonly #corsLines = new WeakMap<readonly string[], string>()
 
-  constructor(observe: ObserveAnswer, corsHeaders: CorsHeaders, addressOf: ClientAddress) {
+  constructor(
+    observe: ObserveAnswer,
+    corsHeaders: CorsHeaders,
+    addressOf: ClientAddress,
+    connectionLines: ConnectionLines,
+  ) {
     this.#observe = observe
     this.#corsHeaders = corsHeaders
     this.#addressOf = addressOf
+    this.#connectionLines = connectionLines
   }
 
   /**
@@ -52,7 +60,7 @@ export class AnswersAtOnce {
    * @param route what log and metrics call it
    */
   add(path: string, route: string, find: FindReady): void {
-    this.#lanes.push({ path, route, find })
+    this.#lanes.push({ path, route: () => route, find })
   }
 
   /** @returns false when nothing was done */
@@ -63,9 +71,25 @@ export class AnswersAtOnce {
     const lane = this.#lanes.find(({ path }) => url.startsWith(path))
     const ready = lane?.find(url.slice(lane.path.length), request)
     if (lane === undefined || ready === undefined) return false
-    this.#observe(response, nextRequestId(), this.#addressOf(request), method, () => lane.route)
-    response.writeHead(ready.status, ready.headers.concat(this.#corsHeaders(headers.origin)))
+    this.#observe(response, nextRequestId(), this.#addressOf(request), method, lane.route)
+    this.#writeHead(request, response, ready.head)
     response.end(method === 'HEAD' ? undefined : ready.body)
     return true
+  }
+
+  #writeHead(request: IncomingMessage, response: ServerResponse, head: ReadyHead): void {
+    const cors = this.#corsHeaders(request.headers.origin)
+    // What else the end of a connection takes is known to Node.
+    if (request.httpVersion === '1.1' && response.shouldKeepAlive) {
+      const text = head.text + this.#linesOf(cors) + this.#connectionLines.at(Date.now())
+      if (setHead(response, head.status, text)) return
+    }
+    response.writeHead(head.status, head.headers.concat(cors))
+  }
+
+  #linesOf(cors: readonly string[]): string {
+    let lines = this.#corsLines.get(cors)
+    if (lines === undefined) this.#corsLines.set(cors, (lines = headerLines(cors)))
+    return lines
   }
 }

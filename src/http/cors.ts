@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 
 const METHODS = 'GET, HEAD, POST, DELETE'
 const EXPOSED = ['access-control-expose-headers', 'Link, Retry-After, ETag'] as const
+const NONE: readonly string[] = []
 /** Seconds for which a browser need not ask again. */
 const MAX_AGE = '86400'
 
@@ -10,7 +11,7 @@ export type CorsHeaders = (origin: string | undefined) => readonly string[]
 
 /** @param origins those that may call; `*` among them for all, none at all for none */
 export function corsHeaders(origins: readonly string[]): CorsHeaders {
-  if (origins.length === 0) return () => []
+  if (origins.length === 0) return () => NONE
   if (origins.includes('*')) {
     const headers = ['access-control-allow-origin', '*', ...EXPOSED]
     return () => headers

@@ -56,11 +56,19 @@ function requestLines(log: Logger) {
   const { info } = log.levels.values
   // The library tells its bindings without these two.
   const process = JSON.stringify({ pid, hostname: hostname(), ...log.bindings() }).slice(1, -1)
+  const head = `{"level":${info},"time":`
+  // Most often it is a balancer's, or the same browser's again.
+  let lastIp: string | undefined
+  let tail = ',"ip":null,"msg":"request"}\n'
   return (id: string, ip: string | undefined, method: string, route: string, status: number, ms: number) => {
     if (!log.isLevelEnabled('info')) return
+    if (ip !== lastIp) {
+      lastIp = ip
+      tail = `,"ip":${JSON.stringify(ip ?? null)},"msg":"request"}\n`
+    }
     output.write(
-      `{"level":${info},"time":${Date.now()},${process},"reqId":"${id}","method":"${method}","route":"${route}",` +
-        `"status":${status},"ms":${Math.round(ms * 1000) / 1000},"ip":${JSON.stringify(ip ?? null)},"msg":"request"}\n`,
+      `${head}${Date.now()},${process},"reqId":"${id}","method":"${method}","route":"${route}",` +
+        `"status":${status},"ms":${Math.round(ms * 1000) / 1000}${tail}`,
     )
   }
 }

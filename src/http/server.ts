@@ -14,6 +14,7 @@ import { readAgain } from './raw-addresses.ts'
 import { answerRawError, MAX_URL_BYTES } from './raw-errors.ts'
 import { finishDocument } from './openapi-finish.ts'
 import { API_DESCRIPTION } from './openapi.ts'
+import { ConnectionLines } from './ready-head.ts'
 import { nextRequestId, observeAnswers, observeRequests } from './request-log.ts'
 import { Stopping } from './stopping.ts'
 
@@ -58,7 +59,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   const observe = observeAnswers(metrics, options.log)
   const trusted = trustOf(options.trustedProxies)
   const headersFor = corsHeaders(options.corsOrigins)
-  const atOnce = new AnswersAtOnce(observe, headersFor, clientAddress(trusted))
+  const atOnce = new AnswersAtOnce(
+    observe,
+    headersFor,
+    clientAddress(trusted),
+    new ConnectionLines(KEEP_ALIVE_MS),
+  )
   const stopping = new Stopping()
   const bound = connectionBound(options.maxConnections, openFilesLimit())
   const app: FastifyInstance = fastify<Server>({

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { Derivation } from '../engine/index.ts'
 import type { DerivativeFolder } from './folder.ts'
 import type { Rendered } from './sealed.ts'
@@ -5,6 +6,9 @@ import type { FindHeld, SharedDerivatives } from './shared.ts'
 
 /** What is made and not yet kept holds memory; past this it is not kept. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024
+/** What took too long is not tried again for so long: it would keep a decoder from others each time. */
+export const SLOW_RETRY_SECONDS = 60
+const MAX_SLOW = 1_000
 const NEVER = new AbortController().signal
 /** Keys asked about in one statement. */
 const BATCH = 200
@@ -34,6 +38,7 @@ export class DerivativeCache {
   readonly #findHeld: FindHeld
   readonly #running = new Map<string, Running>()
   readonly #pending = new Set<Promise<void>>()
+  readonly #slow = new LRUCache<string, true>({ max: MAX_SLOW, ttl: SLOW_RETRY_SECONDS * 1_000 })
   readonly #stopping = new AbortController()
   #pendingBytes = 0
   /** Found on the disk, in the shared store, and made. */
@@ -62,6 +67,7 @@ export class DerivativeCache {
     signal: AbortSignal = NEVER,
   ): Promise<Derivative | undefined> {
     const key = `${blobKey}/${name}`
+    if (this.#slow.has(key)) return Promise.resolve({ kind: 'too-slow' })
     const running = this.#running.get(key) ?? this.#start(blobKey, name, make)
     running.callers++
     const leave = () => {
@@ -119,6 +125,7 @@ export class DerivativeCache {
       }
       this.made++
       const derived = await make()
+      if (derived?.kind === 'too-slow') this.#slow.set(`${blobKey}/${name}`, true)
       if (derived?.kind !== 'image') {
         await finish()
         return derived

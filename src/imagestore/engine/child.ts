@@ -1,7 +1,7 @@
 /** The process that decodes: forked by child-process.ts, one job at a time. It may be killed at any moment. */
 import { setPriority } from 'node:os'
 import sharp from 'sharp'
-import { decodeCost, deriveCost } from './cost.ts'
+import { decodeCost, deriveCost, deriveSeconds } from './cost.ts'
 import { deriveImage } from './derive.ts'
 import { inspectSource } from './inspect.ts'
 import { startMemoryGuard } from './memory-guard.ts'
@@ -17,6 +17,10 @@ const HEADER_BYTES = 128 * 1024 * 1024
 const MAX_REASON = 300
 /** A usual image needs less, and then takes less than a second. */
 const HEAVY_BYTES = 192 * 1024 * 1024
+/** As much can be told of the time beforehand. */
+const HEAVY_SECONDS = 1
+/** What is expected to need more of its time than this is not begun. */
+const SURE_SHARE = 0.6
 /** Below the parent's: answers to clients come before pixels when cores are short. */
 const NICENESS = 5
 
@@ -45,7 +49,7 @@ function askFor(bytes: number, granted: number, complex: boolean): Promise<boole
   })
 }
 
-async function run({ path, task, maxPixels, granted }: Job): Promise<JobOutcome> {
+async function run({ path, task, maxPixels, timeoutMs, granted }: Job): Promise<JobOutcome> {
   guard.allow(HEADER_BYTES)
   try {
     const source = await openSource(path, maxPixels)
@@ -56,9 +60,14 @@ async function run({ path, task, maxPixels, granted }: Job): Promise<JobOutcome>
     const cost =
       (task.operation === 'inspect' ? decodeCost(source) : deriveCost(source, task.plan)) +
       (mark === undefined ? 0 : decodeCost(mark.source))
-    const complex = source.structure.complex || mark?.source.structure.complex === true
+    const seconds = task.operation === 'inspect' ? 0 : deriveSeconds(source, task.plan)
+    // On a machine that has other things to do it takes longer.
+    if (seconds > (timeoutMs / 1_000) * SURE_SHARE)
+      return { kind: 'too-heavy', reason: `would take ${Math.round(seconds)} s` }
+    const complex =
+      source.structure.complex || mark?.source.structure.complex === true || seconds > HEAVY_SECONDS
     if (!(await askFor(cost, granted, complex)))
-      return { kind: 'damaged', reason: `needs ${cost} bytes to decode` }
+      return { kind: 'too-heavy', reason: `needs ${cost} bytes to decode` }
     guard.allow(cost)
     return await (task.operation === 'inspect' ? inspectSource(source) : deriveImage(source, task.plan, mark))
   } catch (error) {

@@ -62,7 +62,12 @@ export async function deriveImage(
   else if (plan.background !== null && plan.radius === 0)
     stage.image.flatten({ background: `#${plan.background}` })
   if (plan.keepMetadata) stage.image.keepMetadata()
-  const { data, info } = await encode(stage.image.toColourspace('srgb'), format, plan.quality).toBuffer({
+  const { data, info } = await encode(
+    stage.image.toColourspace('srgb'),
+    format,
+    plan.quality,
+    animated,
+  ).toBuffer({
     resolveWithObject: true,
   })
   const height = info.pageHeight ?? info.height

@@ -77,6 +77,15 @@ test('a job past its time is killed, refused and not tried again', () =>
     assert.equal(engine.stats().memory, 0)
   }))
 
+test('what a derivative was to be says whether it was too slow or too heavy', async () => {
+  await withEngine({ workers: 1, timeoutMs: 400 }, async (engine) =>
+    assert.deepEqual(await engine.derive(slow, emptyPlan), { kind: 'too-slow' }),
+  )
+  await withEngine({ workers: 1, memoryBudget: 1 }, async (engine) =>
+    assert.equal((await engine.derive(quick, emptyPlan)).kind, 'too-heavy'),
+  )
+})
+
 test('the parent answers while a child is busy', () =>
   withEngine({ workers: 1, timeoutMs: 600 }, async (engine) => {
     const job = engine.inspect(slow)

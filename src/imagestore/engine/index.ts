@@ -29,13 +29,16 @@ export function createImageEngine(options: EngineOptions = {}): ImageEngine {
   }
 
   return {
-    inspect: (path, signal) =>
-      run(
+    inspect: async (path, signal) => {
+      const outcome = await run(
         path,
         { operation: 'inspect' },
         signal,
         (outcome) => outcome.kind !== 'image' || 'dhash' in outcome,
-      ),
+      )
+      if (outcome.kind === 'too-slow') return { kind: 'damaged', reason: 'took too long' }
+      return outcome.kind === 'too-heavy' ? { kind: 'damaged', reason: outcome.reason } : outcome
+    },
     derive: (path, plan, signal, mark) =>
       run(
         path,

@@ -1,7 +1,7 @@
 import type { JobOutcome, Task } from './messages.ts'
 
 export type PoolOutcome<Outcome = JobOutcome> =
-  Outcome | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
+  Outcome | { readonly kind: 'too-slow' } | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
 
 /** Something to be decoded, and where it stands. */
 export class DecodeJob {

@@ -1,6 +1,6 @@
 import type { MarkPlace } from '../image-settings.ts'
 import type { SettledPlan } from '../modifiers/plan.ts'
-import type { Damaged, DerivedImage, InspectedImage } from './types.ts'
+import type { Damaged, DerivedImage, InspectedImage, TooHeavy } from './types.ts'
 
 /** An image to lay over another one. */
 export interface Mark {
@@ -19,12 +19,14 @@ export type ToChild =
       readonly path: string
       readonly task: Task
       readonly maxPixels: number
+      /** How long it may run, in milliseconds. */
+      readonly timeoutMs: number
       /** Bytes of decode memory it may take without asking. */
       readonly granted: number
     }
   | { readonly type: 'verdict'; readonly admitted: boolean }
 
-export type JobOutcome = InspectedImage | DerivedImage | Damaged
+export type JobOutcome = InspectedImage | DerivedImage | Damaged | TooHeavy
 
 /** From a child. */
 export type FromChild =

@@ -128,7 +128,7 @@ export class DecoderPool {
     const { maxPixels, timeoutMs, memoryBudget } = this.#options
     job.kill = () => void child.kill()
     child.start({
-      job: { type: 'job', path, task, maxPixels, granted: held },
+      job: { type: 'job', path, task, maxPixels, timeoutMs, granted: held },
       timeoutMs,
       onBegin: () => job.watch(SLOW_MS, () => this.#tooSlow(job)),
       onCost: (bytes, heavy) => {
@@ -193,11 +193,10 @@ export class DecoderPool {
       ;(job.heavy ? this.#waitingHeavy : this.#waiting).unshift(job)
     } else if (ending.type === 'crash' && !ending.started) {
       job.settle({ kind: 'busy' })
+    } else if (ending.type === 'timeout') {
+      job.settle({ kind: 'too-slow' })
     } else {
-      job.settle({
-        kind: 'damaged',
-        reason: ending.type === 'timeout' ? 'took too long' : 'crashed the decoder',
-      })
+      job.settle({ kind: 'damaged', reason: 'crashed the decoder' })
     }
   }
 }

@@ -33,9 +33,18 @@ export interface DerivedImage {
   readonly height: number
 }
 
+/** It would take more memory or time than is given to anybody, so it was not begun. `reason` is for the log. */
+export interface TooHeavy {
+  readonly kind: 'too-heavy'
+  readonly reason: string
+}
+
 /** `busy`: the queue is full, try later. `aborted`: the signal fired first. */
-export type Inspection = InspectedImage | Damaged | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
-export type Derivation = DerivedImage | Damaged | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
+type Undone = { readonly kind: 'busy' } | { readonly kind: 'aborted' }
+/** What is too heavy or too slow counts as damaged. */
+export type Inspection = InspectedImage | Damaged | Undone
+/** `too-slow`: begun, and ended when its time was up. */
+export type Derivation = DerivedImage | Damaged | TooHeavy | { readonly kind: 'too-slow' } | Undone
 
 export interface EngineStats {
   /** Jobs in a child now. */

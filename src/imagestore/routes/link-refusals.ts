@@ -6,10 +6,12 @@ import { NO_IMAGE } from './get.ts'
 const EXPIRED = 'El enlace venció'
 const FORGED = 'La firma del enlace no es válida'
 export const UNSIGNED = 'La imagen solo se entrega por enlaces firmados'
+export const TOO_HEAVY =
+  'La imagen es demasiado pesada para este modificador: pida un solo cuadro (frame_0) o menos tamaño'
 const PRESETS_ONLY = 'La imagen solo se entrega sin modificar o en un tamaño con nombre'
 
 /** What is refused now may be allowed in a moment: nobody is to keep it. */
-const UNKEPT = { headers: { 'cache-control': 'no-store' } }
+export const UNKEPT = { headers: { 'cache-control': 'no-store' } }
 
 /** What a client is told of a link that comes to nothing. */
 export function refusalFor(wanted: Exclude<Wanted, { kind: 'image' }>): Refusal {

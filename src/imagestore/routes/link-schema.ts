@@ -39,7 +39,11 @@ export const linkSchema = {
     206: { description: 'The part of the image that `Range` asks for', content: IMAGE },
     302: { description: 'The image is at the address in `Location`', type: 'null' },
     304: { description: 'The image that the client has is the right one', type: 'null' },
-    400: problem('A modifier is unknown, repeated or out of range', 400, 'El modificador w_0 no es válido'),
+    400: problem(
+      'A modifier is unknown, repeated, out of range or too much for this image',
+      400,
+      'El modificador w_0 no es válido',
+    ),
     403: problem('The application delivers its images in another way only', 403, UNSIGNED),
     404: problem('No such image', 404, NO_IMAGE),
     410: problem(

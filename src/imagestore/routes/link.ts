@@ -6,12 +6,13 @@ import { matches, readRange, type Range } from '../../http/conditional.ts'
 import type { Crowd } from '../crowd.ts'
 import type { Content, Delivery, Recipe } from '../delivery.ts'
 import type { LinkReader } from '../link-reader.ts'
+import { SLOW_RETRY_SECONDS } from '../derivatives/cache.ts'
 import { readLink } from '../link.ts'
 import { isLost } from '../lost.ts'
 import type { BlobRow } from '../queries.ts'
 import { NO_IMAGE } from './get.ts'
 import { knownHeaders, linkHeaders, wholeHeaders } from './link-headers.ts'
-import { refusalFor } from './link-refusals.ts'
+import { refusalFor, TOO_HEAVY, UNKEPT } from './link-refusals.ts'
 import { linkSchema, LOST_IMAGE } from './link-schema.ts'
 import { ReadyLinks } from './ready-links.ts'
 
@@ -111,6 +112,10 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
         throw new Refusal(500, 'No se ha podido transformar la imagen')
       case 'aborted':
         throw new Overload()
+      case 'too-heavy':
+        throw new Refusal(400, TOO_HEAVY, UNKEPT)
+      case 'too-slow':
+        throw new Overload(SLOW_RETRY_SECONDS)
     }
   }
 }

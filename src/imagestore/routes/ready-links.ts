@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import type { ReadyAnswer } from '../../http/at-once.ts'
+import { ReadyHead } from '../../http/ready-head.ts'
 import { matches } from '../../http/conditional.ts'
 import type { Delivery } from '../delivery.ts'
 import type { ImageHash } from '../hash.ts'
@@ -25,9 +26,9 @@ interface Meaning {
 
 interface Ready extends Meaning {
   readonly kind: 'ready'
-  readonly known: readonly string[]
+  readonly known: ReadyHead
   /** Made when the bytes are first at hand. */
-  whole: readonly string[] | undefined
+  whole: ReadyHead | undefined
 }
 
 /** What the link means is up to these headers of the request too. */
@@ -55,7 +56,7 @@ export class ReadyLinks {
     if (varies.length > 0) this.#links.set(link, { kind: 'varying', headers: varies })
     const noted = this.#links.get(key)
     if (noted?.kind === 'ready' && noted.state === meaning.state) return
-    const known = flat(knownHeaders(meaning.common, meaning.etag))
+    const known = new ReadyHead(304, knownHeaders(meaning.common, meaning.etag))
     this.#links.set(key, { kind: 'ready', ...meaning, known, whole: undefined })
   }
 
@@ -65,19 +66,15 @@ export class ReadyLinks {
     const ready = noted?.kind === 'varying' ? this.#links.get(keyOf(link, noted.headers, headers)) : noted
     if (ready?.kind !== 'ready' || this.#delivery.images.peek(ready.hash)?.state !== ready.state)
       return undefined
-    if (matches(headers['if-none-match'], ready.etag)) {
-      return { status: 304, headers: ready.known, body: undefined }
-    }
+    if (matches(headers['if-none-match'], ready.etag)) return { head: ready.known, body: undefined }
     if (headers.range !== undefined) return undefined
     const hot = this.#delivery.atHand(ready.blobKey, ready.name)
     if (hot === undefined) return undefined
-    ready.whole ??= flat(wholeHeaders(ready.common, ready.etag, hot.mime, hot.bytes.byteLength))
-    return { status: 200, headers: ready.whole, body: hot.bytes }
+    ready.whole ??= new ReadyHead(200, wholeHeaders(ready.common, ready.etag, hot.mime, hot.bytes.byteLength))
+    return { head: ready.whole, body: hot.bytes }
   }
 }
 
 function keyOf(link: string, names: readonly string[], headers: IncomingHttpHeaders): string {
   return `${link}\n${names.map((name) => headers[name] ?? '').join('\n')}`
 }
-
-const flat = (headers: Readonly<Record<string, string>>): readonly string[] => Object.entries(headers).flat()

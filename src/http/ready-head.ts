@@ -1,0 +1,63 @@
+import { STATUS_CODES, validateHeaderName, validateHeaderValue, type ServerResponse } from 'node:http'
+
+/**
+ * The head of an answer that is given many times, as it goes on the wire. Node checks and joins each header at every answer,
+ * which took a tenth of the time of a small one.
+ */
+export class ReadyHead {
+  readonly status: number
+  /** Names and values in turn. */
+  readonly headers: readonly string[]
+  /** The status line and the headers, without those that belong to the moment and the connection. */
+  readonly text: string
+
+  /** @throws for a header that cannot be sent, as Node does */
+  constructor(status: number, headers: Readonly<Record<string, string>>) {
+    this.status = status
+    this.headers = Object.entries(headers).flat()
+    this.text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${headerLines(this.headers)}`
+  }
+}
+
+/** @param headers names and values in turn */
+export function headerLines(headers: readonly string[]): string {
+  let lines = ''
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const [name = '', value = ''] = [headers[i], headers[i + 1]]
+    validateHeaderName(name)
+    validateHeaderValue(name, value)
+    lines += `${name}: ${value}\r\n`
+  }
+  return lines
+}
+
+/** What Node adds to the head of each answer on a connection that stays open. */
+export class ConnectionLines {
+  readonly #lines: string
+  #second = -1
+  #text = ''
+
+  /** @param keepAliveMs how long the server keeps a connection on which nothing happens */
+  constructor(keepAliveMs: number) {
+    this.#lines = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1_000)}\r\n\r\n`
+  }
+
+  at(now: number): string {
+    const second = Math.floor(now / 1_000)
+    if (second !== this.#second) {
+      this.#second = second
+      this.#text = `Date: ${new Date(now).toUTCString()}\r\n${this.#lines}`
+    }
+    return this.#text
+  }
+}
+
+/**
+ * Hands a whole head to an answer of which nothing is sent yet. Node has no public way for that; `_header` is what `writeHead` fills.
+ * @returns false where there is no such place (then nothing was done)
+ */
+export function setHead(response: ServerResponse, status: number, head: string): boolean {
+  if (!Object.hasOwn(response, '_header')) return false
+  response.statusCode = status
+  return Reflect.set(response, '_header', head)
+}
