@@ -1,6 +1,7 @@
-// Bulk DNS: questions a second and processor time of one, beside dnsperf and node:dns, each on one core, the server on
-// another; 500 and 5,000 questions in flight; over HTTP, 1,000 names a call; and what becomes of 100,000 questions when
-// servers lose, fail and are silent.
+// Bulk DNS: questions a second and processor time of one, beside dnsperf, Node's datagrams alone and node:dns, each on one
+// core, the server on another; 50, 500 and 5,000 questions in flight; of a resolver; over HTTP, 1,000 names a call; and what
+// becomes of 100,000 questions when servers lose, fail and are silent. One part alone: `--only delegated` (or `own`,
+// `resolver`, `http`, `faults`).
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
@@ -11,9 +12,17 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { createResolver } from '../src/dns/index.ts'
 import { compare, type Contender, type Sample } from './lib/compare.ts'
-import { DELEGATED, delegatedName, OWN_ZONES, ownName, startNsd, truthOf } from './lib/dns-zone.ts'
+import {
+  DELEGATED,
+  delegatedName,
+  OWN_ZONES,
+  ownName,
+  startNsd,
+  startUnbound,
+  truthOf,
+} from './lib/dns-zone.ts'
 import { CLIENT_CORE, cpuMicros, cpuSeconds, has, pinned } from './lib/machine.ts'
-import { SECONDS } from './lib/options.ts'
+import { SECONDS, wants } from './lib/options.ts'
 import { startServer } from './lib/server.ts'
 import { startService } from './lib/service.ts'
 import { withWorkspace, type Workspace } from './lib/workspace.ts'
@@ -24,6 +33,8 @@ const QUESTIONS = 100_000
 const IN_FLIGHT = 500
 const CALLS = 5
 const NAMES_PER_CALL = 1_000
+/** Of each call under way at a time in the service. */
+const CONCURRENCY = 100
 
 const latencies = new Map<string, number>()
 
@@ -142,34 +153,53 @@ await withWorkspace(async (workspace) => {
     'own.txt',
     Array.from({ length: OWN_ZONES }, (_, i) => ownName(i)),
   )
-  const contenders = (what: string, path: string): Contender[] => {
-    const floor = `dnsperf, ${IN_FLIGHT} in flight`
-    const hasFloor = has('dnsperf', '-h')
-    const others = what === 'delegated' ? ['ours'] : ['ours', 'node:dns']
-    return [
-      ...(hasFloor ? [{ name: floor, run: () => dnsperf(port, path) }] : []),
-      ...others.flatMap((who) =>
-        [IN_FLIGHT, 10 * IN_FLIGHT].map((inFlight) => ({
-          name: `${who}, ${inFlight} in flight`,
-          ...(hasFloor && { floor, ...(who === 'ours' && { target: 0.5 }) }),
-          run: () => asked(who, port, what, inFlight),
-        })),
+  const floor = `dnsperf, ${IN_FLIGHT} in flight`
+  const hasFloor = has('dnsperf', '-h')
+  const compared = hasFloor ? { floor } : {}
+  const contender = (who: string, port: number, what: string, inFlight: number, told: string): Contender => ({
+    name: `${told}, ${inFlight.toLocaleString('en')} in flight`,
+    ...compared,
+    ...(hasFloor && who === 'ours' && { target: 0.5 }),
+    run: () => asked(who, port, what, inFlight),
+  })
+  const floors = (path: string) => (hasFloor ? [{ name: floor, run: () => dnsperf(port, path) }] : [])
+  if (wants('delegated')) {
+    await compare('DNS: delegations read from the server of cl', [
+      ...floors(delegated),
+      contender('dgram', port, 'delegated', IN_FLIGHT, "Node's datagrams alone, nothing read"),
+      ...[50, IN_FLIGHT, 10 * IN_FLIGHT].map((inFlight) =>
+        contender('ours', port, 'delegated', inFlight, 'ours'),
       ),
-      ...(what === 'delegated'
-        ? [
-            {
-              name: `${CALLS} calls of ${NAMES_PER_CALL} names at a time, over HTTP`,
-              ...(hasFloor && { floor }),
-              run: () => overHttp(workspace, port),
-            },
-          ]
-        : []),
-    ]
+      contender('ours-udp', port, 'delegated', IN_FLIGHT, 'ours, `--dns-tcp truncated`'),
+    ])
   }
-  await compare('DNS: delegations read from the server of cl', contenders('delegated', delegated))
-  await compare('DNS: name servers in the answer', contenders('own', own))
+  if (wants('own')) {
+    await compare('DNS: name servers in the answer', [
+      ...floors(own),
+      ...['ours', 'node:dns'].flatMap((who) =>
+        [IN_FLIGHT, 10 * IN_FLIGHT].map((inFlight) => contender(who, port, 'own', inFlight, who)),
+      ),
+    ])
+  }
+  if (wants('resolver')) {
+    const resolver = await startUnbound(workspace, port)
+    await compare('DNS: a resolver (unbound) that has the answers', [
+      ...(hasFloor ? [{ name: floor, run: () => dnsperf(resolver, own) }] : []),
+      ...['ours', 'ours-udp', 'node:dns'].map((who) => contender(who, resolver, 'own', IN_FLIGHT, who)),
+    ])
+  }
+  if (wants('http')) {
+    await compare('DNS: over HTTP, and by the same client alone', [
+      contender('ours', port, 'delegated', CALLS * CONCURRENCY, 'ours'),
+      {
+        name: `${CALLS} calls of ${NAMES_PER_CALL} names at a time, over HTTP`,
+        floor: `ours, ${CALLS * CONCURRENCY} in flight`,
+        run: () => overHttp(workspace, port),
+      },
+    ])
+  }
   console.log('\nLongest answer of 99 in 100, last round:\n')
   for (const [who, ms] of latencies) console.log(`- ${who}: ${ms.toFixed(1)} ms`)
   console.log('')
-  await faults(workspace)
+  if (wants('faults')) await faults(workspace)
 })

@@ -62,6 +62,7 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const resolver = createResolver({
     servers: config.dnsServers ?? systemServers(),
     maxInFlight: share(config.dnsInFlight, config.workers),
+    pipelines: config.dnsTcp === 'bulk',
     ...(config.dnsMode === 'parent' && {
       zone: config.dnsServers === undefined ? { kind: 'found', name: ZONE } : { kind: 'given' },
     }),

@@ -75,3 +75,36 @@ ${zones.map(([name, file]) => `zone:\n  name: ${name}\n  zonefile: ${file}\n`).j
   await sleep(500)
   return port
 }
+
+/** Debian's unbound on the same core, which asks that server for what is under cl. @returns its port */
+export async function startUnbound(workspace: Workspace, registry: number): Promise<number> {
+  const { folder } = workspace
+  const port = await freeUdpPort()
+  await writeFile(
+    join(folder, 'unbound.conf'),
+    `server:
+  interface: 127.0.0.1@${port}
+  username: ""
+  chroot: ""
+  directory: "${folder}"
+  pidfile: ""
+  use-syslog: no
+  do-daemonize: no
+  do-ip6: no
+  do-not-query-localhost: no
+  module-config: "iterator"
+  num-threads: 1
+  incoming-num-tcp: 10
+stub-zone:
+  name: cl
+  stub-addr: 127.0.0.1@${registry}
+`,
+  )
+  const launch = {
+    command: '/usr/sbin/unbound',
+    args: ['-d', '-c', join(folder, 'unbound.conf')],
+    core: SERVER_CORE,
+  }
+  workspace.keep(await startServer({ ...launch, output: join(folder, 'unbound.log') }, /start of service/))
+  return port
+}

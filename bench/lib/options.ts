@@ -4,6 +4,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '2' },
+    only: { type: 'string' },
     records: { type: 'string', default: '1000000' },
   },
 })
@@ -15,6 +16,9 @@ export const SECONDS = whole(values.seconds, 'seconds', 30)
 
 /** Records present, where a bench takes any number. */
 export const RECORDS = whole(values.records, 'records', 10_000_000)
+
+/** Whether a part of a bench is wanted: all of them, but where one is named. */
+export const wants = (part: string) => values.only === undefined || values.only === part
 
 function whole(text: string, name: string, max: number): number {
   const value = Number(text)

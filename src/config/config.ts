@@ -79,6 +79,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     timeZone: read(settings.timeZone),
     dnsServers: read(settings.dnsServers),
     dnsMode: read(settings.dnsMode),
+    dnsTcp: read(settings.dnsTcp),
     dnsInFlight: read(settings.dnsInFlight),
     workers: read(settings.workers),
     stopDelay: read(settings.stopDelay),

@@ -65,6 +65,12 @@ export const settings = {
     'resolver',
     oneOf('resolver', 'parent'),
   ),
+  dnsTcp: setting(
+    'dns-tcp',
+    'bulk asks over one TCP connection a server what is more than 32 questions at a time; truncated only what needs it',
+    'bulk',
+    oneOf('bulk', 'truncated'),
+  ),
   dnsInFlight: setting('dns-in-flight', 'DNS questions under way at once', 4_096, integer(1, 65_536)),
   workers: setting('workers', 'processes that serve, a number or auto for one a core', 1, workers),
   stopDelay: setting(

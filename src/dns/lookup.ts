@@ -1,7 +1,8 @@
-import type { Asker, Attempt, FinalReply } from './exchange.ts'
+import type { Asker, Attempt, FinalReply } from './attempt.ts'
 import { combineFailures } from './outcomes.ts'
 import type { NameServerAnswer, ServerFailure } from './outcomes.ts'
 import type { Upstream } from './upstream.ts'
+import { Wait, type Waits } from './waits.ts'
 import type { Query } from './wire.ts'
 
 export interface LookupResult {
@@ -15,49 +16,54 @@ export interface LookupSettings {
   readonly deadlineMs: number
   /** How long a server may be silent before the next is asked as well; doubles with each round over all servers. */
   readonly retryMs: number
+  readonly waits: Waits
   readonly now: () => number
 }
 
-const MAX_ATTEMPTS = 8
+/** Who is told how a look-up ended: once. */
+export interface LookupOwner {
+  landed(result: LookupResult): void
+}
 
-/** One function for all timers: they are set for every look-up, and hardly ever ring. */
-const endWait = (lookup: Lookup): void => lookup.waited()
+const MAX_ATTEMPTS = 8
+/** No more than this part of the time is waited for a slow server before the next is asked. */
+const MOST_PATIENCE = 3
+/** Never written to. */
+const NONE_FAILED: (ServerFailure | undefined)[] = []
 
 /**
  * One look-up over several servers. The next server is started while a silent one is still listened to, at once
  * where one has failed; each attempt has an id and a port of its own. The first conclusion wins.
  */
-export class Lookup implements Asker {
+export class Lookup extends Wait implements Asker {
   readonly #query: Query
   readonly #upstream: Upstream
   readonly #settings: LookupSettings
-  readonly #done: (result: LookupResult) => void
+  readonly #owner: LookupOwner
   readonly #order: readonly number[]
-  /** By server. */
-  readonly #failures: (ServerFailure | undefined)[] = []
-  readonly #attempts: Attempt[] = []
+  /** By server; there is none as a rule. */
+  #failures: (ServerFailure | undefined)[] = NONE_FAILED
+  /** The latest, and those before it, which are still listened to. */
+  #attempt: Attempt | undefined
+  #earlier: Attempt[] | undefined
   #tries = 0
   #endsAt: number
-  #timer: NodeJS.Timeout | undefined
   #isLastWait = false
   /** The server that was asked last, and when; undefined when there was none left to ask. */
   #latest: number | undefined
   #sentAt = 0
+  #startedAt = 0
   #finished = false
 
-  constructor(
-    query: Query,
-    upstream: Upstream,
-    settings: LookupSettings,
-    done: (result: LookupResult) => void,
-  ) {
+  constructor(query: Query, upstream: Upstream, settings: LookupSettings, owner: LookupOwner) {
+    super()
     this.#query = query
     this.#upstream = upstream
     this.#settings = settings
-    this.#done = done
+    this.#owner = owner
     this.#order = upstream.health.order()
     this.#endsAt = performance.now() + settings.deadlineMs
-    this.#attempt()
+    this.#ask()
   }
 
   /** Ends the look-up now, as a failure. */
@@ -65,17 +71,19 @@ export class Lookup implements Asker {
     this.#finish({ answer: { kind: 'failed' }, ttl: undefined })
   }
 
-  #attempt(): void {
+  #ask(): void {
+    const { retryMs, deadlineMs, now } = this.#settings
     const round = Math.floor(this.#tries / this.#order.length)
     const server = this.#nextServer()
-    if (server !== undefined) {
-      this.#sentAt = this.#settings.now()
-      this.#attempts.push(this.#upstream.exchange.ask(server, this.#query, this))
-      this.#wait(this.#settings.retryMs * 2 ** round)
-    } else {
-      this.#wait(this.#settings.deadlineMs)
-    }
     this.#latest = server
+    if (server === undefined) return this.#wait(deadlineMs)
+    this.#sentAt = now()
+    if (this.#attempt === undefined) this.#startedAt = this.#sentAt
+    if (this.#attempt !== undefined) (this.#earlier ??= []).push(this.#attempt)
+    this.#attempt = this.#upstream.exchange.ask(server, this.#query, this)
+    // Asking again whoever is only busy would make him busier.
+    const patience = Math.min(this.#upstream.health.patienceMs(server), deadlineMs / MOST_PATIENCE)
+    this.#wait(Math.max(retryMs, patience) * 2 ** round)
   }
 
   /** Round and round over the servers, past those that have failed for good. */
@@ -89,31 +97,31 @@ export class Lookup implements Asker {
 
   /** Until the latest attempt counts as unanswered. */
   #wait(delayMs: number): void {
-    if (this.#timer !== undefined) clearTimeout(this.#timer)
-    const remaining =
-      this.#attempts.length === 1 ? this.#settings.deadlineMs : this.#endsAt - performance.now()
+    const { deadlineMs, waits } = this.#settings
+    const isFirst = this.#tries === 1
+    const remaining = isFirst ? deadlineMs : this.#endsAt - performance.now()
     this.#isLastWait = delayMs >= remaining
-    this.#timer = setTimeout(endWait, Math.ceil(Math.max(0, Math.min(delayMs, remaining))), this)
+    waits.set(this, Math.max(0, Math.min(delayMs, remaining)))
   }
 
-  /** For the timer alone. */
   waited(): void {
     if (this.#latest !== undefined) this.#upstream.health.silentSince(this.#latest, this.#sentAt)
     if (this.#isLastWait) this.#giveUp()
-    else this.#attempt()
+    else this.#ask()
   }
 
   heard(server: number): void {
-    this.#upstream.health.heard(server)
+    this.#upstream.health.heard(server, server === this.#order[0] ? this.#startedAt : undefined)
   }
 
   settle(server: number, reply: FinalReply): void {
     if (this.#finished) return
     if (reply.kind === 'answer') {
-      this.#finish({ answer: reply.answer, ttl: reply.ttl })
+      this.#finish(reply)
       return
     }
     if (reply.kind === 'unreachable') this.#upstream.health.unreachable(server)
+    if (this.#failures === NONE_FAILED) this.#failures = []
     this.#failures[server] = reply.kind
     const silent = this.#order.filter((other) => this.#failures[other] === undefined)
     if (silent.length === 0) {
@@ -124,7 +132,7 @@ export class Lookup implements Asker {
     if (silent.every((other) => this.#upstream.health.isDead(other))) {
       this.#endsAt = Math.min(this.#endsAt, performance.now() + 2 * this.#settings.retryMs)
     }
-    this.#attempt()
+    this.#ask()
   }
 
   #giveUp(): void {
@@ -135,8 +143,9 @@ export class Lookup implements Asker {
   #finish(result: LookupResult): void {
     if (this.#finished) return
     this.#finished = true
-    clearTimeout(this.#timer)
-    for (const attempt of this.#attempts) attempt.cancel()
-    this.#done(result)
+    this.#settings.waits.clear(this)
+    this.#attempt?.cancel()
+    if (this.#earlier !== undefined) for (const attempt of this.#earlier) attempt.cancel()
+    this.#owner.landed(result)
   }
 }

@@ -1,12 +1,13 @@
 import { AnswerCache } from './cache.ts'
 import type { CacheLimits } from './cache.ts'
 import { Lookup } from './lookup.ts'
-import type { LookupResult, LookupSettings } from './lookup.ts'
+import type { LookupOwner, LookupResult, LookupSettings } from './lookup.ts'
 import type { NameServerAnswer } from './outcomes.ts'
 import type { ServerAddress } from './servers.ts'
 import { nameServerQuery } from './wire.ts'
 import { fixedUpstream, type Upstream } from './upstream.ts'
 import type { Query } from './wire.ts'
+import { Waits } from './waits.ts'
 import { zoneUpstream } from './zone-servers.ts'
 
 export interface ResolverOptions extends Partial<CacheLimits> {
@@ -22,6 +23,8 @@ export interface ResolverOptions extends Partial<CacheLimits> {
   readonly maxInFlight?: number
   /** UDP sockets, and so source ports, in use at a time towards each server. */
   readonly socketsPerServer?: number
+  /** Whether much is asked over one TCP connection to each server that takes it; else TCP is for truncated answers. */
+  readonly pipelines?: boolean
   /** Milliseconds on any clock that does not go back; by it answers grow old. */
   readonly now?: () => number
 }
@@ -49,30 +52,34 @@ export interface Resolver {
 }
 
 /** A look-up under way, also while its servers are being found. */
-class Flight {
+class Flight implements LookupOwner {
+  readonly name: string
   readonly answer: Promise<NameServerAnswer>
-  readonly #land: (result: LookupResult) => void
+  readonly #onLanded: (flight: Flight, result: LookupResult) => void
+  #resolve: (answer: NameServerAnswer) => void = () => {}
   #lookup: Lookup | undefined
   #isOver = false
 
-  constructor(landed: (result: LookupResult) => void) {
-    const { promise, resolve } = Promise.withResolvers<NameServerAnswer>()
-    this.answer = promise
-    this.#land = (result) => {
-      if (this.#isOver) return
-      this.#isOver = true
-      landed(result)
-      resolve(result.answer)
-    }
+  constructor(name: string, onLanded: (flight: Flight, result: LookupResult) => void) {
+    this.name = name
+    this.#onLanded = onLanded
+    this.answer = new Promise((resolve) => (this.#resolve = resolve))
   }
 
   start(query: Query, upstream: Upstream, settings: LookupSettings): void {
-    if (!this.#isOver) this.#lookup = new Lookup(query, upstream, settings, this.#land)
+    if (!this.#isOver) this.#lookup = new Lookup(query, upstream, settings, this)
+  }
+
+  landed(result: LookupResult): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#onLanded(this, result)
+    this.#resolve(result.answer)
   }
 
   end(kind: 'failed' | 'timeout'): void {
     this.#lookup?.abort()
-    this.#land({ answer: { kind }, ttl: undefined })
+    this.landed({ answer: { kind }, ttl: undefined })
   }
 }
 
@@ -86,26 +93,29 @@ export function createResolver(options: ResolverOptions): Resolver {
     retryMs = 400,
     maxInFlight = 4_096,
     socketsPerServer = 16,
+    pipelines = true,
   } = options
   const now = options.now ?? (() => performance.now())
   const { maxBytes = 16 * 2 ** 20, maxTtl = 3_600, maxNegativeTtl = 300, failureTtl = 2 } = options
   const cache = new AnswerCache({ maxBytes, maxTtl, maxNegativeTtl, failureTtl }, now)
-  const upstreamOptions = { socketsPerServer, inTurn: zone !== undefined, now }
+  const upstreamOptions = { socketsPerServer, pipelines, inTurn: zone !== undefined, now }
   const upstreams =
     zone?.kind === 'found'
       ? zoneUpstream({ ...upstreamOptions, zone: zone.name, resolvers: servers, port: zone.port, deadlineMs })
       : fixedUpstream(servers, upstreamOptions)
   const asked = zone === undefined ? 'resolver' : 'parent'
-  const settings = { deadlineMs, retryMs, now }
+  const settings = { deadlineMs, retryMs, waits: new Waits(), now }
   const flights = new Map<string, Flight>()
   const counts = { hits: 0, misses: 0, coalesced: 0, overloaded: 0 }
   let closing: Promise<void> | undefined
 
+  function landed({ name }: Flight, result: LookupResult): void {
+    flights.delete(name)
+    if (closing === undefined) cache.set(name, result)
+  }
+
   function fly(query: Query): Promise<NameServerAnswer> {
-    const flight = new Flight((result) => {
-      flights.delete(query.name)
-      if (closing === undefined) cache.set(query.name, result)
-    })
+    const flight = new Flight(query.name, landed)
     flights.set(query.name, flight)
     const upstream = upstreams.current()
     if (upstream instanceof Promise) void startLater(flight, query, upstream)

@@ -1,11 +1,15 @@
 /** Long enough to spare most look-ups the wait, short enough for a restarted server to be found soon. */
 const DEAD_MS = 5_000
+/** An answer moves the mean by one part in so many. */
+const SMOOTHING = 16
 
 interface State {
   /** Milliseconds on the clock; a server is asked last until then. */
   deadUntil: number
   lastHeard: number
   suspect: boolean
+  /** How long its answers take now, smoothed. */
+  answerMs: number
 }
 
 /** Remembers briefly which servers were silent or unreachable, so that they are asked last. Never excludes one. */
@@ -23,6 +27,7 @@ export class ServerHealth {
       deadUntil: Number.NEGATIVE_INFINITY,
       lastHeard: Number.NEGATIVE_INFINITY,
       suspect: false,
+      answerMs: 0,
     }))
     const servers = this.#states.map((_, server) => server)
     this.#orders = (inTurn ? servers : [0]).map((first) => [
@@ -58,14 +63,21 @@ export class ServerHealth {
     return this.#suspects > 0 && (this.#states[server]?.deadUntil ?? 0) > this.#now()
   }
 
-  heard(server: number): void {
+  /** @param askedAt when it was, where that is beyond doubt */
+  heard(server: number, askedAt?: number): void {
     const state = this.#states[server]
     if (state === undefined) return
     state.lastHeard = this.#now()
+    if (askedAt !== undefined) state.answerMs += (state.lastHeard - askedAt - state.answerMs) / SMOOTHING
     if (!state.suspect) return
     state.suspect = false
     state.deadUntil = Number.NEGATIVE_INFINITY
     this.#suspects--
+  }
+
+  /** How long its silence may be taken for thought. Behind thousands of questions an answer takes longer. */
+  patienceMs(server: number): number {
+    return 2 * (this.#states[server]?.answerMs ?? 0)
   }
 
   /** An attempt sent at that time has had no answer. One slow name proves nothing about a server that answers others. */

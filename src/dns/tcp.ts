@@ -1,14 +1,14 @@
 import { connect } from 'node:net'
+import type { ServerReply } from './channel.ts'
+import { frameLength, Frames, writeFrame } from './frames.ts'
 import { randomUint16 } from './random.ts'
 import type { ServerAddress } from './servers.ts'
-import type { ServerReply } from './udp-socket.ts'
-import { encodeQuery, messageId, readReply } from './wire.ts'
+import { messageId, readReply } from './wire.ts'
 import type { Query } from './wire.ts'
 
 /**
- * One query over one TCP connection of its own. `settle` is called at most once and not after the cancel it gives.
- * There is no time-out here: the look-up cancels at its deadline. At most 64 KiB are ever buffered, the largest
- * message there is.
+ * One query over one TCP connection of its own, for an answer that fits no datagram. `settle` is called at most once and
+ * not after the cancel it gives. There is no time-out here: the look-up cancels at its deadline.
  */
 export function askOverTcp(
   server: ServerAddress,
@@ -16,23 +16,28 @@ export function askOverTcp(
   settle: (reply: ServerReply) => void,
 ): () => void {
   const id = randomUint16()
-  const socket = connect({ host: server.address, port: server.port, family: server.family, noDelay: true })
-  let received = Buffer.alloc(0)
+  const frames = new Frames()
   let done = false
-
   const finish = (reply: ServerReply): void => {
     if (done) return
     done = true
     socket.destroy()
     settle(reply)
   }
-  socket.on('connect', () => socket.write(framed(encodeQuery(query, id))))
-  socket.on('data', (chunk: Buffer) => {
-    received = Buffer.concat([received, chunk])
-    if (received.length < 2) return
-    const end = 2 + received.readUInt16BE(0)
-    if (received.length >= end) finish(judge(received.subarray(2, end), query, id))
+  const socket = connect({
+    host: server.address,
+    port: server.port,
+    family: server.family,
+    noDelay: true,
+    onread: {
+      buffer: frames.room,
+      callback(count) {
+        frames.received(count, (message) => finish(judge(message, query, id)))
+        return true
+      },
+    },
   })
+  socket.on('connect', () => socket.write(framed(query, id)))
   // Refused, reset or closed before the whole answer was there: the server is up, as its truncated answer showed.
   socket.on('error', () => finish({ kind: 'failed' }))
   socket.on('close', () => finish({ kind: 'failed' }))
@@ -42,10 +47,10 @@ export function askOverTcp(
   }
 }
 
-function framed(message: Buffer): Buffer {
-  const length = Buffer.allocUnsafe(2)
-  length.writeUInt16BE(message.length)
-  return Buffer.concat([length, message])
+function framed(query: Query, id: number): Buffer {
+  const frame = Buffer.allocUnsafe(frameLength(query))
+  writeFrame(frame, 0, query, id)
+  return frame
 }
 
 /** On a connection of its own a wrong or again truncated message cannot be a stray one: the server is at fault. */

@@ -1,18 +1,10 @@
 import { createSocket } from 'node:dgram'
 import type { RemoteInfo, Socket } from 'node:dgram'
+import type { Asking, Channel } from './channel.ts'
 import { randomUint16 } from './random.ts'
 import type { ServerAddress } from './servers.ts'
 import { encodeQuery, messageId, readReply } from './wire.ts'
-import type { Query, Reply } from './wire.ts'
-
-/** What came of asking one server: its reply, or word that it cannot be reached. */
-export type ServerReply = Exclude<Reply, { kind: 'mismatch' }> | { readonly kind: 'unreachable' }
-
-/** One question put to one server, and who is told of the reply: once, never before `ask` returns, never after `forget`. */
-export interface Asking {
-  readonly query: Query
-  replied(reply: ServerReply): void
-}
+import type { Query } from './wire.ts'
 
 /** Far below 65,536, so that a free id is found at once and guessing one stays hopeless. */
 const MAX_PENDING = 4_096
@@ -23,7 +15,7 @@ const NO_ID = -1
  * One UDP socket, connected to one server: the kernel drops datagrams from anywhere else and reports ICMP errors.
  * Several queries share it, told apart by their ids. It closes by itself once it is retired and nothing is pending.
  */
-export class UdpSocket {
+export class UdpSocket implements Channel {
   readonly bornAt = performance.now()
   queries = 0
   retired = false
@@ -50,7 +42,6 @@ export class UdpSocket {
     this.#socket.connect(server.port, server.address)
   }
 
-  /** @returns the id by which to forget it */
   ask(asking: Asking): number {
     if (this.#pending.size >= MAX_PENDING) {
       queueMicrotask(() => asking.replied({ kind: 'unreachable' }))

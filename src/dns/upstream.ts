@@ -1,4 +1,4 @@
-import { Exchange } from './exchange.ts'
+import { Exchange, type ExchangeOptions } from './exchange.ts'
 import { ServerHealth } from './server-health.ts'
 import type { ServerAddress } from './servers.ts'
 
@@ -15,9 +15,7 @@ export interface Upstreams {
   close(): Promise<void>
 }
 
-export interface UpstreamOptions {
-  /** UDP sockets, and so source ports, in use at a time towards each server. */
-  readonly socketsPerServer: number
+export interface UpstreamOptions extends ExchangeOptions {
   /** Whether the servers take turns; else the first is asked while it answers, as resolvers are listed. */
   readonly inTurn: boolean
   readonly now: () => number
@@ -25,10 +23,10 @@ export interface UpstreamOptions {
 
 export function openUpstream(
   servers: readonly ServerAddress[],
-  { socketsPerServer, inTurn, now }: UpstreamOptions,
+  { inTurn, now, ...options }: UpstreamOptions,
 ): Upstream {
   return {
-    exchange: new Exchange(servers, socketsPerServer),
+    exchange: new Exchange(servers, options),
     health: new ServerHealth(servers.length, now, inTurn),
   }
 }

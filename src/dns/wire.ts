@@ -68,36 +68,44 @@ function isEncodable(name: string): boolean {
 /** Where the question section of a query and of its reply ends: the name, two octets longer than its text, type, class. */
 const questionEnd = ({ name }: Query): number => HEADER_BYTES + name.length + 2 + 4
 
+/** Octets of a query as it goes out. */
+export const queryLength = (query: Query): number => questionEnd(query) + (query.edns ? OPT_RECORD.length : 0)
+
 /** The query as it goes out, in memory of its own: an earlier one may still wait in a send queue. */
 export function encodeQuery(query: Query, id: number): Buffer {
+  const message = Buffer.allocUnsafe(queryLength(query))
+  writeQuery(message, 0, query, id)
+  return message
+}
+
+/** Writes the query's `queryLength` octets from there on. */
+export function writeQuery(target: Buffer, from: number, query: Query, id: number): void {
   const { name, asked, edns } = query
-  const end = questionEnd(query)
-  const message = Buffer.allocUnsafe(end + (edns ? OPT_RECORD.length : 0))
-  message[0] = id >> 8
-  message[1] = id & 0xff
-  message[2] = asked === 'resolver' ? RECURSION_DESIRED >> 8 : 0
+  const end = from + questionEnd(query)
+  target[from] = id >> 8
+  target[from + 1] = id & 0xff
+  target[from + 2] = asked === 'resolver' ? RECURSION_DESIRED >> 8 : 0
   // All other counts and flags are zero. By hand: a call costs more than these.
-  message[3] = message[4] = 0
-  message[5] = 1
-  message[6] = message[7] = message[8] = message[9] = message[10] = 0
-  message[11] = edns ? 1 : 0
-  let lengthAt = HEADER_BYTES
-  for (let i = 0; i < name.length; i++) {
-    const at = HEADER_BYTES + 1 + i
+  target[from + 3] = target[from + 4] = 0
+  target[from + 5] = 1
+  target[from + 6] = target[from + 7] = target[from + 8] = target[from + 9] = target[from + 10] = 0
+  target[from + 11] = edns ? 1 : 0
+  let lengthAt = from + HEADER_BYTES
+  let at = lengthAt + 1
+  for (let i = 0; i < name.length; i++, at++) {
     const code = name.charCodeAt(i)
     if (code === DOT) {
-      message[lengthAt] = at - lengthAt - 1
+      target[lengthAt] = at - lengthAt - 1
       lengthAt = at
-    } else message[at] = code
+    } else target[at] = code
   }
-  message[lengthAt] = end - 6 - lengthAt
-  message[end - 5] = 0
-  message[end - 4] = 0
-  message[end - 3] = TYPE_NS
-  message[end - 2] = 0
-  message[end - 1] = CLASS_IN
-  if (edns) message.set(OPT_RECORD, end)
-  return message
+  target[lengthAt] = at - lengthAt - 1
+  target[end - 5] = 0
+  target[end - 4] = 0
+  target[end - 3] = TYPE_NS
+  target[end - 2] = 0
+  target[end - 1] = CLASS_IN
+  if (edns) target.set(OPT_RECORD, end)
 }
 
 /** The id that a message carries, by which its query is found; undefined for less than a header. */

@@ -73,7 +73,10 @@ export function reply(asked: Asked, answer: Answer): Buffer {
 }
 
 /** A DNS server on a free port of the loopback interface that does what the handler says, over UDP and TCP. */
-export async function startScriptedDns(handler: Handler): Promise<ScriptedDns> {
+export async function startScriptedDns(
+  handler: Handler,
+  connected: (socket: Socket) => void = () => {},
+): Promise<ScriptedDns> {
   const { tcp, udp, port } = await bindBoth()
   const queries: Asked[] = []
   const connections = new Set<Socket>()
@@ -112,14 +115,22 @@ export async function startScriptedDns(handler: Handler): Promise<ScriptedDns> {
     connections.add(socket)
     socket.on('error', () => socket.destroy())
     socket.on('close', () => connections.delete(socket))
+    connected(socket)
+    let received = Buffer.alloc(0)
     socket.on('data', (bytes) => {
-      void react(bytes.subarray(2), { transport: 'tcp', port: socket.remotePort ?? 0 }, (message) => {
-        const length = Buffer.alloc(2)
-        length.writeUInt16BE(message.length)
-        // Two writes, so that a client has to put the message together.
-        socket.write(length)
-        socket.write(message)
-      })
+      received = Buffer.concat([received, bytes])
+      while (received.length >= 2 && received.length >= 2 + received.readUInt16BE(0)) {
+        const end = 2 + received.readUInt16BE(0)
+        const message = received.subarray(2, end)
+        received = received.subarray(end)
+        void react(message, { transport: 'tcp', port: socket.remotePort ?? 0 }, (answer) => {
+          const length = Buffer.alloc(2)
+          length.writeUInt16BE(answer.length)
+          // Two writes, so that a client has to put the message together.
+          socket.write(length)
+          socket.write(answer)
+        })
+      }
     })
   })
 
