@@ -47,6 +47,7 @@ const SCREENS = [
   ['triage', 'triaje', '.triage-name'],
   ['gallery', 'imagenes', '.tile img.loaded'],
   ['an image', 'imagenes?imagen=HASH', '.bench-result img'],
+  ['storage', 'espacio', '.plot canvas'],
 ] as const
 
 suite('every screen', { concurrency: 3 }, () => {

@@ -109,9 +109,18 @@ export async function barriers(page: Page, rules?: string[]): Promise<string[]> 
 }
 
 /** That the page comes to be no wider than the screen, once it has taken its new size. */
-export async function fits(page: Page, width: number): Promise<void> {
-  await page.evaluate(`new Promise((resolve) => {
-    const look = () => innerWidth <= ${width} && document.documentElement.scrollWidth <= ${width} ? resolve() : requestAnimationFrame(look)
+export const fits = (page: Page, width: number): Promise<void> =>
+  comesTrue(page, `innerWidth <= ${width} && document.documentElement.scrollWidth <= ${width}`)
+
+/** Looks at each frame that is drawn until an expression is true. The page's policy keeps Playwright's own way from doing so. */
+export async function comesTrue(page: Page, expression: string): Promise<void> {
+  await page.evaluate(`new Promise((resolve, reject) => {
+    const late = performance.now() + ${TIMEOUT_MS}
+    const look = () => {
+      if (${expression}) resolve()
+      else if (performance.now() > late) reject(new Error('it never came true'))
+      else requestAnimationFrame(look)
+    }
     look()
   })`)
 }
