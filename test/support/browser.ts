@@ -1,6 +1,5 @@
-import { createRequire } from 'node:module'
-import { readFileSync } from 'node:fs'
 import chromium from '@sparticuz/chromium'
+import axe from 'axe-core'
 import { chromium as playwright, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import type { TestService } from './service.ts'
 
@@ -91,7 +90,6 @@ export async function startBrowser(): Promise<TestBrowser> {
   }
 }
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
 /**
@@ -100,7 +98,7 @@ const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
  */
 export async function barriers(page: Page, rules?: string[]): Promise<string[]> {
   const runOnly = rules === undefined ? { type: 'tag', values: STANDARDS } : { type: 'rule', values: rules }
-  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(`${AXE}; 0`)
+  if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(`${axe.source}; 0`)
   const found: unknown = await page.evaluate(`axe
     .run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] })
     .then(({ violations, passes }) => passes.length === 0 ? ['nothing was looked at'] : violations.flatMap(({ id, nodes }) =>
