@@ -5,7 +5,8 @@ import { Fault } from '../design/parts.tsx'
 import { Part, Twin } from '../figures/part.tsx'
 import { Plot } from '../figures/plot.tsx'
 import { bareDay, bytes, count, shortDay, t } from '../i18n/index.ts'
-import { everyDay, useUsage, type ImageStats } from './usage.ts'
+import { everyDay } from './days.ts'
+import { useUsage, type ImageStats } from './usage.ts'
 import './images.css'
 
 /** What the application's images take up, of which kinds they are, and how many come. */

@@ -1,17 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { ask } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
+import { DAYS } from './days.ts'
 
 export type ImageStats = Operations['GET /api/v1/imagestore/stats']['answer']
-export interface Day {
-  /** `2026-01-12`, in UTC as the service counts. */
-  readonly day: string
-  readonly images: number
-  readonly bytes: number
-}
-
-export const DAYS = 90
-const DAY_MS = 86_400_000
 
 /** What the application holds. */
 export function useUsage() {
@@ -19,18 +11,5 @@ export function useUsage() {
     queryKey: ['images', 'stats'],
     queryFn: async ({ signal }) =>
       (await ask('GET /api/v1/imagestore/stats', { query: { days: DAYS }, signal })).data,
-  })
-}
-
-/**
- * The last days, oldest first, those included on which nothing came.
- * @param known days on which something came
- * @param now milliseconds since 1970
- */
-export function everyDay(known: readonly Day[], now: number): Day[] {
-  const found = new Map(known.map((one) => [one.day, one]))
-  return Array.from({ length: DAYS }, (_, i) => {
-    const day = new Date(now - (DAYS - 1 - i) * DAY_MS).toISOString().slice(0, 10)
-    return found.get(day) ?? { day, images: 0, bytes: 0 }
   })
 }
