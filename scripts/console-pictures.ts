@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { startBrowser, type Visit } from '../test/support/browser.ts'
 import { add, record, update } from '../test/support/domains.ts'
+import { call } from '../test/support/http.ts'
 import { ImageClient } from '../test/support/images.ts'
 import { ManualClock, startService, type TestService } from '../test/support/service.ts'
 
@@ -13,15 +14,16 @@ const corpus = new URL('../../shared/corpus/', import.meta.url)
 const target = new URL('../docs/images/', import.meta.url)
 /** As they came, for a look at them: a folder that is given. */
 const raw = process.argv[2]
-const DAY = 24 * 60 * 60_000
 
-// Near the present: the browser counts the days that are left of what was discarded.
-const clock = new ManualClock(new Date(Date.now() - 32 * 60 * 60_000).toISOString())
+const DAY = 24 * 60 * 60_000
+// It comes to the present: the browser counts the days that are left of what was discarded.
+const clock = new ManualClock(new Date(Date.now() - 40 * DAY).toISOString())
 await using service = await startService({ clock })
-await fillDomains(service)
 const first = await fillImages(service)
+await fillDomains(service)
 await using browser = await startBrowser()
 const admin = (await service.newKey('dueña', 'admin')).key
+await fillAccounts(service, admin)
 const keys = { domainwatch: service.domainKey, imagestore: service.imageKey, admin }
 await mkdir(target, { recursive: true })
 
@@ -65,8 +67,17 @@ function SHOTS(): readonly Shot[] {
     ['claves', 'claves', '.plain tbody tr'],
     ['triaje', 'triaje', '.triage-dns .servers, .triage-dns p'],
     ['imagenes', 'imagenes', '.tile img.loaded'],
-    ['imagen', `imagenes?imagen=${first}`, '.bench-result img'],
+    ['imagen', `imagenes?imagen=${first.one}`, '.bench-result img'],
+    ['parecidas', `imagenes?imagen=${first.one}&con=${first.other}`, '.compare img'],
+    ['espacio', 'espacio', '.plot canvas'],
+    ['limites', 'claves', '.plain tbody tr', settle],
+    ['sistema', 'sistema', '.owner-pair'],
   ]
+}
+
+async function settle(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Ajustar fotos' }).click()
+  await page.getByRole('dialog').waitFor()
 }
 
 async function marks(page: Page): Promise<void> {
@@ -118,15 +129,16 @@ async function fillDomains(to: TestService): Promise<void> {
 }
 
 /** Cut from a few photographs, so that there are many of all proportions. */
-async function fillImages(to: TestService): Promise<string> {
+async function fillImages(to: TestService): Promise<{ one: string; other: string }> {
   const client = new ImageClient(to.url, to.imageKey)
   const photographs = ['Landscape_1.jpg', 'Portrait_1.jpg']
     .map((name) => new URL(`orientation/${name}`, corpus))
     .filter((file) => existsSync(file))
   let last = ''
+  let lastBytes: Buffer = Buffer.alloc(0)
   for (let i = 0; i < 24; i++) {
     const file = photographs[i % photographs.length]
-    if (file === undefined) return ''
+    if (file === undefined) return { one: last, other: last }
     const source = sharp(readFileSync(file))
     const { width, height } = await source.metadata()
     // They carry words in the middle and at the edges, and none in between.
@@ -142,7 +154,26 @@ async function fillImages(to: TestService): Promise<string> {
     const bytes = await source.extract(cut).jpeg({ quality: 90 }).toBuffer()
     const { body } = await client.upload(bytes, { name: `Puerto ${i + 1}.jpg`, mime: 'image/jpeg' })
     last = String(body['hash'])
-    clock.advance(1_000)
+    lastBytes = bytes
+    // Some days bring several, others none.
+    clock.advance((i % 3 === 2 ? 4.5 : 0.1) * DAY)
   }
-  return last
+  clock.advance(Date.now() - 32 * 60 * 60_000 - clock.now())
+  const smaller = await sharp(lastBytes).resize({ width: 320 }).webp({ quality: 60 }).toBuffer()
+  const { body } = await client.upload(smaller, { name: 'Puerto 24 (copia).webp', mime: 'image/webp' })
+  return { one: last, other: String(body['hash']) }
+}
+
+/** Some that have bounds, and are used. */
+async function fillAccounts(to: TestService, admin: string): Promise<void> {
+  const blog = new ImageClient(to.url, (await to.newKey('blog', 'imagestore')).key)
+  const icon = readFileSync(new URL('../assets/catalejo.png', import.meta.url))
+  await blog.upload(icon, { name: 'catalejo.png' })
+  for (const query of [
+    { account: 'fotos', max_images: '1000', max_bytes: '2000000', delivery: 'ladder' },
+    { account: 'blog', max_bytes: '12000', delivery: 'presets' },
+  ]) {
+    await call(to, '/api/v1/admin/settle', { method: 'POST', query: { api: admin, ...query } })
+  }
+  await to.app.context.accounts.writeUses()
 }

@@ -23,7 +23,13 @@ import { BodyBudget } from './http/request-body.ts'
 import { createServer } from './http/server.ts'
 import type { Parting } from './http/stopping.ts'
 import { serviceRoutes } from './http/service-routes.ts'
-import { imagestoreRoutes, maxBodyBytes, openImagestore, type Imagestore } from './imagestore/index.ts'
+import {
+  createTermsOffice,
+  imagestoreRoutes,
+  maxBodyBytes,
+  openImagestore,
+  type Imagestore,
+} from './imagestore/index.ts'
 import { VERSION } from './version.ts'
 
 /** Memory for bodies that are being received or worked on, in all processes that serve together. */
@@ -157,6 +163,7 @@ export async function createRoutes(
         clock,
         version: VERSION,
         timeZone: config.timeZone,
+        settings: config.shown,
         engine: config.databaseUrl === '' ? 'sqlite' : 'postgres',
         blobs: { kind: config.blobsUrl === undefined ? 'files' : 's3', ping: () => images.store.ping() },
         measurements: () => metrics.gathered(),
@@ -166,6 +173,7 @@ export async function createRoutes(
           create: (account, service) => accounts.createKey(account, service),
           revoke: (id) => accounts.revoke(id),
         },
+        terms: createTermsOffice(database),
       })
     },
     { prefix },

@@ -94,7 +94,12 @@ export interface Operations {
   }
   'GET /api/v1/admin/accounts': {
     query: {  }
-    answer: { status: 200; count: number; data: ({ account: string; service: "domainwatch" | "imagestore" | "admin"; date: number | null; keys: number; images: number; bytes: number; used: number | null })[] }
+    answer: { status: 200; count: number; data: ({ account: string; service: "domainwatch" | "imagestore" | "admin"; date: number | null; keys: number; images: number; bytes: number; max_images: number | null; max_bytes: number | null; delivery: "open" | "ladder" | "presets" | "signed" | null; used: number | null })[] }
+  }
+  'POST /api/v1/admin/settle': {
+    query: { account?: string; max_images?: string; max_bytes?: string; delivery?: "open" | "ladder" | "presets" | "signed" }
+    body: { account?: string; max_images?: string; max_bytes?: string; delivery?: "open" | "ladder" | "presets" | "signed" }
+    answer: { status: 200; account: string; max_images: number | null; max_bytes: number | null; delivery: "open" | "ladder" | "presets" | "signed" }
   }
   'GET /api/v1/admin/keys': {
     query: {  }
@@ -112,6 +117,6 @@ export interface Operations {
   }
   'GET /api/v1/admin/system': {
     query: {  }
-    answer: { status: 200; version: string; started: number; time_zone: string; database: "sqlite" | "postgres"; blobs: "files" | "s3"; ready: { database: boolean; blobs: boolean }; domains: number; images: number; bytes: number; figures: {  } }
+    answer: { status: 200; version: string; started: number; time_zone: string; database: "sqlite" | "postgres"; blobs: "files" | "s3"; ready: { database: boolean; blobs: boolean }; domains: number; images: number; bytes: number; settings: ({ name: string; value: string; from: "flag" | "environment" | "file" | "default" })[]; figures: {  } }
   }
 }

@@ -50,6 +50,13 @@ export const SCREENS: readonly Screen[] = [
     view: lazy(() => import('../images/screen.tsx')),
   },
   {
+    path: 'espacio',
+    title: 'nav.usage',
+    icon: 'chart',
+    service: 'imagestore',
+    view: lazy(() => import('../images/usage-screen.tsx')),
+  },
+  {
     path: 'claves',
     title: 'nav.keys',
     icon: 'key',

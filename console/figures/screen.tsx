@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useMemo, useRef, type ReactNode } from 'react'
+import { useMemo, useRef } from 'react'
 import { ask } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
 import { replaceQuery, usePlace } from '../app/router.ts'
@@ -7,7 +7,8 @@ import { Fault, Link } from '../design/parts.tsx'
 import { Chips } from '../domains/chips.tsx'
 import { FILTER_NAMES, filtersOf, queryOf, withFilters, type Filters } from '../domains/filters.ts'
 import { QueryBox } from '../domains/query-box.tsx'
-import { bareDay, count, shortDay, t, type TextKey } from '../i18n/index.ts'
+import { bareDay, count, shortDay, t } from '../i18n/index.ts'
+import { Part, Twin } from './part.tsx'
 import { Plot } from './plot.tsx'
 import './figures.css'
 
@@ -105,57 +106,6 @@ function Charts({ stats, filters }: { stats: Stats; filters: Filters }) {
       <Part title="figures.feeds" isWide>
         <Feeds stats={stats} />
       </Part>
-    </div>
-  )
-}
-
-function Part(props: { title: TextKey; isWide?: boolean; table?: ReactNode; children: ReactNode }) {
-  return (
-    <section className={props.isWide === true ? 'chart wide' : 'chart'} aria-label={t(props.title)}>
-      <h2>{t(props.title)}</h2>
-      {props.children}
-      {props.table !== undefined && (
-        <details>
-          <summary>{t('figures.asTable')}</summary>
-          {props.table}
-        </details>
-      )}
-    </section>
-  )
-}
-
-function Twin({
-  heads,
-  rows,
-}: {
-  heads: readonly string[]
-  rows: readonly (readonly (string | number)[])[]
-}) {
-  return (
-    <div className="twin" tabIndex={0} role="region" aria-label={heads.join(', ')}>
-      <table className="plain">
-        <thead>
-          <tr>
-            {heads.map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([first = '', ...values]) => (
-            <tr key={first}>
-              <th scope="row">{first}</th>
-              {values.map((value, i) => (
-                <td key={heads[i + 1]} className="figures">
-                  {typeof value === 'number' ? count(value) : value}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
     </div>
   )
 }

@@ -7,7 +7,8 @@ import { Fault, Link } from '../design/parts.tsx'
 import { StatusTag } from '../domains/marks-cell.tsx'
 import { DomainName } from '../domains/name.tsx'
 import { count, t, type TextKey } from '../i18n/index.ts'
-import { Spark } from './spark.tsx'
+import { Images } from './images.tsx'
+import { Tile } from './tile.tsx'
 import './home.css'
 
 /** What one wants to know first. */
@@ -19,6 +20,7 @@ export default function HomeScreen() {
         <h1>{t('nav.home')}</h1>
       </header>
       {keys.domainwatch !== undefined && <Domains />}
+      {keys.imagestore !== undefined && <Images />}
       <FirstSteps hasDomains={keys.domainwatch !== undefined} hasImages={keys.imagestore !== undefined} />
     </div>
   )
@@ -54,24 +56,6 @@ function Domains() {
         <Newest title="home.inReview" query={{ rev: '' }} />
       </div>
     </>
-  )
-}
-
-function Tile(props: {
-  label: TextKey
-  value: string
-  to: string
-  query?: Readonly<Record<string, string>>
-  spark?: readonly number[]
-}) {
-  return (
-    <li>
-      <Link to={props.to} className="tile-figure" query={new URLSearchParams(props.query)}>
-        <span className="muted">{t(props.label)}</span>
-        <strong className="figures">{props.value}</strong>
-        {props.spark !== undefined && <Spark values={props.spark} />}
-      </Link>
-    </li>
   )
 }
 

@@ -13,12 +13,13 @@ export function DeleteDialog(props: {
   onDeleted: () => void
 }) {
   const { images, onClose, onDeleted } = props
-  const [isBusy, setBusy] = useState(false)
+  /** How many were tried; undefined before it begins. */
+  const [tried, setTried] = useState<number>()
 
   async function remove() {
-    setBusy(true)
     let gone = 0
-    for (const { hash, name } of images) {
+    for (const [i, { hash, name }] of images.entries()) {
+      setTried(i)
       try {
         await ask('POST /api/v1/imagestore/delete', { query: { hash } })
         gone++
@@ -40,13 +41,20 @@ export function DeleteDialog(props: {
           </li>
         ))}
       </ul>
+      {images.length === 1 && <p className="delete-name">{images[0]?.name}</p>}
+      {images.length > SHOWN && <p className="muted">{t('images.andMore', { n: images.length - SHOWN })}</p>}
       <p>{t('images.deleteText')}</p>
       <div className="row end">
         <button type="button" className="button" onClick={onClose}>
           {t('app.cancel')}
         </button>
-        <button type="button" className="button danger" disabled={isBusy} onClick={() => void remove()}>
-          {t('images.delete')}
+        <button
+          type="button"
+          className="button danger"
+          disabled={tried !== undefined}
+          onClick={() => void remove()}
+        >
+          {tried === undefined ? t('images.delete') : t('images.deleting', { n: tried, all: images.length })}
         </button>
       </div>
     </Dialog>

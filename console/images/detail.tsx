@@ -5,6 +5,7 @@ import { Dialog, Fault } from '../design/parts.tsx'
 import { bytes, count, moment, t } from '../i18n/index.ts'
 import { Bench } from './bench.tsx'
 import { Copies } from './copies.tsx'
+import { NearDuplicates } from './near.tsx'
 import type { ImageRecord } from './record.ts'
 
 interface Props {
@@ -50,6 +51,7 @@ export function Detail({ hash, known, onClose, onDelete }: Props) {
               )}
             </dl>
             <Copies image={image} />
+            <NearDuplicates hash={image.hash} />
             <button type="button" className="button danger" onClick={() => onDelete(image)}>
               <Icon name="trash" />
               {t('images.delete')}

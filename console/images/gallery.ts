@@ -5,15 +5,16 @@ import { ask } from '../api/client.ts'
 const PAGE_IMAGES = 200
 
 /** The images in the order of the list, as far as somebody scrolled. */
-export function useGallery(search: string) {
+export function useGallery(search: string, isGrouped: boolean) {
   const query = useInfiniteQuery({
-    queryKey: ['images', 'list', search],
+    queryKey: ['images', 'list', search, isGrouped],
     initialPageParam: '',
     queryFn: ({ pageParam, signal }) =>
       ask('GET /api/v1/imagestore/list', {
         query: {
           limit: PAGE_IMAGES,
           ...(search === '' ? {} : { search }),
+          ...(isGrouped ? { group: '' } : {}),
           ...(pageParam === '' ? {} : { cursor: pageParam }),
         },
         signal,

@@ -1,10 +1,10 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useNarrow } from '../app/narrow.ts'
-import { Icon } from '../design/icon.tsx'
-import { t } from '../i18n/index.ts'
+import { t, tn } from '../i18n/index.ts'
 import { layOut } from './justified.ts'
-import { thumbOf, type ImageRecord } from './record.ts'
+import type { ImageRecord } from './record.ts'
+import { Thumb } from './thumb.tsx'
 
 const GAP = 6
 
@@ -71,6 +71,12 @@ export function Grid({ images, selected, actions, onEnd }: Props) {
             <div key={image.hash} role="listitem" className={isOn ? 'tile on' : 'tile'} style={place}>
               <button type="button" className="tile-open" onClick={() => actions.open(image)}>
                 <Thumb image={image} height={row?.height ?? 0} />
+                {(image.duplicates ?? 0) > 0 && (
+                  <span className="tile-count figures">
+                    <span aria-hidden="true">+{image.duplicates}</span>
+                    <span className="visually-hidden">{tn('images.duplicates', image.duplicates ?? 0)}</span>
+                  </span>
+                )}
               </button>
               <label className="tile-pick">
                 <input
@@ -88,28 +94,5 @@ export function Grid({ images, selected, actions, onEnd }: Props) {
         })
       })}
     </div>
-  )
-}
-
-function Thumb({ image, height }: { image: ImageRecord; height: number }) {
-  const [state, setState] = useState<'loading' | 'loaded' | 'broken'>('loading')
-  if (state === 'broken') {
-    return (
-      <span className="tile-broken">
-        <Icon name="images" />
-        <span>{image.name}</span>
-      </span>
-    )
-  }
-  return (
-    <img
-      className={state === 'loaded' ? 'loaded' : ''}
-      src={thumbOf(image, height)}
-      alt={image.name}
-      decoding="async"
-      draggable={false}
-      onLoad={() => setState('loaded')}
-      onError={() => setState('broken')}
-    />
   )
 }

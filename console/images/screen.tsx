@@ -5,6 +5,7 @@ import { useKeys } from '../app/shortcuts.ts'
 import { Icon } from '../design/icon.tsx'
 import { Fault, Notice } from '../design/parts.tsx'
 import { count, t, tn } from '../i18n/index.ts'
+import { Compare } from './compare.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
 import { Detail } from './detail.tsx'
 import { DropZone } from './drop-zone.tsx'
@@ -19,7 +20,9 @@ export default function ImagesScreen() {
   const { query } = usePlace()
   const search = query.get('search') ?? ''
   const open = query.get('imagen') ?? undefined
-  const gallery = useGallery(search)
+  const beside = query.get('con') ?? undefined
+  const isGrouped = query.has('agrupar')
+  const gallery = useGallery(search, isGrouped)
   const { images, error, hasNextPage, isFetchingNextPage, fetchNextPage } = gallery
   const [selected, setSelected] = useState<ReadonlyMap<string, ImageRecord>>(new Map())
   const [deleting, setDeleting] = useState<readonly ImageRecord[]>()
@@ -32,7 +35,15 @@ export default function ImagesScreen() {
     event.preventDefault()
     box.current?.focus()
   }
-  const close = () => go('imagenes', changed(query, { imagen: undefined }))
+  const close = () => go('imagenes', changed(query, { imagen: undefined, con: undefined }))
+  /** Of two that were compared the one that stays is shown. */
+  const afterDeleting = (gone: readonly ImageRecord[]) => {
+    const isGone = (hash: string | undefined) => gone.some((image) => image.hash === hash)
+    if (beside !== undefined && isGone(open))
+      go('imagenes', changed(query, { imagen: beside, con: undefined }))
+    else if (isGone(beside)) go('imagenes', changed(query, { con: undefined }))
+    else if (isGone(open)) close()
+  }
   useKeys({
     '/': focusBox,
     'mod+k': focusBox,
@@ -77,6 +88,15 @@ export default function ImagesScreen() {
             onChange={(event) => replaceQuery(changed(query, { search: event.target.value || undefined }))}
           />
         </div>
+        <button
+          type="button"
+          className="chip"
+          aria-pressed={isGrouped}
+          onClick={() => go('imagenes', changed(query, { agrupar: isGrouped ? undefined : '' }))}
+        >
+          <Icon name="layers" />
+          {t('images.group')}
+        </button>
         <button type="button" className="button primary" onClick={() => picker.current?.click()}>
           <Icon name="upload" />
           {t('images.upload')}
@@ -127,7 +147,15 @@ export default function ImagesScreen() {
           </button>
         </div>
       )}
-      {open !== undefined && (
+      {open !== undefined && beside !== undefined && (
+        <Compare
+          key={`${open} ${beside}`}
+          hashes={[open, beside]}
+          onClose={close}
+          onDelete={(image) => setDeleting([image])}
+        />
+      )}
+      {open !== undefined && beside === undefined && (
         <Detail
           key={open}
           hash={open}
@@ -143,7 +171,7 @@ export default function ImagesScreen() {
           onDeleted={() => {
             setDeleting(undefined)
             setSelected(new Map())
-            if (open !== undefined) close()
+            afterDeleting(deleting)
             void queries.invalidateQueries({ queryKey: ['images'] })
           }}
         />

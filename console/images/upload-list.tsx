@@ -1,13 +1,20 @@
+import { changed, usePlace } from '../app/router.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
-import { bytes, t, tn } from '../i18n/index.ts'
+import { Link } from '../design/parts.tsx'
+import { bytes, count, t, tn } from '../i18n/index.ts'
 import { clearUploads, uploads, type Upload } from './uploads.ts'
+
+/** Rows at a time; of thousands of files those that want a look come first. */
+const SHOWN = 100
+const RANKS = { failed: 0, sending: 1, checking: 1, done: 2, waiting: 3 } as const
 
 export function UploadList() {
   const all = useStore(uploads)
   if (all.length === 0) return null
   const done = all.filter(({ state }) => state.kind === 'done').length
   const failed = all.filter(({ state }) => state.kind === 'failed').length
+  const shown = all.length <= SHOWN ? all : all.toSorted(byInterest).slice(0, SHOWN)
   const isResting = done + failed === all.length
   return (
     <section className="uploads" aria-label={t('images.uploads')}>
@@ -21,7 +28,7 @@ export function UploadList() {
         </button>
       </div>
       <ul>
-        {all.map((upload) => (
+        {shown.map((upload) => (
           <li key={upload.id} className="upload">
             <span className="upload-name">{upload.name}</span>
             <span className="muted figures">{bytes(upload.size)}</span>
@@ -29,9 +36,14 @@ export function UploadList() {
           </li>
         ))}
       </ul>
+      {shown.length < all.length && (
+        <p className="muted figures">{t('images.uploadsMore', { n: count(all.length - shown.length) })}</p>
+      )}
     </section>
   )
 }
+
+const byInterest = (a: Upload, b: Upload) => RANKS[a.state.kind] - RANKS[b.state.kind]
 
 function Progress({ upload: { name, state } }: { upload: Upload }) {
   switch (state.kind) {
@@ -48,9 +60,12 @@ function Progress({ upload: { name, state } }: { upload: Upload }) {
       )
     case 'done':
       return (
-        <span className="tag free">
-          <Icon name="check" />
-          {t('images.uploaded')}
+        <span className="row">
+          <span className="tag free">
+            <Icon name="check" />
+            {t('images.uploaded')}
+          </span>
+          {state.similar > 0 && <Resembling hash={state.hash} others={state.similar} />}
         </span>
       )
     case 'failed':
@@ -61,4 +76,13 @@ function Progress({ upload: { name, state } }: { upload: Upload }) {
         </span>
       )
   }
+}
+
+function Resembling({ hash, others }: { hash: string; others: number }) {
+  const { query } = usePlace()
+  return (
+    <Link to="imagenes" query={changed(query, { imagen: hash })}>
+      {tn('images.resembling', others)}
+    </Link>
+  )
 }

@@ -9,7 +9,8 @@ export type UploadState =
   | { readonly kind: 'sending'; readonly part: number }
   /** All of it was sent: the service decodes it. */
   | { readonly kind: 'checking' }
-  | { readonly kind: 'done'; readonly hash: string }
+  /** `similar`: others of the application that look like it. */
+  | { readonly kind: 'done'; readonly hash: string; readonly similar: number }
   | { readonly kind: 'failed'; readonly message: string }
 
 export interface Upload {
@@ -61,8 +62,8 @@ function startNext(): void {
     if (next === undefined) return
     running++
     send(next.file, (state) => show(next.id, state))
-      .then((hash) => {
-        show(next.id, { kind: 'done', hash })
+      .then((stored) => {
+        show(next.id, { kind: 'done', ...stored })
         whenDone()
       })
       .catch((error: unknown) => {
@@ -80,8 +81,13 @@ function show(id: number, state: UploadState): void {
   uploads.set(uploads.get().map((one) => (one.id === id ? { ...one, state } : one)))
 }
 
+interface Stored {
+  readonly hash: string
+  readonly similar: number
+}
+
 /** Not by `fetch`, which does not tell how much of a body has gone out. */
-function send(file: File, tell: (state: UploadState) => void): Promise<string> {
+function send(file: File, tell: (state: UploadState) => void): Promise<Stored> {
   const body = new FormData()
   const mime = file.type === '' ? 'application/octet-stream' : file.type
   body.append('info', JSON.stringify({ name: file.name === '' ? 'imagen' : file.name, mime, ip: NO_ADDRESS }))
@@ -99,8 +105,10 @@ function send(file: File, tell: (state: UploadState) => void): Promise<string> {
     }
     request.onload = () => {
       const answer = readJson(request.responseText)
-      if (request.status === 200 && answer !== undefined) resolve(String(answer['hash']))
-      else reject(errorOf(request.status, answer))
+      if (request.status === 200 && answer !== undefined) {
+        const { hash, similar } = answer
+        resolve({ hash: String(hash), similar: typeof similar === 'number' ? similar : 0 })
+      } else reject(errorOf(request.status, answer))
     }
     request.send(body)
   })

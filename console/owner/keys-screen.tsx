@@ -5,7 +5,8 @@ import type { Operations } from '../api/schema.ts'
 import { say, sayFault } from '../app/toasts.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog, Fault } from '../design/parts.tsx'
-import { bytes, count, moment, t, tn } from '../i18n/index.ts'
+import { moment, t, tn } from '../i18n/index.ts'
+import { Accounts } from './accounts.tsx'
 import { NewKey } from './new-key.tsx'
 import './owner.css'
 
@@ -31,53 +32,6 @@ export default function KeysScreen() {
       {isMaking && <NewKey onClose={() => setMaking(false)} />}
       {revoking !== undefined && <Revoke record={revoking} onClose={() => setRevoking(undefined)} />}
     </div>
-  )
-}
-
-function Accounts() {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['admin', 'accounts'],
-    queryFn: async ({ signal }) => (await ask('GET /api/v1/admin/accounts', { signal })).data.data,
-  })
-  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
-  return (
-    <section className="stack">
-      <h2 id="accounts">{t('owner.accounts')}</h2>
-      <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="accounts">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th scope="col">{t('owner.account')}</th>
-              <th scope="col">{t('owner.service')}</th>
-              <th scope="col" className="number">
-                {t('owner.activeKeys')}
-              </th>
-              <th scope="col" className="number">
-                {t('nav.images')}
-              </th>
-              <th scope="col" className="number">
-                {t('owner.storage')}
-              </th>
-              <th scope="col">{t('owner.used')}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {(data ?? []).map((one) => (
-              <tr key={`${one.service} ${one.account}`}>
-                <th scope="row" className="named">
-                  {one.account}
-                </th>
-                <td>{t(`service.${one.service}`)}</td>
-                <td className="number">{count(one.keys)}</td>
-                <td className="number">{one.service === 'imagestore' ? count(one.images) : '–'}</td>
-                <td className="number">{one.service === 'imagestore' ? bytes(one.bytes) : '–'}</td>
-                <td>{one.used === null ? t('owner.never') : moment(one.used)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
   )
 }
 

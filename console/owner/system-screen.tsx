@@ -3,6 +3,8 @@ import { ask } from '../api/client.ts'
 import { Icon } from '../design/icon.tsx'
 import { Fault } from '../design/parts.tsx'
 import { bytes, count, moment, t, type TextKey } from '../i18n/index.ts'
+import { Figures } from './figures.tsx'
+import { Settings } from './settings.tsx'
 import './owner.css'
 
 const EVERY_MS = 10_000
@@ -48,6 +50,7 @@ export default function SystemScreen() {
             </dl>
           </section>
           <Figures figures={data.figures} />
+          <Settings settings={data.settings} />
         </div>
       )}
     </div>
@@ -69,28 +72,5 @@ function Health({ name, isWell }: { name: string; isWell: boolean }) {
       <Icon name={isWell ? 'check' : 'alert'} />
       {name}: {t(isWell ? 'system.answers' : 'system.silent')}
     </li>
-  )
-}
-
-function Figures({ figures }: { figures: Readonly<Record<string, unknown>> }) {
-  const rows = Object.entries(figures).sort(([a], [b]) => a.localeCompare(b))
-  return (
-    <section className="stack">
-      <h2 id="figures">{t('system.figures')}</h2>
-      <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="figures">
-        <table className="plain">
-          <tbody>
-            {rows.map(([name, value]) => (
-              <tr key={name}>
-                <th scope="row" className="mono">
-                  {name.replace(/^catalejo_/, '')}
-                </th>
-                <td className="number">{count(Number(value))}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
   )
 }

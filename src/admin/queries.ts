@@ -7,9 +7,7 @@ export interface StorageRow {
 }
 
 /** What each account of image hosting holds; shared bytes count for each that holds them. */
-export const storageByAccount = () => sql<StorageRow>`
-  SELECT images.account_id, count(*) AS images, CAST(sum(blobs.size) AS BIGINT) AS bytes
-  FROM images JOIN blobs ON blobs.hash = images.hash GROUP BY images.account_id`
+export const storageByAccount = () => sql<StorageRow>`SELECT account_id, images, bytes FROM image_totals`
 
 /** What the store holds: bytes that several accounts hold are there once. */
 export const storageInAll = () => sql<{ images: number; bytes: number }>`

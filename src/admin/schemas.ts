@@ -7,6 +7,10 @@ const DATE = 1_767_619_230
 const id = string({ description: 'Names the key; it is not the key', examples: [ID] })
 const account = string({ description: "The account's name", examples: ['fotos'] })
 const service = string({ enum: SERVICES, description: 'What it opens' })
+const DELIVERY = ['open', 'ladder', 'presets', 'signed']
+const most = (of: string) =>
+  orNull(integer({ description: `Most ${of} that it may hold; null for no bound` }))
+const delivery = string({ enum: DELIVERY, description: 'How its images may be asked for' })
 const seconds = (description: string) =>
   integer({ description: `${description}, seconds since 1970-01-01 UTC` })
 const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'], 'null'] })
@@ -23,6 +27,9 @@ export const accountsAnswer = object(
         keys: integer({ description: 'Keys that open the service' }),
         images: integer({ description: 'Images it holds' }),
         bytes: integer({ description: 'Bytes of them' }),
+        max_images: most('images'),
+        max_bytes: most('bytes'),
+        delivery: { ...orNull(delivery), enum: [...DELIVERY, null] },
         used: orNull(seconds('Last use of any of its keys, to within some minutes')),
       }),
     ),
@@ -41,11 +48,28 @@ export const accountsAnswer = object(
             keys: 1,
             images: 12,
             bytes: 3_456_789,
+            max_images: 100_000,
+            max_bytes: null,
+            delivery: 'open',
             used: DATE,
           },
         ],
       },
     ],
+  },
+)
+
+export const settleAnswer = object(
+  {
+    status: constant(200),
+    account,
+    max_images: most('images'),
+    max_bytes: most('bytes'),
+    delivery,
+  },
+  {
+    description: 'What holds for the application from now on',
+    examples: [{ status: 200, account: 'fotos', max_images: 100_000, max_bytes: null, delivery: 'open' }],
   },
 )
 
@@ -115,6 +139,14 @@ export const systemAnswer = object(
     domains: integer({ description: 'Records, those that are discarded included' }),
     images: integer({ description: 'Images in the store; the same bytes count once' }),
     bytes: integer({ description: 'Bytes of them' }),
+    settings: array(
+      object({
+        name: string({ description: 'Its variable' }),
+        value: string({ description: 'Without what is secret in it; empty where nothing is set' }),
+        from: string({ enum: ['flag', 'environment', 'file', 'default'], description: 'Where it was set' }),
+      }),
+      { description: 'The settings that the process which answered was started with' },
+    ),
     figures: object(
       {},
       {
@@ -139,6 +171,7 @@ export const systemAnswer = object(
         domains: 703_000,
         images: 12,
         bytes: 3_456_789,
+        settings: [{ name: 'CATALEJO_PORT', value: '8080', from: 'default' }],
         figures: { catalejo_database_waiting_writes: 0 },
       },
     ],

@@ -4,7 +4,7 @@ import { systemClock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import { DELIVERY_MODES, type DeliveryMode } from '../imagestore/access/modes.ts'
 import { deliveries, settleDelivery } from '../imagestore/access/settings.ts'
-import { changeLimits } from '../imagestore/limits.ts'
+import { createTermsOffice } from '../imagestore/owner.ts'
 import { readOptions } from './options.ts'
 import { usageFault } from './usage.ts'
 
@@ -72,19 +72,16 @@ async function set(database: Database, name: string, { mode, maxBytes, maxImages
   const found = await createAccounts(database, systemClock).find(name)
   if (found === undefined) return fail(faultOf('unknown', name))
   if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
-  if (mode !== undefined) {
-    // Whoever closes an application's images can sign links to them at once.
-    const secretWanted = mode === 'signed' ? 'kept' : undefined
-    const outcome = await settleDelivery(database, found.name, { mode, secret: secretWanted })
-    if (outcome.kind !== 'settled') return fail(faultOf(outcome.kind, found.name))
-    console.log(`${found.name}\t${outcome.mode}`)
-  }
-  if (!hasLimits) return
-  const limits = await changeLimits(database, found.id, {
+  const terms = await createTermsOffice(database).change(found, {
+    ...(mode === undefined ? {} : { delivery: mode }),
     ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
     ...(maxImages === undefined ? {} : { max_images: maxImages }),
   })
-  console.log(`${found.name}: ${text(limits.max_images)} images, ${text(limits.max_bytes)} bytes`)
+  if (terms === undefined) return fail(faultOf('unknown', name))
+  if (mode !== undefined) console.log(`${found.name}\t${terms.delivery}`)
+  if (hasLimits) {
+    console.log(`${found.name}: ${text(terms.max_images)} images, ${text(terms.max_bytes)} bytes`)
+  }
 }
 
 /** For applications that sign their links themselves. */

@@ -3,8 +3,21 @@ import { environmentName, type Setting } from './setting.ts'
 import { settings } from './settings.ts'
 
 type Values = typeof settings
-export type Config = {
+type Read = {
   readonly [K in keyof Values]: Values[K] extends Setting<infer T> ? T : never
+}
+
+/** A setting as its owner may see it: without what is secret in it. */
+export interface ShownSetting {
+  /** The variable: `CATALEJO_PORT`. */
+  readonly name: string
+  readonly value: string
+  readonly from: 'flag' | 'environment' | 'file' | 'default'
+}
+
+export interface Config extends Read {
+  /** All of them, in the order in which they are documented. */
+  readonly shown: readonly ShownSetting[]
 }
 
 export type ConfigResult =
@@ -17,6 +30,8 @@ export type Flags = Readonly<Record<string, string | undefined>>
 
 interface Source {
   readonly text: string
+  readonly kind: 'flag' | 'environment' | 'file'
+  /** For a line that tells of a fault. */
   readonly from: string
 }
 
@@ -26,9 +41,11 @@ interface Source {
  */
 export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = process.env): ConfigResult {
   const faults: string[] = []
+  const shown: ShownSetting[] = []
 
   function read<T>(setting: Setting<T>): T {
     const source = find(setting.name)
+    shown.push(shownSetting(setting, source))
     if (source === undefined) return setting.default
     const parsed = setting.parse(source.text)
     if ('value' in parsed) return parsed.value
@@ -46,7 +63,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
   function find(name: string): Source | undefined {
     const variable = environmentName(name)
     const flag = flags[name]
-    if (flag !== undefined) return { text: flag, from: `flag --${name}` }
+    if (flag !== undefined) return { text: flag, kind: 'flag', from: `flag --${name}` }
     const direct = environment[variable]
     const path = environment[`${variable}_FILE`]
     if (direct !== undefined && path !== undefined) {
@@ -54,10 +71,10 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
         `${variable}: set twice, by itself and by ${variable}_FILE «${path}»; it takes only one of them`,
       )
     }
-    if (direct !== undefined) return { text: direct, from: 'environment' }
+    if (direct !== undefined) return { text: direct, kind: 'environment', from: 'environment' }
     if (path === undefined) return undefined
     try {
-      return { text: readFileSync(path, 'utf8').trim(), from: `file ${path}` }
+      return { text: readFileSync(path, 'utf8').trim(), kind: 'file', from: `file ${path}` }
     } catch {
       faults.push(
         `${variable}_FILE: «${path}» (environment) cannot be read, it takes the path of a readable file`,
@@ -106,9 +123,23 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     eventStreams: read(settings.eventStreams),
     webhookNetworks: read(settings.webhookNetworks),
     failedKeys: read(settings.failedKeys),
+    shown,
   }
   const warnings = unknownNames(environment)
   return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, config, warnings }
+}
+
+function shownSetting<T>(
+  { name, default: fallback, show }: Setting<T>,
+  source: Source | undefined,
+): ShownSetting {
+  const variable = environmentName(name)
+  if (source !== undefined) {
+    return { name: variable, value: show?.(source.text) ?? source.text, from: source.kind }
+  }
+  // Defaults that are not a text, a number or a list of those stand for a setting that is empty.
+  const isPlain = ['string', 'number'].includes(typeof fallback) || Array.isArray(fallback)
+  return { name: variable, value: isPlain ? String(fallback) : '', from: 'default' }
 }
 
 function unknownNames(environment: NodeJS.ProcessEnv): string[] {

@@ -26,6 +26,7 @@ import { createStats } from './stats.ts'
 import { ImageStore } from './store.ts'
 
 export { maxBodyBytes } from './routes/upload.ts'
+export { createTermsOffice } from './owner.ts'
 
 const MIB = 1024 * 1024
 

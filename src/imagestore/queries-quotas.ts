@@ -21,6 +21,9 @@ export interface Usage extends Total {
 export const limitsOf = (accountId: number) => sql<Limits>`
   SELECT max_bytes, max_images FROM image_limits WHERE account_id = ${accountId}`
 
+export const allLimits = () => sql<Limits & { account_id: number }>`
+  SELECT account_id, max_bytes, max_images FROM image_limits`
+
 /** Kept until the transaction ends: uploads of an application that has limits take their turns. */
 export const holdLimits = (dialect: Dialect, accountId: number) =>
   sql<Limits>`${limitsOf(accountId)} ${dialect.forUpdate}`

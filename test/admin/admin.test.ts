@@ -101,7 +101,14 @@ test('accounts with what they hold, and the last use of their keys', async () =>
   const accounts = rowsOf(await get('accounts'))
   const named = (account: string) => accounts.find((one) => one['account'] === account)
   const fotos = { account: 'fotos', service: 'imagestore', keys: 1, date: START }
-  assert.deepEqual(named('fotos'), { ...fotos, images: 1, bytes: picture.byteLength, used: START + 3_600 })
+  const terms = { max_images: null, max_bytes: null, delivery: 'open' }
+  assert.deepEqual(named('fotos'), {
+    ...fotos,
+    images: 1,
+    bytes: picture.byteLength,
+    ...terms,
+    used: START + 3_600,
+  })
   assert.deepEqual(named('dueña'), {
     account: 'dueña',
     service: 'admin',
@@ -109,6 +116,9 @@ test('accounts with what they hold, and the last use of their keys', async () =>
     keys: 1,
     images: 0,
     bytes: 0,
+    max_images: null,
+    max_bytes: null,
+    delivery: null,
     used: START + 3_600,
   })
   // Once more soon after is not written: a key in steady use costs a write every five minutes.
@@ -121,10 +131,73 @@ test('accounts with what they hold, and the last use of their keys', async () =>
   )
 })
 
+test('what an application may hold and how its images are asked for is settled, all of it or nothing', async () => {
+  const client = new ImageClient(service.url, (await service.newKey('galería', 'imagestore')).key)
+  const picture = (width: number) => gradient(width, 9).png().toBuffer()
+  const settle = async (fields: Fields) => (await post('settle', { account: 'galería', ...fields })).body
+  const free = { status: 200, account: 'galería', max_images: null, max_bytes: null, delivery: 'open' }
+  assert.deepEqual(await settle({}), free)
+  assert.deepEqual(await settle({ max_images: '1', delivery: 'ladder' }), {
+    ...free,
+    max_images: 1,
+    delivery: 'ladder',
+  })
+  assert.deepEqual(await settle({ max_bytes: 5_000_000 }), {
+    ...free,
+    max_images: 1,
+    max_bytes: 5_000_000,
+    delivery: 'ladder',
+  })
+  const held = rowsOf(await get('accounts')).find((one) => one['account'] === 'galería')
+  assert.partialDeepStrictEqual(held, { max_images: 1, max_bytes: 5_000_000, delivery: 'ladder', images: 0 })
+
+  assert.equal((await client.upload(await picture(21))).status, 200)
+  assert.deepEqual((await client.upload(await picture(22))).body, {
+    status: 403,
+    msg: 'La aplicación ya tiene el máximo de 1 imágenes',
+  })
+  assert.deepEqual(await settle({ max_images: 'none', delivery: 'signed' }), {
+    ...free,
+    max_bytes: 5_000_000,
+    delivery: 'signed',
+  })
+  const second = await client.upload(await picture(22))
+  assert.equal(second.status, 200)
+  assert.equal((await client.link(String(second.body['hash']))).status, 403, 'only signed links are good')
+
+  const takes = 'debe ser un entero entre 0 y 999999999999999, o none'
+  for (const bad of ['-1', '1.5', '', 'todo', '1234567890123456']) {
+    assert.deepEqual(await settle({ delivery: 'open', max_bytes: bad }), {
+      status: 400,
+      msg: `El parámetro max_bytes ${takes}`,
+    })
+  }
+  assert.deepEqual(await settle({ delivery: 'abierto', max_images: 9 }), {
+    status: 400,
+    msg: 'El parámetro delivery debe ser open o ladder o presets o signed',
+  })
+  assert.deepEqual(await settle({}), { ...free, max_bytes: 5_000_000, delivery: 'signed' })
+  assert.deepEqual((await post('settle', { account: 'grupo', max_images: 1 })).body, {
+    status: 409,
+    msg: 'La cuenta grupo es del servicio domainwatch',
+  })
+  for (const account of ['nadie', '', 'dueña']) {
+    assert.deepEqual((await post('settle', { account })).body, { status: 404, msg: 'La cuenta no existe' })
+  }
+  await client.remove(String(second.body['hash']))
+  const { key } = client
+  assert.equal((await send(service, '/api/v1/admin/settle', { account: 'galería', api: key })).status, 403)
+})
+
 test('how the service is', async () => {
   const { body } = await get('system')
   assert.ok(typeof body === 'object' && body !== null && 'figures' in body)
-  const { figures, ...rest } = body
+  const { figures, settings, ...rest }: Record<string, unknown> = { ...body }
+  const shown: Record<string, unknown>[] = Array.isArray(settings) ? settings : []
+  assert.ok(shown.length > 30)
+  const level = shown.find(({ name }) => name === 'CATALEJO_LOG_LEVEL')
+  assert.equal(level?.['value'], 'debug')
+  assert.notEqual(level['from'], 'default')
   assert.partialDeepStrictEqual(rest, {
     status: 200,
     started: START,
@@ -132,7 +205,7 @@ test('how the service is', async () => {
     blobs: 'files',
     ready: { database: true, blobs: true },
     domains: 2,
-    images: 1,
+    images: 2,
   })
   assert.equal(Object.fromEntries(Object.entries(figures ?? {}))['catalejo_database_waiting_writes'], 0)
 })

@@ -1,4 +1,4 @@
-import { after, before, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { barriers, fits, startBrowser, type TestBrowser } from '../support/browser.ts'
@@ -47,23 +47,42 @@ const SCREENS = [
   ['triage', 'triaje', '.triage-name'],
   ['gallery', 'imagenes', '.tile img.loaded'],
   ['an image', 'imagenes?imagen=HASH', '.bench-result img'],
+  ['storage', 'espacio', '.plot canvas'],
 ] as const
 
-for (const [name, path, sign] of SCREENS) {
-  test(`${name}: axe finds nothing in light and dark, and from 360 pixels on nothing is wider than the screen`, async () => {
-    const keys = name === 'sign in' ? {} : { domainwatch: service.domainKey, imagestore: service.imageKey }
-    const { page, context } = await browser.open(service, path.replace('HASH', hash), keys)
-    await page.locator(sign).first().waitFor()
-    assert.deepEqual(await barriers(page), [])
-    await page.emulateMedia({ colorScheme: 'dark' })
-    assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
-    await page.setViewportSize({ width: 360, height: 740 })
-    await page.locator(sign).first().waitFor()
-    await fits(page, 360)
-    assert.deepEqual(await barriers(page, ['color-contrast', 'target-size']), [], '360 pixels')
-    await context.close()
-  })
-}
+suite('every screen', { concurrency: 3 }, () => {
+  for (const [name, path, sign] of SCREENS) {
+    test(`${name}: axe finds nothing in light and dark, and from 360 pixels on nothing is wider than the screen`, async () => {
+      const keys = name === 'sign in' ? {} : { domainwatch: service.domainKey, imagestore: service.imageKey }
+      const { page, context } = await browser.open(service, path.replace('HASH', hash), keys)
+      await page.locator(sign).first().waitFor()
+      assert.deepEqual(await barriers(page), [])
+      await page.emulateMedia({ colorScheme: 'dark' })
+      assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
+      await page.setViewportSize({ width: 360, height: 740 })
+      await page.locator(sign).first().waitFor()
+      await fits(page, 360)
+      assert.deepEqual(await barriers(page, ['color-contrast', 'target-size']), [], '360 pixels')
+      await context.close()
+    })
+  }
+})
+
+test('axe is there to find something', async () => {
+  const { page, context } = await browser.open(service, '', {})
+  await page.locator('h1').waitFor()
+  await page.evaluate(
+    `document.querySelector('main').append(document.createElement('img'), document.createElement('button')); document.querySelector('h1').style.color = '#ccc'`,
+  )
+  const found = await barriers(page)
+  for (const rule of ['image-alt', 'button-name', 'color-contrast']) {
+    assert.ok(
+      found.some((line) => line.startsWith(rule)),
+      found.join('\n'),
+    )
+  }
+  await context.close()
+})
 
 test('English beside Spanish, and every date in the time zone of the service', async () => {
   const keys = { domainwatch: service.domainKey, imagestore: service.imageKey }

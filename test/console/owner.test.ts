@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { barriers, fits, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { call } from '../support/http.ts'
+import { gradient, ImageClient } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -57,11 +58,55 @@ test('the owner makes a key, sees it once, and revokes it', async () => {
   await context.close()
 })
 
+test('the owner settles what an application may hold, and how its links work', async () => {
+  const client = new ImageClient(service.url, (await service.newKey('tienda', 'imagestore')).key)
+  await client.upload(await gradient(30, 20).png().toBuffer())
+  const { page, context, complaints } = await browser.open(service, 'claves', { admin })
+  const row = page
+    .getByRole('row')
+    .filter({ has: page.getByRole('rowheader', { name: 'tienda', exact: true }) })
+  await row.getByRole('button', { name: 'Ajustar tienda' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Límites de tienda' })
+  await dialog.getByLabel('Máximo de imágenes').fill('1')
+  await dialog.getByLabel('Máximo de espacio, en MB').fill('2.5')
+  await dialog.getByLabel('Enlaces').selectOption('signed')
+  await dialog.getByText('Solo enlaces que la aplicación firmó.').waitFor()
+  assert.deepEqual(await barriers(page), [])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  assert.deepEqual(await barriers(page, ['color-contrast']), [])
+  await dialog.getByRole('button', { name: 'Guardar' }).click()
+  await page.getByText('Límites de tienda guardados').waitFor()
+  await row.getByText('1 de 1', { exact: true }).waitFor()
+  await row.getByText('de 2,5 MB').waitFor()
+  await row.getByText('Firmados').waitFor()
+  assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
+  assert.equal((await client.upload(await gradient(31, 20).png().toBuffer())).status, 403)
+
+  await row.getByRole('button', { name: 'Ajustar tienda' }).click()
+  assert.equal(await dialog.getByLabel('Máximo de espacio, en MB').inputValue(), '2.5')
+  await dialog.getByLabel('Máximo de imágenes').fill('')
+  await dialog.getByRole('button', { name: 'Guardar' }).click()
+  await row.getByText('1 de 1', { exact: true }).waitFor({ state: 'detached' })
+  assert.equal((await client.upload(await gradient(31, 20).png().toBuffer())).status, 200)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('how the service is', async () => {
   const { page, context, complaints } = await browser.open(service, 'sistema', { admin })
   await page.getByText(/Base de datos \((sqlite|postgres)\): responde/).waitFor()
+  const queues = page.getByRole('table', { name: 'Colas' })
+  await queues.getByRole('row', { name: /^Escrituras en espera \d+$/ }).waitFor()
+  const caches = page.getByRole('table', { name: 'Cachés y memoria' })
+  await caches.getByRole('row', { name: /^Memoria de imágenes \d+/ }).waitFor()
+  await page.getByText('Todas las cifras').click()
   await page.getByRole('rowheader', { name: 'database_waiting_writes' }).waitFor()
+  const settings = page.getByRole('region', { name: 'Ajustes' })
+  await settings.getByRole('row', { name: /^CATALEJO_LOG_LEVEL debug / }).waitFor()
+  await settings.getByRole('row', { name: 'CATALEJO_TIME_ZONE America/Santiago por omisión' }).waitFor()
   assert.deepEqual(await barriers(page), [])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
   await page.setViewportSize({ width: 360, height: 740 })
   await fits(page, 360)
   assert.deepEqual(complaints, [])

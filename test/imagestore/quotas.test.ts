@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { changeLimits } from '../../src/imagestore/limits.ts'
+import { createTermsOffice } from '../../src/imagestore/owner.ts'
 import { eraseAddresses, sweepOver } from '../../src/imagestore/lifetime.ts'
 import { sql } from '../../src/database/sql.ts'
 import {
@@ -35,10 +35,11 @@ suite('what an application may hold, and for how long', () => {
     const client = new ImageClient(service.url, (await service.newKey(name, 'imagestore')).key)
     const { accounts: known, database } = service.app.context
     const id = (await known.find(name))?.id ?? 0
-    if (Object.keys(limits).length > 0) await changeLimits(database, id, limits)
+    const settle = (change: typeof limits) => createTermsOffice(database).change({ id, name }, change)
+    if (Object.keys(limits).length > 0) await settle(limits)
     const stats = async (query: Readonly<Record<string, string>> = {}) =>
       (await answerOf(await fetch(client.endpoint('stats', query)))).body
-    return { client, id, stats }
+    return { client, id, stats, settle }
   }
 
   test('uploads at once fill exactly the images there is room for', async () => {
@@ -160,7 +161,7 @@ suite('what an application may hold, and for how long', () => {
   }
 
   test('stats by kind and by day', async () => {
-    const { client, id, stats } = await application()
+    const { client, stats, settle } = await application()
     assert.deepEqual(await stats(), {
       status: 200,
       images: 0,
@@ -178,7 +179,7 @@ suite('what an application may hold, and for how long', () => {
     const second = new Date(clock.now()).toISOString().slice(0, 10)
     await client.upload(image('d2'))
     await client.upload(image('d1'))
-    await changeLimits(service.app.context.database, id, { max_bytes: 1_000_000 })
+    await settle({ max_bytes: 1_000_000 })
     const pngs = image('d1').length + image('d2').length
     const body = {
       status: 200,

@@ -72,6 +72,7 @@ export const app = inBoth(
     'keys.next': 'Ficha siguiente y anterior',
     'keys.close': 'Cerrar',
     'keys.help': 'Esta ayuda',
+    'nav.usage': 'Espacio',
   },
   {
     'app.title': 'Catalejo',
@@ -143,5 +144,6 @@ export const app = inBoth(
     'keys.next': 'Next and previous details',
     'keys.close': 'Close',
     'keys.help': 'This help',
+    'nav.usage': 'Storage',
   },
 )

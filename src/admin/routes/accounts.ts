@@ -4,12 +4,14 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { storageByAccount } from '../queries.ts'
 import { accountsAnswer } from '../schemas.ts'
 import type { KeyOffice, KeyRecord } from './keys.ts'
+import type { TermsOffice } from './settle.ts'
+
+const NO_TERMS = { max_images: null, max_bytes: null, delivery: null }
 
 export function accountsRoute(
   app: FastifyInstance,
   shared: EndpointShared,
-  database: Database,
-  office: KeyOffice,
+  { database, keys: office, terms }: { database: Database; keys: KeyOffice; terms: TermsOffice },
 ): void {
   simpleEndpoint(app, shared, {
     service: 'admin',
@@ -22,11 +24,11 @@ export function accountsRoute(
       answers: { 200: accountsAnswer },
     },
     async handle() {
-      const [accounts, keys, storage] = await Promise.all([
+      const [accounts, keys, storage, settled] = await Promise.all([
         office.accounts(),
         office.keys(),
-        // It visits every image.
-        database.scanner.all(storageByAccount()),
+        database.all(storageByAccount()),
+        terms.all(),
       ])
       const held = new Map(storage.map((row) => [Number(row.account_id), row]))
       const known = accounts.map(({ id, name, service, created_at }) => ({
@@ -35,6 +37,7 @@ export function accountsRoute(
         date: Math.floor(created_at / 1_000),
         images: Number(held.get(id)?.images ?? 0),
         bytes: Number(held.get(id)?.bytes ?? 0),
+        ...(settled.get(name) ?? NO_TERMS),
       }))
       const administrators = [
         ...new Set(keys.filter(({ service }) => service === 'admin').map(({ account }) => account)),
@@ -47,6 +50,7 @@ export function accountsRoute(
           date: null,
           images: 0,
           bytes: 0,
+          ...NO_TERMS,
         })),
       ].map((one) => ({ ...one, ...usesOf(keys.filter(({ account }) => account === one.account)) }))
       return { status: 200, count: data.length, data }

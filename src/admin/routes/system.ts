@@ -14,6 +14,7 @@ export interface SystemOptions {
   readonly clock: Clock
   readonly version: string
   readonly timeZone: string
+  readonly settings: readonly { readonly name: string; readonly value: string; readonly from: string }[]
   readonly engine: 'sqlite' | 'postgres'
   readonly blobs: { readonly kind: 'files' | 's3'; readonly ping: () => Promise<void> }
   /** Of all processes that serve together. */
@@ -21,7 +22,7 @@ export interface SystemOptions {
 }
 
 export function systemRoute(app: FastifyInstance, shared: EndpointShared, options: SystemOptions): void {
-  const { database, clock, version, timeZone, engine, blobs, measurements } = options
+  const { database, clock, version, timeZone, engine, blobs, measurements, settings } = options
   const started = Math.floor(clock.now() / 1_000)
   simpleEndpoint(app, shared, {
     service: 'admin',
@@ -52,6 +53,7 @@ export function systemRoute(app: FastifyInstance, shared: EndpointShared, option
         domains: Number(domains?.count ?? 0),
         images: Number(images?.images ?? 0),
         bytes: Number(images?.bytes ?? 0),
+        settings,
         figures: figuresOf(measured),
       }
     },

@@ -1,0 +1,56 @@
+import type { ReactNode } from 'react'
+import { count, t, type TextKey } from '../i18n/index.ts'
+import './figures.css'
+
+/** A chart under its title, with the table that says the same. */
+export function Part(props: { title: TextKey; isWide?: boolean; table?: ReactNode; children: ReactNode }) {
+  return (
+    <section className={props.isWide === true ? 'chart wide' : 'chart'} aria-label={t(props.title)}>
+      <h2>{t(props.title)}</h2>
+      {props.children}
+      {props.table !== undefined && (
+        <details>
+          <summary>{t('figures.asTable')}</summary>
+          {props.table}
+        </details>
+      )}
+    </section>
+  )
+}
+
+/** The table beside a plot. */
+export function Twin({
+  heads,
+  rows,
+}: {
+  heads: readonly string[]
+  rows: readonly (readonly (string | number)[])[]
+}) {
+  return (
+    <div className="twin" tabIndex={0} role="region" aria-label={heads.join(', ')}>
+      <table className="plain">
+        <thead>
+          <tr>
+            {heads.map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([first = '', ...values]) => (
+            <tr key={first}>
+              <th scope="row">{first}</th>
+              {values.map((value, i) => (
+                <td key={heads[i + 1]} className="figures">
+                  {typeof value === 'number' ? count(value) : value}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,19 @@
+import { Fault } from '../design/parts.tsx'
+import { useUsage } from '../images/usage.ts'
+import { bytes, count } from '../i18n/index.ts'
+import { Tile } from './tile.tsx'
+
+/** What the application's images take up. */
+export function Images() {
+  const { data, error, refetch } = useUsage()
+  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
+  if (data === undefined) return null
+  const room = data.max_bytes === null ? undefined : Math.max(0, data.max_bytes - data.bytes)
+  return (
+    <ul className="tiles">
+      <Tile label="nav.images" value={count(data.images)} to="imagenes" />
+      <Tile label="owner.storage" value={bytes(data.bytes)} to="espacio" />
+      {room !== undefined && <Tile label="home.room" value={bytes(room)} to="espacio" />}
+    </ul>
+  )
+}

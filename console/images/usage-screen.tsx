@@ -1,0 +1,137 @@
+import { useMemo } from 'react'
+import { serverNow } from '../api/server.ts'
+import { Bar } from '../design/bar.tsx'
+import { Fault } from '../design/parts.tsx'
+import { Part, Twin } from '../figures/part.tsx'
+import { Plot } from '../figures/plot.tsx'
+import { bareDay, bytes, count, shortDay, t } from '../i18n/index.ts'
+import { everyDay } from './days.ts'
+import { useUsage, type ImageStats } from './usage.ts'
+import './images.css'
+
+/** What the application's images take up, of which kinds they are, and how many come. */
+export default function UsageScreen() {
+  const { data, error, refetch } = useUsage()
+  return (
+    <div className="page wide">
+      <header>
+        <h1>{t('nav.usage')}</h1>
+      </header>
+      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && (
+        <div className="notice" role="status" aria-label={t('app.loading')}>
+          <span className="spinner" />
+        </div>
+      )}
+      {data !== undefined && (
+        <>
+          <Totals stats={data} />
+          <div className="charts">
+            <Uploads stats={data} />
+            <Kinds stats={data} />
+          </div>
+        </>
+      )}
+    </div>
+  )
+}
+
+function Totals({ stats: { images, bytes: held, max_images, max_bytes } }: { stats: ImageStats }) {
+  return (
+    <ul className="tiles totals">
+      <li className="tile-figure">
+        <span className="muted">{t('nav.images')}</span>
+        <strong className="figures">{count(images)}</strong>
+        <Bound used={images} max={max_images} text={(n) => count(n)} />
+      </li>
+      <li className="tile-figure">
+        <span className="muted">{t('owner.storage')}</span>
+        <strong className="figures">{bytes(held)}</strong>
+        <Bound used={held} max={max_bytes} text={bytes} />
+      </li>
+      <li className="tile-figure">
+        <span className="muted">{t('usage.average')}</span>
+        <strong className="figures">{images === 0 ? '–' : bytes(Math.round(held / images))}</strong>
+      </li>
+    </ul>
+  )
+}
+
+function Bound(props: { used: number; max: number | null; text: (n: number) => string }) {
+  const { used, max, text } = props
+  if (max === null) return <span className="muted">{t('usage.noBound')}</span>
+  return (
+    <>
+      <Bar part={max === 0 ? 1 : used / max} />
+      <span className="muted figures">{t('usage.of', { max: text(max) })}</span>
+    </>
+  )
+}
+
+function Uploads({ stats }: { stats: ImageStats }) {
+  const days = useMemo(() => everyDay(stats.days, serverNow()), [stats])
+  const dates = useMemo(() => days.map(({ day }) => bareDay(day)), [days])
+  const ticks = useMemo(() => days.map(({ day }) => shortDay(day)), [days])
+  const lines = useMemo(
+    () => [{ label: t('usage.images'), values: days.map(({ images }) => images), colour: 'accent' as const }],
+    [days],
+  )
+  return (
+    <Part
+      title="usage.perDay"
+      isWide
+      table={
+        <Twin
+          heads={[t('figures.day'), t('nav.images'), t('images.size')]}
+          rows={days
+            .filter(({ images }) => images > 0)
+            .map(({ day, images, bytes: size }) => [bareDay(day), images, bytes(size)])}
+        />
+      }
+    >
+      <Plot label={t('usage.perDay')} places={dates} ticks={ticks} lines={lines} kind="bars" />
+    </Part>
+  )
+}
+
+function Kinds({ stats: { kinds, bytes: held } }: { stats: ImageStats }) {
+  const sorted = [...kinds].sort((a, b) => b.bytes - a.bytes)
+  return (
+    <Part title="usage.kinds" isWide>
+      <div className="scroll-x" tabIndex={0} role="region" aria-label={t('usage.share')}>
+        <table className="plain kinds">
+          <thead>
+            <tr>
+              <th scope="col">{t('images.kind')}</th>
+              <th scope="col" className="number">
+                {t('nav.images')}
+              </th>
+              <th scope="col" className="number">
+                {t('images.size')}
+              </th>
+              <th scope="col">{t('usage.share')}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map(({ mime, images, bytes: size }) => (
+              <tr key={mime}>
+                <th scope="row" className="mono">
+                  {mime}
+                </th>
+                <td className="number">{count(images)}</td>
+                <td className="number">{bytes(size)}</td>
+                <td className="share">
+                  <Bar part={held === 0 ? 0 : size / held} isGood />
+                  <span className="figures">{t('usage.percent', { n: percent(size, held) })}</span>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Part>
+  )
+}
+
+const percent = (part: number, whole: number): number =>
+  whole === 0 ? 0 : Math.round((part / whole) * 1_000) / 10

@@ -1,0 +1,15 @@
+import { useQuery } from '@tanstack/react-query'
+import { ask } from '../api/client.ts'
+import type { Operations } from '../api/schema.ts'
+import { DAYS } from './days.ts'
+
+export type ImageStats = Operations['GET /api/v1/imagestore/stats']['answer']
+
+/** What the application holds. */
+export function useUsage() {
+  return useQuery({
+    queryKey: ['images', 'stats'],
+    queryFn: async ({ signal }) =>
+      (await ask('GET /api/v1/imagestore/stats', { query: { days: DAYS }, signal })).data,
+  })
+}

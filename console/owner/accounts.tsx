@@ -1,0 +1,102 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ask } from '../api/client.ts'
+import type { Operations } from '../api/schema.ts'
+import { Bar } from '../design/bar.tsx'
+import { Fault } from '../design/parts.tsx'
+import { bytes, count, moment, t } from '../i18n/index.ts'
+import { SettleDialog } from './settle-dialog.tsx'
+
+export type Account = Operations['GET /api/v1/admin/accounts']['answer']['data'][number]
+
+/** The accounts with what they hold and may hold. */
+export function Accounts() {
+  const [settling, setSettling] = useState<Account>()
+  const { data, error, refetch } = useQuery({
+    queryKey: ['admin', 'accounts'],
+    queryFn: async ({ signal }) => (await ask('GET /api/v1/admin/accounts', { signal })).data.data,
+  })
+  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
+  return (
+    <section className="stack">
+      <h2 id="accounts">{t('owner.accounts')}</h2>
+      <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="accounts">
+        <table className="plain">
+          <thead>
+            <tr>
+              <th scope="col">{t('owner.account')}</th>
+              <th scope="col">{t('owner.service')}</th>
+              <th scope="col" className="number">
+                {t('owner.activeKeys')}
+              </th>
+              <th scope="col">{t('nav.images')}</th>
+              <th scope="col">{t('owner.storage')}</th>
+              <th scope="col">{t('owner.delivery')}</th>
+              <th scope="col">{t('owner.used')}</th>
+              <th scope="col">
+                <span className="visually-hidden">{t('owner.settle')}</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {(data ?? []).map((one) => (
+              <Row key={`${one.service} ${one.account}`} account={one} onSettle={() => setSettling(one)} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {settling !== undefined && <SettleDialog account={settling} onClose={() => setSettling(undefined)} />}
+    </section>
+  )
+}
+
+function Row({ account, onSettle }: { account: Account; onSettle: () => void }) {
+  const { delivery, max_bytes, max_images } = account
+  return (
+    <tr>
+      <th scope="row" className="named">
+        {account.account}
+      </th>
+      <td>{t(`service.${account.service}`)}</td>
+      <td className="number">{count(account.keys)}</td>
+      {delivery === null ? (
+        <>
+          <td>–</td>
+          <td>–</td>
+          <td>–</td>
+        </>
+      ) : (
+        <>
+          <td>
+            <Held used={account.images} max={max_images} text={count} />
+          </td>
+          <td>
+            <Held used={account.bytes} max={max_bytes} text={bytes} />
+          </td>
+          <td>{t(`delivery.${delivery}`)}</td>
+        </>
+      )}
+      <td>{account.used === null ? t('owner.never') : moment(account.used)}</td>
+      <td className="number">
+        {delivery !== null && (
+          <button type="button" className="button quiet" onClick={onSettle}>
+            {t('owner.settle')}
+            <span className="visually-hidden"> {account.account}</span>
+          </button>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+function Held(props: { used: number; max: number | null; text: (n: number) => string }) {
+  const { used, max, text } = props
+  return (
+    <span className="held figures">
+      <span>
+        {text(used)} {max !== null && <span className="muted">{t('usage.of', { max: text(max) })}</span>}
+      </span>
+      {max !== null && <Bar part={max === 0 ? 1 : used / max} />}
+    </span>
+  )
+}

@@ -1,0 +1,153 @@
+/** Whatever names, agents, accounts and pictures hold, the console shows it and runs none of it. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { record, stored } from '../support/domains.ts'
+import { ImageClient } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** Each would run in one place or another if it were taken for more than a text. */
+const TEXTS = [
+  '"><img src=x onerror=alert(1)>.png',
+  `'"--></script><script>alert(2)</script><svg onload=alert(3)>.png`,
+  'javascript:alert(4)//.png',
+  '[x](javascript:alert(5)) ![x](x"onerror="alert(6)) [img]javascript:alert(7)[/img].png',
+] as const
+const SVG = (colour: string) =>
+  Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40" onload="alert(8)"><script>alert(9)</script>` +
+      `<foreignObject width="60" height="40"><body xmlns="http://www.w3.org/1999/xhtml"><img src="x" onerror="alert(10)"/></body></foreignObject>` +
+      `<rect width="30" height="40" fill="${colour}"/><rect x="30" width="30" height="40" fill="blue"/></svg>`,
+  )
+
+let service: TestService
+let browser: TestBrowser
+let admin: string
+const hashes: string[] = []
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  const client = new ImageClient(service.url, service.imageKey)
+  for (const [i, name] of TEXTS.entries()) {
+    const { body } = await client.upload(SVG(`#f0000${i}`), { name, mime: 'image/svg+xml' })
+    hashes.push(String(body['hash']))
+  }
+  await stored(
+    service,
+    TEXTS.map((agent, i) => record(`hostil${i}`, { agent })),
+  )
+  admin = (await service.newKey('dueña', 'admin')).key
+  for (const name of TEXTS) await service.newKey(name, 'imagestore')
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+/** What the page ran of it: a script that came to run, one that its policy stopped, or an element made of a text. */
+async function madeOf(page: Page): Promise<number> {
+  return page.locator('[onerror], [onload], [src="x"], [href^="javascript:"], script:not([src])').count()
+}
+
+const allKeys = () => ({ domainwatch: service.domainKey, imagestore: service.imageKey, admin })
+
+test('in the gallery, the details, two side by side, and before deleting', async () => {
+  const { page, context, complaints, foreign } = await browser.open(service, 'imagenes', allKeys())
+  for (const name of TEXTS) await page.getByRole('img', { name, exact: true }).waitFor()
+  await page
+    .locator('.tile img.loaded')
+    .nth(TEXTS.length - 1)
+    .waitFor()
+  for (const name of TEXTS) await page.getByLabel(`Seleccionar ${name}`, { exact: true }).check()
+  await page.getByRole('region', { name: '4 seleccionadas' }).getByRole('button', { name: 'Borrar' }).click()
+  await page
+    .getByRole('dialog', { name: '¿Borrar 4 imágenes?' })
+    .getByRole('button', { name: 'Cancelar' })
+    .click()
+
+  await page.goto(`${service.url}/console/imagenes?imagen=${hashes[0]}`)
+  const dialog = page.getByRole('dialog', { name: TEXTS[0], exact: true })
+  await dialog.getByText('image/svg+xml').waitFor()
+  await dialog.locator('.bench-result img').waitFor()
+  const near = page.getByRole('region', { name: 'Casi iguales' })
+  for (const name of TEXTS.slice(1)) await near.getByText(name, { exact: true }).waitFor()
+  assert.equal(await madeOf(page), 0)
+  await near.getByRole('link').first().click()
+  await page
+    .getByRole('dialog', { name: 'Lado a lado' })
+    .locator('figcaption')
+    .getByText(TEXTS[0], { exact: true })
+    .waitFor()
+  assert.equal(await madeOf(page), 0)
+  assert.deepEqual([complaints, foreign], [[], []])
+  await context.close()
+})
+
+test('while uploading, where it is refused too', async () => {
+  const { page, context, complaints } = await browser.open(service, 'imagenes', allKeys())
+  const files = TEXTS.map((name, i) => ({
+    name,
+    mimeType: 'image/svg+xml',
+    buffer: i === 0 ? Buffer.from('<svg onload=alert(11)>') : SVG(`#0f000${i}`),
+  }))
+  await page.locator('input[type=file]').setInputFiles(files)
+  const list = page.getByRole('region', { name: 'Subidas' })
+  await list.getByText('3 imágenes subidas').waitFor()
+  await list.getByText('La imagen está dañada').waitFor()
+  for (const name of TEXTS) await list.getByText(name, { exact: true }).waitFor()
+  assert.equal(await madeOf(page), 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('what is copied as HTML is one picture wherever it is pasted', async () => {
+  const { page, context } = await browser.open(service, '', allKeys())
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  // A page without any policy, as most are.
+  const other = await context.newPage()
+  const ran: string[] = []
+  other.on('dialog', (opened) => {
+    ran.push(opened.message())
+    void opened.dismiss()
+  })
+  for (const [i, name] of TEXTS.entries()) {
+    await page.goto(`${service.url}/console/imagenes?imagen=${hashes[i]}`)
+    const links = page.getByRole('region', { name: 'Enlaces', exact: true })
+    await links.getByRole('button', { name: 'HTML' }).click()
+    await links.getByText('Copiado').waitFor()
+    await other.setContent(String(await page.evaluate('navigator.clipboard.readText()')))
+    await other.locator(`img[src="${service.url}/i/${hashes[i]}"]`).waitFor()
+    assert.deepEqual(
+      await other.evaluate(
+        `[...document.body.querySelectorAll('*')].map(({ tagName, alt }) => [tagName, alt])`,
+      ),
+      [['IMG', name.replace(/\.png$/, '')]],
+    )
+  }
+  assert.deepEqual(ran, [])
+  await context.close()
+})
+
+test('agents in lists and figures, accounts among the keys', async () => {
+  const { page, context, complaints, foreign } = await browser.open(
+    service,
+    'dominios?search=hostil',
+    allKeys(),
+  )
+  for (const agent of TEXTS) await page.getByText(agent, { exact: true }).first().waitFor()
+  assert.equal(await madeOf(page), 0)
+  await page.goto(`${service.url}/console/cifras`)
+  for (const agent of TEXTS) await page.getByRole('link', { name: agent, exact: true }).waitFor()
+  assert.equal(await madeOf(page), 0)
+  await page.goto(`${service.url}/console/claves`)
+  for (const account of TEXTS) {
+    await page.getByRole('rowheader', { name: account, exact: true }).waitFor()
+    await page.getByRole('cell', { name: account, exact: true }).waitFor()
+  }
+  await page.getByRole('button', { name: `Ajustar ${TEXTS[0]}`, exact: true }).click()
+  await page.getByRole('dialog', { name: `Límites de ${TEXTS[0]}`, exact: true }).waitFor()
+  assert.equal(await madeOf(page), 0)
+  assert.deepEqual([complaints, foreign], [[], []])
+  await context.close()
+})
