@@ -1,10 +1,11 @@
 import { addressOf } from '../api/client.ts'
+import { go } from '../app/router.ts'
 import { say, sayFault } from '../app/toasts.tsx'
 import { Icon } from '../design/icon.tsx'
 import { copy, Menu } from '../design/parts.tsx'
 import { count, t } from '../i18n/index.ts'
 import { saveExport } from './export.ts'
-import { curlLine, type Filters } from './filters.ts'
+import { curlLine, queryOf, recordFilters, type Filters } from './filters.ts'
 
 /** What can be done with the view as it is. */
 export function ViewMenu(props: { filters: Filters; isAscii: boolean; onAscii: (isAscii: boolean) => void }) {
@@ -31,6 +32,16 @@ export function ViewMenu(props: { filters: Filters; isAscii: boolean; onAscii: (
       <button type="button" data-closes onClick={save('ndjson')}>
         <Icon name="download" />
         {t('domains.exportNdjson')}
+      </button>
+      <button
+        type="button"
+        data-closes
+        onClick={() =>
+          go('vigilancias', new URLSearchParams([...queryOf(recordFilters(filters)), ['nueva', '']]))
+        }
+      >
+        <Icon name="bell" />
+        {t('watch.view')}
       </button>
       <label className="check">
         <input type="checkbox" checked={isAscii} onChange={(event) => onAscii(event.target.checked)} />

@@ -7,9 +7,10 @@ import { importing } from './texts/importing.ts'
 import { owner } from './texts/owner.ts'
 import { sheet } from './texts/sheet.ts'
 import { triage } from './texts/triage.ts'
+import { watches } from './texts/watches.ts'
 
 /** One for each screen or part of one; a key is in one of them only. */
-export const PARTS = [app, domains, figures, home, images, importing, owner, sheet, triage] as const
+export const PARTS = [app, domains, figures, home, images, importing, owner, sheet, triage, watches] as const
 
 export const es = {
   ...app.es,
@@ -21,6 +22,7 @@ export const es = {
   ...owner.es,
   ...sheet.es,
   ...triage.es,
+  ...watches.es,
 }
 export type TextKey = keyof typeof es
 
@@ -34,4 +36,5 @@ export const en: Readonly<Record<TextKey, string>> = {
   ...owner.en,
   ...sheet.en,
   ...triage.en,
+  ...watches.en,
 }
