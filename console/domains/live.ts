@@ -57,6 +57,7 @@ export function useLive(filters: Filters): Live {
     changedRecords.set(new Map())
     setNames(new Set())
     void queries.resetQueries({ queryKey: ['domains', 'list'] })
+    void queries.invalidateQueries({ queryKey: ['domains', 'stats'] })
   }, [queries])
   return { isOn, waiting: names.size, show }
 }

@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { addressOf } from '../api/client.ts'
 import { go } from '../app/router.ts'
 import { say, sayFault } from '../app/toasts.tsx'
@@ -10,8 +11,19 @@ import { curlLine, queryOf, recordFilters, type Filters } from './filters.ts'
 /** What can be done with the view as it is. */
 export function ViewMenu(props: { filters: Filters; isAscii: boolean; onAscii: (isAscii: boolean) => void }) {
   const { filters, isAscii, onAscii } = props
+  const [lines, setLines] = useState<number>()
   const save = (format: 'csv' | 'ndjson') => () => {
-    saveExport(filters, format).then((lines) => say(t('domains.exported', { n: count(lines) })), sayFault)
+    setLines(0)
+    saveExport(filters, format, setLines)
+      .then((all) => say(t('domains.exported', { n: count(all) })), sayFault)
+      .finally(() => setLines(undefined))
+  }
+  if (lines !== undefined) {
+    return (
+      <p className="exporting muted figures" role="status">
+        <span className="spinner" /> {t('domains.exporting', { n: count(lines) })}
+      </p>
+    )
   }
   return (
     <Menu label={t('app.more')} icon="more">

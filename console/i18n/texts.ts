@@ -1,5 +1,6 @@
 import { app } from './texts/app.ts'
 import { domains } from './texts/domains.ts'
+import { facets } from './texts/facets.ts'
 import { figures } from './texts/figures.ts'
 import { home } from './texts/home.ts'
 import { images } from './texts/images.ts'
@@ -10,11 +11,24 @@ import { triage } from './texts/triage.ts'
 import { watches } from './texts/watches.ts'
 
 /** One for each screen or part of one; a key is in one of them only. */
-export const PARTS = [app, domains, figures, home, images, importing, owner, sheet, triage, watches] as const
+export const PARTS = [
+  app,
+  domains,
+  facets,
+  figures,
+  home,
+  images,
+  importing,
+  owner,
+  sheet,
+  triage,
+  watches,
+] as const
 
 export const es = {
   ...app.es,
   ...domains.es,
+  ...facets.es,
   ...figures.es,
   ...home.es,
   ...images.es,
@@ -29,6 +43,7 @@ export type TextKey = keyof typeof es
 export const en: Readonly<Record<TextKey, string>> = {
   ...app.en,
   ...domains.en,
+  ...facets.en,
   ...figures.en,
   ...home.en,
   ...images.en,
