@@ -5,22 +5,30 @@ import { gunzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
 import sharp from 'sharp'
 import { startBrowser, type Visit } from '../test/support/browser.ts'
-import { add, record, update } from '../test/support/domains.ts'
+import { ns, startScriptedDns } from '../test/dns/scripted.ts'
+import { add, DNS, record, update } from '../test/support/domains.ts'
 import { call } from '../test/support/http.ts'
 import { ImageClient } from '../test/support/images.ts'
 import { ManualClock, startService, type TestService } from '../test/support/service.ts'
+import { watch } from '../test/support/watches.ts'
 
 const corpus = new URL('../../shared/corpus/', import.meta.url)
 const target = new URL('../docs/images/', import.meta.url)
 /** As they came, for a look at them: a folder that is given. */
 const raw = process.argv[2]
+/** The names of those that are wanted; all unless given. */
+const wanted = process.argv.slice(3)
 
 const DAY = 24 * 60 * 60_000
 // It comes to the present: the browser counts the days that are left of what was discarded.
 const clock = new ManualClock(new Date(Date.now() - 40 * DAY).toISOString())
-await using service = await startService({ clock })
+let servers = ['ns1.proveedor.cl', 'ns2.proveedor.cl']
+const dns = await startScriptedDns(({ name }) => ({ answers: servers.map((server) => ns(name, server, 0)) }))
+await using service = await startService({ clock, flags: { 'dns-servers': dns.address } })
 const first = await fillImages(service)
 await fillDomains(service)
+await fillWatches(service)
+await fillHistory(service)
 await using browser = await startBrowser()
 const admin = (await service.newKey('dueña', 'admin')).key
 await fillAccounts(service, admin)
@@ -28,16 +36,12 @@ const keys = { domainwatch: service.domainKey, imagestore: service.imageKey, adm
 await mkdir(target, { recursive: true })
 
 for (const [name, path, sign, act] of SHOTS()) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
   for (const [size, visit] of [
     ['1440', { width: 1_440, height: 900 }],
     ['390', { width: 390, height: 844, theme: 'dark' }],
   ] as const satisfies readonly (readonly [string, Visit])[]) {
     const { page, context } = await browser.open(service, path, name === 'entrar' ? {} : keys, visit)
-    await page.route('**/domainwatch/dns?*', (route) =>
-      route.fulfill({
-        json: { status: 200, domain: '', dns: ['ns1.hostname.cl', 'ns2.hostname.cl', 'ns3.hostname.cl'] },
-      }),
-    )
     await page.locator(sign).first().waitFor()
     await act?.(page)
     // A stream of events never ends, so the network is never idle.
@@ -54,6 +58,7 @@ for (const [name, path, sign, act] of SHOTS()) {
     await context.close()
   }
 }
+await dns.stop()
 
 type Shot = readonly [name: string, path: string, sign: string, act?: (page: Page) => Promise<void>]
 
@@ -61,11 +66,13 @@ function SHOTS(): readonly Shot[] {
   return [
     ['entrar', '', 'h1'],
     ['dominios', 'dominios?search=casa', '.table-row:not(:has(.bone))', marks],
-    ['ficha', 'dominios?search=casa&ficha=casapan', '.sheet .servers'],
+    ['ficha', 'dominios?search=casa&ficha=casapan', '.sheet .time-line .servers'],
     ['inicio', '', '.home-names li'],
     ['cifras', 'cifras', '.plot canvas'],
+    ['vigilancias', 'vigilancias', '.watch'],
     ['claves', 'claves', '.plain tbody tr'],
     ['triaje', 'triaje', '.triage-dns .servers, .triage-dns p'],
+    ['importar', 'importar', '.drop-place', dropList],
     ['imagenes', 'imagenes', '.tile img.loaded'],
     ['imagen', `imagenes?imagen=${first.one}`, '.bench-result img'],
     ['parecidas', `imagenes?imagen=${first.one}&con=${first.other}`, '.compare img'],
@@ -78,6 +85,20 @@ function SHOTS(): readonly Shot[] {
 async function settle(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Ajustar fotos' }).click()
   await page.getByRole('dialog').waitFor()
+}
+
+async function dropList(page: Page): Promise<void> {
+  const lines = [
+    'casapan.cl',
+    'casaatenas.cl',
+    'casah.cl',
+    'nunca-vista.cl',
+    'dos palabras',
+    'faro-del-sur.cl',
+  ]
+  const file = { name: 'eliminados.txt', mimeType: 'text/plain', buffer: Buffer.from(lines.join('\n')) }
+  await page.locator('input[type=file]').setInputFiles(file)
+  await page.locator('.effect').first().waitFor()
 }
 
 async function marks(page: Page): Promise<void> {
@@ -126,6 +147,30 @@ async function fillDomains(to: TestService): Promise<void> {
     to,
     marked(17, 3).map((domain) => ({ domain, discarded: 1 })),
   )
+}
+
+/** What happened to one of them, name servers included. */
+async function fillHistory(to: TestService): Promise<void> {
+  const { key } = await to.newKey('Mirones', 'domainwatch')
+  const ask = () => call(to, DNS, { query: { api: to.domainKey, domain: 'casapan.cl' } })
+  await ask()
+  await update(to, [{ domain: 'casapan', status: 0 }], { key })
+  clock.advance(50 * 60_000)
+  servers = ['ns1.hostname.cl', 'ns2.hostname.cl', 'ns2.proveedor.cl']
+  await ask()
+  await update(to, [{ domain: 'casapan', status: 1, revision: 1 }])
+  clock.advance(8 * 60_000)
+}
+
+async function fillWatches(to: TestService): Promise<void> {
+  await watch(to, {
+    name: 'Cortos que quedan libres',
+    max_length: '4',
+    status: '0',
+    url: 'https://example.cl/avisos',
+  })
+  await watch(to, { name: 'Parecidos a mi banco', similar: 'mibanco', changes: 'all', atom: '' })
+  await watch(to, { name: 'Casas', search: 'casa', hyphen: '0', url: 'https://example.cl/casas', atom: '' })
 }
 
 /** Cut from a few photographs, so that there are many of all proportions. */

@@ -43,6 +43,13 @@ export const SCREENS: readonly Screen[] = [
     view: lazy(() => import('../figures/screen.tsx')),
   },
   {
+    path: 'vigilancias',
+    title: 'nav.watches',
+    icon: 'bell',
+    service: 'domainwatch',
+    view: lazy(() => import('../watches/screen.tsx')),
+  },
+  {
     path: 'imagenes',
     title: 'nav.images',
     icon: 'images',

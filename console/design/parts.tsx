@@ -59,8 +59,17 @@ export function Fault({ error, onRetry }: { error: unknown; onRetry: () => void 
   )
 }
 
+interface DialogProps {
+  readonly title: string
+  readonly isWide?: boolean
+  /** Only its buttons close it: what it shows is in no other place. */
+  readonly isFirm?: boolean
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
 /** Modal: the platform keeps the focus inside, closes on Escape and gives the focus back. */
-export function Dialog(props: { title: string; isWide?: boolean; onClose: () => void; children: ReactNode }) {
+export function Dialog(props: DialogProps) {
   const box = useRef<HTMLDialogElement>(null)
   const { onClose } = props
   useEffect(() => {
@@ -75,7 +84,11 @@ export function Dialog(props: { title: string; isWide?: boolean; onClose: () => 
       aria-label={props.title}
       onClose={onClose}
       onClick={(event) => {
-        if (event.target === box.current) onClose()
+        if (event.target === box.current && props.isFirm !== true) onClose()
+      }}
+      onKeyDown={(event) => {
+        // Not `cancel`: browsers let a second press of the key through, whatever becomes of that event.
+        if (props.isFirm === true && event.key === 'Escape') event.preventDefault()
       }}
     >
       <div className="stack">

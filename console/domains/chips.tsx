@@ -1,9 +1,12 @@
 import { useState } from 'react'
 import { useStore } from '../app/store.ts'
 import { Icon, type IconName } from '../design/icon.tsx'
-import { language, t, type TextKey } from '../i18n/index.ts'
+import { FacetMenu } from '../facets/facet-menu.tsx'
+import { withAgent, type Facets } from '../facets/facets.ts'
+import { count, language, t, type TextKey } from '../i18n/index.ts'
 import { FilterForm } from './filter-form.tsx'
 import { formatWords, withFilters, type Filters } from './filters.ts'
+import '../facets/facets.css'
 
 interface Toggle {
   readonly name: string
@@ -21,8 +24,15 @@ const TOGGLES: readonly Toggle[] = [
 ]
 const TOGGLED = new Set(['search', 'sort', ...TOGGLES.map(({ name }) => name)])
 
-/** The filters as buttons: the frequent ones always, the others while they are on. */
-export function Chips({ filters, onChange }: { filters: Filters; onChange: (filters: Filters) => void }) {
+interface Props {
+  readonly filters: Filters
+  /** Counts, once they are known. */
+  readonly facets: Facets | undefined
+  readonly onChange: (filters: Filters) => void
+}
+
+/** The filters as buttons: the frequent ones always, with how many records they leave, the others while they are on. */
+export function Chips({ filters, facets, onChange }: Props) {
   const spoken = useStore(language)
   const [isFormOpen, setFormOpen] = useState(false)
   const others = Object.entries(filters).filter(([name]) => !TOGGLED.has(name))
@@ -39,10 +49,29 @@ export function Chips({ filters, onChange }: { filters: Filters; onChange: (filt
             onClick={() => onChange(withFilters(filters, { [name]: isOn ? undefined : value }))}
           >
             {icon !== undefined && <Icon name={icon} />}
-            {t(label)}
+            {t(label)} <Count n={facets?.countOf(name, value)} />
           </button>
         )
       })}
+      <FacetMenu
+        label={t('facets.lengths')}
+        choices={facets?.lengths ?? []}
+        chosen={filters['length']}
+        nameOf={(value) => t('facets.length', { n: value })}
+        onChoose={(length) => onChange(withFilters(filters, { length }))}
+      />
+      <FacetMenu
+        label={t('facets.agents')}
+        choices={facets?.agents ?? []}
+        chosen={filters['agent'] === undefined ? undefined : filters['search']}
+        nameOf={(value) => value}
+        rest={
+          facets === undefined || facets.otherAgents === 0
+            ? undefined
+            : t('facets.others', { n: facets.otherAgents })
+        }
+        onChoose={(agent) => onChange(withAgent(filters, agent))}
+      />
       {others.map(([name, value]) => (
         <button
           key={name}
@@ -65,5 +94,15 @@ export function Chips({ filters, onChange }: { filters: Filters; onChange: (filt
         </button>
       )}
     </div>
+  )
+}
+
+function Count({ n }: { n: number | undefined }) {
+  if (n === undefined) return null
+  return (
+    <span className="chip-count figures">
+      {count(n)}
+      <span className="visually-hidden"> {t('nav.domains')}</span>
+    </span>
   )
 }

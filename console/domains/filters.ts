@@ -134,6 +134,14 @@ export function withFilters(
   return next
 }
 
+/** What picks the newest, and the order: no watch, count or stream of events knows them. */
+const OF_LISTS = new Set(['sort', 'last_register', 'last_deleted'])
+
+/** The filters that look at a record by itself. */
+export function recordFilters(filters: Filters): Filters {
+  return Object.fromEntries(Object.entries(filters).filter(([name]) => !OF_LISTS.has(name)))
+}
+
 /** A `curl` line for a shell: in single quotes nothing has a meaning but the quote itself. */
 export function curlLine(address: URL): string {
   const shown = new URL(address)

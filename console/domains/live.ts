@@ -3,7 +3,7 @@ import { useCallback, useEffect, useState } from 'react'
 import { addressOf } from '../api/client.ts'
 import { keyFor } from '../api/session.ts'
 import { createStore } from '../app/store.ts'
-import type { Filters } from './filters.ts'
+import { recordFilters, type Filters } from './filters.ts'
 import { dropPatch, isOwnMark } from './marks.ts'
 import { forgetWalks } from './pages.ts'
 import type { DomainRecord } from './records.ts'
@@ -15,8 +15,6 @@ const FOLLOW_AFTER_MS = 600
 const MAX_RECORDS = 5_000
 /** A list of thousands that somebody stores comes as thousands of events: the page is drawn once for many. */
 const DRAW_EVERY_MS = 300
-/** What the stream of events knows no such filter of. */
-const NOT_OF_EVENTS = new Set(['sort', 'last_register', 'last_deleted'])
 
 export interface Live {
   /** Whether changes are being heard of at the moment. */
@@ -59,6 +57,7 @@ export function useLive(filters: Filters): Live {
     changedRecords.set(new Map())
     setNames(new Set())
     void queries.resetQueries({ queryKey: ['domains', 'list'] })
+    void queries.invalidateQueries({ queryKey: ['domains', 'stats'] })
   }, [queries])
   return { isOn, waiting: names.size, show }
 }
@@ -66,8 +65,7 @@ export function useLive(filters: Filters): Live {
 type Tell = (came: readonly string[], changed: readonly DomainRecord[]) => void
 
 function follow(filters: Filters, tell: Tell, say: (isOn: boolean) => void): () => void {
-  const asked = Object.entries(filters).filter(([name]) => !NOT_OF_EVENTS.has(name))
-  const query = { api: keyFor('domainwatch') ?? '', ...Object.fromEntries(asked) }
+  const query = { api: keyFor('domainwatch') ?? '', ...recordFilters(filters) }
   const source = new EventSource(addressOf('/api/v1/domainwatch/events', query))
   source.onopen = () => say(true)
   source.onerror = () => say(false)

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ask } from '../api/client.ts'
 import { changed, usePlace } from '../app/router.ts'
+import { Icon } from '../design/icon.tsx'
 import { Link } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import { StatusTag } from './marks-cell.tsx'
@@ -20,7 +21,17 @@ export function Lookalikes({ name }: { name: string }) {
   })
   return (
     <section className="stack" aria-busy={isPending}>
-      <h3>{t('sheet.similar')}</h3>
+      <div className="row">
+        <h3 className="grow">{t('sheet.similar')}</h3>
+        <Link
+          to="vigilancias"
+          query={new URLSearchParams({ similar: name, nueva: '' })}
+          className="button quiet"
+        >
+          <Icon name="bell" />
+          {t('watch.likeThis')}
+        </Link>
+      </div>
       {data?.length === 0 && <p className="muted">{t('sheet.similarEmpty')}</p>}
       <ul className="lookalikes">
         {(data ?? []).map((one) => (

@@ -14,6 +14,8 @@ interface Patch {
   readonly discarded?: number
   /** When this console discarded it, by the service's clock. */
   readonly discardedAt?: number
+  /** Whether the stream of events told of it: what it tells next is somebody else's. */
+  isHeard?: boolean
 }
 
 interface Step {
@@ -41,11 +43,14 @@ export function settlePatches(records: readonly DomainRecord[], askedAt: number)
   for (const { name } of over) dropPatch(name)
 }
 
-/** Whether a record is as this console made it. */
+/** Whether an event tells of what this console did itself, which it does once. */
 export function isOwnMark({ name, revision, discarded }: DomainRecord): boolean {
   const patch = patches.get().get(name)
-  if (patch?.revision === undefined && patch?.discarded === undefined) return false
-  return (patch.revision ?? revision) === revision && (patch.discarded ?? discarded) === discarded
+  if (patch === undefined || patch.isHeard === true) return false
+  if (patch.revision === undefined && patch.discarded === undefined) return false
+  if ((patch.revision ?? revision) !== revision || (patch.discarded ?? discarded) !== discarded) return false
+  patch.isHeard = true
+  return true
 }
 
 /** Forgets the marks of a record that is known anew, but for the moment it was discarded at. */
@@ -117,7 +122,8 @@ function laidOver(
   const next = new Map([...old].slice(-MAX_PATCHES))
   for (const { name, value } of values) {
     const time = mark === 'discarded' && value === 1 ? { discardedAt: serverNow() } : {}
-    next.set(name, { ...next.get(name), [mark]: value, at, ...time })
+    const news = at === Infinity ? { isHeard: false } : {}
+    next.set(name, { ...next.get(name), [mark]: value, at, ...time, ...news })
   }
   return next
 }

@@ -2,6 +2,8 @@ import { useCallback, useMemo, useRef, useState } from 'react'
 import { usePlace, changed, replaceQuery, go } from '../app/router.ts'
 import { useKeys } from '../app/shortcuts.ts'
 import { Icon } from '../design/icon.tsx'
+import { DayStrip } from '../facets/day-strip.tsx'
+import { useFacets } from '../facets/facets.ts'
 import { count, t, tn } from '../i18n/index.ts'
 import { Chips } from './chips.tsx'
 import { FILTER_NAMES, filtersOf, queryOf, withFilters, type Filters } from './filters.ts'
@@ -112,6 +114,8 @@ export default function DomainsScreen() {
   })
 
   const live = useLive(filters)
+  const facets = useFacets(filters)
+  const known = total.isAll ? total.count : facets?.total
   const onCount = useCallback((n: number, isAll: boolean) => setTotal({ count: n, isAll }), [])
   return (
     <div className={open === undefined ? 'domains' : 'domains with-sheet'}>
@@ -121,7 +125,8 @@ export default function DomainsScreen() {
           <QueryBox box={box} filters={filters} onChange={apply} />
           <ViewMenu filters={filters} isAscii={isAscii} onAscii={setAscii} />
         </div>
-        <Chips filters={filters} onChange={apply} />
+        <Chips filters={filters} facets={facets} onChange={apply} />
+        <DayStrip filters={filters} onChange={apply} />
         <DomainTable
           filters={filters}
           start={start}
@@ -146,7 +151,9 @@ export default function DomainsScreen() {
         )}
         <div className="domains-foot muted">
           <p className="figures" role="status">
-            {total.isAll ? tn('domains.rows', total.count) : t('domains.rowsMore', { n: count(total.count) })}
+            {known === undefined
+              ? t('domains.rowsMore', { n: count(total.count) })
+              : tn('domains.rows', known)}
           </p>
           {live.isOn && <p className="live">{t('domains.live')}</p>}
         </div>

@@ -6,6 +6,8 @@ import { Icon } from '../design/icon.tsx'
 import { CopyButton, Fault, Notice } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import { DnsNow } from './dns-now.tsx'
+import { DomainHistory } from './history.tsx'
+import { changedRecords } from './live.ts'
 import { useTimeLeft } from './discarded-times.ts'
 import { Lookalikes } from './lookalikes.tsx'
 import { MarkTags, StatusTag } from './marks-cell.tsx'
@@ -58,6 +60,7 @@ export function Sheet({ name, onClose, onStep }: Props) {
       </header>
       <RecordPart name={name} />
       <DnsNow name={name} />
+      <DomainHistory name={name} />
       <Lookalikes name={name} />
     </aside>
   )
@@ -74,7 +77,8 @@ function useRecord(name: string) {
     },
   })
   const over = useStore(patches)
-  return { ...query, record: query.data ? patched(query.data, over) : query.data }
+  const fresh = useStore(changedRecords).get(name)
+  return { ...query, record: query.data ? patched(fresh ?? query.data, over) : query.data }
 }
 
 function RecordPart({ name }: { name: string }) {

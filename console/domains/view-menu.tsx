@@ -1,16 +1,29 @@
+import { useState } from 'react'
 import { addressOf } from '../api/client.ts'
+import { go } from '../app/router.ts'
 import { say, sayFault } from '../app/toasts.tsx'
 import { Icon } from '../design/icon.tsx'
 import { copy, Menu } from '../design/parts.tsx'
 import { count, t } from '../i18n/index.ts'
 import { saveExport } from './export.ts'
-import { curlLine, type Filters } from './filters.ts'
+import { curlLine, queryOf, recordFilters, type Filters } from './filters.ts'
 
 /** What can be done with the view as it is. */
 export function ViewMenu(props: { filters: Filters; isAscii: boolean; onAscii: (isAscii: boolean) => void }) {
   const { filters, isAscii, onAscii } = props
+  const [lines, setLines] = useState<number>()
   const save = (format: 'csv' | 'ndjson') => () => {
-    saveExport(filters, format).then((lines) => say(t('domains.exported', { n: count(lines) })), sayFault)
+    setLines(0)
+    saveExport(filters, format, setLines)
+      .then((all) => say(t('domains.exported', { n: count(all) })), sayFault)
+      .finally(() => setLines(undefined))
+  }
+  if (lines !== undefined) {
+    return (
+      <p className="exporting muted figures" role="status">
+        <span className="spinner" /> {t('domains.exporting', { n: count(lines) })}
+      </p>
+    )
   }
   return (
     <Menu label={t('app.more')} icon="more">
@@ -31,6 +44,16 @@ export function ViewMenu(props: { filters: Filters; isAscii: boolean; onAscii: (
       <button type="button" data-closes onClick={save('ndjson')}>
         <Icon name="download" />
         {t('domains.exportNdjson')}
+      </button>
+      <button
+        type="button"
+        data-closes
+        onClick={() =>
+          go('vigilancias', new URLSearchParams([...queryOf(recordFilters(filters)), ['nueva', '']]))
+        }
+      >
+        <Icon name="bell" />
+        {t('watch.view')}
       </button>
       <label className="check">
         <input type="checkbox" checked={isAscii} onChange={(event) => onAscii(event.target.checked)} />

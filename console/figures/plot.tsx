@@ -9,7 +9,9 @@ export interface Line {
   readonly label: string
   readonly values: readonly number[]
   /** A token of the design: `accent`, `free`, … */
-  readonly colour: 'accent' | 'free' | 'review' | 'unknown'
+  readonly colour: 'accent' | 'free'
+  /** Told from the others by more than its colour. */
+  readonly isDashed?: boolean
 }
 
 interface Props {
@@ -138,6 +140,7 @@ function optionsFor(
       ...lines.map((line) => ({
         stroke: colour(line.colour),
         width: kind === 'bars' ? 0 : 1.6,
+        ...(line.isDashed === true ? { dash: [6, 4] } : {}),
         fill:
           kind === 'bars'
             ? colour(line.colour)

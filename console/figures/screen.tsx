@@ -1,27 +1,15 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo, useRef } from 'react'
-import { ask } from '../api/client.ts'
-import type { Operations } from '../api/schema.ts'
 import { replaceQuery, usePlace } from '../app/router.ts'
 import { Fault, Link } from '../design/parts.tsx'
 import { Chips } from '../domains/chips.tsx'
-import { FILTER_NAMES, filtersOf, queryOf, withFilters, type Filters } from '../domains/filters.ts'
+import { FILTER_NAMES, filtersOf, queryOf, type Filters } from '../domains/filters.ts'
 import { QueryBox } from '../domains/query-box.tsx'
+import { useFacets, withAgent } from '../facets/facets.ts'
+import { useStats, type Stats } from '../facets/stats.ts'
 import { bareDay, count, shortDay, t } from '../i18n/index.ts'
 import { Part, Twin } from './part.tsx'
 import { Plot } from './plot.tsx'
 import './figures.css'
-
-type Stats = Operations['GET /api/v1/domainwatch/stats']['answer']
-
-function useStats(filters: Filters) {
-  const { sort: _sort, last_register: _register, last_deleted: _deleted, ...query } = filters
-  return useQuery({
-    queryKey: ['domains', 'stats', query],
-    placeholderData: keepPreviousData,
-    queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/stats', { query, signal })).data,
-  })
-}
 
 /** What was registered and deleted, how long the names are, whose they are: of what the filters match. */
 export default function FiguresScreen() {
@@ -30,6 +18,7 @@ export default function FiguresScreen() {
   const filters = useMemo(() => filtersOf(query), [key])
   const box = useRef<HTMLInputElement>(null)
   const { data, error, refetch } = useStats(filters)
+  const facets = useFacets(filters)
   const change = (next: Filters) => replaceQuery(queryOf(next))
   return (
     <div className="page wide">
@@ -38,7 +27,7 @@ export default function FiguresScreen() {
       </header>
       <div className="figures-tools">
         <QueryBox box={box} filters={filters} onChange={change} />
-        <Chips filters={filters} onChange={change} />
+        <Chips filters={filters} facets={facets} onChange={change} />
       </div>
       {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
       {data === undefined && error === null && (
@@ -56,7 +45,7 @@ function Charts({ stats, filters }: { stats: Stats; filters: Filters }) {
   const dayLines = useMemo(
     () => [
       { label: t('figures.registered'), values: days.registered, colour: 'accent' as const },
-      { label: t('figures.deleted'), values: days.deleted, colour: 'review' as const },
+      { label: t('figures.deleted'), values: days.deleted, colour: 'free' as const, isDashed: true },
     ],
     [days],
   )
@@ -118,11 +107,7 @@ function Agents({ stats: { agents }, filters }: { stats: Stats; filters: Filters
     <ul className="agent-bars">
       {shown.map((agent, i) => (
         <li key={agent}>
-          <Link
-            to="dominios"
-            query={queryOf(withFilters(filters, { search: agent, agent: '' }))}
-            className="agent-name"
-          >
+          <Link to="dominios" query={queryOf(withAgent(filters, agent))} className="agent-name">
             {agent}
           </Link>
           <span className="bar-track">

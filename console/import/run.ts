@@ -19,24 +19,30 @@ interface Known {
   readonly date: string
 }
 
+export interface Foreseen {
+  readonly effects: ReadonlyMap<string, Effect>
+  /** Else names that are told to be new may be recorded with a date outside the list's days. */
+  readonly isExact: boolean
+}
+
 /** What storing the list would do, name by name; undefined where it is too long to compare. */
-export async function foresee(
-  list: ReadList,
-  signal: AbortSignal,
-): Promise<ReadonlyMap<string, Effect> | undefined> {
-  const known =
-    list.kind === 'registrations' ? await recordedInDays(list.rows, signal) : await lookUp(list.rows, signal)
-  if (known === undefined) return undefined
-  return new Map(
-    list.rows.map((row) => {
-      const old = known.get(row.domain)
-      if (old === undefined) return [row.domain, 'new']
-      return [
-        row.domain,
-        old.status === row.status && (row.date === undefined || old.date === row.date) ? 'same' : 'changed',
-      ]
-    }),
+export async function foresee(list: ReadList, signal: AbortSignal): Promise<Foreseen | undefined> {
+  if (list.rows.length === 0) return { effects: new Map(), isExact: true }
+  const ofDays =
+    list.kind === 'registrations' ? await recordedInDays(list.rows, signal) : new Map<string, Known>()
+  if (ofDays === undefined) return undefined
+  const others = await lookUp(
+    list.rows.filter(({ domain }) => !ofDays.has(domain)),
+    signal,
   )
+  if (others === undefined && list.kind === 'deletions') return undefined
+  const effects = list.rows.map(({ domain, status, date }) => {
+    const old = ofDays.get(domain) ?? others?.get(domain)
+    if (old === undefined) return [domain, 'new'] as const
+    const isSame = old.status === status && (date === undefined || old.date === date)
+    return [domain, isSame ? 'same' : 'changed'] as const
+  })
+  return { effects: new Map(effects), isExact: others !== undefined }
 }
 
 async function recordedInDays(

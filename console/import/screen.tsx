@@ -86,7 +86,7 @@ const EFFECTS: Readonly<Record<Effect, TextKey>> = {
 function Preview({ loaded: { name, list }, onClose }: { loaded: Loaded; onClose: () => void }) {
   const queries = useQueryClient()
   const {
-    data: effects,
+    data: foreseen,
     error,
     isPending,
     refetch,
@@ -95,19 +95,23 @@ function Preview({ loaded: { name, list }, onClose }: { loaded: Loaded; onClose:
     gcTime: 0,
     queryFn: async ({ signal }) => (await foresee(list, signal)) ?? null,
   })
+  const effects = foreseen?.effects
   const [progress, setProgress] = useState<Progress>()
   const [isBusy, setBusy] = useState(false)
-  const stop = useRef(new AbortController())
-  useEffect(() => () => stop.current.abort(), [])
+  const stop = useRef<AbortController>(undefined)
+  useEffect(() => () => stop.current?.abort(), [])
 
   async function store() {
+    const order = new AbortController()
+    stop.current = order
     setBusy(true)
     try {
-      setProgress(await storeList(list, setProgress, stop.current.signal))
-      await queries.invalidateQueries({ queryKey: ['domains'] })
+      setProgress(await storeList(list, setProgress, order.signal))
     } catch (fault) {
-      sayFault(fault)
+      if (!order.signal.aborted) sayFault(fault)
     }
+    // What was stored before it ended is there.
+    await queries.invalidateQueries({ queryKey: ['domains'] })
     setBusy(false)
   }
 
@@ -125,13 +129,14 @@ function Preview({ loaded: { name, list }, onClose }: { loaded: Loaded; onClose:
       {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
       <ul className="row" aria-busy={isPending} aria-live="polite">
         {isPending && error === null && <li className="muted">{t('import.comparing')}</li>}
-        {effects === null && <li className="muted">{t('import.tooMany')}</li>}
-        {effects &&
+        {foreseen === null && <li className="muted">{t('import.tooMany')}</li>}
+        {effects !== undefined &&
           (['new', 'changed', 'same'] as const).map((effect) => (
             <Sum key={effect} effect={effect} effects={effects} />
           ))}
         {bad.length > 0 && <li className="tag danger">{tn('import.bad', bad.length)}</li>}
       </ul>
+      {foreseen?.isExact === false && <p className="muted">{t('import.ofDays')}</p>}
       {progress !== undefined && (
         <div className="stack" role="status">
           <progress max={list.rows.length} value={progress.done} aria-label={t('nav.import')} />
@@ -156,12 +161,18 @@ function Preview({ loaded: { name, list }, onClose }: { loaded: Loaded; onClose:
             {t('nav.domains')}
           </Link>
         )}
-        <button type="button" className="button" disabled={isBusy} onClick={onClose}>
-          {t(isDone ? 'import.another' : 'app.cancel')}
-        </button>
+        {isBusy ? (
+          <button type="button" className="button" onClick={() => stop.current?.abort()}>
+            {t('import.stop')}
+          </button>
+        ) : (
+          <button type="button" className="button" onClick={onClose}>
+            {t(isDone ? 'import.another' : 'app.cancel')}
+          </button>
+        )}
       </div>
       {bad.length > 0 && <BadLines lines={bad} />}
-      {effects && !isDone && <Rows list={list} effects={effects} />}
+      {effects !== undefined && !isDone && <Rows list={list} effects={effects} />}
     </div>
   )
 }

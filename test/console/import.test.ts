@@ -13,6 +13,8 @@ before(async () => {
   await stored(service, [
     record('vieja', { date_reg: '2025-12-30 08:00:00' }),
     record('vendida', { date_reg: '2025-12-30 09:00:00', status: 0 }),
+    // Recorded with a date that lies in none of the list's days.
+    record('renovada', { date_reg: '2019-05-01 09:00:00', status: 0 }),
   ])
 })
 after(async () => {
@@ -57,15 +59,49 @@ test('a list of registrations: what it will change, its progress, and the lines 
   await context.close()
 })
 
+test('a name that is recorded with a date outside the days of the list changes, and is not new', async () => {
+  const { page, context } = await open()
+  const lines = ['renovada.cl,2025-12-31 12:00:00', 'recien-llegada.cl,2025-12-31 12:00:00']
+  await page.locator('input[type=file]').setInputFiles(file('inscritos.csv', lines.join('\n')))
+  await page.getByText('1 cambian').waitFor()
+  await page.getByText('1 nuevos').waitFor()
+  await context.close()
+})
+
 test('a list of deletions frees what is recorded, and records what is not', async () => {
   const { page, context, complaints } = await open()
-  await page.locator('input[type=file]').setInputFiles(file('eliminados.txt', 'vieja.cl\nnunca-vista.cl\n'))
+  await page.locator('.drop-place').waitFor()
+  // Dropped anywhere on the page.
+  await page.evaluate(`{
+    const data = new DataTransfer()
+    data.items.add(new File(['vieja.cl\\nnunca-vista.cl\\n'], 'eliminados.txt', { type: 'text/plain' }))
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
+  }`)
   await page.getByText('1 cambian').waitFor()
   await page.getByRole('button', { name: 'Guardar' }).click()
   await page.getByText('2 de 2 guardados').waitFor()
   const [old] = await records(service, { search: 'vieja' })
   assert.deepEqual([old?.status, old?.date_reg], [0, '2025-12-30 08:00:00'])
   assert.equal((await records(service, { search: 'nunca-vista' }))[0]?.status, 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a long list stops where one says so, and what was stored until then stays', async () => {
+  const { page, context, complaints } = await open()
+  const lines = Array.from({ length: 6_000 }, (_, i) => `parada${i}.cl,2025-11-01 10:00:00`)
+  await page.locator('input[type=file]').setInputFiles(file('larga.csv', lines.join('\n')))
+  await page.getByText('algunos de los nuevos pueden estar ya').waitFor()
+  let sent = 0
+  // The second batch waits until it is called off.
+  await page.route('**/domainwatch/add?*', (route) => (++sent === 2 ? undefined : route.continue()))
+  await page.getByRole('button', { name: 'Guardar' }).click()
+  await page.getByText('2.000 de 6.000 guardados').waitFor()
+  await page.getByRole('button', { name: 'Detener' }).click()
+  await page.getByRole('button', { name: 'Cancelar' }).waitFor()
+  assert.equal(sent, 2)
+  assert.equal((await records(service, { search: 'parada1999' })).length, 1)
+  assert.equal((await records(service, { search: 'parada2000' })).length, 0)
   assert.deepEqual(complaints, [])
   await context.close()
 })

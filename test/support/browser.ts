@@ -16,7 +16,7 @@ export interface Visit {
 /** Pages of one browser, each in a context of its own. */
 export interface TestBrowser {
   open(
-    service: TestService,
+    service: Pick<TestService, 'url'>,
     path: string,
     keys: Readonly<Record<string, string>>,
     visit?: Visit,

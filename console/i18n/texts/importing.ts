@@ -19,6 +19,9 @@ export const importing = inBoth(
     'import.bad.other': '{n} líneas con problemas',
     'import.stored': '{n} de {all} guardados',
     'import.store': 'Guardar',
+    'import.stop': 'Detener',
+    'import.ofDays':
+      'La lista se comparó con lo registrado en sus días: algunos de los nuevos pueden estar ya, con otra fecha.',
     'import.another': 'Importar otra lista',
     'import.preview': 'Lo que cambia',
     'import.refused': 'Líneas que no se guardan',
@@ -41,6 +44,9 @@ export const importing = inBoth(
     'import.bad.other': '{n} faulty lines',
     'import.stored': '{n} of {all} stored',
     'import.store': 'Store',
+    'import.stop': 'Stop',
+    'import.ofDays':
+      'The list was compared with what is recorded of its days: some of the new ones may be there already, with another date.',
     'import.another': 'Import another list',
     'import.preview': 'What changes',
     'import.refused': 'Lines that are not stored',

@@ -32,6 +32,11 @@ export const sheet = inBoth(
     'history.servers': 'Servidores de nombres',
     'history.yes': 'sí',
     'history.no': 'no',
+    'history.older': 'Ver todos los cambios',
+    'history.by': 'por {account}',
+    'history.until': 'visto hasta {date}',
+    'history.came': 'Aparece',
+    'history.went': 'Desaparece',
   },
   {
     'sheet.label': 'Details of {name}',
@@ -63,5 +68,10 @@ export const sheet = inBoth(
     'history.servers': 'Name servers',
     'history.yes': 'yes',
     'history.no': 'no',
+    'history.older': 'Show all changes',
+    'history.by': 'by {account}',
+    'history.until': 'seen until {date}',
+    'history.came': 'Came',
+    'history.went': 'Went',
   },
 )

@@ -1,0 +1,92 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { ask } from '../api/client.ts'
+import { useStore } from '../app/store.ts'
+import { Icon } from '../design/icon.tsx'
+import { Fault } from '../design/parts.tsx'
+import { t } from '../i18n/index.ts'
+import { useDns } from './dns-now.tsx'
+import { changedRecords } from './live.ts'
+import { patches } from './marks.ts'
+import { timeLineOf, type Entry } from './time-line.ts'
+
+const FIRST = 40
+const ALL = 1_024
+/** The service writes down what the DNS answered within a second. */
+const SEEN_AFTER_MS = 1_500
+
+/** What happened to a record, who did it, and its name servers as they were seen: the newest on top. */
+export function DomainHistory({ name }: { name: string }) {
+  const [limit, setLimit] = useState(FIRST)
+  // A change that this page made or heard of is history at once.
+  const own = useStore(patches).get(name)?.at
+  const theirs = useStore(changedRecords).get(name)?.date_mod
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: ['domains', 'history', name, limit, own, theirs],
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) =>
+      ask('GET /api/v1/domainwatch/history', { query: { domain: name, limit }, signal }),
+  })
+  const { dataUpdatedAt: askedAt } = useDns(name)
+  useEffect(() => {
+    if (askedAt === 0) return
+    const timer = setTimeout(() => void refetch(), SEEN_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [askedAt, refetch])
+  const entries = data === undefined ? [] : timeLineOf(data.data)
+  return (
+    <section className="stack" aria-busy={isPending}>
+      <h3>{t('sheet.history')}</h3>
+      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
+      {isPending && <div className="bone" />}
+      {data !== undefined && entries.length === 0 && <p className="muted">{t('sheet.historyEmpty')}</p>}
+      {entries.length > 0 && (
+        <ol className="time-line">
+          {entries.map((entry) => (
+            <Item key={entry.key} entry={entry} />
+          ))}
+        </ol>
+      )}
+      {data?.next !== undefined && limit < ALL && (
+        <div className="row">
+          <button type="button" className="button quiet" onClick={() => setLimit(ALL)}>
+            {t('history.older')}
+          </button>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function Item({ entry: { kind, title, date, until, account, lines } }: { entry: Entry }) {
+  return (
+    <li className={kind}>
+      <span className="time-line-head">
+        <Icon name={ICONS[kind]} />
+        <strong>{title}</strong>{' '}
+        {account !== null && <span className="muted">{t('history.by', { account })}</span>}
+      </span>
+      <span className="mono muted">
+        <time>{date}</time>
+        {until !== undefined && <> · {t('history.until', { date: until })}</>}
+      </span>
+      {lines.map(({ sign, text }) => (
+        <span key={`${sign} ${text}`} className={`difference ${sign}`}>
+          {sign !== 'changed' && (
+            <span className="visually-hidden">{t(sign === 'came' ? 'history.came' : 'history.went')} </span>
+          )}
+          {text}
+        </span>
+      ))}
+    </li>
+  )
+}
+
+const ICONS = {
+  added: 'plus',
+  changed: 'clock',
+  discarded: 'trash',
+  restored: 'undo',
+  deleted: 'close',
+  servers: 'globe',
+} as const satisfies Readonly<Record<Entry['kind'], string>>

@@ -1,0 +1,84 @@
+import type { Operations } from '../api/schema.ts'
+import { t, type TextKey } from '../i18n/index.ts'
+
+export type History = Pick<Operations['GET /api/v1/domainwatch/history']['answer'], 'data' | 'dns'>
+
+export interface Entry {
+  readonly key: string
+  readonly kind: History['data'][number]['kind'] | 'servers'
+  readonly title: string
+  /** In the time zone of the service, as are all. */
+  readonly date: string
+  /** When it was last seen so, where that is another moment. */
+  readonly until: string | undefined
+  readonly account: string | null
+  readonly lines: readonly { readonly sign: 'changed' | 'came' | 'went'; readonly text: string }[]
+}
+
+/** What is told of in words; moments of changes say themselves. */
+const FIELDS: Readonly<Record<string, TextKey>> = {
+  status: 'domains.state',
+  reserved: 'domains.reserved',
+  revision: 'domains.review',
+  agent: 'domains.agent',
+  date_reg: 'domains.date',
+}
+
+/** Changes and name servers in one line, the newest first; name servers as differences from those seen before. */
+export function timeLineOf({ data, dns }: History): Entry[] {
+  const changes = data.map((change, i): Entry => ({
+    key: `change ${i}`,
+    kind: change.kind,
+    title: t(`history.${change.kind}`),
+    date: change.date,
+    until: undefined,
+    account: change.account,
+    lines: change.to === null ? [] : differences(change.from, change.to),
+  }))
+  const seen = dns.map((one, i): Entry => {
+    const before = dns[i + 1]?.dns ?? []
+    const came = one.dns.filter((server) => !before.includes(server))
+    const went = before.filter((server) => !one.dns.includes(server))
+    return {
+      key: `servers ${i}`,
+      kind: 'servers',
+      title: t(
+        one.status === 404
+          ? 'history.noName'
+          : one.dns.length === 0
+            ? 'history.noServers'
+            : 'history.servers',
+      ),
+      date: one.first,
+      until: one.last === one.first ? undefined : one.last,
+      account: null,
+      lines: [
+        ...came.map((text) => ({ sign: 'came', text }) as const),
+        ...went.map((text) => ({ sign: 'went', text }) as const),
+      ],
+    }
+  })
+  // What the service tells of in an order stays in it.
+  return [...changes, ...seen].sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : 0))
+}
+
+type Side = History['data'][number]['from']
+
+function differences(from: Side, to: NonNullable<Side>): Entry['lines'] {
+  return Object.entries(FIELDS).flatMap(([field, label]) => {
+    const now = to[field]
+    // Of a new record the marks that it has, and who made it is said already.
+    const isUsual = field === 'agent' || (now === 0 && field !== 'status')
+    if (now === undefined || (from === null && isUsual)) return []
+    const shown = inWords(field, now)
+    const text =
+      from === null ? `${t(label)}: ${shown}` : `${t(label)}: ${inWords(field, from[field])} → ${shown}`
+    return [{ sign: 'changed', text }]
+  })
+}
+
+function inWords(field: string, value: string | number | null | undefined): string {
+  if (field === 'status') return t(value === 1 ? 'domains.bought' : 'domains.free')
+  if (field === 'reserved' || field === 'revision') return t(value === 1 ? 'history.yes' : 'history.no')
+  return value === undefined || value === null ? '–' : String(value)
+}

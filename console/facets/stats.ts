@@ -1,0 +1,21 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { ask } from '../api/client.ts'
+import type { Operations } from '../api/schema.ts'
+import { recordFilters, type Filters } from '../domains/filters.ts'
+
+export type Stats = Operations['GET /api/v1/domainwatch/stats']['answer']
+
+/** Counting a million records is work for the service: what was counted serves for a while. */
+const FRESH_MS = 30_000
+
+/** Counts of what the filters match, their order and number aside. */
+export function useStats(filters: Filters, isWanted = true) {
+  const query = recordFilters(filters)
+  return useQuery({
+    queryKey: ['domains', 'stats', query],
+    enabled: isWanted,
+    staleTime: FRESH_MS,
+    placeholderData: keepPreviousData,
+    queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/stats', { query, signal })).data,
+  })
+}

@@ -1,0 +1,63 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ask } from '../api/client.ts'
+import { changed, go, usePlace } from '../app/router.ts'
+import { Icon } from '../design/icon.tsx'
+import { Fault, Notice } from '../design/parts.tsx'
+import { tn, t } from '../i18n/index.ts'
+import { filtersOf } from '../domains/filters.ts'
+import { NewWatch } from './new-watch.tsx'
+import { RemoveWatch } from './remove-watch.tsx'
+import { WatchItem, type Watch } from './watch-item.tsx'
+import './watches.css'
+
+/** Filters that are kept, and tell of what is new by webhook or feed. */
+export default function WatchesScreen() {
+  const { query } = usePlace()
+  const [removing, setRemoving] = useState<Watch>()
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: ['watches'],
+    queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/watches', { signal })).data.data,
+  })
+  const isMaking = query.has('nueva')
+  return (
+    <div className="page">
+      <header>
+        <h1 className="grow">{t('nav.watches')}</h1>
+        {data !== undefined && data.length > 0 && (
+          <span className="muted figures">{tn('watch.count', data.length)}</span>
+        )}
+        <button
+          type="button"
+          className="button primary"
+          onClick={() => go('vigilancias', changed(query, { nueva: '' }))}
+        >
+          <Icon name="plus" />
+          {t('watch.new')}
+        </button>
+      </header>
+      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
+      {isPending && (
+        <div className="notice" role="status" aria-label={t('app.loading')}>
+          <span className="spinner" />
+        </div>
+      )}
+      {data?.length === 0 && <Notice icon="bell" title={t('watch.none')} text={t('watch.noneText')} />}
+      {data !== undefined && data.length > 0 && (
+        <ul className="watches">
+          {data.map((watch) => (
+            <WatchItem key={watch.id} watch={watch} onRemove={() => setRemoving(watch)} />
+          ))}
+        </ul>
+      )}
+      {isMaking && (
+        <NewWatch
+          filters={filtersOf(query)}
+          similar={query.get('similar') ?? ''}
+          onClose={() => go('vigilancias')}
+        />
+      )}
+      {removing !== undefined && <RemoveWatch watch={removing} onClose={() => setRemoving(undefined)} />}
+    </div>
+  )
+}

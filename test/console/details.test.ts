@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { ns, RCODE, startScriptedDns, type Handler, type ScriptedDns } from '../dns/scripted.ts'
+import { barriers, fits, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { DNS, record, stored, update } from '../support/domains.ts'
+import { call } from '../support/http.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+
+const HOUR_MS = 3_600_000
+const clock = new ManualClock('2026-01-15T12:00:00Z')
+const answers: Record<string, ReturnType<Handler>> = {}
+let dns: ScriptedDns
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  dns = await startScriptedDns(({ name }) => answers[name.toLowerCase()] ?? { rcode: RCODE.SERVFAIL })
+  ;[service, browser] = await Promise.all([
+    startService({ clock, flags: { 'dns-servers': dns.address } }),
+    startBrowser(),
+  ])
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+  await dns?.stop()
+})
+
+const asked = (...servers: string[]) => {
+  answers['casa.cl'] = { answers: servers.map((server) => ns('casa.cl', server, 0)) }
+  return call(service, DNS, { query: { api: service.domainKey, domain: 'casa.cl' } })
+}
+
+test('the time line tells who did what and when, from what to what, and how name servers came and went', async () => {
+  const { key } = await service.newKey('<i>Ana</i>', 'domainwatch')
+  await stored(service, [record('casa'), record('casas')])
+  clock.advance(HOUR_MS)
+  await asked('a.nic.cl', 'b.nic.cl')
+  clock.advance(HOUR_MS)
+  await stored(service, [record('casa', { status: 0 })], { key })
+  clock.advance(HOUR_MS)
+  await asked('b.nic.cl', 'c.nic.cl')
+  clock.advance(HOUR_MS)
+  await update(service, [{ domain: 'casa', revision: 1, discarded: 1 }])
+
+  const { page, context, complaints } = await browser.open(service, 'dominios?ficha=casa', {
+    domainwatch: service.domainKey,
+  })
+  const sheet = page.getByRole('complementary', { name: 'Ficha de casa.cl' })
+  const line = sheet.locator('.time-line')
+  // The page asked the DNS itself when it opened; what was seen is written down within a second.
+  await line.getByText('visto hasta 2026-01-15 13:00:00').waitFor()
+  const texts = (await line.getByRole('listitem').allTextContents()).map((text) =>
+    // Changes have the moments of the database, which is no part of the manual clock.
+    text.replace(/20(?!25)\d\d-(?!01-15)\d\d-\d\d \d\d:\d\d:\d\d/, ' NOW '),
+  )
+  assert.deepEqual(texts, [
+    'Descartado por grupo NOW Revisión: no → sí',
+    'Modificado por <i>Ana</i> NOW Estado: Comprado → Libre',
+    'Agregado por grupo NOW Estado: CompradoInscripción: 2025-12-31 14:30:34',
+    'Servidores de nombres 2026-01-15 12:00:00 · visto hasta 2026-01-15 13:00:00Aparece c.nic.clDesaparece a.nic.cl',
+    'Servidores de nombres 2026-01-15 10:00:00Aparece a.nic.clAparece b.nic.cl',
+  ])
+  // What is done here, and what others do meanwhile, is told of at once.
+  await sheet.getByRole('button', { name: 'Recuperar' }).click()
+  await line.getByText('Recuperado').waitFor()
+  await page.getByText('En vivo').waitFor()
+  await update(service, [{ domain: 'casa', agent: 'Otra' }], { key })
+  await line.getByText('→ Otra').waitFor()
+  await sheet.getByRole('link', { name: 'casas.cl' }).waitFor()
+
+  assert.deepEqual(await barriers(page), [])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
+  await page.setViewportSize({ width: 360, height: 740 })
+  await fits(page, 360)
+  assert.deepEqual(await barriers(page, ['color-contrast', 'target-size']), [], '360 pixels')
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a long history shows its newest changes, and all on request', async () => {
+  await stored(service, [record('vieja')])
+  for (let i = 1; i <= 45; i++) await update(service, [{ domain: 'vieja', agent: `agente ${i}` }])
+  const { page, context } = await browser.open(service, 'dominios?ficha=vieja', {
+    domainwatch: service.domainKey,
+  })
+  const line = page.getByRole('complementary').locator('.time-line')
+  await line.getByText('agente 44 → agente 45').waitFor()
+  assert.equal(await line.getByText('Agregado').count(), 0)
+  await page.getByRole('button', { name: 'Ver todos los cambios' }).click()
+  await line.getByText('Agregado').waitFor()
+  await page.getByRole('button', { name: 'Ver todos los cambios' }).waitFor({ state: 'detached' })
+  await context.close()
+})

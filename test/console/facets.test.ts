@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { barriers, fits, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { record, stored, update } from '../support/domains.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+
+const clock = new ManualClock('2026-01-05T13:20:30Z')
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService({ clock }), startBrowser()])
+  await stored(service, [
+    record('casa', { date_reg: '2026-01-05 10:00:00' }),
+    record('casas', { date_reg: '2026-01-05 11:00:00', agent: 'Mirones' }),
+    record('mi-casa', { date_reg: '2026-01-04 11:00:00', agent: 'Mirones' }),
+    record('sol', { date_reg: '2026-01-02 10:00:00', reserve: 1 }),
+    record('antigua', { date_reg: '2019-03-05 10:00:00' }),
+  ])
+  await stored(service, [record('sol', { date_reg: '2026-01-02 10:00:00', reserve: 1, status: 0 })])
+  await update(service, [{ domain: 'casa', revision: 1 }])
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
+const chip = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
+const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
+const strip = (page: Page) => page.getByRole('slider', { name: 'Días: inscritos y eliminados' })
+
+test('chips tell how many records each filter would leave, and follow the others', async () => {
+  const { page, context, complaints, foreign } = await open('dominios')
+  await chip(page, 'Comprado 4 Dominios').waitFor()
+  for (const name of ['Libre 1', 'Revisión 1', 'Descartado 0', 'Reservado 1']) {
+    await chip(page, `${name} Dominios`).waitFor()
+  }
+  await page.getByRole('searchbox').fill('casa')
+  await chip(page, 'Libre 0 Dominios').waitFor()
+  await chip(page, 'Comprado 3 Dominios').click()
+  // One that is on tells what it leaves, its other value what that would.
+  await page.getByRole('searchbox').fill('estado:comprado')
+  await chip(page, 'Comprado 4 Dominios').waitFor()
+  await chip(page, 'Libre 1 Dominios').waitFor()
+  // What is marked here is counted again.
+  await row(page, 'casas').getByText('casas').click()
+  await page.getByRole('complementary').getByRole('button', { name: 'Descartar' }).click()
+  await chip(page, 'Descartado 1 Dominios').waitFor()
+  await page.getByText('1 dominio descartado').waitFor()
+  await page.keyboard.press('z')
+  await chip(page, 'Descartado 0 Dominios').waitFor()
+  assert.deepEqual([complaints, foreign], [[], []])
+  await context.close()
+})
+
+test('lengths and agents are picked from lists with counts, by keyboard', async () => {
+  const { page, context, complaints } = await open('dominios?search=casa')
+  const lengths = page.getByRole('button', { name: 'Largo', exact: true })
+  await chip(page, 'Comprado 3 Dominios').waitFor()
+  await lengths.press('Enter')
+  const panel = page.getByRole('group', { name: 'Largo' })
+  assert.deepEqual(await panel.getByRole('button').allTextContents(), [
+    '4 caracteres1',
+    '5 caracteres1',
+    '7 caracteres1',
+  ])
+  assert.deepEqual(await barriers(page), [])
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/search=casa&length=5$/)
+  await row(page, 'casas').waitFor()
+  // The other lengths are still told of.
+  await lengths.click()
+  assert.equal(await panel.getByRole('button').count(), 3)
+  await panel.getByRole('button', { name: '5 caracteres', pressed: true }).click()
+  await page.waitForURL(/search=casa$/)
+
+  await page.getByRole('button', { name: 'Agente', exact: true }).click()
+  await page.getByRole('group', { name: 'Agente' }).getByRole('button', { name: 'Mirones' }).click()
+  // The text that was looked for goes on beside the agent.
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'Mirones en:agente patrón:*casa*')
+  await row(page, 'mi-casa').waitFor()
+  await page.getByText('2 dominios', { exact: true }).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('the strip of days is read by pointer and by keys, and filters by what is pressed or brushed over', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await strip(page).waitFor()
+  await strip(page).focus()
+  await page.keyboard.press('End')
+  const value = () => strip(page).getAttribute('aria-valuetext')
+  assert.equal(await value(), '5 de enero de 2026 · 2 inscritos · 1 eliminado')
+  await page.keyboard.press('ArrowLeft')
+  assert.equal(await value(), '4 de enero de 2026 · 1 inscrito · 0 eliminados')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/from=2026-01-04&to=2026-01-04$/)
+  await row(page, 'mi-casa').waitFor()
+  await page.getByText('1 dominio', { exact: true }).waitFor()
+  // The days around stay in sight; with Shift several are taken, and the same again lets go.
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Shift+ArrowLeft')
+  await page.keyboard.press('Shift+ArrowLeft')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/from=2026-01-03&to=2026-01-05$/)
+  await page.getByText('3 dominios', { exact: true }).waitFor()
+
+  const box = await strip(page).boundingBox()
+  assert.ok(box !== null)
+  const at = (days: number) => [box.x + box.width * (1 - (days + 0.5) / 90), box.y + box.height / 2] as const
+  await page.mouse.move(...at(3))
+  await page.getByText('2 de enero de 2026 · 1 inscrito · 0 eliminados').waitFor()
+  await page.mouse.down()
+  await page.mouse.move(...at(1))
+  await page.mouse.up()
+  await page.waitForURL(/from=2026-01-02&to=2026-01-04$/)
+  await page.getByText('2 dominios', { exact: true }).waitFor()
+  await page.mouse.click(...at(0))
+  await page.waitForURL(/from=2026-01-05&to=2026-01-05$/)
+  await page.mouse.click(...at(0))
+  await page.waitForURL(/dominios$/)
+  assert.deepEqual(await barriers(page), [])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
+  await page.setViewportSize({ width: 360, height: 740 })
+  await fits(page, 360)
+  assert.deepEqual(await barriers(page, ['color-contrast', 'target-size']), [], '360 pixels')
+
+  // Days that lie elsewhere are shown with what is around them.
+  await page.getByRole('searchbox').fill('desde:2019-03-05 hasta:2019-03-05')
+  await row(page, 'antigua').waitFor()
+  await strip(page).and(page.locator('[aria-valuemax="90"]')).waitFor()
+  await strip(page).focus()
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('ArrowRight')
+  assert.equal(await value(), '5 de marzo de 2019 · 1 inscrito · 0 eliminados')
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
