@@ -12,6 +12,8 @@ import { openSource, RefusedImage } from './source.ts'
 const COLLECT_PAST_BYTES = 32 * 1024 * 1024
 /** What a process keeps after photographs is well below: allocators give back what large images took only in part. */
 const SWOLLEN_BYTES = 208 * 1024 * 1024
+/** Kept for the files of one job after the other: most photographs fit. The system gives it as it is first written to. */
+const ROOM_BYTES = 8 * 1024 * 1024
 /** What reading a header may take: an SVG is parsed whole for it. */
 const HEADER_BYTES = 128 * 1024 * 1024
 const MAX_REASON = 300
@@ -35,6 +37,7 @@ sharp.unblock({
 })
 
 const guard = startMemoryGuard()
+const room = Buffer.allocUnsafeSlow(ROOM_BYTES)
 let answer: ((admitted: boolean) => void) | undefined
 
 const send = (message: FromChild): void => {
@@ -52,7 +55,7 @@ function askFor(bytes: number, granted: number, complex: boolean): Promise<boole
 async function run({ path, task, maxPixels, timeoutMs, granted }: Job): Promise<JobOutcome> {
   guard.allow(HEADER_BYTES)
   try {
-    const source = await openSource(path, maxPixels)
+    const source = await openSource(path, maxPixels, room)
     const mark =
       task.operation === 'derive' && task.mark !== undefined
         ? { source: await openSource(task.mark.path, maxPixels), place: task.mark.place }
