@@ -1,63 +1,53 @@
-// Modified images that are in no cache, beside the library alone in a loop with as many jobs, and ipx.
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+// Modified images that are in no cache, beside the library alone in a loop, and beside other servers of images.
+// `--only 12,jpeg,ipx`: of sizes in megapixels, of formats, and of peers (ipx, directus, nginx; `none`).
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import sharp, { type Sharp } from 'sharp'
-import { compare, type Contender, type Sample } from './lib/compare.ts'
-import { cpuMicros, cpuSeconds } from './lib/machine.ts'
-import { SECONDS } from './lib/options.ts'
+import sharp from 'sharp'
+import { compare, type Contender } from './lib/compare.ts'
+import { fetched, lanes } from './lib/lanes.ts'
+import { chosen } from './lib/options.ts'
 import { photo, stamp } from './lib/photos.ts'
-import { freePort, startServerAt } from './lib/server.ts'
+import { startDatabaseServer } from './lib/postgres.ts'
+import { BOX, renditions, type Rendition } from './lib/renditions.ts'
 import { startService } from './lib/service.ts'
 import { uploadMany } from './lib/uploads.ts'
-import { withWorkspace } from './lib/workspace.ts'
+import { withWorkspace, type Workspace } from './lib/workspace.ts'
+import { assetUrl, uploadPicture } from './peers/directus-pictures.ts'
+import { hasDirectus, startDirectus } from './peers/directus.ts'
+import { hasImageFilter, startImageFilter } from './peers/image-filter.ts'
+import { hasIpx, startIpx } from './peers/ipx.ts'
 
-const SIZES = [
-  { megapixels: 2, width: 1732, height: 1155 },
-  { megapixels: 12, width: 4243, height: 2828 },
-]
+const SIZES = chosen(
+  [
+    { megapixels: '2', width: 1732, height: 1155 },
+    { megapixels: '12', width: 4243, height: 2828 },
+  ],
+  ({ megapixels }) => megapixels,
+)
+const FORMATS = chosen(renditions, ({ name }) => name)
+const PEERS = chosen(['ipx', 'directus', 'nginx', 'none'], (name) => name)
+
 const CLIENTS = 16
+/** Of peers whose encoder takes seconds for one: enough to keep the cores busy, and no turn lasts a minute. */
+const AVIF_CLIENTS = 4
 /** Sources: more than clients, so that no two ask for the same at once. */
 const SOURCES = 24
 /** As many as the service has processes. */
 const JOBS = 2
 const RATIO = 0.9
 
-const formats: readonly {
+/** Another server that is asked for the same. */
+interface Peer {
   readonly name: string
-  readonly token: string
-  readonly ipx: string
-  readonly encode: (image: Sharp) => Sharp
-}[] = [
-  {
-    name: 'JPEG q80',
-    token: 'f_jpg,q_80',
-    ipx: 'f_jpeg,q_80',
-    encode: (image) => image.jpeg({ quality: 80 }),
-  },
-  {
-    name: 'WebP q80',
-    token: 'f_webp,q_80',
-    ipx: 'f_webp,q_80',
-    encode: (image) => image.webp({ quality: 80 }),
-  },
-  {
-    name: 'AVIF',
-    token: 'f_avif',
-    ipx: 'f_avif,q_50',
-    encode: (image) => image.avif({ quality: 50, effort: 2 }),
-  },
-  { name: 'PNG', token: 'f_png', ipx: 'f_png', encode: (image) => image.png() },
-]
-
-/** Goes on through all turns, so that each takes other sources. */
-let turn = 0
+  readonly pid: number
+  /** How many times faster than it we mean to be. */
+  readonly aim: number
+  /** Undefined where it does not make that of these sources. */
+  readonly url: (rendition: Rendition, i: number) => string | undefined
+}
 
 sharp.concurrency(1)
 sharp.cache(false)
-const IPX = fileURLToPath(new URL('node_modules/ipx/bin/ipx.mjs', import.meta.url))
-if (!existsSync(IPX)) console.log('ipx is not here (npm ci in bench): its rows are left out.')
 
 await withWorkspace(async (workspace) => {
   for (const { megapixels, width, height } of SIZES) {
@@ -66,107 +56,88 @@ await withWorkspace(async (workspace) => {
     await mkdir(folder)
     const sources = Array.from({ length: SOURCES }, (_, i) => Buffer.from(stamp(jpeg, i)))
     for (const [i, bytes] of sources.entries()) await writeFile(join(folder, `${i}.jpg`), bytes)
+
+    const uploading = await startService(workspace, { core: 'any' })
+    const hashes = await uploadMany(uploading, jpeg, SOURCES)
+    await uploading.stop()
     const service = await startService(workspace, {
+      existing: uploading,
       flags: ['--memory-cache', '0', '--derivative-cache', '0'],
       core: 'any',
     })
-    const hashes = await uploadMany(service, jpeg, SOURCES)
-    const ipx = existsSync(IPX) ? await startIpx(folder, workspace.folder) : undefined
-    if (ipx !== undefined) workspace.keep(ipx)
-    const memory = watchMemory(service.pid)
+    const peers = await startPeers(workspace, folder, jpeg)
 
-    for (const { name, token, ipx: ipxToken, encode } of formats) {
+    for (const rendition of FORMATS) {
+      const { name, title, token, encode } = rendition
+      const alone = (jobs: number) => () =>
+        lanes(jobs, process.pid, async (i) => {
+          const bytes = sources[i % SOURCES]
+          await encode(sharp(bytes).autoOrient().resize(BOX, BOX, { fit: 'inside' })).toBuffer()
+        })
       const floor = `the library alone, ${JOBS} jobs`
+      const ours = `\`/i/\`, ${CLIENTS} clients`
+      const clients = name === 'avif' ? AVIF_CLIENTS : CLIENTS
       const contenders: Contender[] = [
+        { name: floor, run: alone(JOBS) },
+        { name: `the library alone, ${CLIENTS} jobs`, floor, run: alone(CLIENTS) },
         {
-          name: floor,
-          run: () =>
-            lanes(JOBS, process.pid, async (i) => {
-              const bytes = sources[i % SOURCES]
-              await encode(sharp(bytes).autoOrient().resize(512, 512, { fit: 'inside' })).toBuffer()
-            }),
-        },
-        {
-          name: `\`/i/\`, ${CLIENTS} clients`,
+          name: ours,
           floor,
           target: RATIO,
           run: () =>
             lanes(CLIENTS, service.pid, (i) =>
-              fetched(`${service.url}/i/${hashes[i % SOURCES]}&m=w_512,h_512,${token}`),
+              fetched(`${service.url}/i/${hashes[i % SOURCES]}&m=w_${BOX},h_${BOX},${token}`),
             ),
         },
       ]
-      if (ipx !== undefined)
-        contenders.push({
-          name: `ipx, ${CLIENTS} clients`,
-          floor,
-          run: () =>
-            lanes(CLIENTS, ipx.pid, (i) =>
-              fetched(`${ipx.url}/${ipxToken},s_512x512,fit_inside/${i % SOURCES}.jpg`),
-            ),
-        })
-      await compare(`${megapixels} megapixels to 512 pixels, ${name}`, contenders)
+      const asked = peers.filter(({ url }) => url(rendition, 0) !== undefined)
+      const rowOf = (peer: Peer) => `${peer.name}, ${clients} clients`
+      for (const peer of asked) {
+        const run = () => lanes(clients, peer.pid, (i) => fetched(peer.url(rendition, i) ?? ''))
+        contenders.push({ name: rowOf(peer), floor, mayFail: true, run })
+      }
+      const rates = await compare(
+        `${megapixels} megapixels to ${BOX} pixels, ${title}, in no cache`,
+        contenders,
+      )
+      console.log()
+      for (const peer of asked) {
+        const times = (rates.get(ours) ?? NaN) / (rates.get(rowOf(peer)) ?? NaN)
+        if (!Number.isNaN(times))
+          console.log(
+            `${times.toFixed(2)} times ${peer.name} (at least ${peer.aim}: ${times < peer.aim ? 'missed' : 'met'}).`,
+          )
+      }
     }
-    console.log(`\nPeak resident set of the service with its children: ${memory.stop()} MB (250 at most)`)
     await service.stop()
-    await ipx?.stop()
   }
 })
 
-async function startIpx(folder: string, output: string) {
-  const port = await freePort()
-  const args = [IPX, 'serve', '--dir', folder, '--port', String(port), '--host', '127.0.0.1']
-  return startServerAt(
-    { command: process.execPath, args, core: undefined, output: join(output, `ipx-${port}.log`) },
-    port,
-  )
-}
-
-async function fetched(url: string): Promise<void> {
-  // A server may close a connection that was idle between two turns in the moment in which it is used again.
-  const response = await fetch(url).catch(() => fetch(url))
-  const bytes = await response.arrayBuffer()
-  if (response.status !== 200 || bytes.byteLength === 0) throw new Error(`${response.status} from ${url}`)
-}
-
-/** Work in so many lanes at once, each with another source. */
-async function lanes(count: number, pid: number, work: (i: number) => Promise<void>): Promise<Sample> {
-  const start = performance.now()
-  const cpu = cpuSeconds(pid)
-  let done = 0
-  await Promise.all(
-    Array.from({ length: count }, async () => {
-      do {
-        await work(turn++)
-        done++
-      } while (performance.now() - start < SECONDS * 1_000)
-    }),
-  )
-  const perSecond = (done * 1_000) / (performance.now() - start)
-  return { perSecond, cpuMicros: cpuMicros(cpu, cpuSeconds(pid), done) }
-}
-
-/** The largest resident set of a process and its children, in MB. */
-function watchMemory(pid: number) {
-  let peak = 0
-  const timer = setInterval(() => (peak = Math.max(peak, residentOf(pid))), 50)
-  return {
-    stop() {
-      clearInterval(timer)
-      return Math.round(peak / 1_000)
-    },
+async function startPeers(workspace: Workspace, folder: string, jpeg: Buffer): Promise<Peer[]> {
+  const peers: Peer[] = []
+  const wanted = (name: string, isHere: boolean) => {
+    if (PEERS.includes(name) && !isHere) console.log(`${name} is not here: its rows are left out.`)
+    return PEERS.includes(name) && isHere
   }
-}
-
-function residentOf(pid: number): number {
-  try {
-    const own = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1])
-    const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean),
-    )
-    return own + children.reduce((sum, child) => sum + residentOf(Number(child)), 0)
-  } catch {
-    // It ended between two looks.
-    return 0
+  if (wanted('ipx', hasIpx)) {
+    const { pid, url } = await startIpx(workspace, folder)
+    const urlOf: Peer['url'] = ({ ipx }, i) => `${url}/${ipx},s_${BOX}x${BOX},fit_inside/${i % SOURCES}.jpg`
+    peers.push({ name: 'ipx', pid, aim: 1, url: urlOf })
   }
+  if (wanted('nginx', hasImageFilter)) {
+    const { pid, url } = await startImageFilter(workspace, folder, BOX)
+    // It converts nothing.
+    const urlOf: Peer['url'] = ({ name }, i) => (name === 'jpeg' ? `${url}/${i % SOURCES}.jpg` : undefined)
+    peers.push({ name: "nginx's image filter", pid, aim: 3, url: urlOf })
+  }
+  if (wanted('directus', hasDirectus)) {
+    const database = await startDatabaseServer(workspace)
+    const directus = await startDirectus(workspace, { database: await database.make(), core: 'any' })
+    const ids: string[] = []
+    for (let i = 0; i < SOURCES; i++) ids.push(await uploadPicture(directus, Buffer.from(stamp(jpeg, i))))
+    const urlOf: Peer['url'] = (rendition, i) =>
+      assetUrl(directus, ids[i % SOURCES] ?? '', rendition.directus)
+    peers.push({ name: 'Directus', pid: directus.pid, aim: 1.8, url: urlOf })
+  }
+  return peers
 }

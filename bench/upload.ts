@@ -1,20 +1,29 @@
-// Uploads of photographs, beside the parts that no upload can do without.
+// Uploads of photographs, beside the parts that no upload can do without, and beside Directus, which makes no hash of pixels.
+// `--only 12,directus`: of sizes in megapixels, and of peers (directus; `none`).
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { compare, type Sample } from './lib/compare.ts'
+import { compare, type Contender, type Sample } from './lib/compare.ts'
 import { cpuMicros, cpuSeconds } from './lib/machine.ts'
-import { SECONDS } from './lib/options.ts'
+import { chosen, SECONDS } from './lib/options.ts'
 import { photo, UploadBody } from './lib/photos.ts'
 import { post } from './lib/post.ts'
+import { startDatabaseServer } from './lib/postgres.ts'
 import { startService, type Service } from './lib/service.ts'
 import { doParts, tellParts } from './lib/upload-parts.ts'
 import { withWorkspace } from './lib/workspace.ts'
+import { uploadPicture } from './peers/directus-pictures.ts'
+import { hasDirectus, startDirectus } from './peers/directus.ts'
 
-const SIZES = [
-  { megapixels: 2, width: 1732, height: 1155 },
-  { megapixels: 12, width: 4243, height: 2828 },
-]
+const SIZES = chosen(
+  [
+    { megapixels: '2', width: 1732, height: 1155 },
+    { megapixels: '12', width: 4243, height: 2828 },
+  ],
+  ({ megapixels }) => megapixels,
+)
+const withDirectus = hasDirectus && chosen(['directus', 'none'], (name) => name).includes('directus')
+if (!hasDirectus) console.log('Directus is not here (npm ci in bench): its row is left out.')
 /** At once, on two cores. */
 const CLIENTS = 4
 
@@ -27,6 +36,12 @@ await withWorkspace(async (workspace) => {
   await mkdir(folder)
   const oneCore = await startService(workspace)
   const allCores = await startService(workspace, { core: 'any' })
+  const directus = withDirectus
+    ? await startDirectus(workspace, {
+        database: await (await startDatabaseServer(workspace)).make(),
+        core: 'any',
+      })
+    : undefined
 
   for (const { megapixels, width, height } of SIZES) {
     const jpeg = await photo(width, height)
@@ -39,7 +54,7 @@ await withWorkspace(async (workspace) => {
       {
         name: 'upload over HTTP, on one core',
         floor: parts,
-        target: 1.3,
+        target: 1.2,
         inTime: true,
         run: () => overHttp(oneCore, bodies.slice(0, 1)),
       },
@@ -47,10 +62,16 @@ await withWorkspace(async (workspace) => {
     console.log(`\n${await tellParts(new UploadBody(jpeg).next(), folder)}`)
 
     const floor = `the same work in process, ${CLIENTS} jobs`
-    await compare(`Uploads by ${CLIENTS} clients, on all cores: ${size}`, [
+    const contenders: Contender[] = [
       { name: floor, run: () => together(bodies, (body) => doParts(body.next(), folder)) },
       { name: `${CLIENTS} clients over HTTP`, floor, target: 0.8, run: () => overHttp(allCores, bodies) },
-    ])
+    ]
+    if (directus !== undefined) {
+      const send = () => uploadPicture(directus, Buffer.from(jpeg))
+      const run = () => together(bodies, send, () => cpuSeconds(directus.pid))
+      contenders.push({ name: `Directus, ${CLIENTS} clients`, floor, mayFail: true, run })
+    }
+    await compare(`Uploads by ${CLIENTS} clients, on all cores: ${size}`, contenders)
   }
 })
 

@@ -18,22 +18,39 @@ export interface Contender {
   readonly target?: number
   /** Compare the time one takes, not how many a second are done. */
   readonly inTime?: boolean
+  /** A fault of this one is told in its row, and the others go on. */
+  readonly mayFail?: boolean
   readonly run: () => Promise<Sample>
 }
 
 /**
  * Lets every contender have its turn, round after round, so that what else the machine does falls on all of
  * them, and prints how each compares with its floor in the same round.
+ * @returns by name, how many a second: the median; of those that failed nothing
  */
 export async function compare(
   title: string,
   contenders: readonly Contender[],
   rounds = ROUNDS,
-): Promise<void> {
+): Promise<ReadonlyMap<string, number>> {
   const samples = new Map<string, Sample[]>(contenders.map(({ name }) => [name, []]))
-  for (let turn = 0; turn < WARM_UPS; turn++) for (const { run } of contenders) await run()
+  const failures = new Map<string, string>()
+  async function takeTurn({ name, mayFail = false, run }: Contender): Promise<Sample | undefined> {
+    if (failures.has(name)) return undefined
+    try {
+      return await run()
+    } catch (error) {
+      if (!mayFail) throw error
+      failures.set(name, error instanceof Error ? error.message : String(error))
+      return undefined
+    }
+  }
+  for (let turn = 0; turn < WARM_UPS; turn++) for (const contender of contenders) await takeTurn(contender)
   for (let round = 0; round < rounds; round++) {
-    for (const { name, run } of contenders) samples.get(name)?.push(await run())
+    for (const contender of contenders) {
+      const sample = await takeTurn(contender)
+      if (sample !== undefined) samples.get(contender.name)?.push(sample)
+    }
     process.stderr.write(`${title}: round ${round + 1} of ${rounds}\n`)
   }
 
@@ -42,6 +59,11 @@ export async function compare(
   console.log('|---|---|---|---|---|---|')
   for (const { name, floor, target, inTime = false } of contenders) {
     const own = samples.get(name) ?? []
+    const failure = failures.get(name)
+    if (failure !== undefined) {
+      console.log(`| ${[name, `failed: ${failure}`, '', '', '', ''].join(' | ')} |`)
+      continue
+    }
     const rate = rounded(median(own.map(({ perSecond }) => perSecond)))
     const cells = [name, rate, micros(median(known(own))), '', '', '']
     const base = floor === undefined ? undefined : samples.get(floor)
@@ -58,6 +80,11 @@ export async function compare(
     }
     console.log(`| ${cells.join(' | ')} |`)
   }
+  return new Map(
+    [...samples]
+      .filter(([name]) => !failures.has(name))
+      .map(([name, own]) => [name, median(own.map(({ perSecond }) => perSecond))]),
+  )
 }
 
 function verdict(ratio: number, target: number, inTime: boolean): string {

@@ -1,5 +1,6 @@
 /** The process that decodes: forked by child-process.ts, one job at a time. It may be killed at any moment. */
 import { setPriority } from 'node:os'
+import { setImmediate } from 'node:timers/promises'
 import sharp from 'sharp'
 import { decodeCost, deriveCost, deriveSeconds } from './cost.ts'
 import { deriveImage } from './derive.ts'
@@ -8,10 +9,12 @@ import { startMemoryGuard } from './memory-guard.ts'
 import type { FromChild, JobOutcome, ToChild } from './messages.ts'
 import { openSource, RefusedImage } from './source.ts'
 
-/** Growth past which garbage is collected after a job: raw pixels live outside the heap and would pile up unseen. */
-const COLLECT_PAST_BYTES = 32 * 1024 * 1024
+/** Past this, garbage is collected after a job: raw pixels live outside the heap, where two pictures' would pile up unseen. */
+const COLLECT_PAST_BYTES = 40 * 1024 * 1024
 /** What a process keeps after photographs is well below: allocators give back what large images took only in part. */
 const SWOLLEN_BYTES = 208 * 1024 * 1024
+/** Kept for the files of one job after the other: most photographs fit. The system gives it as it is first written to. */
+const ROOM_BYTES = 8 * 1024 * 1024
 /** What reading a header may take: an SVG is parsed whole for it. */
 const HEADER_BYTES = 128 * 1024 * 1024
 const MAX_REASON = 300
@@ -35,6 +38,7 @@ sharp.unblock({
 })
 
 const guard = startMemoryGuard()
+const room = Buffer.allocUnsafeSlow(ROOM_BYTES)
 let answer: ((admitted: boolean) => void) | undefined
 
 const send = (message: FromChild): void => {
@@ -52,7 +56,7 @@ function askFor(bytes: number, granted: number, complex: boolean): Promise<boole
 async function run({ path, task, maxPixels, timeoutMs, granted }: Job): Promise<JobOutcome> {
   guard.allow(HEADER_BYTES)
   try {
-    const source = await openSource(path, maxPixels)
+    const source = await openSource(path, maxPixels, room)
     const mark =
       task.operation === 'derive' && task.mark !== undefined
         ? { source: await openSource(task.mark.path, maxPixels), place: task.mark.place }
@@ -83,8 +87,13 @@ process.on('message', (message: ToChild) => {
     answer = undefined
     return
   }
-  void run(message).then((outcome) => {
-    if (process.memoryUsage().arrayBuffers > COLLECT_PAST_BYTES) globalThis.gc?.()
+  void run(message).then(async (outcome) => {
+    // Not `arrayBuffers`, which leaves out what the library lends.
+    if (process.memoryUsage().external > COLLECT_PAST_BYTES) {
+      globalThis.gc?.()
+      // What was lent is given back by finalizers, in a turn of their own.
+      await setImmediate()
+    }
     send({ type: 'done', outcome, swollen: process.memoryUsage.rss() > SWOLLEN_BYTES })
   })
 })

@@ -248,3 +248,14 @@ test('the memory guard kills a process that grows past what it was allowed', asy
   const [code, signal] = await once(grower, 'exit')
   assert.deepEqual([code, signal], [null, 'SIGKILL'])
 })
+
+test('what a process has decoded does not pile up in it', () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    const large = join(folder, 'large.png')
+    await sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: '#456' } })
+      .png()
+      .toFile(large)
+    for (let i = 0; i < 10; i++) assert.equal((await engine.inspect(large)).kind, 'image')
+    // One that has swollen is replaced.
+    assert.equal(engine.stats().restarts, 0)
+  }))

@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
+import { readWhole } from './file-bytes.ts'
 import { detectKind } from './kind.ts'
 import { readStructure, type Structure } from './structure/index.ts'
 import type { ImageKind } from './types.ts'
@@ -31,8 +31,9 @@ export function openSharp(bytes: Buffer, maxPixels: number, options: SharpOption
   return sharp(bytes, { failOn: 'warning', limitInputPixels: maxPixels, ...options })
 }
 
-export async function openSource(path: string, maxPixels: number): Promise<Source> {
-  const bytes = await readFile(path)
+/** @param room where the file's bytes may come to stand: the source is good until the next one stands there */
+export async function openSource(path: string, maxPixels: number, room?: Buffer): Promise<Source> {
+  const bytes = readWhole(path, room)
   const kind = detectKind(bytes)
   if (kind === undefined) throw new RefusedImage('not an accepted kind')
   const structure = readStructure(kind, bytes)

@@ -15,7 +15,9 @@ export function jpegStructure(bytes: Buffer): Structure {
       continue
     }
     const marker = bytes[at + 1] ?? 0
-    if (marker === START_OF_SCAN) return { ...plain, complete: bytes.includes(END_OF_IMAGE, at), buffered }
+    // From behind: of whole files nearly all end with the mark.
+    if (marker === START_OF_SCAN)
+      return { ...plain, complete: bytes.lastIndexOf(END_OF_IMAGE) > at, buffered }
     if (PROGRESSIVE.has(marker)) buffered = true
     if (marker === 0xff) at++
     else if (STANDALONE.has(marker)) at += 2
