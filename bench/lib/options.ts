@@ -6,6 +6,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '2' },
     only: { type: 'string' },
     records: { type: 'string', default: '1000000' },
+    sizes: { type: 'string', default: '100000,1000000,10000000' },
   },
 })
 
@@ -19,6 +20,9 @@ export const RECORDS = whole(values.records, 'records', 10_000_000)
 
 /** Whether a part of a bench is wanted: all of them, but where one is named. */
 export const wants = (part: string) => values.only === undefined || values.only === part
+
+/** Records present, in turn, where a bench tells what grows. */
+export const SIZES = values.sizes.split(',').map((size) => whole(size, 'sizes', 10_000_000))
 
 function whole(text: string, name: string, max: number): number {
   const value = Number(text)
