@@ -1,32 +1,25 @@
 // `catalejo import` of a registry's list and `catalejo export` of all that is recorded then, on both engines: rows a second
 // and peak memory of the process, beside a prepared upsert of the same rows, and nothing else, in transactions of 10,000.
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createWriteStream, readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileURLToPath } from 'node:url'
 import { openSqlite } from '../src/database/sqlite/open.ts'
 import { startPostgres } from '../test/support/postgres.ts'
-import { generateDomains } from './lib/domains.ts'
+import { runCommand, type Ran } from './lib/command.ts'
+import { recordsOf } from './lib/names.ts'
 import { RECORDS } from './lib/options.ts'
 import { dropTriggers, preparedUpsert, rowOf } from './lib/raw-upsert.ts'
 import { withWorkspace } from './lib/workspace.ts'
 
-const CLI = fileURLToPath(new URL('../src/cli.ts', import.meta.url))
 const BATCH = 10_000
-const LOOK_MS = 50
 
-interface Measured {
+interface Measured extends Ran {
   readonly what: string
-  readonly seconds: number
-  readonly peakMb: number | undefined
 }
 
 await withWorkspace(async (workspace) => {
   const { folder } = workspace
-  const records = generateDomains(RECORDS)
+  const records = recordsOf(RECORDS)
   const list = join(folder, 'altas.csv')
   const lines = records.map(({ domain, date_reg }) => `${domain}.cl,${date_reg}`)
   await writeFile(list, `Nombre Dominio,Fecha Inscripción\n${lines.join('\n')}\n`)
@@ -43,10 +36,10 @@ await withWorkspace(async (workspace) => {
     ['SQLite', ['--data', join(folder, 'data')]],
     ['PostgreSQL', ['--data', join(folder, 'other'), '--database-url', server.url]],
   ] as const) {
-    await run(['key', 'create', '--account', 'grupo', '--service', 'domainwatch', ...place])
+    await runCommand(['key', 'create', '--account', 'grupo', '--service', 'domainwatch', ...place])
     for (const what of ['import', 'import again', 'export']) {
       const words = what === 'export' ? ['export'] : ['import', list]
-      measured.push({ what: `${engine}: ${what}`, ...(await run([...words, ...place])) })
+      measured.push({ what: `${engine}: ${what}`, ...(await runCommand([...words, ...place])) })
     }
   }
 
@@ -77,26 +70,3 @@ await withWorkspace(async (workspace) => {
     return { what: 'prepared upsert, 10,000 a transaction', seconds, peakMb: undefined }
   }
 })
-
-/** Runs the command to its end, its output thrown away. */
-async function run(args: readonly string[]): Promise<Omit<Measured, 'what'>> {
-  const start = performance.now()
-  const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
-  child.stdout.pipe(createWriteStream('/dev/null'))
-  let peakMb: number | undefined
-  const timer = setInterval(() => (peakMb = peakOf(child.pid) ?? peakMb), LOOK_MS)
-  const [code] = await once(child, 'close')
-  clearInterval(timer)
-  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${String(code)}`)
-  return { seconds: (performance.now() - start) / 1000, peakMb }
-}
-
-/** The most memory that a process has had so far; undefined where there is no /proc. */
-function peakOf(pid: number | undefined): number | undefined {
-  try {
-    const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]
-    return kilobytes === undefined ? undefined : Number(kilobytes) / 1024
-  } catch {
-    return undefined
-  }
-}

@@ -26,6 +26,11 @@ export function chores(context: Context, images: Imagestore, { watches }: Follow
     pending: () => watches.tellers.hasWatches(),
     run: (signal) => watches.tellers.run(signal),
   }
+  const shared = (work: LeasedWork): Chore => ({
+    name: work.name,
+    everyMs: LOOK_MS,
+    run: (stop) => leases.run(work, stop),
+  })
   return [
     {
       name: 'sweep of staged files',
@@ -41,11 +46,9 @@ export function chores(context: Context, images: Imagestore, { watches }: Follow
     { name: 'writing of uses of keys', everyMs: MINUTE, run: () => accounts.writeUses() },
     // On every machine: each has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
-    ...[...sharedWork(context, images), telling].map((work) => ({
-      name: work.name,
-      everyMs: LOOK_MS,
-      run: (stop: AbortSignal) => leases.run(work, stop),
-    })),
+    ...sharedWork(context, images).map(shared),
+    // The first watch of all is told of at once.
+    { ...shared(telling), alarm: watches.tellers.alarm },
   ]
 }
 

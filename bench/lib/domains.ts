@@ -17,23 +17,60 @@ const FIRST_DATE = Date.parse('2020-01-01T00:00:00Z')
 
 /** Names that look like those people register, each once, the same in every run. */
 export function generateDomains(count: number, seed = 1): DomainRecord[] {
+  const records: DomainRecord[] = []
+  if (count > 0) {
+    for (const record of domainStream(count, seed)) if (records.push(record) === count) break
+  }
+  return records
+}
+
+/**
+ * The same without end, `count` of which are expected: what it remembers of each is four bytes. Two names of the same hash
+ * are taken for one.
+ */
+export function* domainStream(count: number, seed = 1): Generator<DomainRecord> {
   const random = randomFrom(seed)
-  const records = new Map<string, DomainRecord>()
-  while (records.size < count) {
+  const seen = new HashSet(count)
+  for (;;) {
     let domain = ''
     for (let left = 2 + (random() % 5); left > 0; left--)
       domain += SYLLABLES[random() % SYLLABLES.length] ?? ''
     if (random() % 4 === 0) domain += `-${random() % 1000}`
     const date_reg = new Date(FIRST_DATE + (random() % 180_000_000) * 1000).toISOString()
-    records.set(domain, {
-      domain,
-      length: domain.length,
-      reserve: random() % 50 === 0 ? 1 : 0,
-      status: random() % 5 === 0 ? 0 : 1,
-      date_reg: date_reg.slice(0, 19).replace('T', ' '),
-    })
+    const reserve = random() % 50 === 0 ? 1 : 0
+    const status = random() % 5 === 0 ? 0 : 1
+    if (!seen.add(hashOf(domain))) continue
+    const date = date_reg.slice(0, 19).replace('T', ' ')
+    yield { domain, length: domain.length, reserve, status, date_reg: date }
   }
-  return [...records.values()]
+}
+
+/** FNV-1a, and its bits mixed once more: the low ones choose the place. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x7feb352d)
+  return (hash ^ (hash >>> 15)) >>> 0
+}
+
+/** Numbers other than 0, in a table that is never more than half full. */
+class HashSet {
+  readonly #table: Uint32Array
+  #size = 0
+
+  constructor(expected: number) {
+    this.#table = new Uint32Array(2 ** Math.ceil(Math.log2(expected * 2 + 16)))
+  }
+
+  /** @returns whether it is new */
+  add(value: number): boolean {
+    const table = this.#table
+    let at = value & (table.length - 1)
+    for (; table[at] !== 0; at = (at + 1) & (table.length - 1)) if (table[at] === value) return false
+    if (++this.#size * 2 > table.length) throw new Error('more names than were expected')
+    table[at] = value
+    return true
+  }
 }
 
 /** xorshift32: even enough, and the same numbers everywhere. */

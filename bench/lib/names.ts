@@ -1,20 +1,26 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { generateDomains, type DomainRecord } from './domains.ts'
+import { domainStream, type DomainRecord } from './domains.ts'
 
 /** Lists of the registry, as it lays them out; not everywhere beside a checkout. */
 const CORPUS = new URL('../../../shared/corpus/registrations/', import.meta.url)
 
 /** So many records, each name once: real registrations first, where they are at hand, then generated ones. */
-export function recordsOf(count: number): DomainRecord[] {
-  const records = new Map<string, DomainRecord>()
-  const take = (record: DomainRecord) => {
-    if (records.size < count) records.set(record.domain, record)
+export function* streamOf(count: number): Generator<DomainRecord> {
+  const real = new Map(realRecords().map((record) => [record.domain, record]))
+  let left = count
+  for (const record of real.values()) {
+    if (left-- === 0) return
+    yield record
   }
-  for (const record of realRecords()) take(record)
-  for (const record of generateDomains(count)) if (!records.has(record.domain)) take(record)
-  return [...records.values()]
+  for (const record of domainStream(count)) {
+    if (real.has(record.domain)) continue
+    if (left-- === 0) return
+    yield record
+  }
 }
+
+export const recordsOf = (count: number): DomainRecord[] => [...streamOf(count)]
 
 /** What is registered in the lists at hand: all of it bought, none of it reserved. */
 function realRecords(): DomainRecord[] {

@@ -7,6 +7,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '2' },
     records: { type: 'string', default: '1000000' },
     only: { type: 'string', default: '' },
+    sizes: { type: 'string', default: '100000,1000000,10000000' },
   },
 })
 
@@ -32,6 +33,9 @@ export function chosen<T>(from: readonly T[], nameOf: (one: T) => string): reado
   const named = from.filter((one) => ONLY.has(nameOf(one)))
   return named.length === 0 ? from : named
 }
+
+/** Records present, in turn, where a bench tells what grows. */
+export const SIZES = values.sizes.split(',').map((size) => whole(size, 'sizes', 10_000_000))
 
 function whole(text: string, name: string, max: number): number {
   const value = Number(text)

@@ -5,7 +5,7 @@ export type Row = readonly (string | number | null)[]
 
 /** A record's columns in the order of the statement. */
 export function rowOf({ domain, length, status, reserve, date_reg }: DomainRecord): Row {
-  const ascii = domain.includes('ñ') ? new URL(`http://${domain}.cl`).hostname.slice(0, -3) : null
+  const ascii = /[^ -~]/.test(domain) ? new URL(`http://${domain}.cl`).hostname.slice(0, -3) : null
   return [domain, ascii, length, null, null, status, reserve, date_reg]
 }
 

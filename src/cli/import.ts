@@ -5,11 +5,11 @@ import { openDatabase } from '../context.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import {
-  dryRun,
   IMPORT_FORMATS,
   importLines,
   readLines,
   storeRows,
+  tryRows,
   type ImportOutcome,
 } from '../domainwatch/index.ts'
 import { checkpointsOf } from './checkpoint.ts'
@@ -62,14 +62,16 @@ export async function importFiles(args: readonly string[]): Promise<void> {
         throw error
       })
       progress.end()
-      report(file, outcome, run.isDry)
+      report(file, outcome)
     }
   } finally {
     await database.close()
   }
 }
 
-type FileOutcome = ImportOutcome | { readonly kind: 'unreadable'; readonly reason: string }
+type FileOutcome =
+  /** `added`: of a dry run, the names that are not recorded yet. */
+  (ImportOutcome & { readonly added?: number }) | { readonly kind: 'unreadable'; readonly reason: string }
 
 async function importFile(file: string, run: Run): Promise<FileOutcome> {
   const { config, database, account, format, isDry, restart, progress } = run
@@ -81,18 +83,20 @@ async function importFile(file: string, run: Run): Promise<FileOutcome> {
   const after = await checkpoints?.read()
   if (after !== undefined) console.error(`${file}: going on after line ${after.line}`)
   progress.begin(file, size)
+  const target = { database, clock: systemClock, timeZone: config.timeZone, account }
+  const trial = isDry ? tryRows(target) : undefined
   const bytes = bytesOf(path, (count) => progress.add(count))
   const outcome = await importLines(readLines(bytes), {
     format,
     clock: systemClock,
     timeZone: config.timeZone,
-    store: isDry ? dryRun(database) : storeRows(database, systemClock, config.timeZone, account),
+    store: trial?.store ?? storeRows(target),
     after,
     ...(checkpoints === undefined ? {} : { stored: (line, counts) => checkpoints.write({ line, counts }) }),
   })
   // What can be read another time goes on where it broke off.
   if (outcome.kind !== 'imported' || outcome.cutOff === undefined) await checkpoints?.remove()
-  return outcome
+  return trial === undefined || outcome.kind !== 'imported' ? outcome : { ...outcome, added: trial.added() }
 }
 
 /** In bytes, or why it cannot be read. */
@@ -105,7 +109,7 @@ async function sizeOf(path: string): Promise<number | string> {
   }
 }
 
-function report(file: string, outcome: FileOutcome, isDry: boolean): void {
+function report(file: string, outcome: FileOutcome): void {
   if (outcome.kind !== 'imported') {
     const why =
       outcome.kind === 'unreadable'
@@ -115,15 +119,18 @@ function report(file: string, outcome: FileOutcome, isDry: boolean): void {
     process.exitCode = 1
     return
   }
-  const { counts, faults, cutOff } = outcome
-  const changed = isDry ? `${counts.changed} of names not recorded yet` : `${counts.changed} new or changed`
-  console.log(`${file}: ${counts.read} records, ${changed}, ${counts.refused} lines refused`)
+  const { counts, faults, cutOff, added } = outcome
+  const { read, changed, refused } = counts
+  const would = (count: number) =>
+    `${count} would be new, ${changed - count} would change, ${read - changed} would stay`
+  const told = added === undefined ? `${changed} new or changed` : would(added)
+  console.log(`${file}: ${read} records, ${told}, ${refused} lines refused`)
   for (const { line, msg } of faults) {
     console.error(`${file}:${line}: ${msg}`)
   }
-  if (counts.refused > faults.length) console.error(`${file}: … and more`)
+  if (refused > faults.length) console.error(`${file}: … and more`)
   if (cutOff !== undefined) console.error(`${file}: cannot be read to its end: ${cutOff.message}`)
-  if (counts.refused > 0 || cutOff !== undefined) process.exitCode = 1
+  if (refused > 0 || cutOff !== undefined) process.exitCode = 1
 }
 
 /** The account that is named, or the only one there is. */

@@ -1,7 +1,11 @@
+import { Alarm } from './alarm.ts'
+
 /** A chore that runs again and again beside the requests. */
 export interface Chore {
   readonly name: string
   readonly everyMs: number
+  /** Rings when its next turn should come at once. */
+  readonly alarm?: Alarm
   /** Ends soon after `stop` says so. */
   readonly run: (stop: AbortSignal) => Promise<unknown>
 }
@@ -14,27 +18,14 @@ export interface Chore {
 export function startChores(chores: readonly Chore[], failed: (name: string, error: unknown) => void) {
   const stopping = new AbortController()
   const loops = chores.map(async (chore) => {
+    const { alarm = new Alarm() } = chore
     while (!stopping.signal.aborted) {
       await chore.run(stopping.signal).catch((error: unknown) => failed(chore.name, error))
-      await pause(chore.everyMs, stopping.signal)
+      await alarm.wait(chore.everyMs, stopping.signal)
     }
   })
   return async () => {
     stopping.abort()
     await Promise.all(loops)
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const timer = setTimeout(end, ms)
-    timer.unref()
-    signal.addEventListener('abort', end, { once: true })
-    function end() {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-  })
 }

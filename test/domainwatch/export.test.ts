@@ -133,7 +133,10 @@ test('the lists of the registry load beside a running service; bad lines are tol
     'tres.cl,2025-02-30 00:00:00',
   ])
   const dry = await import_(service, '--dry-run', registered)
-  assert.equal(dry.stdout, `${registered}: 3 records, 2 of names not recorded yet, 3 lines refused\n`)
+  assert.equal(
+    dry.stdout,
+    `${registered}: 3 records, 2 would be new, 0 would change, 1 would stay, 3 lines refused\n`,
+  )
   assert.deepEqual(await names(service), [])
 
   assert.deepEqual(await import_(service, registered), {
@@ -159,6 +162,12 @@ test('the lists of the registry load beside a running service; bad lines are tol
 
   await update(service, [{ domain: 'uno', revision: 1 }])
   const released = await file('baja.txt', ['uno.cl', 'nuevo.cl'])
+  const tried = await import_(service, '--dry-run', released)
+  assert.equal(
+    tried.stdout,
+    `${released}: 2 records, 1 would be new, 1 would change, 0 would stay, 0 lines refused\n`,
+  )
+  assert.deepEqual(await names(service, { last_deleted: 10 }), [])
   assert.equal((await import_(service, released)).code, 0)
   assert.deepEqual(await names(service, { last_deleted: 10 }), ['uno', 'nuevo'])
   const [uno] = await records(service, { search: 'uno' })
@@ -177,7 +186,7 @@ test('an import that was cut off goes on where it was', async () => {
   const { database, config } = service.app.context
   const [account] = await service.app.context.accounts.ofService('domainwatch')
   assert.ok(account !== undefined)
-  const store = storeRows(database, systemClock, config.timeZone, account)
+  const store = storeRows({ database, clock: systemClock, timeZone: config.timeZone, account })
   const options = { clock: systemClock, timeZone: config.timeZone }
   let batches = 0
   let reached

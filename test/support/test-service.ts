@@ -1,11 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import type { App } from '../../src/app.ts'
 import type { Flags } from '../../src/config/config.ts'
+import { Alarm } from '../../src/core/alarm.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Service } from '../../src/http/authentication.ts'
 
 /** A clock that stands still until it is moved. */
 export class ManualClock implements Clock {
+  readonly moved = new Alarm()
   #now: number
   readonly #mirrors: string[] = []
 
@@ -20,6 +22,7 @@ export class ManualClock implements Clock {
   advance(ms: number): void {
     this.#now += ms
     for (const path of this.#mirrors) writeFileSync(path, String(this.#now))
+    this.moved.ring()
   }
 
   /** Shows its time in a file too, for processes that read it there. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
 
 export interface Received {
   readonly id: string
@@ -29,8 +30,9 @@ export class WebhookReceiver {
     this.#close = close
   }
 
-  static async start(): Promise<WebhookReceiver> {
-    const server = createServer((request, response) => {
+  /** @param pem its key and certificate, where it is to speak TLS */
+  static async start(pem?: Buffer): Promise<WebhookReceiver> {
+    const listener = (request: IncomingMessage, response: ServerResponse) => {
       assert.equal(request.method, 'POST')
       assert.equal(request.headers['content-type'], 'application/json')
       const { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': signature } = request.headers
@@ -48,11 +50,15 @@ export class WebhookReceiver {
         receiver.answer(response, received)
         for (const wake of receiver.#waiting.splice(0)) wake()
       })
-    }).listen(0, '127.0.0.1')
+    }
+    const server = (
+      pem === undefined ? createServer(listener) : createSecureServer({ key: pem, cert: pem }, listener)
+    ).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()
     assert.ok(typeof address === 'object' && address !== null)
-    const receiver = new WebhookReceiver(`http://127.0.0.1:${address.port}/avisos?x=1`, () => {
+    const scheme = pem === undefined ? 'http' : 'https'
+    const receiver = new WebhookReceiver(`${scheme}://127.0.0.1:${address.port}/avisos?x=1`, () => {
       server.close()
       server.closeAllConnections()
     })

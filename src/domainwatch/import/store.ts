@@ -1,11 +1,12 @@
 import type { Clock } from '../../core/clock.ts'
 import { localDateTime } from '../../core/dates.ts'
 import type { BatchStatement } from '../../database/batch.ts'
-import type { Database } from '../../database/database.ts'
+import type { Database, Transaction } from '../../database/database.ts'
 import { recordedNames } from '../batches.ts'
 import * as queries from '../queries.ts'
 import * as statements from '../queries-batches.ts'
 import type { ImportFormat } from './format.ts'
+import type { Row } from '../records.ts'
 import type { StoreRows } from './importer.ts'
 
 const STATEMENTS: Readonly<Record<ImportFormat, BatchStatement>> = {
@@ -15,40 +16,72 @@ const STATEMENTS: Readonly<Record<ImportFormat, BatchStatement>> = {
   ndjson: statements.restoreDomains,
 }
 
-/**
- * Stores rows in one transaction.
- * @param account on whose behalf; the new ones of the registry's lists are its records
- */
-export function storeRows(
-  database: Database,
-  clock: Clock,
-  timeZone: string,
-  account: { readonly id: number; readonly name: string },
-): StoreRows {
-  return (format, rows) =>
-    database.transaction(async (tx) => {
-      const now = clock.now()
-      // A record whose 7 days are over is gone, so recording it again must start afresh.
-      await tx.run(queries.deleteAllExpired(now))
-      const statement = STATEMENTS[format]
-      const constants =
-        statement === statements.restoreDomains
-          ? []
-          : [localDateTime(now, timeZone), account.name, account.name.toLowerCase()]
-      const changed = await tx.runMany(
-        statement,
-        constants,
-        new Uint8Array(Buffer.from(JSON.stringify(rows))),
-      )
-      if (statement !== statements.restoreDomains) await tx.run(queries.noteAdd(account.name, now))
-      return changed
-    }, account.id)
+export interface ImportTarget {
+  readonly database: Database
+  readonly clock: Clock
+  readonly timeZone: string
+  /** On whose behalf; the new ones of the registry's lists are its records. */
+  readonly account: { readonly id: number; readonly name: string }
 }
 
-/** Stores nothing, and tells how many of the names are new. */
-export function dryRun(database: Database): StoreRows {
-  return async (_format, rows) => {
-    const names = rows.map(([name]) => String(name))
-    return names.length - (await recordedNames(database, names)).size
+/** Stores rows in one transaction. */
+export function storeRows(target: ImportTarget): StoreRows {
+  const { database, account } = target
+  return (format, rows) => database.transaction((tx) => storeIn(tx, target, format, rows), account.id)
+}
+
+export interface Trial {
+  readonly store: StoreRows
+  /** Names so far that are not recorded. */
+  readonly added: () => number
+}
+
+/** Stores nothing: what would be stored is taken back, so that it counts exactly as the real run would. */
+export function tryRows(target: ImportTarget): Trial {
+  const { database, account } = target
+  let added = 0
+  return {
+    async store(format, rows) {
+      const names = rows.map(([name]) => String(name))
+      const trial = new TakenBack()
+      try {
+        await database.transaction(async (tx) => {
+          await tx.run(queries.deleteAllExpired(target.clock.now()))
+          trial.added = names.length - (await recordedNames(tx, names)).size
+          trial.changed = await storeIn(tx, target, format, rows)
+          throw trial
+        }, account.id)
+      } catch (error) {
+        if (error !== trial) throw error
+      }
+      added += trial.added
+      return trial.changed
+    },
+    added: () => added,
   }
+}
+
+/** Thrown in a transaction whose work must not stay. */
+class TakenBack extends Error {
+  added = 0
+  changed = 0
+}
+
+async function storeIn(
+  tx: Transaction,
+  { clock, timeZone, account }: ImportTarget,
+  format: ImportFormat,
+  rows: readonly Row[],
+): Promise<number> {
+  const now = clock.now()
+  // A record whose 7 days are over is gone, so recording it again must start afresh.
+  await tx.run(queries.deleteAllExpired(now))
+  const statement = STATEMENTS[format]
+  const constants =
+    statement === statements.restoreDomains
+      ? []
+      : [localDateTime(now, timeZone), account.name, account.name.toLowerCase()]
+  const changed = await tx.runMany(statement, constants, new Uint8Array(Buffer.from(JSON.stringify(rows))))
+  if (statement !== statements.restoreDomains) await tx.run(queries.noteAdd(account.name, now))
+  return changed
 }

@@ -84,6 +84,7 @@ export class Watches {
         }),
       )
     }, accountId)
+    this.tellers.alarm.ring()
     return { id, secret, feedToken }
   }
 
@@ -92,8 +93,10 @@ export class Watches {
     return rows.map(shown)
   }
 
-  remove(accountId: number, id: string): Promise<boolean> {
-    return writeOne(this.#options.database, queries.deleteWatch(accountId, id))
+  async remove(accountId: number, id: string): Promise<boolean> {
+    const isRemoved = await writeOne(this.#options.database, queries.deleteWatch(accountId, id))
+    this.tellers.alarm.ring()
+    return isRemoved
   }
 
   /**
@@ -111,7 +114,10 @@ export class Watches {
       secret: row.secret,
     }
     const outcome = await this.#tests.run(() => send(webhook, new AbortController().signal))
-    if (outcome.kind === 'delivered') await writeOne(database, queries.revive(row.id))
+    if (outcome.kind === 'delivered') {
+      await writeOne(database, queries.revive(row.id))
+      this.tellers.alarm.ring()
+    }
     return outcome
   }
 

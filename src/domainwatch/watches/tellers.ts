@@ -1,9 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { Alarm } from '../../core/alarm.ts'
 import { tellByFeed } from './feed-teller.ts'
 import * as queries from './queries.ts'
 import { tellByWebhook, type Telling } from './webhook-teller.ts'
 
-/** How soon a watch that was made, deleted or revived is noticed. */
+/** How soon a watch is noticed that was made, deleted or revived by another process. */
 const LOOK_MS = 1_000
 
 /**
@@ -11,6 +11,8 @@ const LOOK_MS = 1_000
  * wait for nobody but their own receiver.
  */
 export class Tellers {
+  /** To be rung when this process has made, deleted or revived a watch. */
+  readonly alarm = new Alarm()
   readonly #parts: Telling
   readonly #failed: (error: unknown) => void
 
@@ -43,7 +45,7 @@ export class Tellers {
         running.set(name, { stop, ended })
       }
       for (const [name, { stop }] of running) if (!wanted.has(name)) stop.abort()
-      await pause(LOOK_MS, undefined, { signal }).catch(() => {})
+      await this.alarm.wait(LOOK_MS, signal)
     }
     await Promise.all([...running.values()].map(({ ended }) => ended))
   }

@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { Alarm } from '../../core/alarm.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Cursor } from '../../database/changes/change.ts'
 import type { Database } from '../../database/database.ts'
@@ -104,8 +104,9 @@ function failureOf(outcome: Outcome, attempts: number, now: number): queries.Fai
 
 /** @returns whether the moment has come; false when `signal` aborted before */
 async function comes(moment: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  const { moved = new Alarm() } = clock
   while (clock.now() < moment && !signal.aborted) {
-    await pause(Math.min(LOOK_MS, moment - clock.now()), undefined, { signal }).catch(() => {})
+    await moved.wait(Math.min(LOOK_MS, moment - clock.now()), signal)
   }
   return !signal.aborted
 }

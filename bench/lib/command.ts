@@ -1,0 +1,38 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createWriteStream, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const LOOK_MS = 50
+
+export interface Ran {
+  readonly seconds: number
+  /** The most memory it had; undefined where there is no /proc. */
+  readonly peakMb: number | undefined
+}
+
+/** Runs our command to its end, its output thrown away. */
+export async function runCommand(args: readonly string[]): Promise<Ran> {
+  const start = performance.now()
+  const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
+  child.stdout.pipe(createWriteStream('/dev/null'))
+  let peakMb: number | undefined
+  const timer = setInterval(() => (peakMb = memoryOf(child.pid)?.peakMb ?? peakMb), LOOK_MS)
+  const [code] = await once(child, 'close')
+  clearInterval(timer)
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${String(code)}`)
+  return { seconds: (performance.now() - start) / 1000, peakMb }
+}
+
+/** What a process has in memory, now and at most so far; undefined where there is no /proc, or no such process. */
+export function memoryOf(pid: number | undefined) {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'latin1')
+    const megabytes = (name: string) =>
+      Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? NaN) / 1024
+    return { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') }
+  } catch {
+    return undefined
+  }
+}

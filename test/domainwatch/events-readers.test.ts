@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { EVENTS, record, stored } from '../support/domains.ts'
+import { EventReader, type ServerSentEvent } from '../support/event-reader.ts'
+import { startService } from '../support/service.ts'
+
+const READERS = 200
+const BATCHES = 3
+const BATCH = 60
+
+const name = ({ data }: ServerSentEvent) => String(Object(Object(data).record).name)
+
+test('hundreds of readers hear everything, in the same order, beside one who takes nothing', async () => {
+  await using service = await startService({ flags: { 'event-streams': '1000' } })
+  // Each process has readers of its own.
+  assert.ok(service.app)
+  const query = { api: service.domainKey, search: 'todos' }
+  const readers = await Promise.all(Array.from({ length: READERS }, () => EventReader.open(service, query)))
+  const { hostname, port } = new URL(service.url)
+  const stuck = connect(Number(port), hostname)
+  stuck.on('error', () => {})
+  stuck.write(`GET ${EVENTS}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n\r\n`)
+  await once(stuck, 'data')
+  stuck.pause()
+
+  const heard = readers.map((reader) => reader.take(BATCHES * BATCH))
+  for (let batch = 0; batch < BATCHES; batch++) {
+    await stored(
+      service,
+      Array.from({ length: BATCH }, (_, i) => record(`todos-${batch}-${i}`)),
+    )
+  }
+  const [first = [], ...others] = await Promise.all(heard)
+  assert.equal(new Set(first.map(name)).size, BATCHES * BATCH)
+  const ids = first.map(({ id }) => id)
+  for (const other of others) {
+    assert.deepEqual(
+      other.map(({ id }) => id),
+      ids,
+    )
+  }
+  for (const reader of readers) reader.close()
+  stuck.destroy()
+  const open = () => service.app.context.metrics.text().then((text) => /event_streams (\d+)/.exec(text)?.[1])
+  while ((await open()) !== '0') await new Promise((resolve) => setImmediate(resolve))
+})
