@@ -17,6 +17,8 @@ const BEHIND = 1 / 50
 /** So long after there is a reason, for more reasons may follow; and after the last one was written. */
 const SOON_MS = 5_000
 const INTERVAL_MS = 60_000
+/** After one that failed: the disk may be full. */
+const FAILED_MS = 600_000
 /** How long the end of the process waits for it. */
 const LAST_MS = 5_000
 
@@ -114,18 +116,19 @@ export class Keeper {
   }
 
   #write(): Promise<void> {
-    this.#writing ??= this.#writeNow().finally(() => {
+    this.#writing ??= this.#writeNow().then((isDone) => {
       this.#writing = undefined
-      this.#notBefore = performance.now() + INTERVAL_MS
+      this.#notBefore = performance.now() + (isDone ? INTERVAL_MS : FAILED_MS)
       this.changed(0)
     })
     return this.#writing
   }
 
-  async #writeNow(): Promise<void> {
+  /** @returns false where it failed */
+  async #writeNow(): Promise<boolean> {
     const { tasks, file, database, moment, records } = this.#options
     const now = moment()
-    if (now === undefined) return
+    if (now === undefined) return true
     const { cursor, parts } = now
     const before = this.#behind
     this.#behind = 0
@@ -136,9 +139,11 @@ export class Keeper {
       const output = await tasks.run<Input, Output>(SNAPSHOT_FILE, input)
       if (output.kind === 'failed') throw new Error(output.reason)
       if (output.kind === 'busy') this.#behind += before
+      return true
     } catch (error) {
       this.#behind += before
       this.#options.report('the lists could not be kept for the next start', error)
+      return false
     }
   }
 }

@@ -1,6 +1,8 @@
 /** Tasks for another thread: the lists to a file, and back. */
-import { renameSync, rmSync, statSync } from 'node:fs'
+import { renameSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { partsOf } from '../../database/changes/change.ts'
+import { sizeOf } from '../search/columns.ts'
 import { placeIn, readSnapshot, writeSnapshot, type KeptFile, type Snapshot } from '../search/snapshot.ts'
 
 export type Input =
@@ -16,6 +18,8 @@ export type Output =
 
 /** A file that was begun longer ago, or in the future, was left by a process that was ended. */
 const ABANDONED_MS = 120_000
+/** It takes no more than this part of the room that the disk has left: what others write there matters more. */
+const PART_OF_ROOM = 1 / 3
 
 export default function work(input: Input): Output {
   try {
@@ -40,6 +44,9 @@ function write({
   const age = Math.abs(Date.now() - (statSync(begun, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()))
   if (age > ABANDONED_MS) rmSync(begun, { force: true })
   if (isNear(placeIn({ path, version }), snapshot.place.cursor, near)) return 'near'
+  const { bavail, bsize } = statfsSync(dirname(path))
+  if (sizeOf(snapshot.parts) > bavail * bsize * PART_OF_ROOM)
+    throw new Error('the disk has too little room left')
   try {
     writeSnapshot({ path: begun, version }, snapshot)
   } catch (error) {
