@@ -38,7 +38,7 @@ export interface ListRequest {
 }
 
 /** What an answer says before and behind the records of a page, by how many they are. */
-export type Frame = (count: number) => { readonly before: Buffer; readonly behind: Buffer }
+type Frame = (count: number) => { readonly before: Buffer; readonly behind: Buffer }
 
 const NOTHING = Buffer.alloc(0)
 const NO_FRAME: Frame = () => ({ before: NOTHING, behind: NOTHING })

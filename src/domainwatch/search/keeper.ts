@@ -28,7 +28,7 @@ export interface Moment {
   readonly parts: Readonly<Record<Order, readonly MergePart[]>>
 }
 
-export interface KeeperOptions {
+interface KeeperOptions {
   readonly database: Database
   readonly tasks: Tasks
   readonly file: KeptFile

@@ -27,7 +27,7 @@ export interface KeptFile {
 }
 
 /** A place in a log of changes, and the change that stands there: a log that went another way has another one. */
-export interface PlaceInLog {
+interface PlaceInLog {
   readonly cursor: Cursor
   readonly witness: string
 }
