@@ -75,8 +75,8 @@ export function candidatesIn(segment: Segment, plan: Plan): Uint32Array | 'nowhe
   for (const test of plan.tests) {
     if (test.wantsALabel) {
       const inALabels = blocksOf(columns.aLabels.positions, words)
-      const inNames =
-        test.keys === undefined ? undefined : allOf(rowsOf(test.keys, columns, words) ?? [], words)
+      const inRows = test.keys && rowsOf(test.keys, columns, words)
+      const inNames = inRows && allOf(inRows, words)
       rows.push({ bits: inNames === undefined ? inALabels : eitherOf([inALabels, inNames]), from: 0 })
     } else if (test.keys === undefined) return 'nowhere'
     else for (const key of test.keys) keys.add(key)
