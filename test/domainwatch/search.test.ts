@@ -81,7 +81,7 @@ async function open(memory = 64 * MIB) {
       }
     },
     async [Symbol.asyncDispose]() {
-      catalogue.close()
+      await catalogue.close()
       await database.close()
       await rm(data, { recursive: true, force: true })
       await place.drop()
