@@ -1,3 +1,4 @@
+import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { adminRoutes } from './admin/index.ts'
@@ -145,6 +146,7 @@ export async function createRoutes(
         sightings,
         bulkInFlight: share(Math.ceil(config.dnsInFlight / 2), config.workers),
         searchMemory: config.searchMemory * MIB,
+        searchFile: { path: join(resolve(config.data), 'lists'), version: VERSION },
         metrics,
         log,
       })

@@ -25,6 +25,7 @@ import { LookalikeSearch } from './similar/lookalikes.ts'
 import { allNames } from './similar/names.ts'
 import { Statistics } from './stats/statistics.ts'
 import { Catalogue, type CatalogueStats } from './search/catalogue.ts'
+import type { KeptFile } from './search/snapshot.ts'
 
 export { EXPORT_FORMATS, exportText } from './export.ts'
 export { openFollowing, type Following } from './following.ts'
@@ -51,6 +52,8 @@ export interface DomainwatchOptions {
   readonly bulkInFlight: number
   /** Bytes that the index of lists may take; 0 for none. */
   readonly searchMemory: number
+  /** Where the index is kept for the next start. */
+  readonly searchFile: KeptFile
   readonly metrics: Metrics
   readonly log: Logger
 }
@@ -96,11 +99,12 @@ export function domainwatchRoutes(
 
 /** Fills while the server listens: whatever it does not answer yet the database does. */
 function catalogueFor(app: FastifyInstance, options: DomainwatchOptions): Catalogue {
-  const { database, tasks, searchMemory, metrics, log } = options
+  const { database, tasks, searchMemory, searchFile, metrics, log } = options
   const catalogue = new Catalogue({
     database,
     tasks,
     memory: searchMemory,
+    file: searchFile,
     report: (message, error) => log.warn({ err: error }, message),
   })
   const gauge = (name: string, help: string, read: (stats: CatalogueStats) => number) =>
@@ -110,7 +114,8 @@ function catalogueFor(app: FastifyInstance, options: DomainwatchOptions): Catalo
   gauge('segments', 'Segments of the index of lists', ({ segments }) => segments)
   gauge('ready', 'Processes that answer lists from their index', ({ ready }) => ready)
   gauge('load_seconds', 'Time that the last reading of all records took', ({ loadSeconds }) => loadSeconds)
+  gauge('restored', 'Processes that read it from its file', ({ restored }) => restored)
   app.addHook('onListen', async () => catalogue.start())
-  app.addHook('onClose', async () => catalogue.close())
+  app.addHook('onClose', () => catalogue.close())
   return catalogue
 }

@@ -37,8 +37,14 @@ export interface ListRequest {
   readonly cursor?: Cursor | undefined
 }
 
+/** What an answer says before and behind the records of a page, by how many they are. */
+type Frame = (count: number) => { readonly before: Buffer; readonly behind: Buffer }
+
+const NOTHING = Buffer.alloc(0)
+const NO_FRAME: Frame = () => ({ before: NOTHING, behind: NOTHING })
+
 export interface Page {
-  /** A JSON array of records, in UTF-8. */
+  /** A JSON array of records, in UTF-8, in its frame. */
   readonly json: Buffer
   readonly count: number
   /** Where the next page starts; undefined on the last one. */
@@ -73,11 +79,14 @@ export class DomainLists {
     this.#kept = new VersionedCache(database, 'domain', MAX_KEPT)
   }
 
-  async page(request: ListRequest): Promise<Page> {
+  async page(request: ListRequest, frame = NO_FRAME): Promise<Page> {
     const shelves = await this.#catalogue?.current()
     const asked = this.#pageRequest(request)
     const found = shelves === undefined ? undefined : find(shelves, asked)
-    return found === undefined ? this.#pageOfDatabase(request) : pageOf(asked, found)
+    if (found !== undefined) return pageOf(asked, found, frame)
+    const page = await this.#pageOfDatabase(request)
+    const { before, behind } = frame(page.count)
+    return { ...page, json: Buffer.concat([before, page.json, behind]) }
   }
 
   async #pageOfDatabase(request: ListRequest): Promise<Page> {
@@ -192,12 +201,13 @@ export class DomainLists {
   }
 }
 
-function pageOf({ sortKey }: PageRequest, { hits, hasNext, sources }: Found): Page {
+function pageOf({ sortKey }: PageRequest, { hits, hasNext, sources }: Found, frame: Frame): Page {
   const last = hits.at(-1)
   const place =
     last === undefined ? undefined : placeOfHit(last, sortKey === 'deleted_at' ? 'keys' : 'registered')
   const next = hasNext && place !== undefined ? nextCursor(sources, place) : undefined
-  return { json: pageBytes(hits), count: hits.length, next }
+  const { before, behind } = frame(hits.length)
+  return { json: pageBytes(hits, before, behind), count: hits.length, next }
 }
 
 function nextCursor(sources: readonly Source[], after: Place): string {

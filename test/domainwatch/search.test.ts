@@ -81,7 +81,7 @@ async function open(memory = 64 * MIB) {
       }
     },
     async [Symbol.asyncDispose]() {
-      catalogue.close()
+      await catalogue.close()
       await database.close()
       await rm(data, { recursive: true, force: true })
       await place.drop()
@@ -202,6 +202,13 @@ const REQUESTS: readonly Record<string, string>[] = [
   { ends: 'z9' },
   { pattern: 'ca*lo?1*' },
   { pattern: '??????' },
+  { pattern: '*ca*lo*7' },
+  { pattern: '*lo?1*' },
+  { pattern: '?a?a*' },
+  { pattern: '*ñ?x*', digits: '1' },
+  { pattern: '*s*l*1*7*', min_length: '14' },
+  { search: 'calo', digits: '0', hyphen: '0', status: '1', max_length: '12' },
+  { search: 'sa', starts: 'lo', ends: '3', reserve: '' },
   { from: '2025-01-03', to: '2025-01-04 00:00:05', search: 'lo' },
   { last_register: '900', search: 'sa' },
   { last_deleted: '40', search: 'ri', from: '2025-01-20' },

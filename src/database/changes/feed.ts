@@ -1,7 +1,7 @@
 import type { Reader } from '../database.ts'
 import type { Dialect } from '../dialect.ts'
 import { changeOf, cursorAt, partsOf, type Change, type Cursor, type Topic } from './change.ts'
-import { changesAsText, changesBefore, changesBetween, logState } from './queries.ts'
+import { changesAsText, changesBefore, changesBetween, changeUpTo, logState } from './queries.ts'
 
 /** Changes read at a time: all that one follower holds in memory. */
 const PAGE = 500
@@ -61,6 +61,16 @@ export class ChangeFeed {
   async start(): Promise<Cursor> {
     const log = await this.#log()
     return cursorAt(log.epoch, log.floor)
+  }
+
+  /**
+   * What stands at a cursor, or last before it, as an opaque text. A log that was restored from an older state and went
+   * another way from there may come to have the same cursor, but something else stands there.
+   */
+  async witness(cursor: string): Promise<string> {
+    const place = partsOf(cursor)
+    const rows = place === undefined ? [] : await this.#reader.values(changeUpTo(place.id))
+    return JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
   }
 
   /** Calls back whenever there may be more, until what it returns is called. */

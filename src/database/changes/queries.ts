@@ -16,6 +16,10 @@ export const changesBefore = (floor: number, upTo: number, count: number) => sql
   SELECT id, at, topic, kind, key, account_id, before, after FROM changes
   WHERE id > ${floor} AND id <= ${upTo} ORDER BY id DESC ${limit(count)}`
 
+/** The change with this id, or the last one before it. */
+export const changeUpTo = (id: number) => sql`
+  SELECT id, at, topic, kind, key, before, after FROM changes WHERE id <= ${id} ORDER BY id DESC LIMIT 1`
+
 /** The oldest changes: how far they reach, and the first of them that is young enough to stay. */
 export const oldest = (floor: number, bornAfter: number, count: number) => sql<{
   last: number | null

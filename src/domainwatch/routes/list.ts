@@ -41,11 +41,13 @@ export function listRoute(
       if (values.cursor !== undefined && cursor === undefined) {
         throw new Refusal(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
       }
-      const page = await lists.page({ ...asked, limit: values.limit, cursor })
-      if (page.next !== undefined) reply.header('link', nextLink(baseUrl, request, page.next))
       const query = JSON.stringify(values.search?.toLowerCase() ?? '')
-      const head = `{"status":200,"count":${page.count},"query":${query},"data":[`
-      return Buffer.concat([Buffer.from(head), page.json, TAIL])
+      const page = await lists.page({ ...asked, limit: values.limit, cursor }, (count) => ({
+        before: Buffer.from(`{"status":200,"count":${count},"query":${query},"data":[`),
+        behind: TAIL,
+      }))
+      if (page.next !== undefined) reply.header('link', nextLink(baseUrl, request, page.next))
+      return page.json
     },
   })
 }

@@ -1,5 +1,7 @@
 import { BEGIN, END, PAIRS, SYMBOL_OF, SYMBOLS } from './alphabet.ts'
 import { BLOCK, Plane, set, shared, type BlockIndex, type Postings } from './columns.ts'
+import { countBits } from './bits.ts'
+import { gapPlane, pairPlane, PLANES, scattered, symbolPlane } from './signatures.ts'
 
 /**
  * What a block of 32 records is known by: for each character, each pair and each triple of characters, each length and
@@ -13,7 +15,7 @@ const TRIPLE_SHIFT = 21
 const FIRST_MARK = SYMBOLS + LENGTHS
 const FIRST_PAIR = FIRST_MARK + 2 * MARKS
 const FIRST_TRIPLE = FIRST_PAIR + PAIRS
-const KEYS = FIRST_TRIPLE + TRIPLE_KEYS
+export const KEYS = FIRST_TRIPLE + TRIPLE_KEYS
 
 export const Key = {
   symbol: (symbol: number) => symbol,
@@ -25,62 +27,95 @@ export const Key = {
     FIRST_TRIPLE + (scattered((first * SYMBOLS + second) * SYMBOLS + third) >>> TRIPLE_SHIFT),
 }
 
-/**
- * In a block each character has a plane of a bit a record, and so have pairs, several of them one: names that have all
- * planes of a text are as a rule those that contain it, and the other 31 need not be looked at.
- */
-const PAIR_PLANES = 64
-const PAIR_SHIFT = 26
-export const SIGNATURE_PLANES = PAIR_PLANES + SYMBOLS
-
-export const symbolPlane = (symbol: number): number => PAIR_PLANES + symbol
-export const pairPlane = (first: number, second: number): number =>
-  scattered(first * SYMBOLS + second) >>> PAIR_SHIFT
-
-/** Spreads neighbouring numbers over the upper bits (Fibonacci hashing). */
-const scattered = (number: number): number => Math.imul(number, 0x9e37_79b1)
-
 /** Words of a key's bits. */
 export const wordsOfKey = (records: number): number => Math.ceil(Math.ceil(records / BLOCK) / 32)
 
-export function blockIndexOf(names: Uint8Array, starts: Uint32Array, planes: Uint32Array): BlockIndex {
+/**
+ * Sets the planes of names in `planes`, where those of marks and lengths are set already, and makes the index of blocks.
+ * Both are gathered for one block, and for 32 of them, in memory that stays near, before they go where they belong.
+ */
+export function indexNames(names: Uint8Array, starts: Uint32Array, planes: Uint32Array): BlockIndex {
   const count = starts.length - 1
   const blocks = Math.ceil(count / BLOCK)
   const words = wordsOfKey(count)
   const bits = shared.u32(KEYS * words)
-  const signatures = shared.u32(blocks * SIGNATURE_PLANES)
-  for (let place = 0; place < count; place++) {
-    const block = place >>> 5
-    const word = block >>> 5
-    const bit = 1 << (block & 31)
-    const record = 1 << (place & 31)
-    const start = starts[place] ?? 0
-    const end = starts[place + 1] ?? 0
-    set(bits, Key.length(end - start) * words + word, bit)
-    const signature = block * SIGNATURE_PLANES
-    let first = BEGIN
-    let second = BEGIN
-    for (let at = start; at <= end; at++) {
-      const third = at === end ? END : (SYMBOL_OF[names[at] ?? 0] ?? 0)
-      set(bits, Key.symbol(third) * words + word, bit)
-      set(bits, Key.pair(second, third) * words + word, bit)
-      if (at > start) set(bits, Key.triple(first, second, third) * words + word, bit)
-      set(signatures, signature + symbolPlane(third), record)
-      set(signatures, signature + pairPlane(second, third), record)
-      first = second
-      second = third
+  const counts = shared.u32(KEYS)
+  const planeCounts = shared.u32(PLANES)
+  const keys = new Uint32Array(KEYS)
+  const block = new Uint32Array(PLANES)
+  for (let word = 0; word < words; word++) {
+    keys.fill(0)
+    for (let i = 0; i < 32 && word * 32 + i < blocks; i++) {
+      const at = word * 32 + i
+      block.fill(0)
+      const end = Math.min(count, (at + 1) * BLOCK)
+      for (let place = at * BLOCK; place < end; place++) {
+        indexName(names, starts[place] ?? 0, starts[place + 1] ?? 0, keys, 1 << i, block, 1 << (place & 31))
+      }
+      indexMarks(planes, blocks, at, end - at * BLOCK, keys, 1 << i)
+      for (let plane = 0; plane < PLANES; plane++) {
+        const to = plane * blocks + at
+        const those = (planes[to] ?? 0) | (block[plane] ?? 0)
+        if (those === 0) continue
+        planes[to] = those
+        planeCounts[plane] = (planeCounts[plane] ?? 0) + countBits(those)
+      }
+    }
+    for (let key = 0; key < KEYS; key++) {
+      const those = keys[key] ?? 0
+      if (those === 0) continue
+      bits[key * words + word] = those
+      counts[key] = (counts[key] ?? 0) + countBits(those)
     }
   }
+  return { bits, counts, planeCounts }
+}
+
+/** Notes a name's keys by the bit of its block, and its planes by its own. */
+function indexName(
+  names: Uint8Array,
+  start: number,
+  end: number,
+  keys: Uint32Array,
+  blockBit: number,
+  planes: Uint32Array,
+  bit: number,
+): void {
+  set(keys, Key.length(end - start), blockBit)
+  let first = BEGIN
+  let second = BEGIN
+  for (let at = start; at <= end; at++) {
+    const third = at === end ? END : (SYMBOL_OF[names[at] ?? 0] ?? 0)
+    set(keys, Key.pair(second, third), blockBit)
+    set(planes, pairPlane(second, third), bit)
+    if (at > start) {
+      set(keys, Key.triple(first, second, third), blockBit)
+      set(planes, gapPlane(first, third), bit)
+    }
+    if (at < end) {
+      set(keys, Key.symbol(third), blockBit)
+      set(planes, symbolPlane(third), bit)
+    }
+    first = second
+    second = third
+  }
+}
+
+/** Notes which marks records of a block have and have not. */
+function indexMarks(
+  planes: Uint32Array,
+  blocks: number,
+  block: number,
+  records: number,
+  keys: Uint32Array,
+  blockBit: number,
+): void {
+  const all = records === BLOCK ? -1 : 2 ** records - 1
   for (let plane = 0; plane < MARKS; plane++) {
-    for (let block = 0; block < blocks; block++) {
-      const all = block < blocks - 1 || count % BLOCK === 0 ? -1 : 2 ** (count % BLOCK) - 1
-      const those = planes[plane * blocks + block] ?? 0
-      const bit = 1 << (block & 31)
-      if (those !== 0) set(bits, Key.mark(plane, true) * words + (block >>> 5), bit)
-      if ((~those & all) !== 0) set(bits, Key.mark(plane, false) * words + (block >>> 5), bit)
-    }
+    const those = planes[plane * blocks + block] ?? 0
+    if (those !== 0) set(keys, Key.mark(plane, true), blockBit)
+    if ((~those & all) !== 0) set(keys, Key.mark(plane, false), blockBit)
   }
-  return { bits, signatures }
 }
 
 /** For each agent the blocks that have records of it, counted first and then written. */

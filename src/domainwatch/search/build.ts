@@ -1,8 +1,9 @@
 import { encodePunycode } from '../../core/names-punycode.ts'
-import { BLOCK, Plane, PLANES, set, shared, type ALabels, type Columns } from './columns.ts'
+import { BLOCK, Plane, set, shared, type ALabels, type Columns } from './columns.ts'
 import type { Draft } from './draft.ts'
-import { blockIndexOf, postings } from './blocks.ts'
+import { indexNames, postings } from './blocks.ts'
 import { sorted, type Order } from './order.ts'
+import { PLANES } from './signatures.ts'
 
 /** The records of a draft that a list of this order shows, as columns. */
 export function buildColumns(draft: Draft, order: Order): Columns {
@@ -53,7 +54,7 @@ export function buildColumns(draft: Draft, order: Order): Columns {
     planes,
     discarded: { positions: copied(shared.u32, discarded), at: copied(shared.f64, discardedAt) },
     aLabels: aLabelsOf(names, starts, idn),
-    blocks: blockIndexOf(names, starts, planes),
+    blocks: indexNames(names, starts, planes),
   }
 }
 

@@ -1,30 +1,27 @@
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Mutex } from '../../core/queue.ts'
 import { taskModule, type Tasks } from '../../core/tasks.ts'
 import type { Database } from '../../database/database.ts'
-import { recordsAsText } from '../queries.ts'
 import type { Input, Output } from '../tasks/build-columns.ts'
-import type { Hit, Shelves } from './answer.ts'
+import type { Shelves } from './answer.ts'
 import { Unfit } from './draft.ts'
 import { Follower } from './follower.ts'
+import { Keeper, type Moment } from './keeper.ts'
+import { partOf } from './merge.ts'
 import { ORDERS, type Order } from './order.ts'
 import { OwnWrites, type OwnRange } from './own-writes.ts'
-import { readChanges, type Delta, type Places } from './read-changes.ts'
+import { readAll } from './read-all.ts'
+import { readChanges, type Delta } from './read-changes.ts'
+import { locate, removeAlike } from './removals.ts'
 import { Segment } from './segment.ts'
 import { Shelf } from './shelf.ts'
+import type { KeptFile } from './snapshot.ts'
 
 const BUILD_COLUMNS = taskModule('../tasks/build-columns', import.meta)
 
-/** Records read at a time at the start: some 80 ms for the connection that others wait for, and 8 MB of text. */
-const CHUNK = 65_536
-/** Chunks in work at a time. */
-const CHUNKS_AT_ONCE = 2
 /** Up to so many changes are applied at once, in some milliseconds; more are prepared in another thread. */
 const SMALL_DELTA = 300
-/** Work on the event loop is cut into slices of this length. */
-const SLICE_MS = 4
-/** Looks at the clock come between so many records. */
-const SLICE_RECORDS = 256
+const LOOK_MS = 4
 const RETRY_MS = 2_000
 /** Changes of the lists that wait for each other: a merge and what is followed. */
 const MAX_CHANGES = 16
@@ -35,6 +32,8 @@ export interface CatalogueOptions {
   readonly tasks: Tasks
   /** Bytes it may take; 0 for no catalogue at all. A merge takes as much again for a while. */
   readonly memory: number
+  /** Where they are kept for the next start. */
+  readonly file?: KeptFile
   /** Told of trouble that only makes lists slower. */
   readonly report: (message: string, error?: unknown) => void
 }
@@ -48,6 +47,8 @@ export interface CatalogueStats {
   readonly ready: number
   /** Seconds that the last reading of all records took. */
   readonly loadSeconds: number
+  /** 1 when that was from the file. */
+  readonly restored: number
 }
 
 /**
@@ -61,8 +62,10 @@ export class Catalogue {
   readonly #stopping = new AbortController()
   readonly #own = new OwnWrites()
   readonly #follower: Follower
+  readonly #keeper: Keeper | undefined
   #isReady = false
   #loadSeconds = 0
+  #isRestored = false
   #merging = false
   #isLoading = false
 
@@ -74,6 +77,16 @@ export class Catalogue {
       (texts, count, overlapping) => this.#apply(texts, count, overlapping),
       (error) => this.#failed(error),
     )
+    const { file } = options
+    this.#keeper =
+      file === undefined
+        ? undefined
+        : new Keeper({
+            ...options,
+            file,
+            moment: () => this.#moment(),
+            records: () => (this.#isReady ? this.#shelves.registered.alive : 0),
+          })
   }
 
   /** Begins to read the records. */
@@ -83,7 +96,12 @@ export class Catalogue {
     void this.#load().finally(() => (this.#isLoading = false))
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    await this.#keeper?.close()
+    this.#stop()
+  }
+
+  #stop(): void {
     this.#stopping.abort()
     this.#leave()
   }
@@ -115,54 +133,78 @@ export class Catalogue {
       segments: registered.segments.length + deleted.segments.length,
       ready: this.#isReady ? 1 : 0,
       loadSeconds: this.#loadSeconds,
+      restored: this.#isRestored ? 1 : 0,
     }
   }
 
   async #load(): Promise<void> {
     const { signal } = this.#stopping
+    let keeper = this.#keeper
     while (!signal.aborted && !this.#isReady) {
       try {
         const start = performance.now()
-        await this.#follower.begin()
-        await this.#read(signal)
-        this.#loadSeconds = (performance.now() - start) / 1000
-        // What was written meanwhile may be in it already, or not.
-        while (!signal.aborted && !this.#isReady && !this.#isOver()) {
-          const state = await this.#follower.catchUp()
-          if (state === 'lost') throw new Error('the log of changes goes on elsewhere')
-          this.#isReady = state === 'current' && !signal.aborted
-          if (state === 'behind') await pause(SLICE_MS, undefined, { signal })
+        const isRestored = keeper !== undefined && (await this.#restore(keeper))
+        if (!isRestored) {
+          await this.#follower.begin()
+          const isWanted = () => !signal.aborted && !this.#isOver()
+          await readAll(this.#options.database, isWanted, (text, count) => this.#take(text, count))
         }
-        void this.#merge()
-        return
+        this.#isRestored = isRestored
+        this.#loadSeconds = (performance.now() - start) / 1000
+        if (await this.#isFollowed(signal)) {
+          this.#keeper?.changed(0)
+          void this.#merge()
+        } else if (isRestored && !signal.aborted) {
+          await keeper?.forget()
+          this.#leave()
+        } else if (!signal.aborted) throw new Error('the log of changes goes on elsewhere')
       } catch (error) {
         this.#leave()
         this.#failed(error)
         await pause(RETRY_MS, undefined, { signal }).catch(() => {})
       }
+      // What was of no use once is of none again.
+      keeper = undefined
     }
   }
 
-  async #read(signal: AbortSignal): Promise<void> {
-    const { database } = this.#options
-    const building = new Set<Promise<void>>()
-    for (let after = ''; !signal.aborted;) {
-      const chunk = await database.scanner.first(recordsAsText(database.dialect, after, CHUNK))
-      if (chunk === undefined || chunk.last === null || chunk.text === null) break
-      const { text, count } = chunk
-      const build = this.#build({ kind: 'rows', text, count }).then((built) => {
-        if (built.kind !== 'rows') return
-        for (const order of ORDERS) this.#shelves[order].change([], built.columns[order])
-        building.delete(build)
-      })
-      building.add(build)
-      // Rejections are met when it is waited for.
-      build.catch(() => {})
-      if (building.size >= CHUNKS_AT_ONCE) await Promise.race(building)
-      if (count < CHUNK || this.#isOver()) break
-      after = chunk.last
+  /** Takes the lists from their file. @returns whether there are any now */
+  async #restore(keeper: Keeper): Promise<boolean> {
+    const snapshot = await keeper.restore()
+    if (snapshot === undefined || this.#stopping.signal.aborted) return false
+    for (const order of ORDERS) {
+      this.#shelves[order].fill(snapshot.parts[order].map(({ columns, live }) => new Segment(columns, live)))
     }
-    await Promise.all(building)
+    this.#follower.resume(snapshot.place.cursor)
+    return true
+  }
+
+  /** Follows what was written since, or meanwhile, which may be there already. @returns whether all of it is now in the lists */
+  async #isFollowed(signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted && !this.#isOver()) {
+      const state = await this.#follower.catchUp()
+      if (state === 'lost') return false
+      this.#isReady = state === 'current' && !signal.aborted
+      if (this.#isReady) return true
+      await pause(LOOK_MS, undefined, { signal })
+    }
+    return false
+  }
+
+  #moment(): Moment | undefined {
+    const { place } = this.#follower
+    if (!this.#isReady || place === undefined) return undefined
+    const { registered, deleted } = this.#shelves
+    return {
+      cursor: place,
+      parts: { registered: registered.segments.map(partOf), deleted: deleted.segments.map(partOf) },
+    }
+  }
+
+  async #take(text: string, count: number): Promise<void> {
+    const built = await this.#build({ kind: 'rows', text, count })
+    if (built.kind !== 'rows') return
+    for (const order of ORDERS) this.#shelves[order].change([], built.columns[order])
   }
 
   /** @throws Unfit */
@@ -176,7 +218,7 @@ export class Catalogue {
   #isOver(): boolean {
     const { bytes } = this.stats()
     if (bytes <= this.#options.memory) return false
-    this.close()
+    this.#stop()
     this.#options.report(`the index of lists is off: it takes more than ${this.#options.memory} bytes`)
     return true
   }
@@ -184,7 +226,7 @@ export class Catalogue {
   #failed(error: unknown): void {
     if (this.#stopping.signal.aborted) return
     if (error instanceof Unfit) {
-      this.close()
+      this.#stop()
       this.#options.report('the index of lists is off: it cannot hold what the database holds', error)
     } else this.#options.report('the index of lists is behind', error)
   }
@@ -204,11 +246,12 @@ export class Catalogue {
     const delta = await this.#delta(texts, count, overlapping)
     await this.#changes.run(async () => {
       const removed = {
-        registered: await this.#locate('registered', delta.removed.registered),
-        deleted: await this.#locate('deleted', delta.removed.deleted),
+        registered: await locate(this.#shelves.registered, delta.removed.registered),
+        deleted: await locate(this.#shelves.deleted, delta.removed.deleted),
       }
       for (const order of ORDERS) this.#shelves[order].change(removed[order], delta.added[order])
       this.#follower.arrived()
+      this.#keeper?.changed(count)
       if (this.#isReady && !this.#isOver()) void this.#merge()
     })
   }
@@ -218,20 +261,6 @@ export class Catalogue {
     const built = await this.#build({ kind: 'changes', texts, overlapping })
     if (built.kind !== 'changes') throw new Error('built something else')
     return built.delta
-  }
-
-  async #locate(order: Order, { names, keys }: Places): Promise<Hit[]> {
-    const found: Hit[] = []
-    const slice = new Slice()
-    for (const [i, name] of names.entries()) {
-      const hit = this.#shelves[order].find({
-        key: keys[i] ?? 0,
-        name: new Uint8Array(Buffer.from(name, 'latin1')),
-      })
-      if (hit !== undefined) found.push(hit)
-      if (i % SLICE_RECORDS === 0) await slice.end()
-    }
-    return found
   }
 
   /** Merges until there is nothing to be merged. Lists go on with the old segments meanwhile. */
@@ -254,7 +283,7 @@ export class Catalogue {
   }
 
   async #mergeOnce(order: Order, old: readonly Segment[]): Promise<void> {
-    const parts = old.map(({ columns, live }) => ({ columns, live: live.slice() }))
+    const parts = old.map(partOf)
     const built = await this.#build({ kind: 'merge', parts, order })
     if (built.kind !== 'merge') return
     await this.#changes.run(async () => {
@@ -262,37 +291,11 @@ export class Catalogue {
       // It was left, or read anew.
       if (!old.every((segment) => shelf.segments.includes(segment))) return
       const merged = new Segment(built.columns)
-      const slice = new Slice()
       for (const [i, segment] of old.entries()) {
-        await removeAlike(merged, segment, parts[i]?.live ?? segment.live, slice)
+        await removeAlike(merged, segment, parts[i]?.live ?? segment.live)
       }
       shelf.replace(old, merged)
       this.#isOver()
     })
-  }
-}
-
-/** Takes out of the merged segment what was taken out of the old one since it was `before`. */
-async function removeAlike(merged: Segment, old: Segment, before: Uint32Array, slice: Slice): Promise<void> {
-  for (const [word, bits] of before.entries()) {
-    const gone = bits & ~(old.live[word] ?? 0)
-    if (gone === 0) continue
-    for (let bit = 0; bit < 32; bit++) {
-      if ((gone & (1 << bit)) === 0) continue
-      const position = (word << 5) + bit
-      merged.remove(merged.find({ key: old.columns.keys[position] ?? 0, name: old.nameOf(position) }))
-    }
-    await slice.end()
-  }
-}
-
-/** Lets others have the event loop when a slice of time is over. */
-class Slice {
-  #end = performance.now() + SLICE_MS
-
-  async end(): Promise<void> {
-    if (performance.now() < this.#end) return
-    await nextTurn()
-    this.#end = performance.now() + SLICE_MS
   }
 }

@@ -19,7 +19,6 @@ export const Plane = {
   length: 7,
 } as const
 export const LENGTH_BITS = 6
-export const PLANES = Plane.length + LENGTH_BITS
 
 /** Records are looked for in blocks of this many, the bits of a word. */
 export const BLOCK = 32
@@ -32,10 +31,13 @@ export interface Postings {
   readonly blocks: Uint16Array
 }
 
-/** What is known of blocks (`blocks.ts`): a bit a block for each key, and signatures of the names in each. */
+/** What is known of blocks (`blocks.ts`): a bit a block for each key. */
 export interface BlockIndex {
   readonly bits: Uint32Array
-  readonly signatures: Uint32Array
+  /** How many blocks each key has. */
+  readonly counts: Uint32Array
+  /** How many records have each plane. */
+  readonly planeCounts: Uint32Array
 }
 
 /** The A-labels of the records whose names have letters beyond ASCII, by position. */
@@ -62,7 +64,7 @@ export interface Columns {
   readonly agent: Uint32Array
   readonly agents: readonly string[]
   readonly agentBlocks: Postings
-  /** `PLANES` times `Math.ceil(count / 32)` words. */
+  /** `PLANES` (`signatures.ts`) times `Math.ceil(count / 32)` words, plane by plane. */
   readonly planes: Uint32Array
   /** Positions of discarded records, and when each was marked: milliseconds since 1970. */
   readonly discarded: { readonly positions: Uint32Array; readonly at: Float64Array }

@@ -29,6 +29,7 @@ export class Follower {
   #cursor: Cursor | undefined
   /** Up to which version all changes are applied. */
   #applied: number | undefined
+  #place: Cursor | undefined
   #arriving: number | undefined
   /** The newest change that is applied. */
   #appliedId = 0
@@ -47,11 +48,25 @@ export class Follower {
 
   /** From now on changes are followed; the records are to be read after this. */
   async begin(): Promise<void> {
+    this.#start(await this.#database.changes.head(), true)
+  }
+
+  /** The lists are as of this place: what came after it is followed. */
+  resume(cursor: Cursor): void {
+    this.#start(cursor, false)
+  }
+
+  #start(cursor: Cursor, overlapping: boolean): void {
     this.#applied = undefined
     this.#texts = []
     this.#count = 0
-    this.#overlapping = true
-    this.#cursor = await this.#database.changes.head()
+    this.#overlapping = overlapping
+    this.#cursor = cursor
+  }
+
+  /** Up to where all changes, and no more, are in effect. */
+  get place(): Cursor | undefined {
+    return this.#place
   }
 
   /** Whether all that is committed is applied, but for what nobody has been told of yet. */
@@ -64,6 +79,7 @@ export class Follower {
   /** To be called in the moment in which the changes are in effect. */
   arrived(): void {
     this.#applied = this.#arriving
+    this.#place = this.#cursor
     this.#appliedId = partsOf(this.#cursor ?? '')?.id ?? 0
     this.#texts = []
     this.#count = 0

@@ -10,6 +10,9 @@ export interface MergePart {
   readonly live: Uint32Array
 }
 
+/** A segment as it is at this moment. */
+export const partOf = ({ columns, live }: Segment): MergePart => ({ columns, live: live.slice() })
+
 /** One segment's columns in the place of several. */
 export function merge(parts: readonly MergePart[], order: Order): Columns {
   const draft = new Draft(parts.reduce((sum, { columns }) => sum + columns.count, 0))

@@ -1,7 +1,7 @@
 import { goneBefore } from '../discarding.ts'
 import { NAME_FILTERS, type Filters } from '../matches.ts'
 import { Key, wordsOfKey } from './blocks.ts'
-import { Plane, set } from './columns.ts'
+import { BLOCK, Plane, set, type Columns } from './columns.ts'
 import { momentOf } from './moment.ts'
 import type { Segment } from './segment.ts'
 import { TextTest } from './text-test.ts'
@@ -36,63 +36,56 @@ export function planOf(filters: Filters, now: number, status?: number): Plan {
     [Plane.digits, digits],
     [Plane.idn, idn],
   ]
+  const tests = NAME_FILTERS.flatMap((kind) => {
+    const wanted = filters[kind]
+    return wanted === undefined ? [] : [new TextTest(kind, wanted)]
+  })
+  const shortest = tests.map((test) => test.minLength)
+  const longest = tests.map((test) => test.maxLength)
   return {
     set: planes.filter(([, wanted]) => wanted === 1).map(([plane]) => plane),
     unset: planes.filter(([, wanted]) => wanted === 0).map(([plane]) => plane),
-    minLength: Math.max(1, length ?? 1, minLength ?? 1),
-    maxLength: Math.min(MAX_LENGTH, length ?? MAX_LENGTH, maxLength ?? MAX_LENGTH),
+    minLength: Math.max(1, length ?? 1, minLength ?? 1, ...shortest),
+    maxLength: Math.min(MAX_LENGTH, length ?? MAX_LENGTH, maxLength ?? MAX_LENGTH, ...longest),
     from: from === undefined ? -Infinity : momentOf(from),
     to: to === undefined ? Infinity : momentOf(to),
     agent: filters.agent,
-    tests: NAME_FILTERS.flatMap((kind) => {
-      const wanted = filters[kind]
-      return wanted === undefined ? [] : [new TextTest(kind, wanted)]
-    }),
+    tests,
     goneBefore: goneBefore(now),
   }
 }
 
-/** Where in a segment there may be matches: a bit a block; undefined for anywhere, `nowhere` for no place at all. */
+/**
+ * Where in a segment there may be matches: a bit a block; undefined for anywhere, `nowhere` for no place at all. Rows that
+ * leave out next to nothing are not worth the reading.
+ */
 export function candidatesIn(segment: Segment, plan: Plan): Uint32Array | 'nowhere' | undefined {
-  const words = wordsOfKey(segment.columns.count)
+  const { columns } = segment
+  const words = wordsOfKey(columns.count)
   const rows: Row[] = []
-  const { bits } = segment.columns.blocks
-  const row = (key: number) => rows.push({ bits, from: key * words })
-  for (const plane of plan.set) row(Key.mark(plane, true))
-  for (const plane of plan.unset) row(Key.mark(plane, false))
-  if (plan.minLength > 1 || plan.maxLength < MAX_LENGTH) {
-    const lengths: Row[] = []
-    for (let length = plan.minLength; length <= plan.maxLength; length++) {
-      lengths.push({ bits, from: Key.length(length) * words })
-    }
-    rows.push({ bits: eitherOf(lengths, words), from: 0 })
-  }
   if (plan.agent !== undefined) {
     const wanted = agentsOf(segment, plan.agent)
     if (wanted.length === 0) return 'nowhere'
     const found = blocksOfAgents(segment, wanted, words)
     if (found !== undefined) rows.push({ bits: found, from: 0 })
   }
+  const keys = new Set<number>()
+  for (const plane of plan.set) keys.add(Key.mark(plane, true))
+  for (const plane of plan.unset) keys.add(Key.mark(plane, false))
   for (const test of plan.tests) {
-    const keys = test.keys
-    if (keys === undefined && !test.wantsALabel) return 'nowhere'
-    if (!test.wantsALabel) keys?.forEach(row)
-    else {
-      const inALabels = blocksOf(segment.columns.aLabels.positions, words)
-      const inNames =
-        keys === undefined
-          ? undefined
-          : allOf(
-              keys.map((key) => ({ bits, from: key * words })),
-              words,
-            )
-      const both = [inALabels, ...(inNames === undefined ? [] : [inNames])].map((each) => ({
-        bits: each,
-        from: 0,
-      }))
-      rows.push({ bits: eitherOf(both, words), from: 0 })
-    }
+    if (test.wantsALabel) {
+      const inALabels = blocksOf(columns.aLabels.positions, words)
+      const inRows = test.keys && rowsOf(test.keys, columns, words)
+      const inNames = inRows && allOf(inRows, words)
+      rows.push({ bits: inNames === undefined ? inALabels : eitherOf([inALabels, inNames]), from: 0 })
+    } else if (test.keys === undefined) return 'nowhere'
+    else for (const key of test.keys) keys.add(key)
   }
+  const ofKeys = rowsOf(keys, columns, words)
+  const ofLengths = blocksOfLengths(plan, columns, words)
+  if (ofKeys === undefined || ofLengths === 'nowhere') return 'nowhere'
+  if (ofLengths !== undefined) rows.push({ bits: ofLengths, from: 0 })
+  rows.push(...ofKeys)
   return rows.length === 0 ? undefined : allOf(rows, words)
 }
 
@@ -100,6 +93,40 @@ export function candidatesIn(segment: Segment, plan: Plan): Uint32Array | 'nowhe
 interface Row {
   readonly bits: Uint32Array
   readonly from: number
+}
+
+/** A row is left out where this part of all blocks has its key, or more. */
+const NEARLY_ALL = 0.95
+
+/** The rows that help; undefined when no block has one of the keys. */
+function rowsOf(keys: Iterable<number>, { count, blocks }: Columns, words: number): Row[] | undefined {
+  const rows: Row[] = []
+  for (const key of keys) {
+    const has = blocks.counts[key] ?? 0
+    if (has === 0) return undefined
+    if (has < (NEARLY_ALL * count) / BLOCK) rows.push({ bits: blocks.bits, from: key * words })
+  }
+  return rows
+}
+
+/** Undefined where most blocks have a record of these lengths. */
+function blocksOfLengths(
+  { minLength, maxLength }: Plan,
+  { count, blocks }: Columns,
+  words: number,
+): Uint32Array | 'nowhere' | undefined {
+  const keys: number[] = []
+  let most = 0
+  for (let length = minLength; length <= maxLength; length++) {
+    const has = blocks.counts[Key.length(length)] ?? 0
+    most = Math.max(most, has)
+    if (has > 0) keys.push(Key.length(length))
+  }
+  if (keys.length === 0) return 'nowhere'
+  if (most >= (NEARLY_ALL * count) / BLOCK) return undefined
+  const bits = new Uint32Array(words)
+  for (const key of keys) addBits(bits, blocks.bits.subarray(key * words, (key + 1) * words))
+  return bits
 }
 
 function allOf(rows: readonly Row[], words: number): Uint32Array {
@@ -110,12 +137,14 @@ function allOf(rows: readonly Row[], words: number): Uint32Array {
   return result
 }
 
-function eitherOf(rows: readonly Row[], words: number): Uint32Array {
-  const result = new Uint32Array(words)
-  for (const { bits, from } of rows) {
-    for (let word = 0; word < words; word++) set(result, word, bits[from + word] ?? 0)
-  }
+function eitherOf([first, second]: readonly [Uint32Array, Uint32Array]): Uint32Array {
+  const result = first.slice()
+  addBits(result, second)
   return result
+}
+
+function addBits(to: Uint32Array, bits: Uint32Array): void {
+  for (let word = 0; word < to.length; word++) to[word] = (to[word] ?? 0) | (bits[word] ?? 0)
 }
 
 /** Numbers of the agents whose names contain the text. */

@@ -1,6 +1,7 @@
+import { countBits } from './bits.ts'
 import { BLOCK, Plane, sizeOf, type Columns } from './columns.ts'
 import { compareBytes } from './order.ts'
-import { afterLength } from './page-bytes.ts'
+import { RecordTexts } from './record-texts.ts'
 
 /** A place in a list: behind a moment, by name. Names in Latin-1. */
 export interface Place {
@@ -15,24 +16,29 @@ export class Segment {
   readonly live: Uint32Array
   readonly words: number
   readonly bytes: number
-  /** The agents as they stand in an answer, and as they are searched. */
-  readonly agentTexts: readonly Buffer[]
+  /** What records say in an answer between name and date. */
+  readonly texts: RecordTexts
+  /** The agents as they are searched. */
   readonly foldedAgents: readonly string[]
   /** When the first of the discarded records was marked: milliseconds since 1970. */
   readonly firstDiscarded: number
   #alive: number
 
-  constructor(columns: Columns) {
+  /** @param live which of the records are still so, where that is not all of them */
+  constructor(columns: Columns, live?: Uint32Array) {
     this.columns = columns
     this.words = Math.ceil(columns.count / BLOCK)
     this.live = new Uint32Array(this.words).fill(0xffff_ffff)
     const beyond = columns.count % BLOCK
     if (beyond > 0) this.live[this.words - 1] = 2 ** beyond - 1
     this.bytes = sizeOf(columns) + this.live.byteLength
-    this.agentTexts = columns.agents.map(afterLength)
+    this.texts = new RecordTexts(columns.agents)
     this.foldedAgents = columns.agents.map((agent) => agent.toLowerCase())
     this.firstDiscarded = columns.discarded.at.reduce((first, at) => Math.min(first, at), Infinity)
     this.#alive = columns.count
+    if (live === undefined) return
+    this.live.set(live)
+    this.#alive = live.reduce((sum, bits) => sum + countBits(bits), 0)
   }
 
   get alive(): number {

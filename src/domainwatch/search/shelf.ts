@@ -46,6 +46,11 @@ export class Shelf {
     this.#segments = merged.alive > 0 ? [...kept, merged] : kept
   }
 
+  /** Puts these in the place of all. */
+  fill(segments: readonly Segment[]): void {
+    this.#segments = segments
+  }
+
   clear(): void {
     this.#segments = []
   }

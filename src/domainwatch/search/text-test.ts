@@ -1,13 +1,16 @@
 import type { SearchText } from '../../core/names.ts'
 import { BEGIN, END, nameBytes, NO_SYMBOL, SYMBOL_OF } from './alphabet.ts'
 import type { NAME_FILTERS } from '../matches.ts'
-import { Key, pairPlane, symbolPlane } from './blocks.ts'
+import { Key } from './blocks.ts'
 import { rankOf, type Segment } from './segment.ts'
+import { gapPlane, pairPlane, symbolPlane } from './signatures.ts'
 
 type Kind = (typeof NAME_FILTERS)[number]
 
 const STAR = 0x2a
 const ONE = 0x3f
+/** In a run: any one character. */
+const ANY = -1
 
 /** A filter on the text of names, ready to be held against bytes. */
 export class TextTest {
@@ -19,6 +22,9 @@ export class TextTest {
   readonly keys: readonly number[] | undefined
   /** Planes of the signatures that such a name has; none where the A-label would do as well. */
   readonly planes: readonly number[]
+  /** Bounds of the length of such a name. */
+  readonly minLength: number
+  readonly maxLength: number
 
   constructor(kind: Kind, { text, ascii }: SearchText) {
     this.#kind = kind
@@ -28,6 +34,11 @@ export class TextTest {
     const runs = this.#text === undefined ? undefined : runsOf(kind, this.#text)
     this.keys = runs?.flatMap(keysOf)
     this.planes = ascii === undefined ? [...new Set(runs?.flatMap(planesOf))] : []
+    // Other kinds say no more of the length than their keys do.
+    const isBounded = kind === 'pattern' && ascii === undefined
+    const letters = text.replaceAll('*', '').length
+    this.minLength = isBounded ? letters : 1
+    this.maxLength = isBounded && !text.includes('*') ? letters : Infinity
   }
 
   /** Whether it is the A-label that is looked at as well. */
@@ -103,18 +114,31 @@ function patternBytes(pattern: string): Uint8Array | undefined {
 }
 
 function keysOf(run: readonly number[]): number[] {
-  const [first = 0, second = 0] = run
-  if (run.length === 1) return isEdge(first) ? [] : [Key.symbol(first)]
-  if (run.length === 2) return [Key.pair(first, second)]
-  // Pairs too: a rare triple may share its key with a common one.
-  const pairs = run.slice(1).map((next, i) => Key.pair(run[i] ?? 0, next))
-  return [...pairs, ...run.slice(2).map((third, i) => Key.triple(run[i] ?? 0, run[i + 1] ?? 0, third))]
+  const keys: number[] = []
+  for (const [i, first] of run.entries()) {
+    const second = run[i + 1] ?? ANY
+    const third = run[i + 2] ?? ANY
+    if (first === ANY) continue
+    // A pair says so of its characters as well, a triple does not say so of its pairs: it may share its key.
+    const isAlone = second === ANY && (run[i - 1] ?? ANY) === ANY
+    if (isAlone && !isEdge(first)) keys.push(Key.symbol(first))
+    if (second !== ANY) keys.push(Key.pair(first, second))
+    if (second !== ANY && third !== ANY) keys.push(Key.triple(first, second, third))
+  }
+  return keys
 }
 
 function planesOf(run: readonly number[]): number[] {
-  const [first = 0] = run
-  if (run.length === 1) return isEdge(first) ? [] : [symbolPlane(first)]
-  return run.slice(1).map((second, i) => pairPlane(run[i] ?? 0, second))
+  const planes: number[] = []
+  for (const [i, first] of run.entries()) {
+    const second = run[i + 1] ?? ANY
+    const third = run[i + 2] ?? ANY
+    if (first === ANY) continue
+    if (!isEdge(first)) planes.push(symbolPlane(first))
+    if (second !== ANY) planes.push(pairPlane(first, second))
+    if (third !== ANY) planes.push(gapPlane(first, third))
+  }
+  return planes
 }
 
 const isEdge = (symbol: number): boolean => symbol === BEGIN || symbol === END
@@ -130,12 +154,12 @@ function runsOf(kind: Kind, text: Uint8Array): number[][] {
     case 'ends':
       return [[...symbols, END]]
     case 'pattern': {
-      const runs: number[][] = [[]]
-      for (const symbol of [BEGIN, ...symbols, END]) {
-        // A wildcard: the run before it ends.
-        if (symbol === NO_SYMBOL) runs.push([])
-        else runs.at(-1)?.push(symbol)
+      const runs: number[][] = [[BEGIN]]
+      for (const code of text) {
+        if (code === STAR) runs.push([])
+        else runs.at(-1)?.push(code === ONE ? ANY : (SYMBOL_OF[code] ?? NO_SYMBOL))
       }
+      runs.at(-1)?.push(END)
       return runs
     }
   }

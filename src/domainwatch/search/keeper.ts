@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { taskModule, type Tasks } from '../../core/tasks.ts'
+import type { Cursor } from '../../database/changes/change.ts'
+import type { Database } from '../../database/database.ts'
+import type { Input, Output } from '../tasks/snapshot-file.ts'
+import type { MergePart } from './merge.ts'
+import type { Order } from './order.ts'
+import type { KeptFile, Snapshot } from './snapshot.ts'
+
+const SNAPSHOT_FILE = taskModule('../tasks/snapshot-file', import.meta)
+
+/** Fewer are read from the database in no time. */
+const LEAST_RECORDS = 20_000
+/** The file is written anew when it is behind by this part of all records: to follow them at a start takes as long. */
+const BEHIND = 1 / 50
+/** So long after there is a reason, for more reasons may follow; and after the last one was written. */
+const SOON_MS = 5_000
+const INTERVAL_MS = 60_000
+/** After one that failed: the disk may be full. */
+const FAILED_MS = 600_000
+/** How long the end of the process waits for it. */
+const LAST_MS = 5_000
+
+/** All records as of a place in the log of changes. */
+export interface Moment {
+  readonly cursor: Cursor
+  readonly parts: Readonly<Record<Order, readonly MergePart[]>>
+}
+
+interface KeeperOptions {
+  readonly database: Database
+  readonly tasks: Tasks
+  readonly file: KeptFile
+  /** Bytes that what is read may take. */
+  readonly memory: number
+  /** The lists as they are; undefined where they are not ready. */
+  readonly moment: () => Moment | undefined
+  /** How many records there are in them then. */
+  readonly records: () => number
+  readonly report: (message: string, error?: unknown) => void
+}
+
+/** Keeps the lists in a file, for the next start. Whatever goes wrong with it costs that start time, and nothing else. */
+export class Keeper {
+  readonly #options: KeeperOptions
+  /** Changes that the file does not have. */
+  #behind = Infinity
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> | undefined
+  #notBefore = 0
+
+  constructor(options: KeeperOptions) {
+    this.#options = options
+  }
+
+  /** What was kept, of a place in the log as the database has it; undefined where there is nothing to go on from. */
+  async restore(): Promise<Snapshot | undefined> {
+    try {
+      const snapshot = await this.#read()
+      this.#behind = snapshot === undefined ? Infinity : 0
+      // What is of no use must not keep a good one away.
+      if (snapshot === undefined) await this.forget()
+      return snapshot
+    } catch (error) {
+      this.#options.report('what was kept of the lists could not be read', error)
+      await this.forget()
+      return undefined
+    }
+  }
+
+  async #read(): Promise<Snapshot | undefined> {
+    const { tasks, file, memory, database } = this.#options
+    if (!existsSync(file.path)) return undefined
+    const read = await tasks.run<Input, Output>(SNAPSHOT_FILE, { kind: 'read', ...file, memory })
+    if (read.kind === 'failed') throw new Error(read.reason)
+    if (read.kind !== 'read' || read.snapshot === undefined) return undefined
+    const { cursor, witness } = read.snapshot.place
+    return (await database.changes.witness(cursor)) === witness ? read.snapshot : undefined
+  }
+
+  /** It turned out to be of no use. */
+  async forget(): Promise<void> {
+    this.#behind = Infinity
+    await rm(this.#options.file.path, { force: true }).catch(() => {})
+  }
+
+  /** To be called when so many changes have come into the lists, and when they have become ready. */
+  changed(count: number): void {
+    this.#behind += count
+    if (this.#timer !== undefined || !this.#isWorthIt()) return
+    const delay = Math.max(SOON_MS, this.#notBefore - performance.now())
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      void this.#write()
+    }, delay).unref()
+  }
+
+  /** Writes what is not kept yet. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, LAST_MS)))
+    await Promise.race([this.#finish(), late])
+    clearTimeout(timer)
+  }
+
+  async #finish(): Promise<void> {
+    await this.#writing
+    if (this.#isWorthIt()) await this.#write()
+  }
+
+  #isWorthIt(): boolean {
+    const records = this.#options.records()
+    return records >= LEAST_RECORDS && this.#behind > records * BEHIND
+  }
+
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeNow().then((isDone) => {
+      this.#writing = undefined
+      this.#notBefore = performance.now() + (isDone ? INTERVAL_MS : FAILED_MS)
+      this.changed(0)
+    })
+    return this.#writing
+  }
+
+  /** @returns false where it failed */
+  async #writeNow(): Promise<boolean> {
+    const { tasks, file, database, moment, records } = this.#options
+    const now = moment()
+    if (now === undefined) return true
+    const { cursor, parts } = now
+    const before = this.#behind
+    this.#behind = 0
+    try {
+      const place = { cursor, witness: await database.changes.witness(cursor) }
+      const near = Math.ceil(records() * BEHIND)
+      const input: Input = { kind: 'write', ...file, snapshot: { place, parts }, near }
+      const output = await tasks.run<Input, Output>(SNAPSHOT_FILE, input)
+      if (output.kind === 'failed') throw new Error(output.reason)
+      if (output.kind === 'busy') this.#behind += before
+      return true
+    } catch (error) {
+      this.#behind += before
+      this.#options.report('the lists could not be kept for the next start', error)
+      return false
+    }
+  }
+}
