@@ -9,7 +9,7 @@ import type { FromChild, JobOutcome, ToChild } from './messages.ts'
 import { openSource, RefusedImage } from './source.ts'
 
 /** Growth past which garbage is collected after a job: raw pixels live outside the heap and would pile up unseen. */
-const COLLECT_PAST_BYTES = 32 * 1024 * 1024
+const COLLECT_PAST_BYTES = 8 * 1024 * 1024
 /** What a process keeps after photographs is well below: allocators give back what large images took only in part. */
 const SWOLLEN_BYTES = 208 * 1024 * 1024
 /** What reading a header may take: an SVG is parsed whole for it. */
