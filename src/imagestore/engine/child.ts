@@ -10,6 +10,8 @@ import { openSource, RefusedImage } from './source.ts'
 
 /** Growth past which garbage is collected after a job: raw pixels live outside the heap and would pile up unseen. */
 const COLLECT_PAST_BYTES = 8 * 1024 * 1024
+/** What outlived a quick collection is left until it is so much. */
+const COLLECT_ALL_PAST_BYTES = 32 * 1024 * 1024
 /** What a process keeps after photographs is well below: allocators give back what large images took only in part. */
 const SWOLLEN_BYTES = 208 * 1024 * 1024
 /** What reading a header may take: an SVG is parsed whole for it. */
@@ -84,7 +86,8 @@ process.on('message', (message: ToChild) => {
     return
   }
   void run(message).then((outcome) => {
-    if (process.memoryUsage().arrayBuffers > COLLECT_PAST_BYTES) globalThis.gc?.()
+    if (process.memoryUsage().arrayBuffers > COLLECT_PAST_BYTES) globalThis.gc?.({ type: 'minor' })
+    if (process.memoryUsage().arrayBuffers > COLLECT_ALL_PAST_BYTES) globalThis.gc?.()
     send({ type: 'done', outcome, swollen: process.memoryUsage.rss() > SWOLLEN_BYTES })
   })
 })
