@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Database } from '../database/database.ts'
 import type { ImageEngine } from './engine/index.ts'
-import { blobsAfter, fillThumbhash } from './queries-thumbhashes.ts'
+import { announce, blobsAfter, fillThumbhash } from './queries-thumbhashes.ts'
 
 /** Blobs looked at in one statement. */
 const PAGE = 500
@@ -39,7 +39,12 @@ export async function fillThumbhashes(
       // A store that is away, or bytes that are lost: nobody waits for this, and the next pass tries again.
       const made = await blobs.lend(key, (path) => engine.inspect(path, signal)).catch(() => undefined)
       if (made?.kind === 'image') {
-        filled += await database.transaction((tx) => tx.run(fillThumbhash(hash, key, made.thumbhash)))
+        const { thumbhash } = made
+        filled += await database.transaction(async (tx) => {
+          const count = await tx.run(fillThumbhash(hash, key, thumbhash))
+          if (count > 0) await tx.run(announce(hash))
+          return count
+        })
       }
       await rest(REST * (performance.now() - began), signal)
     }
