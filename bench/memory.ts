@@ -157,7 +157,8 @@ async function main(): Promise<void> {
     console.log(
       `\n### ${BOMBS} bombs together, done after ${Math.round((performance.now() - began) / 1000)} s\n`,
     )
-    for (const [outcome, count] of [...counts].sort()) console.log(`- ${outcome}, ${count} times`)
+    for (const line of [...counts].map(([outcome, count]) => `- ${outcome}, ${count} times`).sort())
+      console.log(line)
     console.log(`- ${told(peak)}: ${verdict(peak.rss, BOMBED_AIM, '1,500 MiB')}`)
     for (const [kind, ms] of slowest)
       console.log(
