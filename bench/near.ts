@@ -1,8 +1,10 @@
 /**
  * Similar images: near hashes among 0.1, 1 and 10 million, in memory. The floor is a bare pass over all of them in
- * WebAssembly, the peer a loop in JavaScript. Half of the hashes are random, half lie near a thousand centres, as pictures do.
+ * WebAssembly, the peers a loop in JavaScript and a BK-tree, which most libraries use. Half of the
+ * hashes are random, half lie near a thousand centres, as pictures do.
  */
 import { AccountHashes } from '../src/imagestore/similar/account-hashes.ts'
+import { BkTree } from './lib/bk-tree.ts'
 import { popcount, type Dhash } from '../src/imagestore/similar/dhash.ts'
 import { Matches } from '../src/imagestore/similar/matches.ts'
 import { scan } from '../src/imagestore/similar/scan.ts'
@@ -79,4 +81,12 @@ for (const size of SIZES) {
   const pass = (query: Dhash) => scan(halves, size, new Matches(query, 8))
   console.log(`  floor, a bare pass: ${await times(pass, halves, 20)}`)
   console.log(`  peer, a loop in JavaScript: ${await times((query) => naive(halves, query, 8), halves, 10)}`)
+  const growing = performance.now()
+  const tree = new BkTree(halves)
+  const grown = ((performance.now() - growing) / 1000).toFixed(1)
+  console.log(`  peer, a BK-tree: ready after ${grown} s, ${(tree.bytes / 1e6).toFixed(0)} MB`)
+  for (const distance of DISTANCES) {
+    const search = async (query: Dhash) => tree.count(query, distance)
+    console.log(`    distance ${distance}: ${await times(search, halves, distance > 4 ? 10 : SEARCHES)}`)
+  }
 }

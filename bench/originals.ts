@@ -6,7 +6,7 @@ import { startBare, startBareKnown } from './lib/bare.ts'
 import { compare, type Contender } from './lib/compare.ts'
 import { canRotate, load, rotation } from './lib/load.ts'
 import { has, SERVER_CORE } from './lib/machine.ts'
-import { startNginx } from './lib/nginx.ts'
+import { startNginx, startNginxCache } from './lib/nginx.ts'
 import { padded, photo, stamp } from './lib/photos.ts'
 import { startServer } from './lib/server.ts'
 import { startService } from './lib/service.ts'
@@ -61,6 +61,10 @@ await withWorkspace(async (workspace) => {
       hashes.map((hash) => `/${hash}`),
     )
 
+    const cacheFloor = 'nginx as a cache, one image'
+    const cache = hasNginx
+      ? workspace.keep(await startNginxCache(join(workspace.folder, String(kilobytes)), hot.url))
+      : undefined
     const bare = await startBare(workspace, kilobytes * 1_000)
     const contenders: Contender[] = []
     const hotFloor = 'nginx, one image'
@@ -83,10 +87,19 @@ await withWorkspace(async (workspace) => {
       {
         name: '`/i/`, one image',
         ...floor(hotFloor),
-        target,
         run: () => load({ server: hot, url: hot.url + path }),
       },
     )
+    if (cache !== undefined)
+      contenders.push(
+        { name: cacheFloor, run: () => load({ server: cache, url: cache.url + path }) },
+        {
+          name: '`/i/`, the same image, from memory',
+          floor: cacheFloor,
+          target,
+          run: () => load({ server: hot, url: hot.url + path }),
+        },
+      )
     if (canRotate) {
       if (nginx !== undefined)
         contenders.push({

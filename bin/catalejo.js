@@ -5,10 +5,14 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-// Keeps compiled code from one start to the next: most of a short command's time would be compiling.
-module.enableCompileCache?.()
+// Keeps compiled code from one start to the next: most of a short command's time would be compiling. By the environment, threads
+// have it too, which without it would each hold a compiler of their own.
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache')
+module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
 
 const PARENT_CHECK_MS = 250
 
@@ -16,6 +20,7 @@ const PARENT_CHECK_MS = 250
 const source = new URL('../src/cli.ts', import.meta.url)
 const program = existsSync(source) ? source : new URL('../dist/cli.js', import.meta.url)
 
+giveMemoryBack()
 stopWithNpm()
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major > 24 || (major === 24 && minor >= 11)) {
@@ -38,6 +43,24 @@ if (major > 24 || (major === 24 && minor >= 11)) {
     process.exit(1)
   })
   child.on('exit', (code, signal) => process.exit(code ?? (signal === null ? 1 : 128)))
+}
+
+/**
+ * glibc reads how it is to keep freed memory when a process begins, so the service begins once more, as the same process. Left to
+ * itself it keeps the large blocks of uploads for good: a third more memory when nothing happens, and twice as much after uploads.
+ */
+function giveMemoryBack() {
+  const isServing = process.argv[2] === 'serve' && process.platform === 'linux'
+  const isTold = Object.keys(process.env).some((name) => name.startsWith('MALLOC_'))
+  // A channel to the parent, as between processes that share a port, does not outlive it.
+  if (!isServing || isTold || process.execve === undefined || process.connected === true) return
+  const memory = {
+    MALLOC_ARENA_MAX: '2',
+    MALLOC_MMAP_THRESHOLD_: '1048576',
+    MALLOC_TRIM_THRESHOLD_: '8388608',
+  }
+  const line = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
+  process.execve(process.execPath, line, { ...process.env, ...memory })
 }
 
 /**

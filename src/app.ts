@@ -157,6 +157,7 @@ export async function createRoutes(
         maxBytes: config.maxImageBytes,
         clock,
         imageSettings: config.imageSettings,
+        derivativeCache: config.derivativeCache,
         queue: share(config.imageQueue, config.workers),
         strips: config.strip === 1,
       })

@@ -55,7 +55,7 @@ export function chores(context: Context, images: Imagestore, { watches }: Follow
 /** All of it may be cut off at any point and done again, and may run beside itself. */
 function sharedWork(
   { clock, config, database, log }: Context,
-  { derivatives, store }: Imagestore,
+  { derivatives, fillThumbhashes, store }: Imagestore,
 ): LeasedWork[] {
   return [
     {
@@ -76,6 +76,8 @@ function sharedWork(
       pending: () => hasOldAddresses(database, clock, config.ipDays),
       run: (signal) => eraseAddresses(database, clock, config.ipDays, signal),
     },
+    // The first time when the service that knows them first starts; a day later what could not be read then.
+    { name: 'ThumbHashes of earlier images', everyMs: DAY, run: fillThumbhashes },
     {
       name: 'sweep of removed images',
       everyMs: MINUTE,

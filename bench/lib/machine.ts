@@ -40,6 +40,15 @@ export function cpuSeconds(pid: number): number | undefined {
   }
 }
 
+/** A process and all below it. */
+export function processTree(pid: number): number[] {
+  try {
+    return [pid, ...childrenOf(pid).flatMap(processTree)]
+  } catch {
+    return []
+  }
+}
+
 function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     const path = `/proc/${pid}/task/${thread}/children`

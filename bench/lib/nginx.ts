@@ -4,10 +4,29 @@ import { SERVER_CORE } from './machine.ts'
 import { freePort, startServerAt, type Server } from './server.ts'
 
 /** nginx as it serves files best: one worker, sendfile, open files kept, no log. */
-export async function startNginx(folder: string, files: string): Promise<Server> {
+export function startNginx(folder: string, files: string): Promise<Server> {
+  return start(join(folder, 'nginx'), `root ${files};`)
+}
+
+/** nginx as a cache in front of another server: what was asked for once it answers itself. */
+export function startNginxCache(folder: string, behind: string): Promise<Server> {
+  const own = join(folder, 'nginx-cache')
+  const serves = `location / {
+    proxy_pass ${behind};
+    proxy_http_version 1.1;
+    proxy_set_header Connection "";
+    proxy_cache cache;
+  }`
+  return start(
+    own,
+    serves,
+    `proxy_cache_path ${own}/cache keys_zone=cache:10m max_size=1g use_temp_path=off;`,
+  )
+}
+
+async function start(own: string, serves: string, outside = ''): Promise<Server> {
   const port = await freePort()
-  const own = join(folder, 'nginx')
-  await mkdir(own)
+  await mkdir(own, { recursive: true })
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${own};`,
   )
@@ -28,7 +47,8 @@ http {
   open_file_cache max=10000 inactive=60s;
   keepalive_requests 1000000;
   default_type image/jpeg;
-  server { listen 127.0.0.1:${port}; root ${files}; }
+  ${outside}
+  server { listen 127.0.0.1:${port}; ${serves} }
 }
 `,
   )

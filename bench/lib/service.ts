@@ -6,7 +6,7 @@ import { startServer, type Server } from './server.ts'
 import { cpuSeconds, SERVER_CORE } from './machine.ts'
 import type { Workspace } from './workspace.ts'
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 
 /** What the first start prints, whatever is logged, up to its last line; later starts only log. */
 const FIRST_READY = /Catalejo escucha en (\S+)[^]*imagestore +\w+ +\w{32}[^]*m=w_300/

@@ -90,7 +90,7 @@ export interface Operations {
   }
   'GET /api/v1/imagestore/stats': {
     query: { days?: number }
-    answer: { status: 200; images: number; bytes: number; max_images: number | null; max_bytes: number | null; kinds: ({ mime: string; images: number; bytes: number })[]; days: ({ day: string; images: number; bytes: number })[] }
+    answer: { status: 200; images: number; bytes: number; max_images: number | null; max_bytes: number | null; derivatives: { bytes: number; max_bytes: number }; kinds: ({ mime: string; images: number; bytes: number })[]; days: ({ day: string; images: number; bytes: number })[] }
   }
   'GET /api/v1/admin/accounts': {
     query: {  }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Staging } from '../blobs/staging.ts'
 import type { Clock } from '../core/clock.ts'
@@ -24,6 +25,7 @@ import { uploadRoute } from './routes/upload.ts'
 import { SimilarImages } from './similar/index.ts'
 import { createStats } from './stats.ts'
 import { ImageStore } from './store.ts'
+import { fillThumbhashes } from './thumbhashes.ts'
 
 export { maxBodyBytes } from './routes/upload.ts'
 export { createTermsOffice } from './owner.ts'
@@ -35,10 +37,13 @@ export interface Imagestore {
   readonly delivery: Delivery
   readonly derivatives: DerivativeCache
   readonly similar: SimilarImages
+  /** Fills in the ThumbHash of images from before there was any. */
+  readonly fillThumbhashes: (signal: AbortSignal) => Promise<number>
 }
 
 /** What image hosting is built on: the part of the service's context that it uses. */
 export interface ImagestoreContext extends DerivativesContext {
+  readonly log: Pick<Logger, 'info' | 'warn'>
   readonly config: DerivativesContext['config'] & {
     readonly maxImagePixels: number
     readonly imageWorkers: number
@@ -101,7 +106,13 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
   const similar = new SimilarImages(database, tasks, clock, share(config.similarMemory * MIB, config.workers))
   context.onClose(async () => similar.close())
   metrics.gauge('catalejo_images_similar_bytes', 'Memory of hashes of similar images', () => similar.bytes)
-  return { store, delivery, derivatives, similar }
+  return {
+    store,
+    delivery,
+    derivatives,
+    similar,
+    fillThumbhashes: (signal) => fillThumbhashes({ database, blobs, engine, log: context.log }, signal),
+  }
 }
 
 export interface ImagestoreRouteOptions {
@@ -113,6 +124,8 @@ export interface ImagestoreRouteOptions {
   readonly imageSettings: ImageSettings
   /** Images that may wait to be decoded, in this process. */
   readonly queue: number
+  /** What derivatives may take of this machine's disk, in MiB. */
+  readonly derivativeCache: number
   /** Whether images are stored without their metadata. */
   readonly strips: boolean
 }
@@ -121,15 +134,20 @@ export interface ImagestoreRouteOptions {
 export function imagestoreRoutes(
   app: FastifyInstance,
   shared: EndpointShared,
-  { store, delivery, similar }: Imagestore,
-  { database, tasks, baseUrl, maxBytes, clock, imageSettings, queue, strips }: ImagestoreRouteOptions,
+  { store, delivery, derivatives, similar }: Imagestore,
+  options: ImagestoreRouteOptions,
 ): void {
+  const { database, tasks, baseUrl, maxBytes, clock, imageSettings, queue, strips, derivativeCache } = options
   uploadRoute(app, shared, { store, similar, clock, tasks, maxBytes, strips })
   getRoute(app, shared, database, clock)
   deleteRoute(app, shared, store)
   imageListRoute(app, shared, database, baseUrl, clock)
   similarRoute(app, shared, { database, clock, similar })
-  statsRoute(app, shared, createStats(database, clock))
+  const derivativeUse = async () => ({
+    bytes: await derivatives.usage(),
+    max_bytes: derivativeCache * MIB,
+  })
+  statsRoute(app, shared, createStats(database, clock, derivativeUse))
   const now = () => clock.now()
   linkRoute(app, {
     delivery,

@@ -154,6 +154,14 @@ export const statsAnswer = object(
       description: 'Most images the application may have; null for no bound',
     },
     max_bytes: { type: ['integer', 'null'], description: 'Most bytes of them; null for no bound' },
+    derivatives: object({
+      bytes: {
+        type: 'integer',
+        description:
+          'What modified images of all applications take on the disk of the machine that answers, as of the last look at most an hour ago',
+      },
+      max_bytes: { type: 'integer', description: 'What they may take; the least used make room' },
+    }),
     kinds: array(object({ mime, images, bytes })),
     days: array(
       object({ day: string({ format: 'date', description: 'Of the upload, in UTC' }), images, bytes }),
@@ -168,6 +176,7 @@ export const statsAnswer = object(
         bytes: EXAMPLE_SIZES.size,
         max_images: 100_000,
         max_bytes: null,
+        derivatives: { bytes: 49_152, max_bytes: 1_073_741_824 },
         kinds: [{ mime: EXAMPLE_INFO.mime, images: 1, bytes: EXAMPLE_SIZES.size }],
         days: [{ day: '2025-12-31', images: 1, bytes: EXAMPLE_SIZES.size }],
       },

@@ -8,15 +8,26 @@ const DAY_MS = 86_400_000
 export interface Stats extends Total {
   readonly max_images: number | null
   readonly max_bytes: number | null
+  /** Of all applications, on this machine. */
+  readonly derivatives: DerivativeUse
   readonly kinds: readonly ({ readonly mime: string } & Total)[]
   /** Newest first. */
   readonly days: readonly ({ readonly day: string } & Total)[]
 }
 
+export interface DerivativeUse {
+  readonly bytes: number
+  readonly max_bytes: number
+}
+
 /** What an application holds, and how much of it came on the last so many days on which something came. */
 export type ImageStats = (accountId: number, days: number) => Promise<Stats>
 
-export function createStats(database: Database, clock: Clock): ImageStats {
+export function createStats(
+  database: Database,
+  clock: Clock,
+  derivatives: () => Promise<DerivativeUse>,
+): ImageStats {
   return async (accountId, days) => {
     const limits = await database.first(limitsOf(accountId))
     // Counts of each day and kind: some thousands after years, however many images there are.
@@ -30,6 +41,7 @@ export function createStats(database: Database, clock: Clock): ImageStats {
       ...(summed(usage, () => '').get('') ?? { images: 0, bytes: 0 }),
       max_images: limits?.max_images ?? null,
       max_bytes: limits?.max_bytes ?? null,
+      derivatives: await derivatives(),
       kinds: [...kinds]
         .sort(([one], [other]) => (one < other ? -1 : 1))
         .map(([mime, total]) => ({ mime, ...total })),

@@ -1,7 +1,10 @@
 import { readdir } from 'node:fs/promises'
 
-/** The names of all files in a folder and the folders in it, but the one that says whom the folder belongs to. */
+/** What folders hold about themselves: whom they belong to, and what the last sweep found. */
+const OWN = new Set(['owner', 'sweep.total'])
+
+/** The names of all files in a folder and the folders in it, but for what it holds about itself. */
 export async function filesUnder(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  return entries.filter((entry) => entry.isFile() && entry.name !== 'owner').map(({ name }) => name)
+  return entries.filter((entry) => entry.isFile() && !OWN.has(entry.name)).map(({ name }) => name)
 }

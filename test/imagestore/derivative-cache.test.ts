@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { filesUnder } from '../durability/folders.ts'
 import { call } from '../support/http.ts'
 import { bytesOf, expectedHash, gradient, ImageClient, noise } from '../support/images.ts'
@@ -105,6 +106,33 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     // Stopping waits for what is being kept.
     await service.stop()
     assert.deepEqual(await filesUnder(folderOf(service)), [])
+  })
+
+  test('stats tell what they take, of all applications and after a restart too', async () => {
+    const { service, client } = await open({ flags: { 'derivative-cache': '100' } })
+    await using _ = service
+    const other = new ImageClient(service.url, (await service.newKey('otra', 'imagestore')).key)
+    const derivatives = async ({ endpoint }: Pick<ImageClient, 'endpoint'>) => {
+      const body: unknown = await (await fetch(endpoint('stats'))).json()
+      return body !== null && typeof body === 'object' && 'derivatives' in body ? body.derivatives : undefined
+    }
+    const use = (bytes: number) => ({ bytes, max_bytes: 100 * 1_024 * 1_024 })
+    const told = (from: ImageClient) => derivatives({ endpoint: from.endpoint.bind(from) })
+    assert.deepEqual(await told(client), use(0))
+    await client.upload(photo)
+    await bytesOf(await client.link(LINK))
+    // Two blocks of the disk: the file and its folder.
+    await until(async () => isDeepStrictEqual(await told(client), use(8_192)))
+    assert.deepEqual(await told(other), use(8_192))
+    await service.stop()
+    // Each start begins with a sweep.
+    const again = await open({ data: service.data, flags: { 'derivative-cache': '100' } })
+    await until(async () => isDeepStrictEqual(await told(again.client), use(8_192)))
+    await again.client.remove(hash)
+    await again.service.stop()
+    const last = await open({ data: service.data, flags: { 'derivative-cache': '100' } })
+    await until(async () => isDeepStrictEqual(await told(last.client), use(0)))
+    await last.service.stop()
   })
 
   test('a disk that refuses, and a cache that is off, only cost the work', async () => {

@@ -4,6 +4,7 @@ import { after, before, suite, test } from 'node:test'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { call } from '../support/http.ts'
 import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
+import { RawConnection } from '../support/raw.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const photo = await gradient(600, 400).jpeg().toBuffer()
@@ -115,6 +116,35 @@ suite('a link answered at once', () => {
     assert.deepEqual([msg, method, route, status, ip], ['request', 'GET', '/i/*', 200, '203.0.113.7'])
     const { text } = await call(service, '/metrics')
     assert.match(text, /catalejo_http_request_seconds_count{method="GET",route="\/i\/\*",status="200"} \d+/)
+  })
+
+  test('sent without waiting they are answered in their order, and the last one as its client wants', async () => {
+    await both(hash, {})
+    const earlier = atOnce
+    const connection = await RawConnection.open(service)
+    const get = (path: string, lines = '', version = '1.1') =>
+      `GET ${path} HTTP/${version}\r\nhost: x\r\n${lines}\r\n`
+    const known = `if-none-match: "${hash}"\r\n`
+    const link = `/i/${hash}`
+    connection.send(
+      get(link) + get(link, known) + get('/healthz') + get(link) + get(link, `${known}connection: close\r\n`),
+    )
+    const expected = [200, 304, 200, 200, 304]
+    for (const [i, status] of expected.entries()) {
+      const reply = await connection.reply()
+      assert.equal(reply?.status, status)
+      const isLast = i === expected.length - 1
+      assert.equal(reply.headers['connection'], isLast ? 'close' : 'keep-alive')
+      assert.equal(reply.headers['keep-alive'], isLast ? undefined : 'timeout=72')
+      assert.ok(Math.abs(Date.parse(reply.headers['date'] ?? '') - Date.now()) < 10_000)
+      if (i !== 2) assert.equal(reply.headers['etag'], `"${hash}"`)
+    }
+    await connection.closed()
+    const old = await RawConnection.open(service)
+    old.send(get(link, known, '1.0'))
+    assert.equal((await old.reply())?.headers['connection'], 'close')
+    await old.closed()
+    assert.equal(atOnce - earlier, 5)
   })
 
   test('a deleted image is gone from the next request on', async () => {

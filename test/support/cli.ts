@@ -59,7 +59,8 @@ export async function serve(args: readonly string[], environment: Environment = 
   }
 }
 
-function start(args: readonly string[], environment: Environment) {
+/** Starts the command; its output so far can be asked for. */
+export function start(args: readonly string[], environment: Environment) {
   const child = spawn(process.execPath, [COMMAND, ...args], { env: environment })
   let stdout = ''
   let stderr = ''

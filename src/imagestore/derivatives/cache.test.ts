@@ -194,7 +194,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     }
     await disk?.sweep()
     const sizes = (await readdir(folder.path, { recursive: true, withFileTypes: true }))
-      .filter((entry) => entry.isFile())
+      .filter((entry) => entry.isFile() && entry.name !== 'sweep.total')
       .map((entry) => entry.parentPath.split('/').at(-1) ?? '')
     assert.ok(sizes.length * 200_000 <= cap, `${sizes.length} files`)
     assert.ok(sizes.length * 200_000 >= cap / 2, `${sizes.length} files`)

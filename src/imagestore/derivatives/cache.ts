@@ -170,6 +170,11 @@ export class DerivativeCache {
     this.#pending.add(pending)
   }
 
+  /** Bytes that derivatives take on this machine's disk, about: see `DerivativeFolder.usage`. */
+  async usage(): Promise<number> {
+    return (await this.#folder?.usage()) ?? 0
+  }
+
   /** Removes all that was made of a blob. @throws when some of it may still be there */
   async forget(blobKey: string): Promise<void> {
     await this.#folder?.remove(blobKey)

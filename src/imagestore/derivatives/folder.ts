@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { claim, isClaimed, isCode } from './claim.ts'
 import { evict } from './eviction.ts'
 import { seal, unseal, type Rendered } from './sealed.ts'
+import { SweptTotal } from './total.ts'
 import { FOLDER_BYTES, onDisk, walk } from './walk.ts'
 
 /** When a file was last used is written down anew after so long: eviction needs no more. */
@@ -40,6 +41,7 @@ export class DerivativeFolder {
   #pausedUntil = -Infinity
   #sweeping: Promise<void> | undefined
   readonly #closing = new AbortController()
+  readonly #total: SweptTotal
   /** Bytes of the disk, as of the last sweep by this process. */
   bytes = 0
   evicted = 0
@@ -47,6 +49,12 @@ export class DerivativeFolder {
   constructor(root: string, options: FolderOptions) {
     this.#root = root
     this.#options = options
+    this.#total = new SweptTotal(join(root, 'sweep.total'))
+  }
+
+  /** Bytes of the disk that all processes' derivatives take, as of the last sweep and with what this one added since. */
+  usage(): Promise<number> {
+    return this.#total.bytes()
   }
 
   async read(blobKey: string, name: string): Promise<Rendered | undefined> {
@@ -87,7 +95,9 @@ export class DerivativeFolder {
         await rm(fresh, { force: true }).catch(() => {})
         throw error
       }
-      this.#added += onDisk(sealed.byteLength) + FOLDER_BYTES
+      const added = onDisk(sealed.byteLength) + FOLDER_BYTES
+      this.#added += added
+      this.#total.add(added)
     })
     // Eight processes that each add this much before they look stay within what a sweep leaves free.
     if (this.#added > this.#options.cap / 32) void this.sweep()
@@ -154,6 +164,7 @@ export class DerivativeFolder {
     const { cap } = this.#options
     await mkdir(this.#root, { recursive: true })
     this.#added = 0
+    const counted = this.#total.added
     const release = await claim(join(this.#root, 'sweep.claim'))
     if (release === undefined) return
     try {
@@ -162,6 +173,7 @@ export class DerivativeFolder {
       const { bytes, removed } = await evict(this.#root, low, low, Date.now(), signal)
       this.bytes = bytes
       this.evicted += removed
+      await this.#total.note(bytes, Date.now(), counted)
     } finally {
       await release()
     }

@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
-import { extname } from 'node:path'
+import { getCompileCacheDir } from 'node:module'
+import { dirname, extname } from 'node:path'
 import type { FromChild, JobOutcome, ToChild } from './messages.ts'
 
 /** How a job left its process. `started` is false when the process never came up, which says nothing about the image. */
@@ -24,6 +25,13 @@ const MAPPED_BYTES = String(1024 * 1024)
 const START_TIMEOUT_MS = 15_000
 const file = new URL(`./child${extname(import.meta.url)}`, import.meta.url)
 
+/** Where compiled code is kept, if anywhere: a child without it takes 20 MB more, and thrice the time to start. */
+function compiled(): Readonly<Record<string, string>> {
+  const folder = getCompileCacheDir?.()
+  // What is told is a folder for this very Node below the one that was named.
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
+}
+
 /** One decoding process. Its first job waits inside for the start; ended for good once `onExit` has been called. */
 export class DecoderProcess {
   readonly #process: ChildProcess
@@ -39,6 +47,7 @@ export class DecoderProcess {
       execArgv: ['--expose-gc', '--max-old-space-size=256', '--disable-warning=ExperimentalWarning'],
       // glibc's per-thread arenas keep freed pixels otherwise. Nothing else is passed on: secrets stay out of the decoder.
       env: {
+        ...compiled(),
         MALLOC_ARENA_MAX: '2',
         MALLOC_MMAP_THRESHOLD_: MAPPED_BYTES,
         MALLOC_TRIM_THRESHOLD_: MAPPED_BYTES,

@@ -9,8 +9,10 @@ import { startMemoryGuard } from './memory-guard.ts'
 import type { FromChild, JobOutcome, ToChild } from './messages.ts'
 import { openSource, RefusedImage } from './source.ts'
 
-/** Past this, garbage is collected after a job: raw pixels live outside the heap, where two pictures' would pile up unseen. */
-const COLLECT_PAST_BYTES = 40 * 1024 * 1024
+/** Past this, garbage is collected after a job: raw pixels live outside the heap, where they would pile up unseen. */
+const COLLECT_PAST_BYTES = 20 * 1024 * 1024
+/** What outlived a quick collection is left until it is so much. */
+const COLLECT_ALL_PAST_BYTES = 40 * 1024 * 1024
 /** What a process keeps after photographs is well below: allocators give back what large images took only in part. */
 const SWOLLEN_BYTES = 208 * 1024 * 1024
 /** Kept for the files of one job after the other: most photographs fit. The system gives it as it is first written to. */
@@ -80,6 +82,12 @@ async function run({ path, task, maxPixels, timeoutMs, granted }: Job): Promise<
   }
 }
 
+/** What was lent is given back by finalizers, in a turn of their own. */
+async function collect(how?: { readonly type: 'minor' }): Promise<void> {
+  globalThis.gc?.(how)
+  await setImmediate()
+}
+
 // Only our own parent speaks on this channel.
 process.on('message', (message: ToChild) => {
   if (message.type === 'verdict') {
@@ -89,11 +97,8 @@ process.on('message', (message: ToChild) => {
   }
   void run(message).then(async (outcome) => {
     // Not `arrayBuffers`, which leaves out what the library lends.
-    if (process.memoryUsage().external > COLLECT_PAST_BYTES) {
-      globalThis.gc?.()
-      // What was lent is given back by finalizers, in a turn of their own.
-      await setImmediate()
-    }
+    if (process.memoryUsage().external > COLLECT_PAST_BYTES) await collect({ type: 'minor' })
+    if (process.memoryUsage().external > COLLECT_ALL_PAST_BYTES) await collect()
     send({ type: 'done', outcome, swollen: process.memoryUsage.rss() > SWOLLEN_BYTES })
   })
 })

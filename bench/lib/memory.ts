@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs'
+import { processTree } from './machine.ts'
+
+const MIB = 1024 * 1024
+/** Reading the shares takes a millisecond for each process. */
+const SAMPLE_MS = 100
+
+export interface Peak {
+  /** Resident sets added up: what processes share counts once for each. Bytes. */
+  readonly rss: number
+  /** What they share is divided among them: what the machine is short of because of them. Bytes. */
+  readonly pss: number
+  readonly processes: number
+}
+
+/** Watches a process and all below it, until it is asked for the most that was seen. Linux only. */
+export function watchMemory(pid: number): () => Peak {
+  let [rss, pss, processes] = [0, 0, 0]
+  const look = () => {
+    const sizes = processTree(pid).flatMap((id) => sizeOf(id) ?? [])
+    rss = Math.max(rss, sum(sizes.map((size) => size.rss)))
+    pss = Math.max(pss, sum(sizes.map((size) => size.pss)))
+    processes = Math.max(processes, sizes.length)
+  }
+  look()
+  const timer = setInterval(look, SAMPLE_MS)
+  return () => {
+    clearInterval(timer)
+    look()
+    return { rss, pss, processes }
+  }
+}
+
+function sizeOf(pid: number): { rss: number; pss: number } | undefined {
+  try {
+    const told = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1')
+    const bytes = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, 'm').exec(told)?.[1]) * 1024
+    return { rss: bytes('Rss'), pss: bytes('Pss') }
+  } catch {
+    // It ended meanwhile.
+    return undefined
+  }
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
+
+export const told = ({ rss, pss, processes }: Peak): string =>
+  `${Math.round(rss / MIB)} MiB resident (${Math.round(pss / MIB)} with what is shared counted once), ${processes} processes`

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { catalejo, start } from '../support/cli.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { answerOf, bytesOf, expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
+import { startService } from '../support/service.ts'
+
+const png = await gradient(20, 10).png().toBuffer()
+/** Three of the steps in which an import writes down how far it has come. */
+const COUNT = 150
+/** Before the first such step, and past it. */
+const KILLED_AT = [10, 70]
+
+test('an import that is killed goes on where it was: nothing is lost, and nothing twice', async () => {
+  await using service = await startService()
+  const client = new ImageClient(service.url, service.imageKey)
+  await using folder = await temporaryFolder()
+  const pictures = new Map<string, Buffer>()
+  for (let i = 0; i < COUNT; i++) {
+    const bytes = stamped(png, `foto ${i}`)
+    pictures.set(expectedHash(bytes), bytes)
+    await writeFile(join(folder.path, `foto ${i}.png`), bytes)
+  }
+  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.databaseUrl }
+  const line = ['images', 'import', folder.path, '--account', 'fotos']
+  const stored = async () =>
+    Number((await answerOf(await fetch(client.endpoint('stats')))).body['images'] ?? 0)
+
+  for (const least of KILLED_AT) {
+    const { child, stderr } = start(line, where)
+    const ended = once(child, 'close')
+    while ((await stored()) < least && child.exitCode === null) await pause(5)
+    child.kill('SIGKILL')
+    await ended
+    assert.equal(child.signalCode, 'SIGKILL', stderr())
+  }
+  const before = await stored()
+  assert.ok(before >= 70 && before < COUNT, `${before} were there`)
+  assert.equal(
+    (await readdir(join(service.data, 'imports'))).filter((name) => name.endsWith('.json')).length,
+    1,
+  )
+
+  const last = await catalejo(line, where)
+  assert.equal(last.code, 0, last.stderr)
+  assert.match(last.stderr, new RegExp(`going on after (50|1[0-4]\\d|[5-9]\\d) of ${COUNT}`))
+  assert.equal(last.stdout, `${folder.path}: ${COUNT} images stored, 0 refused\n`)
+  assert.deepEqual(await readdir(join(service.data, 'imports')), [])
+
+  assert.equal(await stored(), COUNT)
+  const { data } = { data: [], ...(await client.list({ limit: '1000' })).body }
+  const hashes = data.map(({ hash }) => String(hash))
+  assert.deepEqual(hashes.toSorted(), [...pictures.keys()].toSorted())
+  for (const [hash, bytes] of pictures) assert.deepEqual(await bytesOf(await client.link(hash)), bytes)
+  // Neither the records nor the store hold more than that.
+  const verified = await catalejo(['verify'], where)
+  assert.equal(verified.code, 0, verified.stdout + verified.stderr)
+})

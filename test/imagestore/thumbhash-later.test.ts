@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
+import { startService } from '../support/service.ts'
+
+const png = await gradient(30, 20).png().toBuffer()
+const pictures = ['una', 'otra', 'tercera'].map((name) => stamped(png, name))
+const DEADLINE_MS = 30_000
+
+test('images from before there was a ThumbHash get one, and what does not decode stops nobody', async () => {
+  await using service = await startService()
+  const client = new ImageClient(service.url, service.imageKey)
+  const expected = new Map<string, unknown>()
+  for (const bytes of pictures) {
+    const { body } = await client.upload(bytes)
+    expected.set(expectedHash(bytes), body['thumbhash'])
+  }
+  assert.ok([...expected.values()].every((thumbhash) => typeof thumbhash === 'string'))
+  const [lost = ''] = [...expected.keys()].toSorted()
+  await service.sql(`UPDATE blobs SET thumbhash = NULL`)
+  // As if its bytes were not there.
+  await service.sql(`UPDATE blobs SET key = 'no.hay' WHERE hash = '${lost}'`)
+  await service.sql(`DELETE FROM leases WHERE name = 'ThumbHashes of earlier images'`)
+  await service.stop()
+
+  await using again = await startService({ data: service.data })
+  const later = new ImageClient(again.url, again.imageKey)
+  const found = async (hash: string) => (await later.get(hash)).body['thumbhash']
+  for (const [hash, thumbhash] of expected) {
+    if (hash === lost) continue
+    const deadline = Date.now() + DEADLINE_MS
+    while ((await found(hash)) !== thumbhash) {
+      assert.ok(Date.now() < deadline, `${hash} has none`)
+      await pause(20)
+    }
+  }
+  assert.equal(await found(lost), null)
+})
