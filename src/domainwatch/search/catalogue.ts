@@ -5,6 +5,7 @@ import type { Database } from '../../database/database.ts'
 import { recordsAsText } from '../queries.ts'
 import type { Input, Output } from '../tasks/build-columns.ts'
 import type { Hit, Shelves } from './answer.ts'
+import type { Columns } from './columns.ts'
 import { Unfit } from './draft.ts'
 import { Follower } from './follower.ts'
 import { ORDERS, type Order } from './order.ts'
@@ -35,6 +36,8 @@ export interface CatalogueOptions {
   readonly tasks: Tasks
   /** Bytes it may take; 0 for no catalogue at all. A merge takes as much again for a while. */
   readonly memory: number
+  /** Told of columns that lists will be answered from and that are likely to stay: waited for before they are. */
+  readonly prepare: (columns: Columns, order: Order) => Promise<unknown>
   /** Told of trouble that only makes lists slower. */
   readonly report: (message: string, error?: unknown) => void
 }
@@ -257,6 +260,7 @@ export class Catalogue {
     const parts = old.map(({ columns, live }) => ({ columns, live: live.slice() }))
     const built = await this.#build({ kind: 'merge', parts, order })
     if (built.kind !== 'merge') return
+    await this.#options.prepare(built.columns, order)
     await this.#changes.run(async () => {
       const shelf = this.#shelves[order]
       // It was left, or read anew.
