@@ -22,9 +22,19 @@ export class Segment {
   readonly firstDiscarded: number
   #alive: number
 
-  constructor(columns: Columns) {
+  /** @param like another of the same columns, whose records that are still so are those of this one as well */
+  constructor(columns: Columns, like?: Segment) {
     this.columns = columns
     this.words = Math.ceil(columns.count / BLOCK)
+    if (like !== undefined) {
+      this.live = like.live.slice()
+      this.bytes = like.bytes
+      this.agentTexts = like.agentTexts
+      this.foldedAgents = like.foldedAgents
+      this.firstDiscarded = like.firstDiscarded
+      this.#alive = like.alive
+      return
+    }
     this.live = new Uint32Array(this.words).fill(0xffff_ffff)
     const beyond = columns.count % BLOCK
     if (beyond > 0) this.live[this.words - 1] = 2 ** beyond - 1

@@ -132,6 +132,18 @@ test('a sweep finds exactly what comparing name by name finds', () => {
   )
 })
 
+test('what two letters stand for is followed to the second of them', () => {
+  const pairs = [
+    ['kcwhww', 'wchwvv'],
+    ['hlwdd', 'hllbwcld'],
+    ['lrkmokew', 'lrmoekvv'],
+    ['llonncvnrhravkkokhmdvhmcdcvb', 'llonncvrnhroavkkokhrndvhmcdcvb'],
+  ] as const
+  for (const [name, other] of pairs) {
+    assert.deepEqual(sweep(new Matcher(name), blockOf([other], true)), [other])
+  }
+})
+
 test('no kind of change is missed', () => {
   for (const name of [
     'mibanco',

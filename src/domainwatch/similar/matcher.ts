@@ -25,7 +25,7 @@ const MOST: readonly (readonly [length: number, most: number])[] = [
 /** What ours is a subdomain's name below: `banco` may be set up to show `mi.banco`. */
 const SUBDOMAIN = 12
 const SUBDOMAIN_LETTER = 2
-const LEAST_PARENT = 2
+const LEAST_PARENT = 3
 
 /** Names looked at closely, and groups whose words are, between two looks at the clock. */
 const CLOSE_LOOKS = 128
