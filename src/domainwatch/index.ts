@@ -21,6 +21,7 @@ import { statsRoute } from './routes/stats.ts'
 import { watchFeedRoute } from './routes/watch-feed.ts'
 import { watchesRoutes } from './routes/watches.ts'
 import { updateRoute } from './routes/update.ts'
+import { Digests } from './similar/catalogue-names.ts'
 import { LookalikeSearch } from './similar/lookalikes.ts'
 import { allNames } from './similar/names.ts'
 import { Statistics } from './stats/statistics.ts'
@@ -75,14 +76,16 @@ export function domainwatchRoutes(
 ): void {
   const { database, tasks, clock, timeZone, baseUrl, nameServers, bulkInFlight, following, sightings } =
     options
-  const catalogue = catalogueFor(app, options)
+  const digests = new Digests(tasks)
+  const catalogue = catalogueFor(app, options, digests)
   const batches = new DomainBatches(database, tasks, clock, timeZone, catalogue)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
   const lists = new DomainLists(database, clock, catalogue)
   listRoute(app, shared, lists, baseUrl)
   exportRoute(app, shared, lists)
-  similarRoute(app, shared, new LookalikeSearch(database, clock, () => allNames(database, clock, catalogue)))
+  const names = () => allNames(database, clock, catalogue, digests)
+  similarRoute(app, shared, new LookalikeSearch(database, clock, names))
   statsRoute(app, shared, new Statistics(database, clock, timeZone, catalogue))
   historyRoute(app, shared, { database, timeZone, baseUrl })
   const watched: NameServers = async (name) => {
@@ -98,13 +101,17 @@ export function domainwatchRoutes(
 }
 
 /** Fills while the server listens: whatever it does not answer yet the database does. */
-function catalogueFor(app: FastifyInstance, options: DomainwatchOptions): Catalogue {
+function catalogueFor(app: FastifyInstance, options: DomainwatchOptions, digests: Digests): Catalogue {
   const { database, tasks, searchMemory, searchFile, metrics, log } = options
   const catalogue = new Catalogue({
     database,
     tasks,
     memory: searchMemory,
     file: searchFile,
+    // Names are looked through in the order by date alone. Without a digest the first to ask waits for it.
+    prepare: async (columns, order) => {
+      if (order === 'registered') await digests.of(columns).catch(() => undefined)
+    },
     report: (message, error) => log.warn({ err: error }, message),
   })
   const gauge = (name: string, help: string, read: (stats: CatalogueStats) => number) =>

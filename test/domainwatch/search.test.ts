@@ -33,7 +33,13 @@ async function open(memory = 64 * MIB) {
   const database = await openDatabase({ data, databaseUrl: place.url })
   const clock = new ManualClock('2025-06-01T12:00:00Z')
   const said: string[] = []
-  const catalogue = new Catalogue({ database, tasks, memory, report: (message) => said.push(message) })
+  const catalogue = new Catalogue({
+    database,
+    tasks,
+    memory,
+    prepare: async () => {},
+    report: (message) => said.push(message),
+  })
   const store = (given: readonly Wide[]) =>
     database.transaction(async (tx) => {
       const rows = given.map(({ domain, ...fields }) => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import fc from 'fast-check'
 import { add, record, stored, update } from '../support/domains.ts'
 import { call, type Fields } from '../support/http.ts'
+import { filters } from '../support/random-lists.ts'
 import { startService } from '../support/service.ts'
 import { ManualClock } from '../support/test-service.ts'
 
@@ -174,6 +176,8 @@ test('the index in memory and the database count the same, whatever was changed'
       { from: '2025-12-03', to: '2025-12-20 04:00:00', agents: 2 },
       { from: '2025-12-03', to: '2026-01-20', search: 'x1', status: 0, max_length: 9 },
       { search: 'agente 4', agent: '', digits: 1 },
+      // Any three of the filters of `list`.
+      ...fc.sample(filters, { numRuns: 30, seed: 8 }).map((some) => ({ to: '2025-12-31', ...some })),
     ]
     for (const query of queries) {
       const [one, other] = await inBoth(

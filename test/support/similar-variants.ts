@@ -60,7 +60,7 @@ function* all(name: string): Generator<string> {
       if (name.length > 4) for (let j = 0; j < once.length; j++) yield* alike(once, j)
     }
     // What a subdomain may look like.
-    if (i > 0 && i < name.length - 1 && !`${left.at(-1)}${letter}`.includes('-')) yield right
+    if (i > 0 && i < name.length - 2 && !`${left.at(-1)}${letter}`.includes('-')) yield right
   }
   for (const word of WORDS) {
     yield* [`${name}-${word}`, `${word}-${name}`]

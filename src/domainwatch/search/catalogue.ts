@@ -4,6 +4,7 @@ import { taskModule, type Tasks } from '../../core/tasks.ts'
 import type { Database } from '../../database/database.ts'
 import type { Input, Output } from '../tasks/build-columns.ts'
 import type { Shelves } from './answer.ts'
+import type { Columns } from './columns.ts'
 import { Unfit } from './draft.ts'
 import { Follower } from './follower.ts'
 import { Keeper, type Moment } from './keeper.ts'
@@ -34,6 +35,8 @@ export interface CatalogueOptions {
   readonly memory: number
   /** Where they are kept for the next start. */
   readonly file?: KeptFile
+  /** Told of columns that lists will be answered from and that are likely to stay: waited for before they are. */
+  readonly prepare: (columns: Columns, order: Order) => Promise<unknown>
   /** Told of trouble that only makes lists slower. */
   readonly report: (message: string, error?: unknown) => void
 }
@@ -286,6 +289,7 @@ export class Catalogue {
     const parts = old.map(partOf)
     const built = await this.#build({ kind: 'merge', parts, order })
     if (built.kind !== 'merge') return
+    await this.#options.prepare(built.columns, order)
     await this.#changes.run(async () => {
       const shelf = this.#shelves[order]
       // It was left, or read anew.

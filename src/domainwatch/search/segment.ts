@@ -24,17 +24,21 @@ export class Segment {
   readonly firstDiscarded: number
   #alive: number
 
-  /** @param live which of the records are still so, where that is not all of them */
-  constructor(columns: Columns, live?: Uint32Array) {
+  /**
+   * @param live which of the records are still so, where that is not all of them
+   * @param like another of the same columns, to take from what follows from them alone
+   */
+  constructor(columns: Columns, live?: Uint32Array, like?: Segment) {
     this.columns = columns
     this.words = Math.ceil(columns.count / BLOCK)
     this.live = new Uint32Array(this.words).fill(0xffff_ffff)
     const beyond = columns.count % BLOCK
     if (beyond > 0) this.live[this.words - 1] = 2 ** beyond - 1
     this.bytes = sizeOf(columns) + this.live.byteLength
-    this.texts = new RecordTexts(columns.agents)
-    this.foldedAgents = columns.agents.map((agent) => agent.toLowerCase())
-    this.firstDiscarded = columns.discarded.at.reduce((first, at) => Math.min(first, at), Infinity)
+    this.texts = like?.texts ?? new RecordTexts(columns.agents)
+    this.foldedAgents = like?.foldedAgents ?? columns.agents.map((agent) => agent.toLowerCase())
+    this.firstDiscarded =
+      like?.firstDiscarded ?? columns.discarded.at.reduce((first, at) => Math.min(first, at), Infinity)
     this.#alive = columns.count
     if (live === undefined) return
     this.live.set(live)

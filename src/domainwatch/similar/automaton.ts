@@ -16,7 +16,7 @@ const pairKey = (first: number, second: number) => first * 256 + second
 export class Automaton {
   readonly #changes: number
   readonly #isWhole: boolean
-  /** The place behind the last letter. */
+  /** The place behind the last letter; where there are more, the one before it too, as a change of two letters may end there. */
   readonly #last: number
   readonly #all: number
   /** By letter of the other name: the places behind letters that look the same, and that are the same. */
@@ -36,8 +36,8 @@ export class Automaton {
     const letters = all.subarray(0, MOST_LETTERS)
     this.#changes = changes
     this.#isWhole = all.length === letters.length
-    this.#last = 1 << letters.length
-    this.#all = this.#last * 2 - 1
+    this.#last = this.#isWhole ? 1 << letters.length : 3 << (letters.length - 1)
+    this.#all = 2 ** (letters.length + 1) - 1
     for (const [i, own] of letters.entries()) this.#addLetter(own, letters[i - 1] ?? 0, 2 << i)
   }
 
@@ -89,6 +89,7 @@ export class Automaton {
         (zero | (zero << 1) | (nextZero << 1)) |
         (((zeroWas << 2) & swapped) | ((zero << 2) & nearJoins) | ((zeroWas << 1) & nearSplit))
       let alive = nextOne
+      let aliveWas = one
       if (changes > 1) {
         alive =
           ((two << 1) & alike) |
@@ -97,6 +98,7 @@ export class Automaton {
           (one | (one << 1) | (nextOne << 1)) |
           (((oneWas << 2) & swapped) | ((one << 2) & nearJoins) | ((oneWas << 1) & nearSplit))
         twoWas = two
+        aliveWas = two
         two = alive & all
       }
       oneWas = one
@@ -104,7 +106,8 @@ export class Automaton {
       zeroWas = zero
       zero = nextZero & all
       before = letter
-      if ((alive & all) === 0) return false
+      // Two letters may be on their way from where it was.
+      if (((alive | aliveWas) & all) === 0) return false
       if (!this.#isWhole && (alive & last) !== 0) return true
     }
     return this.#isWhole && ((changes > 1 ? two : one) & last) !== 0

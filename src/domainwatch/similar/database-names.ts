@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../database/database.ts'
+import { digestOf } from './digest.ts'
 import type { NameBlock } from './matcher.ts'
 import { namesAfter } from './queries.ts'
 
@@ -39,5 +40,5 @@ function blockOf(lines: string, most: number): NameBlock {
     else names[to++] = letter
   }
   if (to > 0) starts[++count] = to
-  return { names, starts, count }
+  return { names, starts, count, digest: digestOf(names, starts, count, false) }
 }

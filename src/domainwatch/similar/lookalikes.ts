@@ -67,7 +67,7 @@ export class LookalikeSearch {
       let since = performance.now()
       const isOver = () => performance.now() - since > STRETCH_MS
       for await (const block of this.#names()) {
-        for (let at = 0; at < block.count;) {
+        for (let at: number | undefined = 0; at !== undefined;) {
           at = matcher.sweep(block, at, best.add, isOver)
           if (!isOver()) continue
           await breathe()

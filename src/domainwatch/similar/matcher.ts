@@ -1,7 +1,9 @@
 import { Alignment, octetsOf, TOO_MUCH } from './alignment.ts'
 import { Automaton } from './automaton.ts'
+import { GROUP, type Digest } from './digest.ts'
 import { HYPHEN, LEAST_CHANGE } from './letters.ts'
-import { hasAll, isNear, nearSignatures, signatureOf, type NearSignatures } from './signature.ts'
+import { Prospect, Prospects } from './prospects.ts'
+import { WORDS } from './signature.ts'
 import { Containment, LEAST_WORD } from './words.ts'
 
 export interface NameBlock {
@@ -9,8 +11,7 @@ export interface NameBlock {
   /** In Latin-1, one behind the other; the one at `p` from `starts[p]` to `starts[p + 1]`. */
   readonly names: Uint8Array
   readonly starts: Uint32Array
-  /** `signatureOf` each, where that is kept. */
-  readonly signatures?: Uint32Array
+  readonly digest: Digest
   /** Whether the one at `p` counts; all of them where this is not given. */
   readonly isLive?: (position: number) => boolean
 }
@@ -24,11 +25,11 @@ const MOST: readonly (readonly [length: number, most: number])[] = [
 /** What ours is a subdomain's name below: `banco` may be set up to show `mi.banco`. */
 const SUBDOMAIN = 12
 const SUBDOMAIN_LETTER = 2
-const LEAST_PARENT = 2
+const LEAST_PARENT = 3
 
-/** Between two looks at the clock: some 50 µs. A name that is looked at closely counts as many. */
-const CHECK_EVERY = 8_192
-const CLOSE_LOOK = 32
+/** Names looked at closely, and groups whose words are, between two looks at the clock. */
+const CLOSE_LOOKS = 128
+const GROUPS = 512
 
 /** Told of the name at `start` to `end` of the names. */
 export type Found = (names: Uint8Array, start: number, end: number, cost: number) => void
@@ -40,8 +41,9 @@ export class Matcher {
   /** What changes may cost in all. */
   readonly most: number
   readonly #octets: Uint8Array
-  readonly #near: NearSignatures
+  readonly #prospects: Prospects
   readonly #automaton: Automaton
+  readonly #picked = new Uint32Array(CLOSE_LOOKS + GROUP)
 
   constructor(name: string) {
     const octets = octetsOf(name)
@@ -50,38 +52,50 @@ export class Matcher {
     this.containment = new Containment(octets)
     this.most = MOST.findLast(([length]) => length <= octets.length)?.[1] ?? 0
     const changes = Math.floor(this.most / LEAST_CHANGE)
-    this.#near = nearSignatures(octets, changes)
+    this.#prospects = new Prospects(octets, changes)
     this.#automaton = new Automaton(octets, changes)
   }
 
   /**
-   * Looks through names from one on.
+   * Looks through names group by group, from one group on.
    * @param found is told of each that resembles ours
    * @param isOver asked now and then: whether to stop here
-   * @returns the first name not looked at
+   * @returns the first group not looked at; undefined when there is none
    */
-  sweep(block: NameBlock, from: number, found: Found, isOver: () => boolean): number {
-    const { names, starts, count, signatures, isLive } = block
-    const near = this.#near
-    let work = 0
-    for (let index = from; index < count; index++) {
+  sweep(block: NameBlock, from: number, found: Found, isOver: () => boolean): number | undefined {
+    const { count, digest } = block
+    const groups = Math.ceil(count / GROUP)
+    let picks = 0
+    let looked = 0
+    for (let group = from; group < groups; group++) {
+      picks = this.#prospects.pick(digest, group, count, this.#picked, picks)
+      if (picks < CLOSE_LOOKS && ++looked < GROUPS) continue
+      this.#lookAt(block, picks, found)
+      picks = 0
+      looked = 0
+      if (isOver()) return group + 1 < groups ? group + 1 : undefined
+    }
+    this.#lookAt(block, picks, found)
+    return undefined
+  }
+
+  #lookAt({ names, starts, digest, isLive }: NameBlock, picks: number, found: Found): void {
+    for (let pick = 0; pick < picks; pick++) {
+      const place = this.#picked[pick] ?? 0
+      const prospect = this.#prospects.of(digest.words, place * WORDS)
+      if (prospect === 0) continue
+      const index = digest.order[place] ?? 0
       const start = starts[index] ?? 0
       const end = starts[index + 1] ?? 0
-      const signature = signatures === undefined ? signatureOf(names, start, end) : (signatures[index] ?? 0)
-      const nearby = isNear(near, signature)
-      const within = hasAll(near, signature)
-      work++
-      if (nearby || within || this.#mayBeParent(names, start, end)) {
-        work += CLOSE_LOOK
-        const cost = this.#cost(names, start, end, nearby, within)
-        if (cost < TOO_MUCH && isLive?.(index) !== false) found(names, start, end, cost)
-      }
-      if (work > CHECK_EVERY) {
-        if (isOver()) return index + 1
-        work = 0
-      }
+      const cost = this.#cost(names, start, end, prospect)
+      if (cost < TOO_MUCH && isLive?.(index) !== false) found(names, start, end, cost)
     }
-    return count
+  }
+
+  /** Whether the name, whose words these are, resembles ours. */
+  resembles(octets: Uint8Array, words: Uint32Array): boolean {
+    const prospect = this.#prospects.of(words, 0)
+    return prospect !== 0 && this.#cost(octets, 0, octets.length, prospect) < TOO_MUCH
   }
 
   /** What it costs to make this name from ours, nothing left out; `TOO_MUCH` where it does not resemble it. */
@@ -92,23 +106,22 @@ export class Matcher {
     return Math.min(changed, cost, this.parentCost(octets, start, end))
   }
 
-  /** The same where what looks promising only is looked at closely. */
-  #cost(octets: Uint8Array, start: number, end: number, nearby: boolean, within: boolean): number {
+  /** The same where only what it may turn out to be is looked at. */
+  #cost(octets: Uint8Array, start: number, end: number, prospect: number): number {
     let cost = TOO_MUCH
-    if (nearby && this.#automaton.mayBecome(octets, start, end)) {
+    if ((prospect & Prospect.changed) !== 0 && this.#automaton.mayBecome(octets, start, end)) {
       cost = this.alignment.cost(octets, start, end, this.most)
       // The name itself resembles nothing.
       if (cost === 0) return TOO_MUCH
     }
-    if (within && cost > LEAST_WORD && this.#automaton.mayBeInside(octets, start, end)) {
+    if (
+      (prospect & Prospect.longer) !== 0 &&
+      cost > LEAST_WORD &&
+      this.#automaton.mayBeInside(octets, start, end)
+    ) {
       cost = Math.min(cost, this.containment.find(octets, start, end).cost)
     }
-    return Math.min(cost, this.parentCost(octets, start, end))
-  }
-
-  #mayBeParent(octets: Uint8Array, start: number, end: number): boolean {
-    const own = this.#octets
-    return end - start < own.length && octets[end - 1] === own[own.length - 1]
+    return (prospect & Prospect.ending) === 0 ? cost : Math.min(cost, this.parentCost(octets, start, end))
   }
 
   /** What it costs that ours would be below that name, were there a dot in it. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../database/database.ts'
 import type { Catalogue } from '../search/catalogue.ts'
-import { catalogueNames } from './catalogue-names.ts'
+import { catalogueNames, type Digests } from './catalogue-names.ts'
 import { databaseNames } from './database-names.ts'
 import type { NameBlock } from './matcher.ts'
 
@@ -10,8 +10,9 @@ export async function* allNames(
   database: Database,
   clock: Clock,
   catalogue: Pick<Catalogue, 'current'>,
+  digests: Digests,
 ): AsyncGenerator<NameBlock> {
   const shelves = await catalogue.current()
   if (shelves === undefined) yield* databaseNames(database, clock)
-  else yield* catalogueNames(shelves.registered, clock.now())
+  else yield* catalogueNames(shelves.registered, digests, clock.now())
 }

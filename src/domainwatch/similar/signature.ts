@@ -1,119 +1,95 @@
-import { HYPHEN, LEAST_CHANGE, pairOf, PAIRS, signs } from './letters.ts'
+import { drawn, HYPHEN, NO_SIGN } from './letters.ts'
 
 /**
- * A few bits of a name that settle for most names that they do not resemble another: which letters it has, those that
- * look the same being one; how many, a letter that looks like two being two; and whether there are such. Neither hyphens
- * nor what looks the same leave a trace in it.
+ * Three words of a name that settle for nearly all names that they do not resemble another. The first: which signs its
+ * letters are drawn with, how many they are, and how many letters take two. The others: which signs follow each other,
+ * several such pairs to a bit. Neither hyphens nor what looks the same leave a trace in them.
  */
+export const WORDS = 3
 
-/** 21 signs, then 2 bits for the letters that count for two, then the number of letters. */
-const DOUBLES_SHIFT = 22
-const COUNT_SHIFT = 24
-const SIGNS = (1 << DOUBLES_SHIFT) - 1
-const MOST_DOUBLES = 3
-
+/** 21 signs, a bit that stays free, 2 bits for the letters that take two, then the number of signs. */
+export const DOUBLES_SHIFT = 22
+export const COUNT_SHIFT = 24
+export const SIGNS = (1 << DOUBLES_SHIFT) - 1
+export const MOST_DOUBLES = 3
+/** Fits behind it: the longest names have half as many. */
+export const MOST_SIGNS = 255
 const ONE = 1 << COUNT_SHIFT
-/** By letter: how many it counts for, and whether that is two, which goes above the bits of a signature. */
-const counts = new Uint32Array(256).fill(ONE)
-counts[HYPHEN] = 0
-const doubles = new Uint8Array(256)
-for (const { one, cost } of PAIRS) {
-  if (cost >= LEAST_CHANGE) continue
-  counts[one.charCodeAt(0)] = 2 * ONE
-  doubles[one.charCodeAt(0)] = 1
-}
-const L = 'l'.charCodeAt(0)
-const C = 'c'.charCodeAt(0)
 
-export function signatureOf(octets: Uint8Array, start: number, end: number): number {
-  let found = 0
+/** Signs, and one more for none, which stands before the first. */
+const NONE = NO_SIGN + 1
+const ROW = 256
+
+const C = 'c'.charCodeAt(0)
+const L = 'l'.charCodeAt(0)
+
+/** By letter: its signs and their number, as in the first word; whether it takes two; the last of its signs. */
+const firstWords = new Uint32Array(256)
+const doubles = new Uint8Array(256)
+const lastSigns = new Uint8Array(256)
+/** By the sign before it, and letter: the bits of the pairs that it makes, in the second word and the third. */
+const pairBits = new Uint32Array((NONE + 1) * ROW)
+const morePairBits = new Uint32Array((NONE + 1) * ROW)
+for (const [letter, signs] of drawn.entries()) {
+  if (letter === HYPHEN) continue
+  for (const sign of signs) firstWords[letter] = ((firstWords[letter] ?? 0) | bitOfSign(sign)) + ONE
+  doubles[letter] = signs.length - 1
+  lastSigns[letter] = signs.at(-1) ?? NONE
+  for (let before = 0; before <= NONE; before++) {
+    const [some, others] = bitsOfRun(before === NONE ? signs : [before, ...signs])
+    pairBits[before * ROW + letter] = some
+    morePairBits[before * ROW + letter] = others
+  }
+}
+
+function bitOfSign(sign: number): number {
+  return sign === NO_SIGN ? 0 : 1 << sign
+}
+
+/** The bits of neighbours in a run, each pair scattered to one of 64 (Fibonacci hashing). */
+function bitsOfRun(run: readonly number[]): [number, number] {
+  const bits: [number, number] = [0, 0]
+  for (const [i, sign] of run.slice(1).entries()) {
+    const place = Math.imul((run[i] ?? 0) * 32 + sign, 0x9e37_79b1) >>> 26
+    if (place < 32) bits[0] |= 1 << place
+    else bits[1] |= 1 << (place - 32)
+  }
+  return bits
+}
+
+/** Writes the words of the name at `start` to `end` to `words`, from `at` on. */
+export function sign(octets: Uint8Array, start: number, end: number, words: Uint32Array, at: number): void {
+  let signs = 0
   let count = 0
   let double = 0
+  let pairs = 0
+  let morePairs = 0
   let before = 0
-  for (let at = start; at < end; at++) {
-    const letter = octets[at] ?? 0
-    found |= signs[letter] ?? 0
-    count += counts[letter] ?? 0
+  let last = NONE
+  for (let place = start; place < end; place++) {
+    const letter = octets[place] ?? 0
+    if (letter === HYPHEN) {
+      before = letter
+      continue
+    }
+    const word = firstWords[letter] ?? 0
+    signs |= word & SIGNS
+    count += word >>> COUNT_SHIFT
     double += doubles[letter] ?? 0
     // Nearly looks like a single letter that has neither's sign: the only such two.
     if (letter === C && before === L) double++
+    pairs |= pairBits[last * ROW + letter] ?? 0
+    morePairs |= morePairBits[last * ROW + letter] ?? 0
+    last = lastSigns[letter] ?? NONE
     before = letter
   }
-  return found | (Math.min(double, MOST_DOUBLES) << DOUBLES_SHIFT) | count
+  words[at] = signs | (Math.min(double, MOST_DOUBLES) << DOUBLES_SHIFT) | (count << COUNT_SHIFT)
+  words[at + 1] = pairs
+  words[at + 2] = morePairs
 }
 
-/** What a name's signature may be, for the name to resemble this one. */
-export interface NearSignatures {
-  readonly signs: number
-  readonly lacking: number
-  /** The fewest letters. */
-  readonly fewest: number
-  readonly count: number
-  readonly changes: number
-}
-
-/** @param changes how many there may be, at most 2, what looks the same and hyphens not counted */
-export function nearSignatures(octets: Uint8Array, changes: number): NearSignatures {
-  const signature = signatureOf(octets, 0, octets.length)
-  const count = signature >>> COUNT_SHIFT
-  return {
-    signs: signature & SIGNS,
-    lacking: lostBy(octets, changes),
-    fewest: count - beyond(signature, changes),
-    count,
-    changes,
-  }
-}
-
-/** Signs or letters that so many changes may add to another name so that this one comes out. */
-function beyond(signature: number, changes: number): number {
-  return changes + Math.min(changes, (signature >>> DOUBLES_SHIFT) & MOST_DOUBLES)
-}
-
-export function isNear(near: NearSignatures, signature: number): boolean {
-  const count = signature >>> COUNT_SHIFT
-  if (count < near.fewest) return false
-  const most = beyond(signature, near.changes)
-  if (count > near.count + most) return false
-  return bits(near.signs & ~signature) <= near.lacking && bits(signature & SIGNS & ~near.signs) <= most
-}
-
-/** Whether it has all the letters of the name. */
-export function hasAll(near: NearSignatures, signature: number): boolean {
-  return (near.signs & ~signature) === 0 && signature >>> COUNT_SHIFT >= near.count
-}
-
-function bits(word: number): number {
+export function bitsOf(word: number): number {
   let left = word - ((word >>> 1) & 0x55555555)
   left = (left & 0x33333333) + ((left >>> 2) & 0x33333333)
   return Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
-}
-
-/** The most signs that so many changes may take from a name: each a letter, or two that nearly look like one. */
-function lostBy(octets: Uint8Array, changes: number): number {
-  const all = tally(octets, [...octets.keys()])
-  const lost = (places: readonly number[]) => {
-    const taken = tally(octets, [...new Set(places)])
-    return taken.reduce((sum, count, bit) => (count > 0 && count === all[bit] ? sum + 1 : sum), 0)
-  }
-  const spans = [...octets].flatMap((letter, i) =>
-    pairOf(octets[i - 1] ?? 0, letter) === undefined ? [[i]] : [[i], [i - 1, i]],
-  )
-  let most = 0
-  for (const [i, span] of spans.entries()) {
-    const others = changes < 2 ? [span] : spans.slice(i)
-    for (const other of others) most = Math.max(most, lost([...span, ...other]))
-  }
-  return most
-}
-
-/** How many letters at these places leave each sign. */
-function tally(octets: Uint8Array, places: readonly number[]): number[] {
-  const counts = Array.from({ length: DOUBLES_SHIFT }, () => 0)
-  for (const place of places) {
-    for (let left = signs[octets[place] ?? 0] ?? 0, bit = 0; left !== 0; left >>>= 1, bit++) {
-      counts[bit] = (counts[bit] ?? 0) + (left & 1)
-    }
-  }
-  return counts
 }

@@ -83,8 +83,8 @@ async function run({ path, task, maxPixels, timeoutMs, granted }: Job): Promise<
 }
 
 /** What was lent is given back by finalizers, in a turn of their own. */
-async function collect(how?: { readonly type: 'minor' }): Promise<void> {
-  globalThis.gc?.(how)
+async function collect(type: 'minor' | 'major'): Promise<void> {
+  globalThis.gc?.({ type })
   await setImmediate()
 }
 
@@ -97,8 +97,8 @@ process.on('message', (message: ToChild) => {
   }
   void run(message).then(async (outcome) => {
     // Not `arrayBuffers`, which leaves out what the library lends.
-    if (process.memoryUsage().external > COLLECT_PAST_BYTES) await collect({ type: 'minor' })
-    if (process.memoryUsage().external > COLLECT_ALL_PAST_BYTES) await collect()
+    if (process.memoryUsage().external > COLLECT_PAST_BYTES) await collect('minor')
+    if (process.memoryUsage().external > COLLECT_ALL_PAST_BYTES) await collect('major')
     send({ type: 'done', outcome, swollen: process.memoryUsage.rss() > SWOLLEN_BYTES })
   })
 })

@@ -1,0 +1,13 @@
+/** Task for another thread: a million names take half a second. */
+import { shared } from '../search/columns.ts'
+import { digestOf, type Digest } from '../similar/digest.ts'
+
+export interface Input {
+  readonly names: Uint8Array
+  readonly starts: Uint32Array
+  readonly count: number
+}
+
+export default function work({ names, starts, count }: Input): Digest {
+  return digestOf(names, starts, count, true, shared.u32)
+}
