@@ -17,8 +17,8 @@ export const SECONDS = whole(values.seconds, 'seconds', 30)
 /** Records present, where a bench takes any number. */
 export const RECORDS = whole(values.records, 'records', 10_000_000)
 
-/** Whether a part of a bench is wanted: all of them, but where one is named. */
-export const wants = (part: string) => values.only === undefined || values.only === part
+/** Whether a part of a bench is wanted: all of them, but where some are named. */
+export const wants = (part: string) => values.only === undefined || values.only.split(',').includes(part)
 
 function whole(text: string, name: string, max: number): number {
   const value = Number(text)
