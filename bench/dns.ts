@@ -1,7 +1,7 @@
 // Bulk DNS: questions a second and processor time of one, beside dnsperf, Node's datagrams alone and node:dns, each on one
 // core, the server on another; 50, 500 and 5,000 questions in flight; of a resolver; over HTTP, 1,000 names a call; and what
-// becomes of 100,000 questions when servers lose, fail and are silent. One part alone: `--only delegated` (or `own`,
-// `resolver`, `http`, `faults`).
+// becomes of 100,000 questions when servers lose, fail and are silent. Some parts alone: `--only own,http` (of
+// `delegated`, `own`, `resolver`, `http`, `faults`).
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'

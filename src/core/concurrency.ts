@@ -1,6 +1,6 @@
 /**
- * Works on the items, so many at a time, and yields the results as they come: each time those that have come since, at
- * least one. However slow the taker, no more than `limit` are being worked on or wait to be taken. Whoever stops taking
+ * Works on the items, so many at a time, and yields the results as they come: each time those of a turn of the event
+ * loop, at least one. However slow the taker, no more than `limit` are being worked on or wait to be taken. Whoever stops taking
  * stops the work. Ends with the first fault.
  */
 export async function* asTheyCome<T, R>(
@@ -16,15 +16,21 @@ export async function* asTheyCome<T, R>(
 
   function start(item: T): void {
     running++
-    work(item)
-      .then(
-        (result) => void results.push(result),
-        (error: unknown) => void (fault ??= { error }),
-      )
-      .finally(() => {
-        running--
-        wake()
-      })
+    work(item).then(
+      (result) => {
+        results.push(result)
+        ended()
+      },
+      (error: unknown) => {
+        fault ??= { error }
+        ended()
+      },
+    )
+  }
+
+  function ended(): void {
+    running--
+    wake()
   }
 
   for (;;) {
@@ -39,6 +45,6 @@ export async function* asTheyCome<T, R>(
       results = []
       yield come
     } else if (running === 0) return
-    else await new Promise<void>((resolve) => (wake = resolve))
+    else await new Promise<void>((resolve) => (wake = () => setImmediate(resolve)))
   }
 }

@@ -26,8 +26,8 @@ export interface LookupOwner {
 }
 
 const MAX_ATTEMPTS = 8
-/** No more than this part of the time is waited for a slow server before the next is asked. */
-const MOST_PATIENCE = 3
+/** A slow server is waited for no longer than this part of the time: there must be some left to ask again. */
+const MOST_PATIENCE = 5
 /** Never written to. */
 const NONE_FAILED: (ServerFailure | undefined)[] = []
 
@@ -83,7 +83,7 @@ export class Lookup extends Wait implements Asker {
     this.#attempt = this.#upstream.exchange.ask(server, this.#query, this)
     // Asking again whoever is only busy would make him busier.
     const patience = Math.min(this.#upstream.health.patienceMs(server), deadlineMs / MOST_PATIENCE)
-    this.#wait(Math.max(retryMs, patience) * 2 ** round)
+    this.#wait(Math.max(retryMs * 2 ** round, patience))
   }
 
   /** Round and round over the servers, past those that have failed for good. */
