@@ -119,6 +119,7 @@ suite('a link answered at once', () => {
   })
 
   test('sent without waiting they are answered in their order, and the last one as its client wants', async () => {
+    await forget()
     await both(hash, {})
     const earlier = atOnce
     const connection = await RawConnection.open(service)
