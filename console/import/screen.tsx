@@ -199,7 +199,7 @@ function Rows({ list, effects }: { list: ReadList; effects: ReadonlyMap<string, 
             </th>
             <td className="mono muted">{date}</td>
             <td className={`effect ${effects.get(domain) ?? ''}`}>
-              {t(EFFECTS[effects.get(domain) ?? 'same'])}
+              {t(`import.one.${effects.get(domain) ?? 'same'}`)}
             </td>
           </tr>
         ))}

@@ -20,6 +20,9 @@ export const importing = inBoth(
     'import.stored': '{n} de {all} guardados',
     'import.store': 'Guardar',
     'import.stop': 'Detener',
+    'import.one.new': 'nuevo',
+    'import.one.changed': 'cambia',
+    'import.one.same': 'igual',
     'import.ofDays':
       'La lista se comparó con lo registrado en sus días: algunos de los nuevos pueden estar ya, con otra fecha.',
     'import.another': 'Importar otra lista',
@@ -45,6 +48,9 @@ export const importing = inBoth(
     'import.stored': '{n} of {all} stored',
     'import.store': 'Store',
     'import.stop': 'Stop',
+    'import.one.new': 'new',
+    'import.one.changed': 'changes',
+    'import.one.same': 'the same',
     'import.ofDays':
       'The list was compared with what is recorded of its days: some of the new ones may be there already, with another date.',
     'import.another': 'Import another list',
