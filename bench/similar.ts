@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { distance } from 'fastest-levenshtein'
-import { DIGEST_BYTES, digestOf } from '../src/domainwatch/similar/digest.ts'
+import { DIGEST_BYTES, digestOf, SORTED_AT_ONCE } from '../src/domainwatch/similar/digest.ts'
 import { Matcher, type NameBlock } from '../src/domainwatch/similar/matcher.ts'
 import { compare, median, sampleOf, type Contender } from './lib/compare.ts'
 import { addAll, generateDomains, type DomainRecord } from './lib/domains.ts'
@@ -187,5 +187,10 @@ function blockOf(all: readonly string[]): NameBlock {
   const starts = new Uint32Array(all.length + 1)
   for (const [i, name] of all.entries()) starts[i + 1] = (starts[i] ?? 0) + name.length
   const octets = Buffer.from(all.join(''), 'latin1')
-  return { names: octets, starts, count: all.length, digest: digestOf(octets, starts, all.length, true) }
+  return {
+    names: octets,
+    starts,
+    count: all.length,
+    digest: digestOf(octets, starts, all.length, SORTED_AT_ONCE),
+  }
 }

@@ -39,12 +39,11 @@ export const totalOf = (accountId: number) => sql<Total>`
 export const hasImage = (accountId: number, hash: string) => sql<{ hash: string }>`
   SELECT hash FROM images WHERE account_id = ${accountId} AND hash = ${hash}`
 
-export const usageOf = (accountId: number) => sql<Usage>`
-  SELECT day, mime, images, bytes FROM image_usage WHERE account_id = ${accountId} AND images > 0 ORDER BY day, mime`
-
-/** What of that is over and was not removed yet. */
-export const usageOver = (accountId: number, now: number) => sql<Usage>`
-  SELECT images.date / 86400 AS day, blobs.mime, count(*) AS images, CAST(sum(blobs.size) AS bigint) AS bytes
+/** What it uses; what of that is over and was not removed yet is taken off. One statement, lest a sweep fall between two. */
+export const usageAt = (accountId: number, now: number) => sql<Usage>`
+  SELECT day, mime, images, bytes FROM image_usage WHERE account_id = ${accountId} AND images > 0
+  UNION ALL
+  SELECT images.date / 86400, blobs.mime, -count(*), CAST(-sum(blobs.size) AS bigint)
   FROM images JOIN blobs ON blobs.hash = images.hash
   WHERE images.account_id = ${accountId} AND images.expires <= ${now}
   GROUP BY 1, 2`

@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import { secondsOf } from './lifetime.ts'
-import { limitsOf, usageOf, usageOver, type Total, type Usage } from './queries-quotas.ts'
+import { limitsOf, usageAt, type Total, type Usage } from './queries-quotas.ts'
 
 const DAY_MS = 86_400_000
 
@@ -31,9 +31,7 @@ export function createStats(
   return async (accountId, days) => {
     const limits = await database.first(limitsOf(accountId))
     // Counts of each day and kind: some thousands after years, however many images there are.
-    const counted = await database.scanner.all(usageOf(accountId))
-    const over = await database.scanner.all(usageOver(accountId, secondsOf(clock)))
-    const usage = [...counted, ...over.map((row) => ({ ...row, images: -row.images, bytes: -row.bytes }))]
+    const usage = await database.scanner.all(usageAt(accountId, secondsOf(clock)))
     const kinds = summed(usage, ({ mime }) => mime)
     const byDay = summed(usage, ({ day }) => new Date(day * DAY_MS).toISOString().slice(0, 10))
     const newest = [...byDay].sort(([one], [other]) => (one < other ? 1 : -1)).slice(0, days)

@@ -3,7 +3,7 @@ import { goneBefore } from '../discarding.ts'
 import type { Columns } from '../search/columns.ts'
 import type { Segment } from '../search/segment.ts'
 import type { Input } from '../tasks/digest-names.ts'
-import { digestOf, type Digest } from './digest.ts'
+import { digestOf, SORTED_AT_ONCE, type Digest } from './digest.ts'
 import type { NameBlock } from './matcher.ts'
 
 const DIGEST_NAMES = taskModule('../tasks/digest-names', import.meta)
@@ -32,7 +32,7 @@ export class Digests {
   }
 
   async #make({ names, starts, count }: Columns): Promise<Digest> {
-    if (count <= FEW) return digestOf(names, starts, count, true)
+    if (count <= FEW) return digestOf(names, starts, count, SORTED_AT_ONCE)
     return this.#tasks.run<Input, Digest>(DIGEST_NAMES, { names, starts, count })
   }
 }

@@ -40,5 +40,5 @@ function blockOf(lines: string, most: number): NameBlock {
     else names[to++] = letter
   }
   if (to > 0) starts[++count] = to
-  return { names, starts, count, digest: digestOf(names, starts, count, false) }
+  return { names, starts, count, digest: digestOf(names, starts, count, 0) }
 }

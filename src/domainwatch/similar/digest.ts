@@ -16,18 +16,18 @@ export interface Digest {
 /** Bytes of a digest, a name. */
 export const DIGEST_BYTES = 4 + 4 * WORDS + (2 * 4) / GROUP
 
-/** Fits beside a first word in the 53 bits that numbers have. */
-export const MAX_NAMES = 2 ** 21
+/** The most to sort at once: a place among so many fits beside a first word in the 53 bits that numbers have. */
+export const SORTED_AT_ONCE = 2 ** 21
 
 /**
  * @param starts of the names; one more than there are tells where the last ends
- * @param isSorted whether to put together what is alike: takes longer, and makes many sweeps quicker. At most `MAX_NAMES` then
+ * @param sortedAtOnce of how many to put together what is alike, which takes longer, and makes many sweeps quicker; 0 for none
  */
 export function digestOf(
   names: Uint8Array,
   starts: Uint32Array,
   count: number,
-  isSorted: boolean,
+  sortedAtOnce: number,
   make: (length: number) => Uint32Array = (length) => new Uint32Array(length),
 ): Digest {
   const words = make(count * WORDS)
@@ -36,20 +36,23 @@ export function digestOf(
     order[i] = i
     sign(names, starts[i] ?? 0, starts[i + 1] ?? 0, words, i * WORDS)
   }
-  if (isSorted) sort(words, order)
+  if (sortedAtOnce > 0) sort(words, order, sortedAtOnce)
   return { words, order, groups: groupsOf(words, count, make) }
 }
 
-/** By the first word. */
-function sort(words: Uint32Array, order: Uint32Array): void {
-  const keys = new Float64Array(order.length)
-  for (let i = 0; i < keys.length; i++) keys[i] = (words[i * WORDS] ?? 0) * MAX_NAMES + i
-  keys.sort()
+/** By the first word, piece by piece. */
+function sort(words: Uint32Array, order: Uint32Array, most: number): void {
   const unsorted = words.slice()
-  for (const [i, key] of keys.entries()) {
-    const place = key % MAX_NAMES
-    order[i] = place
-    for (let word = 0; word < WORDS; word++) words[i * WORDS + word] = unsorted[place * WORDS + word] ?? 0
+  for (let from = 0; from < order.length; from += most) {
+    const keys = new Float64Array(Math.min(most, order.length - from))
+    for (let i = 0; i < keys.length; i++) keys[i] = (unsorted[(from + i) * WORDS] ?? 0) * most + i
+    keys.sort()
+    for (const [i, key] of keys.entries()) {
+      const place = from + (key % most)
+      order[from + i] = place
+      for (let word = 0; word < WORDS; word++)
+        words[(from + i) * WORDS + word] = unsorted[place * WORDS + word] ?? 0
+    }
   }
 }
 

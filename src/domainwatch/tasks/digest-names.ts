@@ -1,6 +1,6 @@
 /** Task for another thread: a million names take half a second. */
 import { shared } from '../search/columns.ts'
-import { digestOf, type Digest } from '../similar/digest.ts'
+import { digestOf, SORTED_AT_ONCE, type Digest } from '../similar/digest.ts'
 
 export interface Input {
   readonly names: Uint8Array
@@ -9,5 +9,5 @@ export interface Input {
 }
 
 export default function work({ names, starts, count }: Input): Digest {
-  return digestOf(names, starts, count, true, shared.u32)
+  return digestOf(names, starts, count, SORTED_AT_ONCE, shared.u32)
 }
