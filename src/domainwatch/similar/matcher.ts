@@ -29,7 +29,7 @@ const LEAST_PARENT = 3
 
 /** Names looked at closely, and groups whose words are, between two looks at the clock. */
 const CLOSE_LOOKS = 128
-const GROUPS = 512
+const GROUPS = 128
 
 /** Told of the name at `start` to `end` of the names. */
 export type Found = (names: Uint8Array, start: number, end: number, cost: number) => void
