@@ -195,3 +195,27 @@ export function Menu(props: { label: string; icon: IconName; isNamed?: boolean; 
     </div>
   )
 }
+
+/** What went wrong, the way out, and the button that sends the form of a dialog. */
+export function DialogFoot(props: {
+  fault: string | undefined
+  action: string
+  isDisabled: boolean
+  onCancel: () => void
+}) {
+  return (
+    <>
+      <p className="fault-text" role="alert">
+        {props.fault}
+      </p>
+      <div className="row end">
+        <button type="button" className="button" onClick={props.onCancel}>
+          {t('app.cancel')}
+        </button>
+        <button type="submit" className="button primary" disabled={props.isDisabled}>
+          {props.action}
+        </button>
+      </div>
+    </>
+  )
+}

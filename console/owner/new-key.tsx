@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { addressOf, ask } from '../api/client.ts'
 import { SERVICES, type ServiceName } from '../api/session.ts'
-import { CopyButton, Dialog } from '../design/parts.tsx'
+import { CopyButton, Dialog, DialogFoot } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 
 interface Made {
@@ -61,17 +61,12 @@ export function NewKey({ onClose }: { onClose: () => void }) {
             ))}
           </select>
         </label>
-        <p className="fault-text" role="alert">
-          {fault}
-        </p>
-        <div className="row end">
-          <button type="button" className="button" onClick={onClose}>
-            {t('app.cancel')}
-          </button>
-          <button type="submit" className="button primary" disabled={account.trim() === ''}>
-            {t('owner.make')}
-          </button>
-        </div>
+        <DialogFoot
+          fault={fault}
+          action={t('owner.make')}
+          isDisabled={account.trim() === ''}
+          onCancel={onClose}
+        />
       </form>
     </Dialog>
   )

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { ask } from '../api/client.ts'
 import { say } from '../app/toasts.tsx'
-import { Dialog } from '../design/parts.tsx'
+import { Dialog, DialogFoot } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import type { Account } from './accounts.tsx'
 
@@ -62,17 +62,7 @@ export function SettleDialog({ account, onClose }: { account: Account; onClose: 
           </select>
         </label>
         <p className="muted">{t(`delivery.${mode}Text`)}</p>
-        <p className="fault-text" role="alert">
-          {fault}
-        </p>
-        <div className="row end">
-          <button type="button" className="button" onClick={onClose}>
-            {t('app.cancel')}
-          </button>
-          <button type="submit" className="button primary" disabled={isBusy}>
-            {t('owner.save')}
-          </button>
-        </div>
+        <DialogFoot fault={fault} action={t('owner.save')} isDisabled={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   )

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { ask } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
-import { Dialog } from '../design/parts.tsx'
+import { Dialog, DialogFoot } from '../design/parts.tsx'
 import { formatWords, parseWords, recordFilters, type Filters } from '../domains/filters.ts'
 import { language, t } from '../i18n/index.ts'
 import { MadeWatch, type Made } from './made-watch.tsx'
@@ -79,17 +79,7 @@ export function NewWatch({ filters, similar, onClose }: Props) {
           <input type="checkbox" checked={isAll} onChange={(event) => setAll(event.target.checked)} />
           {t('watch.wantsAll')}
         </label>
-        <p className="fault-text" role="alert">
-          {fault}
-        </p>
-        <div className="row end">
-          <button type="button" className="button" onClick={onClose}>
-            {t('app.cancel')}
-          </button>
-          <button type="submit" className="button primary" disabled={isBusy}>
-            {t('watch.make')}
-          </button>
-        </div>
+        <DialogFoot fault={fault} action={t('watch.make')} isDisabled={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   )
