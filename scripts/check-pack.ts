@@ -51,7 +51,11 @@ function step(name: string): void {
 async function install(): Promise<string> {
   const target = join(work, 'somewhere')
   await mkdir(target)
-  execFileSync('npm', ['pack', '--pack-destination', work], { ...options(), cwd: root, stdio: 'inherit' })
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', work], {
+    ...options(),
+    cwd: root,
+    stdio: 'inherit',
+  })
   const [tarball = ''] = (await readdir(work)).filter((name) => name.endsWith('.tgz'))
   await writeFile(join(target, 'package.json'), '{ "private": true }\n')
   const install = ['install', '--no-audit', '--no-fund', join(work, tarball)]

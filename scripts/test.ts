@@ -4,18 +4,20 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../test/support/postgres.ts'
 
 const ALL = ['src/**/*.test.ts', 'console/**/*.test.ts', 'test/**/*.test.ts']
 const ON_A_DATABASE = ['admin', 'domainwatch', 'imagestore', 'keys', 'corpus', 'verifying', 'nodes'].map(
-  (name) => `test/${name}/**/*.test.ts`,
+  (name) => `test/${name}/`,
 )
 
 /** Hundreds of processes load the same sources: compiled once, each starts in half the time. */
 const COMPILED = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url))
 
-const only = process.argv.slice(2)
+const only = process.argv.slice(2).map((path) => relative('', path))
+const onlyOnADatabase = only.filter((path) => ON_A_DATABASE.some((folder) => path.startsWith(folder)))
 const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN']).catch((error: unknown) => {
   console.error('No PostgreSQL to test with:', error)
   return undefined
@@ -29,11 +31,14 @@ try {
   console.log('\n== SQLite')
   const first = await run(only.length > 0 ? only : ALL, server)
   let second = 0
-  if (postgres === undefined) {
+  if (only.length > 0 && onlyOnADatabase.length === 0) {
+    console.log('\n== PostgreSQL: a database has no part in these')
+  } else if (postgres === undefined) {
     console.log('\n== PostgreSQL: SKIPPED, it cannot run here')
   } else {
     console.log('\n== PostgreSQL')
-    second = await run(only.length > 0 ? only : ON_A_DATABASE, { ...server, TEST_DATABASE: 'postgres' })
+    const files = only.length > 0 ? onlyOnADatabase : ON_A_DATABASE.map((folder) => `${folder}**/*.test.ts`)
+    second = await run(files, { ...server, TEST_DATABASE: 'postgres' })
   }
   process.exitCode = first === 0 && second === 0 ? 0 : 1
 } finally {

@@ -171,9 +171,14 @@ suite('watches', () => {
 
   test('an account sees and deletes its own, and may have 50; without a key it is told nothing', async () => {
     using receiver = await WebhookReceiver.start()
+    using shutOut = await WebhookReceiver.start()
     const other = await service.newKey('vecino', 'domainwatch')
+    const theirs = await watch(service, { search: 'ajeno', url: shutOut.url, atom: '' }, other.key)
     const own = await watch(service, { search: 'ajeno', url: receiver.url })
-    const theirs = await watch(service, { search: 'ajeno', url: receiver.url, atom: '' }, other.key)
+    // Both are being told by now.
+    await stored(service, [record('ajeno1')])
+    await Promise.all([receiver.until(1), shutOut.until(1)])
+    await watchUntil(service, own.id, ({ pending }) => pending === 0)
     assert.deepEqual(
       (await watchesOf(service, other.key)).map(({ id }) => id),
       [theirs.id],
@@ -185,12 +190,16 @@ suite('watches', () => {
     await service.revokeKey(other.id)
     const path = new URL(theirs.atom).pathname
     assert.equal((await call(service, path)).status, 404)
-    await stored(service, [record('ajeno')])
-    await receiver.until(1)
+    await stored(service, [record('ajeno2')])
+    await receiver.until(2)
+    await watchUntil(service, own.id, ({ pending }) => pending === 0)
+    await stored(service, [record('ajeno3')])
+    await receiver.until(3)
     assert.deepEqual(
       receiver.received.map(({ body }) => Object(body.data).watch.id),
-      [own.id],
+      [own.id, own.id, own.id],
     )
+    assert.equal(shutOut.received.length, 1)
     await remove(own.id)
     const many = await Promise.all(
       Array.from({ length: 55 }, () => createWatch(service, { name: 'n', atom: '' })),

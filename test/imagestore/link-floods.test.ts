@@ -7,6 +7,8 @@ import { startService, type TestService } from '../support/service.ts'
 
 const photo = await noise(1_500, 1_000).jpeg().toBuffer()
 const hash = expectedHash(photo)
+/** Work of seconds at its own size. */
+const large = await noise(3_000, 2_000).jpeg().toBuffer()
 const TOO_MANY = problem(429, 'Demasiadas solicitudes')
 const OVERLOAD = problem(503, 'El servicio está saturado, inténtelo de nuevo')
 
@@ -21,14 +23,12 @@ suite('a flood of links', () => {
     })
     client = new ImageClient(service.url, service.imageKey)
     await client.upload(photo)
+    await client.upload(large)
   })
   after(() => service[Symbol.asyncDispose]())
 
-  const ask = (from: string, signal?: AbortSignal) =>
-    client.link(`${hash}&m=w_${width++},f_avif`, {
-      headers: { 'x-forwarded-for': from },
-      signal: signal ?? null,
-    })
+  const ask = (from: string) =>
+    client.link(`${hash}&m=w_${width++},f_avif`, { headers: { 'x-forwarded-for': from } })
 
   /** How many were made and how many refused, which must be in this way. */
   async function sorted(responses: readonly Response[], refusal: typeof TOO_MANY) {
@@ -65,7 +65,10 @@ suite('a flood of links', () => {
       return Number(new RegExp(`^catalejo_images_${name} (\\d+)`, 'm').exec(text)?.[1])
     }
     const stop = new AbortController()
-    const left = Array.from({ length: 4 }, () => ask('203.0.113.9', stop.signal).catch(() => undefined))
+    const options = { headers: { 'x-forwarded-for': '203.0.113.9' }, signal: stop.signal }
+    const left = Array.from({ length: 4 }, (_, i) =>
+      client.link(`${expectedHash(large)}&m=w_${2_000 + i},f_avif`, options).catch(() => undefined),
+    )
     while ((await metric('waiting')) < 3) await new Promise(setImmediate)
     stop.abort()
     await Promise.all(left)

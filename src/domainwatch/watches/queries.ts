@@ -91,10 +91,10 @@ export const tellingWatches = () => sql<{ id: string; webhook: number; feed: num
 export const feedByDigest = (digest: string) => sql<{ id: string; name: string; feed: string }>`
   SELECT id, name, feed FROM watches WHERE feed_digest = ${digest} AND ${HAS_KEY}`
 
-/** Fixes what is sent next. Changes no row where something is under way already. */
+/** Fixes what is sent next. Changes no row where something is under way already, or nobody may be told any more. */
 export const beginDelivery = (id: string, delivery: string, body: string, cursor: string) => sql`
   UPDATE watches SET delivery_id = ${delivery}, delivery_body = ${body}, delivery_cursor = ${cursor}, attempts = 0, next_at = 0
-  WHERE id = ${id} AND delivery_id IS NULL`
+  WHERE id = ${id} AND delivery_id IS NULL AND ${HAS_KEY}`
 
 export const delivered = (id: string, delivery: string, now: number) => sql`
   UPDATE watches SET cursor = delivery_cursor, delivery_id = NULL, delivery_body = NULL, delivery_cursor = NULL,
