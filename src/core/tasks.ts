@@ -55,6 +55,8 @@ export function createTasks(threads: number): Tasks {
   }
 }
 
+/** A thread that cannot be started wants memory or files that others have at the moment. */
 function isOverload(error: Error): boolean {
-  return error.name === 'AbortError' || error.message === 'Task queue is at limit'
+  const wantsThread = 'code' in error && error.code === 'ERR_WORKER_INIT_FAILED'
+  return wantsThread || error.name === 'AbortError' || error.message === 'Task queue is at limit'
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { suite, test } from 'node:test'
 import { temporaryFolder } from '../support/folder.ts'
@@ -24,7 +23,9 @@ async function idle(url: string, count: number): Promise<Disposable> {
   const { port, hostname } = new URL(url)
   const sockets = Array.from({ length: count }, (): Socket => connect(Number(port), hostname))
   for (const socket of sockets) socket.on('error', () => {})
-  await Promise.all(sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])))
+  await Promise.all(
+    sockets.map((socket) => new Promise<void>((end) => socket.once('connect', end).once('close', end))),
+  )
   return {
     [Symbol.dispose]() {
       for (const socket of sockets) socket.destroy()
@@ -74,12 +75,16 @@ suite('too many open files', { skip, timeout: 120_000 }, () => {
     const [first, second] = [stamped(png, 'uno'), stamped(png, 'dos')]
     assert.equal((await place.add('uno')).status, 200)
     assert.equal((await place.upload(first)).status, 200)
+    // The client keeps these connections, and has enough of them.
+    await Promise.all(Array.from({ length: 8 }, () => place.names()))
     const allow = (files: number) =>
       execFileSync('prlimit', [`--pid=${place.node.pid}`, `--nofile=${files}:${OPEN_FILES}`])
     allow(4)
     for (let round = 0; round < 3; round++) {
       assert.equal((await place.add(`dos${round}`)).status, 200)
-      assert.deepEqual(await place.upload(second), IMAGE_NOT_SAVED)
+      // Which comes first, the file for it or the thread that is to read it, is a matter of what runs already.
+      const refused = await place.upload(second)
+      assert.deepEqual(refused, refused.status === 503 ? { status: 503, body: OVERLOADED } : IMAGE_NOT_SAVED)
       // Bytes that are there already need no file.
       assert.equal((await place.upload(first)).status, 200)
       const link = await place.images.link(expectedHash(first))

@@ -80,7 +80,8 @@ describe('transactions that PostgreSQL breaks', { skip: NO_SERVER, timeout: 120_
         )
       })
     assert.deepEqual(await Promise.all([cross('a', 'b', '1'), cross('b', 'a', '2')]), [2, 2])
-    assert.equal(runs, 3)
+    // Both may be undone where both look for a deadlock at the same moment, and meet again.
+    assert.ok(runs >= 3, String(runs))
     const [one, other] = await keys(database)
     assert.ok(['a12', 'a21'].includes(String(one)), String(one))
     assert.equal(String(other).slice(1), String(one).slice(1))

@@ -103,7 +103,7 @@ export async function startSingleNode(
 export async function heals(request: () => Promise<{ readonly status: number }>): Promise<void> {
   const deadline = Date.now() + HEAL_MS
   for (;;) {
-    const { status } = await request()
+    const { status } = await request().catch(() => ({ status: 0 }))
     if (status === 200) return
     assert.ok(Date.now() < deadline, `still ${status} after ${HEAL_MS} ms`)
     await new Promise((resolve) => setTimeout(resolve, 50))

@@ -45,13 +45,18 @@ export class RawConnection {
       const reply = this.#take()
       if (reply !== undefined) return reply
       if (this.#ended) return undefined
-      await once(this.socket, 'progress')
+      await this.#progress()
     }
   }
 
   /** Resolves when the other side has closed. */
   async closed(): Promise<void> {
-    while (!this.#ended) await once(this.socket, 'progress')
+    while (!this.#ended) await this.#progress()
+  }
+
+  /** `once` of events would throw where the other side resets: that is an end like any other. */
+  #progress(): Promise<void> {
+    return new Promise((resolve) => this.socket.once('progress', resolve))
   }
 
   close(): void {

@@ -16,7 +16,7 @@ const MOST_IN_PROCESS = 40
 
 test(
   'two nodes behind a balancer, over PostgreSQL and S3, keep the contract, but for what is listed',
-  { skip: noCeph || noHaproxy, timeout: 900_000 },
+  { skip: noCeph || noHaproxy, timeout: 1_800_000 },
   async (context) => {
     const only = process.env['TEST_FILES']?.split(' ') ?? []
     await using stack = new AsyncDisposableStack()

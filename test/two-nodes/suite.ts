@@ -30,7 +30,7 @@ export async function runSuite(
   const { NODE_TEST_CONTEXT: _, ...environment } = process.env
   const child = spawn(
     process.execPath,
-    ['--test', `--test-reporter=${REPORTER}`, '--test-concurrency=2', '--test-timeout=120000', ...files],
+    ['--test', `--test-reporter=${REPORTER}`, '--test-concurrency=2', '--test-timeout=300000', ...files],
     {
       env: {
         ...environment,

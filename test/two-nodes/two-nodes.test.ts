@@ -24,7 +24,7 @@ const noCeph =
   missing.length > 0 && `not installed: ${missing.join(', ')} (Debian: radosgw, ceph-mon, ceph-osd)`
 
 suite('two nodes behind a balancer over PostgreSQL and S3', { skip: noCeph || noHaproxy }, () => {
-  test('all of it', { timeout: 900_000 }, async (context) => {
+  test('all of it', { timeout: 1_800_000 }, async (context) => {
     await using place = await startTwoNodes()
 
     await context.test('break in turn, one after the other, and keep every promise', async (own) => {
