@@ -4,6 +4,7 @@ import { say } from '../app/toasts.tsx'
 import { Dialog } from '../design/parts.tsx'
 import { t, tn } from '../i18n/index.ts'
 import { thumbOf, type ImageRecord } from './record.ts'
+import './delete-dialog.css'
 
 const SHOWN = 8
 

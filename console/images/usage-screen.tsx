@@ -7,7 +7,7 @@ import { Plot } from '../figures/plot.tsx'
 import { bareDay, bytes, count, shortDay, t } from '../i18n/index.ts'
 import { everyDay } from './days.ts'
 import { useUsage, type ImageStats } from './usage.ts'
-import './images.css'
+import './usage.css'
 
 /** What the application's images take up, of which kinds they are, and how many come. */
 export default function UsageScreen() {
