@@ -142,11 +142,18 @@ async function fillDomains(to: TestService): Promise<void> {
     to,
     marked(13, 5).map((domain) => ({ domain, discarded: 1 })),
   )
+  await dateChanges(to)
   clock.advance(31 * 60 * 60_000)
   await update(
     to,
     marked(17, 3).map((domain) => ({ domain, discarded: 1 })),
   )
+  await dateChanges(to)
+}
+
+/** The database dates changes by its own clock, which is ahead of the service's: here all happened by the service's. */
+async function dateChanges(to: TestService): Promise<void> {
+  await to.sql(`UPDATE changes SET at = ${clock.now()} WHERE at > ${clock.now()}`)
 }
 
 /** What happened to one of them, name servers included. */
@@ -155,11 +162,14 @@ async function fillHistory(to: TestService): Promise<void> {
   const ask = () => call(to, DNS, { query: { api: to.domainKey, domain: 'casapan.cl' } })
   await ask()
   await update(to, [{ domain: 'casapan', status: 0 }], { key })
+  await dateChanges(to)
   clock.advance(50 * 60_000)
   servers = ['ns1.hostname.cl', 'ns2.hostname.cl', 'ns2.proveedor.cl']
   await ask()
+  clock.advance(6 * 60_000)
   await update(to, [{ domain: 'casapan', status: 1, revision: 1 }])
-  clock.advance(8 * 60_000)
+  await dateChanges(to)
+  clock.advance(2 * 60_000)
 }
 
 async function fillWatches(to: TestService): Promise<void> {

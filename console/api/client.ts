@@ -97,11 +97,13 @@ async function reach(url: URL, init: RequestInit): Promise<Response> {
     noteServerTime(response.headers.get('date'))
     return response
   } catch (error) {
-    if (init.signal?.aborted === true) throw error
+    if (init.signal?.aborted === true && !isTimeout(error)) throw error
     noteLost()
     throw new ConnectionLost('', { cause: error })
   }
 }
+
+const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError'
 
 async function readAnswer(response: Response): Promise<unknown> {
   try {

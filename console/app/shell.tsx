@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { connection } from '../api/connection.ts'
 import { session, signOut } from '../api/session.ts'
+import { Loading } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog, Link, Notice } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
@@ -89,7 +90,7 @@ export function Shell() {
       </nav>
       <main id="content" className="content" tabIndex={-1}>
         <Boundary key={path}>
-          <Suspense fallback={<Waiting />}>
+          <Suspense fallback={<Loading />}>
             <Content screen={screen} isHome={path === ''} />
           </Suspense>
         </Boundary>
@@ -167,14 +168,6 @@ function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boole
     )
   }
   return <screen.view />
-}
-
-function Waiting() {
-  return (
-    <div className="notice" role="status" aria-label={t('app.loading')}>
-      <span className="spinner" />
-    </div>
-  )
 }
 
 function Lost() {

@@ -2,6 +2,7 @@ import { useId, useState, type FormEvent } from 'react'
 import { ApiError, ask } from '../api/client.ts'
 import { keepKey, refused, SERVICES, type ServiceName } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
+import { faultText } from './fault-text.ts'
 import { useStore } from './store.ts'
 import { Choices } from './preferences.tsx'
 import { say } from './toasts.tsx'
@@ -65,7 +66,7 @@ export function KeyForm() {
       keepKey(service, key.trim(), isRemembered)
       say(t('sign.opened', { service: t(`service.${service}`) }))
     } catch (error) {
-      setFault(error instanceof ApiError ? error.message : t('app.lost'))
+      setFault(faultText(error))
       setBusy(false)
     }
   }

@@ -1,5 +1,6 @@
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
+import { faultText } from './fault-text.ts'
 import { createStore, useStore } from './store.ts'
 
 export interface Toast {
@@ -27,8 +28,7 @@ export function say(
   setTimeout(() => dismiss(id), SHOWN_MS)
 }
 
-export const sayFault = (error: unknown): void =>
-  say(error instanceof Error && error.message !== '' ? error.message : t('app.lost'), { isFault: true })
+export const sayFault = (error: unknown): void => say(faultText(error), { isFault: true })
 
 function dismiss(id: number): void {
   toasts.set(toasts.get().filter((toast) => toast.id !== id))

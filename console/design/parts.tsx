@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState, type ReactNode, type MouseEvent } from 'react'
 import { ConnectionLost } from '../api/client.ts'
+import { faultText } from '../app/fault-text.ts'
 import { go, hrefOf } from '../app/router.ts'
 import { t } from '../i18n/index.ts'
 import { Icon, type IconName } from './icon.tsx'
@@ -46,11 +47,7 @@ export function Fault({ error, onRetry }: { error: unknown; onRetry: () => void 
   const isLost = error instanceof ConnectionLost
   return (
     <div role="alert">
-      <Notice
-        icon="alert"
-        title={t(isLost ? 'app.lostTitle' : 'app.failed')}
-        text={isLost || !(error instanceof Error) ? t('app.lost') : error.message}
-      >
+      <Notice icon="alert" title={t(isLost ? 'app.lostTitle' : 'app.failed')} text={faultText(error)}>
         <button type="button" className="button" onClick={onRetry}>
           {t('app.retry')}
         </button>

@@ -3,6 +3,7 @@ import { ApiError, ask } from '../api/client.ts'
 import { Icon } from '../design/icon.tsx'
 import { Fault } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
+import './dns-now.css'
 
 type Outcome =
   | { readonly kind: 'servers'; readonly servers: readonly string[] }

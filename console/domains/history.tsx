@@ -9,6 +9,7 @@ import { useDns } from './dns-now.tsx'
 import { changedRecords } from './live.ts'
 import { patches } from './marks.ts'
 import { timeLineOf, type Entry } from './time-line.ts'
+import './history.css'
 
 const FIRST = 40
 const ALL = 1_024

@@ -1,4 +1,5 @@
 import { asciiOf } from './records.ts'
+import './name.css'
 
 /** A name: its letters beyond ASCII underlined with dots, what was searched for tinted, the `.cl` in the back. */
 export function DomainName(props: { name: string; match?: string; isAscii?: boolean }) {

@@ -14,6 +14,7 @@ import { MarkTags, StatusTag } from './marks-cell.tsx'
 import { patched, patches, setMark } from './marks.ts'
 import { DomainName } from './name.tsx'
 import { asciiOf, type DomainRecord } from './records.ts'
+import './sheet.css'
 
 interface Props {
   readonly name: string

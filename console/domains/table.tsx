@@ -12,6 +12,7 @@ import { patched, patches } from './marks.ts'
 import { PAGE_ROWS, STRETCH_ROWS, useRows } from './pages.ts'
 import type { DomainRecord } from './records.ts'
 import { Row, type TableActions } from './row.tsx'
+import './table.css'
 
 const OVERSCAN = 8
 

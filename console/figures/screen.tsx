@@ -1,6 +1,7 @@
 import { useMemo, useRef } from 'react'
 import { replaceQuery, usePlace } from '../app/router.ts'
-import { Fault, Link } from '../design/parts.tsx'
+import { Answer } from '../design/answer.tsx'
+import { Link } from '../design/parts.tsx'
 import { Chips } from '../domains/chips.tsx'
 import { FILTER_NAMES, filtersOf, queryOf, type Filters } from '../domains/filters.ts'
 import { QueryBox } from '../domains/query-box.tsx'
@@ -17,7 +18,7 @@ export default function FiguresScreen() {
   const key = FILTER_NAMES.map((name) => query.get(name)).join('\n')
   const filters = useMemo(() => filtersOf(query), [key])
   const box = useRef<HTMLInputElement>(null)
-  const { data, error, refetch } = useStats(filters)
+  const stats = useStats(filters)
   const facets = useFacets(filters)
   const change = (next: Filters) => replaceQuery(queryOf(next))
   return (
@@ -29,13 +30,7 @@ export default function FiguresScreen() {
         <QueryBox box={box} filters={filters} onChange={change} />
         <Chips filters={filters} facets={facets} onChange={change} />
       </div>
-      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && (
-        <div className="notice" role="status" aria-label={t('app.loading')}>
-          <span className="spinner" />
-        </div>
-      )}
-      {data !== undefined && error === null && <Charts stats={data} filters={filters} />}
+      <Answer of={stats}>{(data) => <Charts stats={data} filters={filters} />}</Answer>
     </div>
   )
 }

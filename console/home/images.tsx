@@ -1,7 +1,7 @@
 import { Fault } from '../design/parts.tsx'
+import { Tile } from '../design/tile.tsx'
 import { useUsage } from '../images/usage.ts'
 import { bytes, count } from '../i18n/index.ts'
-import { Tile } from './tile.tsx'
 
 /** What the application's images take up. */
 export function Images() {

@@ -4,11 +4,12 @@ import { session } from '../api/session.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
 import { Fault, Link } from '../design/parts.tsx'
+import { Tile } from '../design/tile.tsx'
 import { StatusTag } from '../domains/marks-cell.tsx'
 import { DomainName } from '../domains/name.tsx'
 import { count, t, type TextKey } from '../i18n/index.ts'
 import { Images } from './images.tsx'
-import { Tile } from './tile.tsx'
+import { Spark } from './spark.tsx'
 import './home.css'
 
 /** What one wants to know first. */
@@ -39,13 +40,12 @@ function Domains() {
     <>
       <ul className="tiles">
         <Tile label="home.records" value={count(totals.records)} to="dominios" />
-        <Tile
-          label="home.registered"
-          value={count(last(days.registered))}
-          to="cifras"
-          spark={days.registered}
-        />
-        <Tile label="home.deleted" value={count(last(days.deleted))} to="cifras" spark={days.deleted} />
+        <Tile label="home.registered" value={count(last(days.registered))} to="cifras">
+          <Spark values={days.registered} />
+        </Tile>
+        <Tile label="home.deleted" value={count(last(days.deleted))} to="cifras">
+          <Spark values={days.deleted} />
+        </Tile>
         <Tile label="domains.free" value={count(totals.deleted)} to="dominios" query={{ status: '0' }} />
         <Tile label="domains.review" value={count(totals.revision)} to="dominios" query={{ rev: '' }} />
         <Tile label="domains.discarded" value={count(totals.discarded)} to="dominios" query={{ dis: '' }} />

@@ -4,6 +4,7 @@ import { errorOf } from '../api/client.ts'
 import { bytes, count, t } from '../i18n/index.ts'
 import { Copies } from './copies.tsx'
 import { linkOf, type ImageRecord } from './record.ts'
+import './bench.css'
 
 interface Choice {
   readonly width: string

@@ -6,6 +6,7 @@ import { Dialog, Fault, Link } from '../design/parts.tsx'
 import { bytes, count, moment, t, tn } from '../i18n/index.ts'
 import { useNear } from './near.tsx'
 import { linkOf, type ImageRecord } from './record.ts'
+import './compare.css'
 
 interface Props {
   readonly hashes: readonly [string, string]

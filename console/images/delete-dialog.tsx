@@ -1,9 +1,11 @@
 import { useState } from 'react'
 import { ask } from '../api/client.ts'
+import { faultText } from '../app/fault-text.ts'
 import { say } from '../app/toasts.tsx'
 import { Dialog } from '../design/parts.tsx'
 import { t, tn } from '../i18n/index.ts'
 import { thumbOf, type ImageRecord } from './record.ts'
+import './delete-dialog.css'
 
 const SHOWN = 8
 
@@ -24,8 +26,7 @@ export function DeleteDialog(props: {
         await ask('POST /api/v1/imagestore/delete', { query: { hash } })
         gone++
       } catch (error) {
-        const msg = error instanceof Error && error.message !== '' ? error.message : t('app.lost')
-        say(t('images.deleteFailed', { name, msg }), { isFault: true })
+        say(t('images.deleteFailed', { name, msg: faultText(error) }), { isFault: true })
       }
     }
     if (gone > 0) say(tn('images.deleted', gone))

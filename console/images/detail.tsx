@@ -7,6 +7,7 @@ import { Bench } from './bench.tsx'
 import { Copies } from './copies.tsx'
 import { NearDuplicates } from './near.tsx'
 import type { ImageRecord } from './record.ts'
+import './detail.css'
 
 interface Props {
   readonly hash: string

@@ -2,6 +2,7 @@ import { useEffect, useState, type ReactNode } from 'react'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import { addUploads } from './uploads.ts'
+import './upload.css'
 
 /** Takes files that are dropped or pasted anywhere on the page. */
 export function DropZone({ children }: { children: ReactNode }) {

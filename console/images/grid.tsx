@@ -5,6 +5,7 @@ import { t, tn } from '../i18n/index.ts'
 import { layOut } from './justified.ts'
 import type { ImageRecord } from './record.ts'
 import { Thumb } from './thumb.tsx'
+import './tile.css'
 
 const GAP = 6
 

@@ -5,6 +5,7 @@ import { Link } from '../design/parts.tsx'
 import { bytes, count, t, tn } from '../i18n/index.ts'
 import type { ImageRecord } from './record.ts'
 import { Thumb } from './thumb.tsx'
+import './near.css'
 
 const SHOWN = 12
 const HEIGHT = 104

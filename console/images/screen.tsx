@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { changed, go, replaceQuery, usePlace } from '../app/router.ts'
 import { useKeys } from '../app/shortcuts.ts'
+import { Loading } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Fault, Notice } from '../design/parts.tsx'
 import { count, t, tn } from '../i18n/index.ts'
@@ -115,11 +116,7 @@ export default function ImagesScreen() {
       </div>
       <UploadList />
       {error !== null && <Fault error={error} onRetry={() => void gallery.refetch()} />}
-      {gallery.isPending && error === null && (
-        <div className="notice" role="status" aria-label={t('app.loading')}>
-          <span className="spinner" />
-        </div>
-      )}
+      {gallery.isPending && error === null && <Loading />}
       {gallery.data !== undefined && images.length === 0 && (
         <Notice
           icon="images"

@@ -4,6 +4,7 @@ import { Icon } from '../design/icon.tsx'
 import { Link } from '../design/parts.tsx'
 import { bytes, count, t, tn } from '../i18n/index.ts'
 import { clearUploads, uploads, type Upload } from './uploads.ts'
+import './upload.css'
 
 /** Rows at a time; of thousands of files those that want a look come first. */
 const SHOWN = 100

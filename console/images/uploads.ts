@@ -1,6 +1,7 @@
 import { addressOf, errorOf } from '../api/client.ts'
 import { noteLost } from '../api/connection.ts'
 import { keyFor } from '../api/session.ts'
+import { faultText } from '../app/fault-text.ts'
 import { createStore } from '../app/store.ts'
 import { t } from '../i18n/index.ts'
 
@@ -67,7 +68,7 @@ function startNext(): void {
         whenDone()
       })
       .catch((error: unknown) => {
-        show(next.id, { kind: 'failed', message: error instanceof Error ? error.message : t('app.lost') })
+        show(next.id, { kind: 'failed', message: faultText(error) })
       })
       .finally(() => {
         running--

@@ -1,37 +1,34 @@
 import { useMemo } from 'react'
 import { serverNow } from '../api/server.ts'
+import { Answer } from '../design/answer.tsx'
 import { Bar } from '../design/bar.tsx'
-import { Fault } from '../design/parts.tsx'
+import { Tile } from '../design/tile.tsx'
 import { Part, Twin } from '../figures/part.tsx'
 import { Plot } from '../figures/plot.tsx'
 import { bareDay, bytes, count, shortDay, t } from '../i18n/index.ts'
 import { everyDay } from './days.ts'
 import { useUsage, type ImageStats } from './usage.ts'
-import './images.css'
+import './usage.css'
 
 /** What the application's images take up, of which kinds they are, and how many come. */
 export default function UsageScreen() {
-  const { data, error, refetch } = useUsage()
+  const usage = useUsage()
   return (
     <div className="page wide">
       <header>
         <h1>{t('nav.usage')}</h1>
       </header>
-      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && (
-        <div className="notice" role="status" aria-label={t('app.loading')}>
-          <span className="spinner" />
-        </div>
-      )}
-      {data !== undefined && (
-        <>
-          <Totals stats={data} />
-          <div className="charts">
-            <Uploads stats={data} />
-            <Kinds stats={data} />
-          </div>
-        </>
-      )}
+      <Answer of={usage}>
+        {(data) => (
+          <>
+            <Totals stats={data} />
+            <div className="charts">
+              <Uploads stats={data} />
+              <Kinds stats={data} />
+            </div>
+          </>
+        )}
+      </Answer>
     </div>
   )
 }
@@ -39,20 +36,13 @@ export default function UsageScreen() {
 function Totals({ stats: { images, bytes: held, max_images, max_bytes } }: { stats: ImageStats }) {
   return (
     <ul className="tiles totals">
-      <li className="tile-figure">
-        <span className="muted">{t('nav.images')}</span>
-        <strong className="figures">{count(images)}</strong>
-        <Bound used={images} max={max_images} text={(n) => count(n)} />
-      </li>
-      <li className="tile-figure">
-        <span className="muted">{t('owner.storage')}</span>
-        <strong className="figures">{bytes(held)}</strong>
+      <Tile label="nav.images" value={count(images)}>
+        <Bound used={images} max={max_images} text={count} />
+      </Tile>
+      <Tile label="owner.storage" value={bytes(held)}>
         <Bound used={held} max={max_bytes} text={bytes} />
-      </li>
-      <li className="tile-figure">
-        <span className="muted">{t('usage.average')}</span>
-        <strong className="figures">{images === 0 ? '–' : bytes(Math.round(held / images))}</strong>
-      </li>
+      </Tile>
+      <Tile label="usage.average" value={images === 0 ? '–' : bytes(Math.round(held / images))} />
     </ul>
   )
 }

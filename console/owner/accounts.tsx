@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
+import { Answer } from '../design/answer.tsx'
 import { Bar } from '../design/bar.tsx'
-import { Fault } from '../design/parts.tsx'
 import { bytes, count, moment, t } from '../i18n/index.ts'
 import { SettleDialog } from './settle-dialog.tsx'
 
@@ -12,39 +12,46 @@ export type Account = Operations['GET /api/v1/admin/accounts']['answer']['data']
 /** The accounts with what they hold and may hold. */
 export function Accounts() {
   const [settling, setSettling] = useState<Account>()
-  const { data, error, refetch } = useQuery({
+  const accounts = useQuery({
     queryKey: ['admin', 'accounts'],
     queryFn: async ({ signal }) => (await ask('GET /api/v1/admin/accounts', { signal })).data.data,
   })
-  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
   return (
     <section className="stack">
       <h2 id="accounts">{t('owner.accounts')}</h2>
-      <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="accounts">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th scope="col">{t('owner.account')}</th>
-              <th scope="col">{t('owner.service')}</th>
-              <th scope="col" className="number">
-                {t('owner.activeKeys')}
-              </th>
-              <th scope="col">{t('nav.images')}</th>
-              <th scope="col">{t('owner.storage')}</th>
-              <th scope="col">{t('owner.delivery')}</th>
-              <th scope="col">{t('owner.used')}</th>
-              <th scope="col">
-                <span className="visually-hidden">{t('owner.settle')}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {(data ?? []).map((one) => (
-              <Row key={`${one.service} ${one.account}`} account={one} onSettle={() => setSettling(one)} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Answer of={accounts}>
+        {(data) => (
+          <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="accounts">
+            <table className="plain">
+              <thead>
+                <tr>
+                  <th scope="col">{t('owner.account')}</th>
+                  <th scope="col">{t('owner.service')}</th>
+                  <th scope="col" className="number">
+                    {t('owner.activeKeys')}
+                  </th>
+                  <th scope="col">{t('nav.images')}</th>
+                  <th scope="col">{t('owner.storage')}</th>
+                  <th scope="col">{t('owner.delivery')}</th>
+                  <th scope="col">{t('owner.used')}</th>
+                  <th scope="col">
+                    <span className="visually-hidden">{t('owner.settle')}</span>
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.map((one) => (
+                  <Row
+                    key={`${one.service} ${one.account}`}
+                    account={one}
+                    onSettle={() => setSettling(one)}
+                  />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Answer>
       {settling !== undefined && <SettleDialog account={settling} onClose={() => setSettling(undefined)} />}
     </section>
   )

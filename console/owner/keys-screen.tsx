@@ -3,8 +3,9 @@ import { useState } from 'react'
 import { ask } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
 import { say, sayFault } from '../app/toasts.tsx'
+import { Answer } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
-import { Dialog, Fault } from '../design/parts.tsx'
+import { Dialog } from '../design/parts.tsx'
 import { moment, t, tn } from '../i18n/index.ts'
 import { Accounts } from './accounts.tsx'
 import { NewKey } from './new-key.tsx'
@@ -36,54 +37,59 @@ export default function KeysScreen() {
 }
 
 function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
-  const { data, error, refetch } = useQuery({
+  const keys = useQuery({
     queryKey: ['admin', 'keys'],
     queryFn: async ({ signal }) => (await ask('GET /api/v1/admin/keys', { signal })).data.data,
   })
-  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
   return (
     <section className="stack">
       <h2 id="keys">{t('nav.keys')}</h2>
-      <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="keys">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th scope="col">{t('owner.id')}</th>
-              <th scope="col">{t('owner.account')}</th>
-              <th scope="col">{t('owner.service')}</th>
-              <th scope="col">{t('owner.made')}</th>
-              <th scope="col">{t('owner.used')}</th>
-              <th scope="col">
-                <span className="visually-hidden">{t('owner.revoke')}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {(data ?? []).map((key) => (
-              <tr key={key.id} className={key.revoked === null ? '' : 'gone'}>
-                <th scope="row" className="mono named">
-                  {key.id}
-                </th>
-                <td>{key.account}</td>
-                <td>{t(`service.${key.service}`)}</td>
-                <td>{moment(key.date)}</td>
-                <td>{key.used === null ? t('owner.never') : moment(key.used)}</td>
-                <td className="number">
-                  {key.revoked === null ? (
-                    <button type="button" className="button quiet" onClick={() => onRevoke(key)}>
-                      {t('owner.revoke')}
-                      <span className="visually-hidden"> {key.id}</span>
-                    </button>
-                  ) : (
-                    <span className="muted">{t('owner.revokedOn', { date: moment(key.revoked) })}</span>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {data !== undefined && <p className="muted figures">{tn('owner.keys', data.length)}</p>}
+      <Answer of={keys}>
+        {(data) => (
+          <>
+            <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="keys">
+              <table className="plain">
+                <thead>
+                  <tr>
+                    <th scope="col">{t('owner.id')}</th>
+                    <th scope="col">{t('owner.account')}</th>
+                    <th scope="col">{t('owner.service')}</th>
+                    <th scope="col">{t('owner.made')}</th>
+                    <th scope="col">{t('owner.used')}</th>
+                    <th scope="col">
+                      <span className="visually-hidden">{t('owner.revoke')}</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {data.map((key) => (
+                    <tr key={key.id} className={key.revoked === null ? '' : 'gone'}>
+                      <th scope="row" className="mono named">
+                        {key.id}
+                      </th>
+                      <td>{key.account}</td>
+                      <td>{t(`service.${key.service}`)}</td>
+                      <td>{moment(key.date)}</td>
+                      <td>{key.used === null ? t('owner.never') : moment(key.used)}</td>
+                      <td className="number">
+                        {key.revoked === null ? (
+                          <button type="button" className="button quiet" onClick={() => onRevoke(key)}>
+                            {t('owner.revoke')}
+                            <span className="visually-hidden"> {key.id}</span>
+                          </button>
+                        ) : (
+                          <span className="muted">{t('owner.revokedOn', { date: moment(key.revoked) })}</span>
+                        )}
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            <p className="muted figures">{tn('owner.keys', data.length)}</p>
+          </>
+        )}
+      </Answer>
     </section>
   )
 }

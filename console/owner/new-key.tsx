@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { addressOf, ask } from '../api/client.ts'
 import { SERVICES, type ServiceName } from '../api/session.ts'
+import { faultText } from '../app/fault-text.ts'
 import { CopyButton, Dialog, DialogFoot } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 
@@ -17,16 +18,21 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   const [account, setAccount] = useState('')
   const [service, setService] = useState<ServiceName>('domainwatch')
   const [fault, setFault] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
   const [made, setMade] = useState<Made>()
 
   async function make(event: FormEvent) {
     event.preventDefault()
+    // A second press would make a second key, which nobody sees.
+    setBusy(true)
+    setFault(undefined)
     try {
       const { data } = await ask('POST /api/v1/admin/create', { query: { account, service } })
       setMade(data)
       await queries.invalidateQueries({ queryKey: ['admin'] })
     } catch (error) {
-      setFault(error instanceof Error && error.message !== '' ? error.message : t('app.lost'))
+      setFault(faultText(error))
+      setBusy(false)
     }
   }
 
@@ -64,7 +70,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
         <DialogFoot
           fault={fault}
           action={t('owner.make')}
-          isDisabled={account.trim() === ''}
+          isDisabled={isBusy || account.trim() === ''}
           onCancel={onClose}
         />
       </form>
@@ -81,7 +87,7 @@ const TRIES: Readonly<Record<ServiceName, string>> = {
 function Shown({ made, onClose }: { made: Made; onClose: () => void }) {
   const line = `curl '${addressOf(TRIES[made.service], { api: made.key }).href}'`
   return (
-    <Dialog title={t('owner.keyMade', { account: made.account })} onClose={onClose}>
+    <Dialog title={t('owner.keyMade', { account: made.account })} isFirm onClose={onClose}>
       <p className="callout">{t('owner.once')}</p>
       <code className="secret" translate="no">
         {made.key}

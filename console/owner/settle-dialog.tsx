@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { ask } from '../api/client.ts'
+import { faultText } from '../app/fault-text.ts'
 import { say } from '../app/toasts.tsx'
 import { Dialog, DialogFoot } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
@@ -36,7 +37,7 @@ export function SettleDialog({ account, onClose }: { account: Account; onClose: 
       await queries.invalidateQueries({ queryKey: ['admin'] })
       onClose()
     } catch (error) {
-      setFault(error instanceof Error && error.message !== '' ? error.message : t('app.lost'))
+      setFault(faultText(error))
       setBusy(false)
     }
   }

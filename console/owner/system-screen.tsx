@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { ask } from '../api/client.ts'
+import { Answer } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
-import { Fault } from '../design/parts.tsx'
-import { bytes, count, moment, t, type TextKey } from '../i18n/index.ts'
+import { Tile } from '../design/tile.tsx'
+import { bytes, count, moment, t } from '../i18n/index.ts'
 import { Figures } from './figures.tsx'
 import { Settings } from './settings.tsx'
 import './owner.css'
@@ -11,7 +12,7 @@ const EVERY_MS = 10_000
 
 /** How the service is, now. */
 export default function SystemScreen() {
-  const { data, error, refetch } = useQuery({
+  const system = useQuery({
     queryKey: ['admin', 'system'],
     refetchInterval: EVERY_MS,
     queryFn: async ({ signal }) => (await ask('GET /api/v1/admin/system', { signal })).data,
@@ -21,48 +22,35 @@ export default function SystemScreen() {
       <header>
         <h1>{t('nav.system')}</h1>
       </header>
-      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
-      {data === undefined && error === null && (
-        <div className="notice" role="status" aria-label={t('app.loading')}>
-          <span className="spinner" />
-        </div>
-      )}
-      {data !== undefined && (
-        <div className="owner-parts">
-          <ul className="tiles">
-            <Tile label="system.domains" value={count(data.domains)} />
-            <Tile label="nav.images" value={count(data.images)} />
-            <Tile label="owner.storage" value={bytes(data.bytes)} />
-          </ul>
-          <section className="stack">
-            <h2>{t('system.health')}</h2>
-            <ul className="row">
-              <Health name={`${t('system.database')} (${data.database})`} isWell={data.ready.database} />
-              <Health name={`${t('system.blobs')} (${data.blobs})`} isWell={data.ready.blobs} />
+      <Answer of={system}>
+        {(data) => (
+          <div className="owner-parts">
+            <ul className="tiles">
+              <Tile label="system.domains" value={count(data.domains)} />
+              <Tile label="nav.images" value={count(data.images)} />
+              <Tile label="owner.storage" value={bytes(data.bytes)} />
             </ul>
-            <dl className="facts">
-              <dt>{t('system.version')}</dt>
-              <dd className="mono">{data.version}</dd>
-              <dt>{t('system.started')}</dt>
-              <dd>{moment(data.started)}</dd>
-              <dt>{t('system.timeZone')}</dt>
-              <dd>{data.time_zone}</dd>
-            </dl>
-          </section>
-          <Figures figures={data.figures} />
-          <Settings settings={data.settings} />
-        </div>
-      )}
+            <section className="stack">
+              <h2>{t('system.health')}</h2>
+              <ul className="row">
+                <Health name={`${t('system.database')} (${data.database})`} isWell={data.ready.database} />
+                <Health name={`${t('system.blobs')} (${data.blobs})`} isWell={data.ready.blobs} />
+              </ul>
+              <dl className="facts">
+                <dt>{t('system.version')}</dt>
+                <dd className="mono">{data.version}</dd>
+                <dt>{t('system.started')}</dt>
+                <dd>{moment(data.started)}</dd>
+                <dt>{t('system.timeZone')}</dt>
+                <dd>{data.time_zone}</dd>
+              </dl>
+            </section>
+            <Figures figures={data.figures} />
+            <Settings settings={data.settings} />
+          </div>
+        )}
+      </Answer>
     </div>
-  )
-}
-
-function Tile({ label, value }: { label: TextKey; value: string }) {
-  return (
-    <li className="tile-figure">
-      <span className="muted">{t(label)}</span>
-      <strong className="figures">{value}</strong>
-    </li>
   )
 }
 

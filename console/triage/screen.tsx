@@ -3,6 +3,7 @@ import { useRef, useState } from 'react'
 import { ask } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
 import { useKeys } from '../app/shortcuts.ts'
+import { Loading } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Fault, Link, Notice } from '../design/parts.tsx'
 import { count, t } from '../i18n/index.ts'
@@ -27,13 +28,7 @@ export default function TriageScreen() {
     },
   })
   if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
-  if (data === undefined) {
-    return (
-      <div className="notice" role="status" aria-label={t('app.loading')}>
-        <span className="spinner" />
-      </div>
-    )
-  }
+  if (data === undefined) return <Loading />
   return <Pile records={data} onMore={() => void refetch()} />
 }
 

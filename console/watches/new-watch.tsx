@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { ask } from '../api/client.ts'
+import { faultText } from '../app/fault-text.ts'
 import { useStore } from '../app/store.ts'
 import { Dialog, DialogFoot } from '../design/parts.tsx'
 import { formatWords, parseWords, recordFilters, type Filters } from '../domains/filters.ts'
@@ -46,7 +47,7 @@ export function NewWatch({ filters, similar, onClose }: Props) {
       setMade(data)
       await queries.invalidateQueries({ queryKey: ['watches'] })
     } catch (error) {
-      setFault(error instanceof Error && error.message !== '' ? error.message : t('app.lost'))
+      setFault(faultText(error))
       setBusy(false)
     }
   }

@@ -2,8 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/client.ts'
 import { changed, go, usePlace } from '../app/router.ts'
+import { Answer } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
-import { Fault, Notice } from '../design/parts.tsx'
+import { Notice } from '../design/parts.tsx'
 import { tn, t } from '../i18n/index.ts'
 import { filtersOf } from '../domains/filters.ts'
 import { NewWatch } from './new-watch.tsx'
@@ -15,7 +16,7 @@ import './watches.css'
 export default function WatchesScreen() {
   const { query } = usePlace()
   const [removing, setRemoving] = useState<Watch>()
-  const { data, error, isPending, refetch } = useQuery({
+  const watches = useQuery({
     queryKey: ['watches'],
     queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/watches', { signal })).data.data,
   })
@@ -24,8 +25,8 @@ export default function WatchesScreen() {
     <div className="page">
       <header>
         <h1 className="grow">{t('nav.watches')}</h1>
-        {data !== undefined && data.length > 0 && (
-          <span className="muted figures">{tn('watch.count', data.length)}</span>
+        {watches.data !== undefined && watches.data.length > 0 && (
+          <span className="muted figures">{tn('watch.count', watches.data.length)}</span>
         )}
         <button
           type="button"
@@ -36,20 +37,19 @@ export default function WatchesScreen() {
           {t('watch.new')}
         </button>
       </header>
-      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
-      {isPending && (
-        <div className="notice" role="status" aria-label={t('app.loading')}>
-          <span className="spinner" />
-        </div>
-      )}
-      {data?.length === 0 && <Notice icon="bell" title={t('watch.none')} text={t('watch.noneText')} />}
-      {data !== undefined && data.length > 0 && (
-        <ul className="watches">
-          {data.map((watch) => (
-            <WatchItem key={watch.id} watch={watch} onRemove={() => setRemoving(watch)} />
-          ))}
-        </ul>
-      )}
+      <Answer of={watches}>
+        {(data) =>
+          data.length === 0 ? (
+            <Notice icon="bell" title={t('watch.none')} text={t('watch.noneText')} />
+          ) : (
+            <ul className="watches">
+              {data.map((watch) => (
+                <WatchItem key={watch.id} watch={watch} onRemove={() => setRemoving(watch)} />
+              ))}
+            </ul>
+          )
+        }
+      </Answer>
       {isMaking && (
         <NewWatch
           filters={filtersOf(query)}

@@ -2,9 +2,13 @@ import { environmentName } from '../config/setting.ts'
 import { settings } from '../config/settings.ts'
 
 export function help(): void {
-  const lines = Object.values(settings).map(({ name, summary }) => {
-    return `  --${name.padEnd(18)}${environmentName(name).padEnd(28)}${summary}`
-  })
+  const all = Object.values(settings)
+  const width = 2 + Math.max(...all.map(({ name }) => name.length))
+  const variableWidth = 2 + Math.max(...all.map(({ name }) => environmentName(name).length))
+  const lines = all.map(
+    ({ name, summary }) =>
+      `  --${name.padEnd(width)}${environmentName(name).padEnd(variableWidth)}${summary}`,
+  )
   console.log(`catalejo serve [flags]                     run the service
 catalejo key create --account NAME --service domainwatch|imagestore|admin
                                            make a key (and the account) and print it

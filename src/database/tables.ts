@@ -20,6 +20,26 @@ export type Policy =
 const copied = (table: Table): Policy => ({ kind: 'copied', table })
 const left = (name: string): Policy => ({ kind: 'left', name })
 
+/** What is exported of a domain is a row of it, and what is imported again. */
+export const DOMAINS = {
+  name: 'domains',
+  key: ['name'],
+  columns: {
+    name: 'text',
+    ascii: 'text',
+    length: 'integer',
+    agent: 'text',
+    agent_folded: 'text',
+    status: 'integer',
+    reserved: 'integer',
+    revision: 'integer',
+    discarded_at: 'integer',
+    date_reg: 'text',
+    date_mod: 'text',
+    released_at: 'text',
+  },
+} as const satisfies Table
+
 /** Triggers write here whatever is written to other tables: it can only be made equal after all of them. */
 export const CHANGES = 'changes'
 
@@ -43,24 +63,7 @@ export const policies: readonly Policy[] = [
     },
   }),
   copied({ name: 'feeds', key: ['account_id'], columns: { account_id: 'integer', added_at: 'integer' } }),
-  copied({
-    name: 'domains',
-    key: ['name'],
-    columns: {
-      name: 'text',
-      ascii: 'text',
-      length: 'integer',
-      agent: 'text',
-      agent_folded: 'text',
-      status: 'integer',
-      reserved: 'integer',
-      revision: 'integer',
-      discarded_at: 'integer',
-      date_reg: 'text',
-      date_mod: 'text',
-      released_at: 'text',
-    },
-  }),
+  copied(DOMAINS),
   copied({
     name: 'blobs',
     key: ['hash'],

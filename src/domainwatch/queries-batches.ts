@@ -1,4 +1,5 @@
 import { defineBatch } from '../database/batch.ts'
+import { DOMAINS } from '../database/tables.ts'
 
 /** Records a domain or updates it in place. A record that is the same already is left alone, its date_mod too. */
 export const recordDomains = defineBatch({
@@ -72,20 +73,7 @@ export const restoreDomains = defineBatch({
   key: 'name',
   constants: {},
   // In the order of the rows of `readExportedRecord`.
-  elements: {
-    name: 'text',
-    ascii: 'text',
-    length: 'integer',
-    agent: 'text',
-    agent_folded: 'text',
-    status: 'integer',
-    reserved: 'integer',
-    revision: 'integer',
-    discarded_at: 'integer',
-    date_reg: 'text',
-    date_mod: 'text',
-    released_at: 'text',
-  },
+  elements: DOMAINS.columns,
   insert: (at) => at,
   update: () => RESTORED,
   when: () =>
@@ -94,18 +82,11 @@ export const restoreDomains = defineBatch({
       .join(' OR '),
 })
 
+/** The others follow from the name. */
 const RESTORED = Object.fromEntries(
-  [
-    'agent',
-    'agent_folded',
-    'status',
-    'reserved',
-    'revision',
-    'discarded_at',
-    'date_reg',
-    'date_mod',
-    'released_at',
-  ].map((column) => [column, `excluded.${column}`]),
+  Object.keys(DOMAINS.columns)
+    .filter((column) => !['name', 'ascii', 'length'].includes(column))
+    .map((column) => [column, `excluded.${column}`]),
 )
 
 const IS_DISCARDED = 'CASE WHEN domains.discarded_at IS NULL THEN 0 ELSE 1 END'

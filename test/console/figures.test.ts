@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { Locator } from 'playwright-core'
 import { startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
@@ -53,6 +54,47 @@ test('plots tell their values by arrow keys and as tables, and follow the filter
   assert.deepEqual([complaints, foreign], [[], []])
   await context.close()
 })
+
+test('plots tell their values by pointer, and go back to what they told when it leaves', async () => {
+  const { page, context, complaints } = await open('cifras')
+  const days = page.getByRole('region', { name: 'Inscripciones y eliminaciones por día' })
+  const said = (region: Locator, text: string) =>
+    region.locator('.plot-values').getByText(text, { exact: true }).waitFor()
+  await said(days, '5 de enero de 2026')
+  await pointAt(days, await days.locator('tbody tr').count(), -2)
+  await said(days, '4 de enero de 2026')
+  await said(days, '2 inscritos')
+  await pointAt(days, await days.locator('tbody tr').count(), 0)
+  await said(days, (await days.locator('tbody th').first().textContent()) ?? '')
+  await said(days, '0 inscritos')
+  await page.getByRole('heading', { level: 1 }).hover()
+  await said(days, '5 de enero de 2026')
+  await said(days, '1 inscritos')
+
+  // Bars stand in the middle of their places. The most frequent length is told of where nobody points.
+  const lengths = page.getByRole('region', { name: 'Largos', exact: true })
+  await said(lengths, '5 caracteres')
+  await lengths.locator('.u-over').hover({ position: { x: 1, y: 20 } })
+  await said(lengths, '5 caracteres')
+  await pointAt(lengths, 1, -1)
+  await said(lengths, '8 caracteres')
+  await said(lengths, '1 nombres')
+  // Arrow keys go on from where the pointer is.
+  await lengths.getByRole('img').focus()
+  await page.keyboard.press('ArrowLeft')
+  await said(lengths, '7 caracteres')
+  await said(lengths, '0 nombres')
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+/** Moves the pointer over one of a line's places, counted from its end where that is negative. */
+async function pointAt(plot: Locator, places: number, at: number): Promise<void> {
+  const over = plot.locator('.u-over')
+  const { width = 0 } = (await over.boundingBox()) ?? {}
+  const part = places === 1 ? 1 : (at < 0 ? places + at : at) / (places - 1)
+  await over.hover({ position: { x: Math.min(width - 1, Math.max(1, Math.round(part * width))), y: 40 } })
+}
 
 test('at home: figures that lead to their lists, and what is new', async () => {
   const { page, context, complaints } = await open('')

@@ -6,6 +6,7 @@ import { startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { ImageClient } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { watch } from '../support/watches.ts'
 
 /** Each would run in one place or another if it were taken for more than a text. */
 const TEXTS = [
@@ -14,6 +15,7 @@ const TEXTS = [
   'javascript:alert(4)//.png',
   '[x](javascript:alert(5)) ![x](x"onerror="alert(6)) [img]javascript:alert(7)[/img].png',
 ] as const
+const ACCOUNT = '<b onclick=alert(11)>cuenta</b><img src=x onerror=alert(12)>'
 const SVG = (colour: string) =>
   Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40" onload="alert(8)"><script>alert(9)</script>` +
@@ -27,7 +29,10 @@ let admin: string
 const hashes: string[] = []
 
 before(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  ;[service, browser] = await Promise.all([
+    startService({ flags: { 'dns-servers': '127.0.0.1:9' } }),
+    startBrowser(),
+  ])
   const client = new ImageClient(service.url, service.imageKey)
   for (const [i, name] of TEXTS.entries()) {
     const { body } = await client.upload(SVG(`#f0000${i}`), { name, mime: 'image/svg+xml' })
@@ -37,6 +42,9 @@ before(async () => {
     service,
     TEXTS.map((agent, i) => record(`hostil${i}`, { agent })),
   )
+  const { key } = await service.newKey(ACCOUNT, 'domainwatch')
+  await stored(service, [record('hostil0', { agent: TEXTS[0], status: 0 })], { key })
+  for (const name of TEXTS) await watch(service, { name, atom: '' })
   admin = (await service.newKey('dueña', 'admin')).key
   for (const name of TEXTS) await service.newKey(name, 'imagestore')
 })
@@ -89,7 +97,7 @@ test('while uploading, where it is refused too', async () => {
   const files = TEXTS.map((name, i) => ({
     name,
     mimeType: 'image/svg+xml',
-    buffer: i === 0 ? Buffer.from('<svg onload=alert(11)>') : SVG(`#0f000${i}`),
+    buffer: i === 0 ? Buffer.from('<svg onload=alert(13)>') : SVG(`#0f000${i}`),
   }))
   await page.locator('input[type=file]').setInputFiles(files)
   const list = page.getByRole('region', { name: 'Subidas' })
@@ -149,5 +157,61 @@ test('agents in lists and figures, accounts among the keys', async () => {
   await page.getByRole('dialog', { name: `Límites de ${TEXTS[0]}`, exact: true }).waitFor()
   assert.equal(await madeOf(page), 0)
   assert.deepEqual([complaints, foreign], [[], []])
+  await context.close()
+})
+
+test('in details and their history, in lists of filters, in triage, among watches', async () => {
+  const { page, context, complaints, foreign } = await browser.open(
+    service,
+    'dominios?ficha=hostil0',
+    allKeys(),
+  )
+  const sheet = page.getByRole('complementary', { name: 'Ficha de hostil0.cl' })
+  await sheet.getByRole('definition').getByText(TEXTS[0], { exact: true }).waitFor()
+  await sheet.getByText(`por ${ACCOUNT}`, { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Agente', exact: true }).click()
+  const agents = page.getByRole('group', { name: 'Agente' })
+  for (const agent of TEXTS) await agents.getByText(agent, { exact: true }).waitFor()
+  assert.equal(await madeOf(page), 0)
+  await agents.getByText(TEXTS[1], { exact: true }).click()
+  await page.getByRole('row').filter({ hasText: 'hostil1.cl' }).waitFor()
+  assert.equal(await madeOf(page), 0)
+
+  await page.goto(`${service.url}/console/triaje`)
+  await page
+    .locator('.triage-card')
+    .getByText(/onload=alert|onerror=alert|javascript:/)
+    .first()
+    .waitFor()
+  assert.equal(await madeOf(page), 0)
+
+  await page.goto(`${service.url}/console/vigilancias`)
+  for (const name of TEXTS) await page.getByRole('heading', { name, exact: true }).waitFor()
+  await page.getByRole('button', { name: `Quitar ${TEXTS[0]}`, exact: true }).click()
+  const asked = page.getByRole('dialog', { name: `¿Quitar «${TEXTS[0]}»?`, exact: true })
+  await asked.getByRole('button', { name: 'Quitar', exact: true }).click()
+  await page.getByText(`Vigilancia «${TEXTS[0]}» quitada`, { exact: true }).waitFor()
+  assert.equal(await madeOf(page), 0)
+  assert.deepEqual([complaints, foreign], [[], []])
+  await context.close()
+})
+
+test('in a list that is to be imported, and before a key is revoked', async () => {
+  const { page, context, complaints } = await browser.open(service, 'importar', allKeys())
+  // A name has no spaces: these are lines that cannot be read.
+  const bad = TEXTS.map((text) => `${text} .`)
+  const lines = ['hostil9.cl', ...bad]
+  const file = { name: `${TEXTS[0]}.txt`, mimeType: 'text/plain', buffer: Buffer.from(lines.join('\n')) }
+  await page.locator('input[type=file]').setInputFiles(file)
+  await page.getByText(`${TEXTS[0]}.txt`, { exact: true }).waitFor()
+  for (const text of bad) await page.getByRole('code').getByText(text, { exact: true }).waitFor()
+  assert.equal(await madeOf(page), 0)
+
+  await page.goto(`${service.url}/console/claves`)
+  const key = page.getByRole('row').filter({ has: page.getByRole('cell', { name: ACCOUNT, exact: true }) })
+  await key.getByRole('button', { name: /^Revocar/ }).click()
+  await page.getByRole('dialog').getByText(`en la cuenta ${ACCOUNT} deja`).waitFor()
+  assert.equal(await madeOf(page), 0)
+  assert.deepEqual(complaints, [])
   await context.close()
 })

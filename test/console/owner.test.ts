@@ -37,6 +37,11 @@ test('the owner makes a key, sees it once, and revokes it', async () => {
   const status = async () => (await call(service, '/api/v1/imagestore/list', { query: { api: key } })).status
   assert.equal(await status(), 200)
   assert.deepEqual(await barriers(page), [])
+  // Nobody loses it by a press beside it, or by Escape.
+  await page.mouse.click(4, 400)
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  assert.equal(await dialog.locator('.secret').textContent(), key)
   await dialog.getByRole('button', { name: 'Ya la guardé' }).click()
   assert.equal(await page.getByText(key).count(), 0)
 

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { thriftyCount } from './thrifty-count.ts'
+
+/** Counts its own calls, each of which takes so long by a clock of its own. */
+function slowCount() {
+  let now = 0
+  let counted = 0
+  const clock = { tookMs: 0, advance: (ms: number) => void (now += ms) }
+  const ask = thriftyCount(
+    async () => {
+      now += clock.tookMs
+      return ++counted
+    },
+    () => now,
+  )
+  return { clock, ask }
+}
+
+test('what is quick is counted each time', async () => {
+  const { clock, ask } = slowCount()
+  clock.tookMs = 500
+  assert.deepEqual([await ask(), await ask()], [1, 2])
+})
+
+test('what takes long serves for a hundred times as long, then is counted again', async () => {
+  const { clock, ask } = slowCount()
+  clock.tookMs = 2_000
+  assert.equal(await ask(), 1)
+  clock.advance(199_999)
+  assert.equal(await ask(), 1)
+  clock.advance(1)
+  clock.tookMs = 10
+  assert.deepEqual([await ask(), await ask()], [2, 3])
+})
+
+test('calls at the same time share one count, and its failure; the next one tries again', async () => {
+  let calls = 0
+  const ask = thriftyCount(async () => {
+    if (++calls === 1) throw new Error('gone')
+    return calls
+  })
+  assert.deepEqual(
+    (await Promise.allSettled([ask(), ask()])).map(({ status }) => status),
+    ['rejected', 'rejected'],
+  )
+  assert.deepEqual([await Promise.all([ask(), ask()]), calls], [[2, 2], 2])
+})
