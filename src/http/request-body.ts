@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Overload, Refusal } from '../core/errors.ts'
+import { letGo } from '../core/let-go.ts'
 
 /** A request's body as it came: its bytes own their memory, so they can be handed to another thread. */
 export interface RequestBody {
@@ -72,6 +73,7 @@ async function receiveDeclared(request: IncomingMessage, size: number, take: (by
     take(chunk.byteLength)
     bytes.set(chunk, filled)
     filled += chunk.byteLength
+    letGo(chunk)
   })
   if (filled !== size) throw cutOff()
   return bytes
@@ -91,6 +93,7 @@ async function receiveChunks(request: IncomingMessage, limit: number, take: (byt
   for (const chunk of chunks) {
     bytes.set(chunk, filled)
     filled += chunk.byteLength
+    letGo(chunk)
   }
   return bytes
 }

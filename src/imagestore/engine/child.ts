@@ -96,6 +96,7 @@ process.on('message', (message: ToChild) => {
     return
   }
   void run(message).then(async (outcome) => {
+    guard.rest()
     // Not `arrayBuffers`, which leaves out what the library lends.
     if (process.memoryUsage().external > COLLECT_PAST_BYTES) await collect('minor')
     if (process.memoryUsage().external > COLLECT_ALL_PAST_BYTES) await collect('major')

@@ -1,3 +1,4 @@
+import { letGo } from '../../core/let-go.ts'
 import { dhash } from './dhash.ts'
 import { gifFirstFrame } from './gif-first-frame.ts'
 import { mimeOf } from './kind.ts'
@@ -36,7 +37,9 @@ async function decodeFirst({ bytes, kind, structure, metadata, frames, maxPixels
   const seen = asPixels(deep === undefined ? data : upperBytes(deep), width, frameHeight, channels)
   const asStored = kind === 'gif' ? gifFirstFrame(bytes) : undefined
   const hashed = deep === undefined ? seen : asPixels(clipGray(deep), width, frameHeight, channels)
-  return { dhash: dhash(asStored ?? hashed), thumbhash: thumbhash(seen, !cmyk) }
+  const hashes = { dhash: dhash(asStored ?? hashed), thumbhash: thumbhash(seen, !cmyk) }
+  letGo(data)
+  return hashes
 }
 
 /** Pages of a TIFF may differ in size, so each is decoded alone; all of them count towards the limit. */
@@ -53,6 +56,6 @@ async function decodeOtherPages({
     const { width, height } = await image.metadata()
     left -= width * height
     if (left < 0) throw new RefusedImage('too many pixels')
-    await image.raw().toBuffer()
+    letGo(await image.raw().toBuffer())
   }
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../core/clock.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
+import { letGo } from '../../core/let-go.ts'
 import { taskModule, type Tasks } from '../../core/tasks.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/request-log.ts'
@@ -74,7 +75,9 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
       if (image === undefined) throw new Refusal(401, DAMAGED)
       if (image.bytes.byteLength > maxBytes)
         throw new Refusal(413, `La imagen supera el máximo de ${maxBytes} bytes`)
-      const outcome = await save({ accountId, info: { ...info, expires }, ...image })
+      const outcome = await save({ accountId, info: { ...info, expires }, ...image }).finally(() =>
+        letGo(image.bytes),
+      )
       switch (outcome.kind) {
         case 'stored': {
           const { hash, dhash, size, width, height, thumbhash } = outcome.blob
