@@ -127,7 +127,7 @@ export async function createRoutes(
     () => sightings.lost,
   )
   const shared = {
-    authenticator: new Authenticator(accounts.identify, failures),
+    authenticator: new Authenticator(accounts, failures),
     bodies: new BodyBudget(bodyMemory(config)),
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')

@@ -21,6 +21,8 @@ export type CreateKeyOutcome =
 export interface Accounts {
   /** Who holds this key; undefined when it is unknown or revoked, from the moment of revocation on. */
   readonly identify: (key: string) => Promise<Identity | undefined>
+  /** The same where it is known at this moment. */
+  readonly identifyAtOnce: (key: string) => Identity | undefined
   /** Makes a key, and the account where there is none of that name. */
   createKey(account: string, service: Service): Promise<CreateKeyOutcome>
   keys(): Promise<queries.KeyRow[]>
@@ -50,6 +52,12 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
         const row = await database.first(queries.holderOf(digestOf(key)))
         return row && { accountId: row.id, keyId: row.key_id, account: row.name, service: row.service }
       })
+      if (identity !== undefined) uses.note(identity.keyId)
+      return identity
+    },
+
+    identifyAtOnce(key) {
+      const identity = cache.peek(key)
       if (identity !== undefined) uses.note(identity.keyId)
       return identity
     },

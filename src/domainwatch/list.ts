@@ -38,7 +38,7 @@ export interface ListRequest {
 }
 
 /** What an answer says before and behind the records of a page, by how many they are. */
-type Frame = (count: number) => { readonly before: Buffer; readonly behind: Buffer }
+export type Frame = (count: number) => { readonly before: Buffer; readonly behind: Buffer }
 
 const NOTHING = Buffer.alloc(0)
 const NO_FRAME: Frame = () => ({ before: NOTHING, behind: NOTHING })
@@ -68,15 +68,23 @@ interface Kept {
 export class DomainLists {
   readonly #database: Database
   readonly #clock: Clock
-  readonly #catalogue: Pick<Catalogue, 'current'> | undefined
+  readonly #catalogue: Pick<Catalogue, 'current' | 'atHand'> | undefined
   readonly #kept: VersionedCache<Kept>
   #small = { version: -1, yes: false }
 
-  constructor(database: Database, clock: Clock, catalogue?: Pick<Catalogue, 'current'>) {
+  constructor(database: Database, clock: Clock, catalogue?: Pick<Catalogue, 'current' | 'atHand'>) {
     this.#database = database
     this.#clock = clock
     this.#catalogue = catalogue
     this.#kept = new VersionedCache(database, 'domain', MAX_KEPT)
+  }
+
+  /** The page where all is in memory as it is now. */
+  pageAtHand(request: ListRequest, frame = NO_FRAME): Page | undefined {
+    const shelves = this.#catalogue?.atHand()
+    const asked = this.#pageRequest(request)
+    const found = shelves === undefined ? undefined : find(shelves, asked)
+    return found && pageOf(asked, found, frame)
   }
 
   async page(request: ListRequest, frame = NO_FRAME): Promise<Page> {

@@ -8,7 +8,7 @@ import { nextRequestId, type ObserveAnswer } from './request-log.ts'
 /** A whole answer, ready to be written. */
 export interface ReadyAnswer {
   readonly head: ReadyHead
-  readonly body: Uint8Array | undefined
+  readonly body: Uint8Array | string | undefined
 }
 
 /**
@@ -56,7 +56,7 @@ export class AnswersAtOnce {
   }
 
   /**
-   * @param path with a slash at its end
+   * @param path what addresses begin with, up to the part that `find` is given
    * @param route what log and metrics call it
    */
   add(path: string, route: string, find: FindReady): void {
@@ -68,13 +68,18 @@ export class AnswersAtOnce {
     const { method, headers, url = '' } = request
     if ((method !== 'GET' && method !== 'HEAD') || headers.host === undefined || url.length > MAX_URL_BYTES)
       return false
-    const lane = this.#lanes.find(({ path }) => url.startsWith(path))
-    const ready = lane?.find(url.slice(lane.path.length), request)
+    const lane = this.#laneOf(url)
+    const ready = lane && foundBy(lane, url, request)
     if (lane === undefined || ready === undefined) return false
     this.#observe(response, nextRequestId(), this.#addressOf(request), method, lane.route)
     this.#writeHead(request, response, ready.head)
     response.end(method === 'HEAD' ? undefined : ready.body)
     return true
+  }
+
+  #laneOf(url: string): Lane | undefined {
+    for (const lane of this.#lanes) if (url.startsWith(lane.path)) return lane
+    return undefined
   }
 
   #writeHead(request: IncomingMessage, response: ServerResponse, head: ReadyHead): void {
@@ -91,5 +96,14 @@ export class AnswersAtOnce {
     let lines = this.#corsLines.get(cors)
     if (lines === undefined) this.#corsLines.set(cors, (lines = headerLines(cors)))
     return lines
+  }
+}
+
+/** What goes wrong here goes wrong in the framework once more, which knows what to say of it. */
+function foundBy(lane: Lane, url: string, request: IncomingMessage): ReadyAnswer | undefined {
+  try {
+    return lane.find(url.slice(lane.path.length), request)
+  } catch {
+    return undefined
   }
 }

@@ -13,16 +13,20 @@ export interface Identity {
   readonly service: Service
 }
 
-/** Finds who holds a key; undefined for an unknown or revoked one. */
-export type FindIdentity = (key: string) => Promise<Identity | undefined>
+/** Who holds a key; undefined for an unknown or revoked one. */
+export interface Identities {
+  readonly identify: (key: string) => Promise<Identity | undefined>
+  /** The same where it is known at this moment. */
+  readonly identifyAtOnce: (key: string) => Identity | undefined
+}
 
 /** Checks the key of a request, and counts wrong ones by address. */
 export class Authenticator {
-  readonly #find: FindIdentity
+  readonly #identities: Identities
   readonly #failures: FailedKeys
 
-  constructor(find: FindIdentity, failures: FailedKeys) {
-    this.#find = find
+  constructor(identities: Identities, failures: FailedKeys) {
+    this.#identities = identities
     this.#failures = failures
   }
 
@@ -34,7 +38,7 @@ export class Authenticator {
    */
   async identify(key: string | undefined, service: Service, address: string): Promise<Identity> {
     if (key === undefined || key === '') throw new Refusal(401, 'Falta la clave de API')
-    const identity = await this.#find(key)
+    const identity = await this.#identities.identify(key)
     if (identity === undefined) {
       this.#countFailure(address)
       throw new Refusal(401, 'La clave de API no es válida')
@@ -45,9 +49,15 @@ export class Authenticator {
     return identity
   }
 
+  /** Whose key it is, where that is known and it may; undefined for everything else, refusals included. */
+  identifyAtOnce(key: string | undefined, service: Service): Identity | undefined {
+    const identity = key === undefined ? undefined : this.#identities.identifyAtOnce(key)
+    return identity?.service === service ? identity : undefined
+  }
+
   /** Whether a key that was good when a request began is so still. */
   async isCurrent(key: string | undefined, { accountId }: Identity): Promise<boolean> {
-    return key !== undefined && (await this.#find(key))?.accountId === accountId
+    return key !== undefined && (await this.#identities.identify(key))?.accountId === accountId
   }
 
   #countFailure(address: string): void {

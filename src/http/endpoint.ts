@@ -4,11 +4,10 @@ import { Refusal } from '../core/errors.ts'
 import type { Authenticator, Identity, Service } from './authentication.ts'
 import { refusalOf } from './errors.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
-import { parseParameters, type Given, type Parameters, type Values } from './parameters.ts'
+import { parseParameters, parseQuery, type Given, type Parameters, type Values } from './parameters.ts'
+import { JSON_TYPE, jsonHead } from './ready-head.ts'
 import { receiveBody, type BodyBudget, type RequestBody } from './request-body.ts'
 import { documentEndpoint, type EndpointDocument } from './openapi.ts'
-
-const JSON_TYPE = 'application/json; charset=utf-8'
 
 /** Room for the parameters of an endpoint whose body carries nothing large. */
 const SMALL_BODY_BYTES = 64 * 1024
@@ -21,6 +20,18 @@ export interface Call<P extends Parameters> {
   readonly reply: FastifyReply
   /** Whether the request's key is still good: for answers that last. */
   readonly isCurrent: () => Promise<boolean>
+}
+
+export interface CallAtOnce<P extends Parameters> extends Pick<Call<P>, 'identity' | 'values'> {
+  /** The address as it was sent. */
+  readonly url: string
+}
+
+export interface AnswerAtOnce {
+  /** JSON. */
+  readonly body: Uint8Array | string
+  /** A `Link` header. */
+  readonly link?: string | undefined
 }
 
 /** The same for an endpoint that reads its body by itself, in another thread, and may find the key there. */
@@ -43,6 +54,8 @@ interface EndpointBase<P extends Parameters> {
 export interface SimpleEndpoint<P extends Parameters> extends EndpointBase<P> {
   readonly methods: readonly ('GET' | 'POST' | 'DELETE')[]
   readonly handle: (call: Call<P>) => Promise<Answer>
+  /** The answer to a GET where nothing has to be waited for; undefined for everything else, refusals included. */
+  readonly atOnce?: (call: CallAtOnce<P>) => AnswerAtOnce | undefined
 }
 
 export interface BulkEndpoint<P extends Parameters> extends EndpointBase<P> {
@@ -73,6 +86,7 @@ export function simpleEndpoint<P extends Parameters>(
   endpoint: SimpleEndpoint<P>,
 ): void {
   const { authenticator } = shared
+  answerAtOnce(app, authenticator, endpoint)
   register(app, shared, endpoint, async (request, reply) => {
     let given = queryOf(request)
     const body = METHODS_WITH_BODY.has(request.method)
@@ -90,6 +104,31 @@ export function simpleEndpoint<P extends Parameters>(
     const values = checked(endpoint.parameters, given)
     const isCurrent = () => authenticator.isCurrent(given['api'], identity)
     return endpoint.handle({ identity, values, request, reply, isCurrent })
+  })
+}
+
+/** Lets a GET pass by the framework where its endpoint has the answer at hand. */
+function answerAtOnce<P extends Parameters>(
+  app: FastifyInstance,
+  authenticator: Authenticator,
+  { path, service, parameters, atOnce }: SimpleEndpoint<P>,
+): void {
+  if (atOnce === undefined) return
+  const route = `${app.prefix}${path}`
+  app.atOnce.add(`${route}?`, route, (query, { url = '' }) => {
+    // There the framework has a query end.
+    if (query.includes('#')) return undefined
+    const given = parseQuery(query)
+    const identity = authenticator.identifyAtOnce(given['api'], service)
+    const parsed = identity && parseParameters(parameters, given)
+    if (identity === undefined || parsed?.ok !== true) return undefined
+    const answer = atOnce({ identity, values: parsed.values, url })
+    if (answer === undefined) return undefined
+    const { body, link } = answer
+    return {
+      head: jsonHead(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength, link),
+      body,
+    }
   })
 }
 

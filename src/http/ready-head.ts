@@ -19,6 +19,24 @@ export class ReadyHead {
   }
 }
 
+export const JSON_TYPE = 'application/json; charset=utf-8'
+/** Heads of JSON up to this length are kept once they are made. */
+const MAX_KEPT_BYTES = 4_096
+const jsonHeads: (ReadyHead | undefined)[] = []
+
+/**
+ * The head of a 200 with JSON.
+ * @param link a `Link` header
+ */
+export function jsonHead(bytes: number, link: string | undefined): ReadyHead {
+  const known = link === undefined ? jsonHeads[bytes] : undefined
+  if (known !== undefined) return known
+  const headers = { 'content-type': JSON_TYPE, 'content-length': String(bytes) }
+  const head = new ReadyHead(200, link === undefined ? headers : { ...headers, link })
+  if (link === undefined && bytes <= MAX_KEPT_BYTES) jsonHeads[bytes] = head
+  return head
+}
+
 /** @param headers names and values in turn */
 export function headerLines(headers: readonly string[]): string {
   let lines = ''
@@ -60,4 +78,9 @@ export function setHead(response: ServerResponse, status: number, head: string):
   if (!Object.hasOwn(response, '_header')) return false
   response.statusCode = status
   return Reflect.set(response, '_header', head)
+}
+
+/** Has an answer say how long its connection is kept, which Node says of what it ends by itself only. */
+export function announceKeepAlive(response: ServerResponse, ms: number): void {
+  Reflect.set(response, '_keepAliveTimeout', ms)
 }

@@ -99,6 +99,8 @@ async function receiveChunks(request: IncomingMessage, limit: number, take: (byt
 }
 
 function eachChunk(request: IncomingMessage, take: (chunk: Buffer) => void): Promise<void> {
+  // A request without a body says no more.
+  if (request.readableEnded) return Promise.resolve()
   return new Promise((resolve, reject) => {
     const finish = (error?: Error) => {
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)

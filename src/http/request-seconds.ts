@@ -18,6 +18,7 @@ export class RequestSeconds extends Histogram<Labels> {
   readonly #help: string
   readonly #bounds: readonly number[]
   readonly #series = new Map<string, Series>()
+  #last: Series | undefined
 
   constructor(configuration: ConstructorParameters<typeof Histogram<Labels>>[0], bounds: readonly number[]) {
     super({ ...configuration, labelNames: ['method', 'route', 'status'], buckets: [...bounds] })
@@ -27,6 +28,18 @@ export class RequestSeconds extends Histogram<Labels> {
   }
 
   count(method: string, route: string, status: number, seconds: number): void {
+    const series = this.#seriesOf(method, route, status)
+    let bucket = 0
+    while (bucket < this.#bounds.length && seconds > (this.#bounds[bucket] ?? 0)) bucket++
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
+    series.sum += seconds
+  }
+
+  #seriesOf(method: string, route: string, status: number): Series {
+    // Most often it is the same as the last time; making a text to look it up is dearer.
+    const last = this.#last
+    if (last?.labels.status === status && last.labels.route === route && last.labels.method === method)
+      return last
     // Methods, routes and statuses are few, so looking the series up by one text is safe, and quick.
     const key = `${method} ${status} ${route}`
     let series = this.#series.get(key)
@@ -34,10 +47,7 @@ export class RequestSeconds extends Histogram<Labels> {
       series = { labels: { method, route, status }, counts: this.#bounds.map(() => 0).concat(0), sum: 0 }
       this.#series.set(key, series)
     }
-    let bucket = 0
-    while (bucket < this.#bounds.length && seconds > (this.#bounds[bucket] ?? 0)) bucket++
-    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
-    series.sum += seconds
+    return (this.#last = series)
   }
 
   /** What the library asks for, whatever the form it then writes. */

@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** How gently a server leaves those who use it, in milliseconds. */
@@ -12,43 +12,66 @@ export interface Parting {
   readonly lingerMs: number
 }
 
+interface Connection {
+  /** Under way, the oldest first; those that have left go when the next one comes, or at the next look. */
+  answers: ServerResponse[]
+  /** When it was first seen with nothing under way (by `performance.now`), and what had been received then. */
+  idleSince: number
+  received: number
+}
+
+/** Connections on which nothing happens are looked for so many times while one may stay. */
+const LOOKS = 15
+
 /**
  * Makes `server.close()` end each connection as soon as its last answer has left. Node's own notion of an idle
  * connection includes one whose answer is still on its way to a slow reader, and cuts it short; and it looks only
  * once, so a connection that is busy then keeps the server open until its keep-alive time is over.
+ *
+ * Ends idle connections meanwhile, too: Node sets two timers at each answer for that, a tenth of the time of a small one.
  */
 export class Stopping {
-  /** Answers under way on each open connection, the oldest first. */
-  readonly #open = new Map<Socket, ServerResponse[]>()
+  readonly #open = new Map<Socket, Connection>()
+  readonly #keepAliveMs: number
   /** Those that tell their client to send nothing more on the connection. */
   readonly #last = new Set<ServerResponse>()
   #isStopping = false
+  /** From then on it is noticed at once when an answer has left. */
+  #isFollowing = false
   #isClosing = false
   #lingerMs = 0
+
+  /** @param keepAliveMs how long a connection is kept on which nothing happens: up to a seventh longer */
+  constructor(keepAliveMs: number) {
+    this.#keepAliveMs = keepAliveMs
+  }
 
   /** Called for each address that the service listens on. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      this.#open.set(socket, [])
+      this.#open.set(socket, { answers: [], idleSince: Infinity, received: 0 })
       socket.once('close', () => this.#open.delete(socket))
     })
-    // First of all: an answer that is given at once has its headers out when the next listener runs.
-    server.prependListener('request', ({ socket }, response) => {
-      const answers = this.#open.get(socket)
-      answers?.push(response)
-      if (this.#isStopping) this.#markLast(answers)
-      // Comes once; a listener that knows that is dearer.
-      response.on('close', () => {
-        this.#last.delete(response)
-        answers?.splice(answers.indexOf(response), 1)
-        if (this.#isClosing && answers?.length === 0) socket.destroySoon()
-      })
-    })
+    const looking = setInterval(() => this.#endIdle(), this.#keepAliveMs / LOOKS).unref()
+    server.once('close', () => clearInterval(looking))
     // What `close()` calls, more than once.
     server.closeIdleConnections = () => {
       if (this.#lingerMs === 0) this.#closeIdle()
       else setTimeout(() => this.#closeIdle(), this.#lingerMs).unref()
     }
+  }
+
+  /** Called with each request, before anything else: an answer that is given at once has its headers out behind that. */
+  take({ socket }: IncomingMessage, response: ServerResponse): void {
+    const connection = this.#open.get(socket)
+    if (connection === undefined) return
+    const { answers } = connection
+    // An event for each of them is dearer.
+    while (answers[0]?.closed === true) answers.shift()
+    answers.push(response)
+    connection.idleSince = Infinity
+    if (this.#isFollowing) this.#follow(socket, connection, response)
+    if (this.#isStopping) this.#markLast(answers)
   }
 
   get isStopping(): boolean {
@@ -59,11 +82,30 @@ export class Stopping {
   begin(lingerMs: number): void {
     this.#isStopping = true
     this.#lingerMs = lingerMs
-    for (const answers of this.#open.values()) this.#markLast(answers)
+    this.#followAll()
+    for (const { answers } of this.#open.values()) this.#markLast(answers)
+  }
+
+  #followAll(): void {
+    if (this.#isFollowing) return
+    this.#isFollowing = true
+    for (const [socket, connection] of this.#open) {
+      connection.answers = underWay(connection)
+      for (const answer of connection.answers) this.#follow(socket, connection, answer)
+    }
+  }
+
+  #follow(socket: Socket, connection: Connection, answer: ServerResponse): void {
+    // Comes once; a listener that knows that is dearer.
+    answer.on('close', () => {
+      this.#last.delete(answer)
+      connection.answers = underWay(connection)
+      if (this.#isClosing && connection.answers.length === 0) socket.destroySoon()
+    })
   }
 
   /** Only the newest answer: what a client sent behind a request, without waiting, is answered as well. */
-  #markLast(answers: readonly ServerResponse[] = []): void {
+  #markLast(answers: readonly ServerResponse[]): void {
     for (const [index, answer] of answers.entries()) {
       const isNewest = index === answers.length - 1
       if (answer.headersSent || isNewest === this.#last.has(answer)) continue
@@ -75,7 +117,25 @@ export class Stopping {
   }
 
   #closeIdle(): void {
+    this.#followAll()
     this.#isClosing = true
-    for (const [socket, answers] of this.#open) if (answers.length === 0) socket.destroy()
+    for (const [socket, { answers }] of this.#open) if (answers.length === 0) socket.destroy()
+  }
+
+  /** What comes in on a connection, be it a part of a request's head, keeps it open: how long that may take Node knows. */
+  #endIdle(): void {
+    const now = performance.now()
+    for (const [socket, connection] of this.#open) {
+      const isNew = connection.answers.length === 0 && connection.idleSince === Infinity
+      connection.answers = underWay(connection)
+      if (isNew || connection.answers.length > 0) continue
+      const { bytesRead } = socket
+      if (connection.idleSince === Infinity || bytesRead !== connection.received) {
+        connection.idleSince = now
+        connection.received = bytesRead
+      } else if (now - connection.idleSince >= this.#keepAliveMs) socket.destroy()
+    }
   }
 }
+
+const underWay = ({ answers }: Connection) => answers.filter((answer) => !answer.closed)

@@ -69,6 +69,7 @@ async function open(memory = 64 * MIB) {
     update,
     /** From memory only: waits where the database would be asked meanwhile. */
     fromIndex: new DomainLists(database, clock, {
+      atHand: () => catalogue.atHand(),
       async current() {
         for (;;) {
           const shelves = await catalogue.current()

@@ -52,7 +52,7 @@ export function historyRoute(
       const data = page.map((row) => changeEntry(row, timeZone)).filter((entry) => entry !== undefined)
       const last = page.at(-1)
       if (rows.length > limit && last !== undefined) {
-        reply.header('link', nextLink(baseUrl, request, String(last[0])))
+        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', String(last[0])))
       }
       const dns = seen.map((row) => nameServersEntry(row, timeZone))
       // Written here: an answer's schema does not say which fields changed.

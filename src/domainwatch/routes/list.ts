@@ -5,7 +5,7 @@ import { nextLink } from '../../http/links.ts'
 import { integer, text } from '../../http/parameters.ts'
 import { decodeCursor } from '../cursor.ts'
 import { filterParameters, listRequest } from '../filters.ts'
-import { MAX_PAGE, type DomainLists } from '../list.ts'
+import { MAX_PAGE, type DomainLists, type Frame } from '../list.ts'
 import { listAnswer } from '../schemas.ts'
 
 const parameters = {
@@ -15,6 +15,14 @@ const parameters = {
 }
 
 const TAIL = Buffer.from(']}')
+
+function frameOf(search: string | undefined): Frame {
+  const query = JSON.stringify(search?.toLowerCase() ?? '')
+  return (count) => ({
+    before: Buffer.from(`{"status":200,"count":${count},"query":${query},"data":[`),
+    behind: TAIL,
+  })
+}
 
 export function listRoute(
   app: FastifyInstance,
@@ -41,13 +49,20 @@ export function listRoute(
       if (values.cursor !== undefined && cursor === undefined) {
         throw new Refusal(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
       }
-      const query = JSON.stringify(values.search?.toLowerCase() ?? '')
-      const page = await lists.page({ ...asked, limit: values.limit, cursor }, (count) => ({
-        before: Buffer.from(`{"status":200,"count":${count},"query":${query},"data":[`),
-        behind: TAIL,
-      }))
-      if (page.next !== undefined) reply.header('link', nextLink(baseUrl, request, page.next))
+      const page = await lists.page({ ...asked, limit: values.limit, cursor }, frameOf(values.search))
+      if (page.next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', page.next))
       return page.json
+    },
+
+    atOnce({ values, url }) {
+      // Pages beyond the first are few; all that may be wrong with a cursor is told above.
+      if (values.cursor !== undefined) return undefined
+      const page = lists.pageAtHand({ ...listRequest(values), limit: values.limit }, frameOf(values.search))
+      if (page === undefined) return undefined
+      return {
+        body: page.json,
+        link: page.next === undefined ? undefined : nextLink(baseUrl, url, page.next),
+      }
     },
   })
 }

@@ -109,12 +109,21 @@ export class Catalogue {
     this.#leave()
   }
 
+  /** The lists where they are as of now already. */
+  atHand(): Shelves | undefined {
+    return this.#isReady && this.#follower.isCurrent ? this.#allShelves() : undefined
+  }
+
   /** The lists as of all that was committed before the call; undefined where that would take too long. */
   async current(): Promise<Shelves | undefined> {
     if (!this.#isReady) return undefined
     const state = this.#follower.isCurrent ? 'current' : await this.#follower.catchUp()
     if (state === 'lost' && this.#isReady) this.#reload('the log of changes goes on elsewhere')
     if (state !== 'current' || !this.#isReady) return undefined
+    return this.#allShelves()
+  }
+
+  #allShelves(): Shelves {
     return { registered: this.#shelves.registered.segments, deleted: this.#shelves.deleted.segments }
   }
 

@@ -27,17 +27,21 @@ interface Kept {
 export function getRoute(app: FastifyInstance, shared: EndpointShared, database: Database, clock: Clock) {
   const answers = new VersionedCache<Kept>(database, 'image', MAX_ANSWERS)
 
+  const keyOf = (accountId: number, hash: ImageHash) => `${accountId} ${hash}`
+
   async function answerFor(accountId: number, hash: ImageHash): Promise<string | undefined> {
-    const kept = await answers.get(`${accountId} ${hash}`, async () => {
+    const kept = await answers.get(keyOf(accountId, hash), async () => {
       const image = await database.first(imageOf(accountId, hash))
       if (image === undefined) return undefined
       const { name, mime, width, height, size, date, thumbhash, expires } = image
       const answer = { status: 200, name, hash, mime, width, height, size, date, thumbhash, expires }
       return { answer: JSON.stringify(answer), expires }
     })
-    const isOver = typeof kept?.expires === 'number' && kept.expires <= secondsOf(clock)
-    return isOver ? undefined : kept?.answer
+    return kept && unlessOver(kept)
   }
+
+  const unlessOver = ({ answer, expires }: Kept): string | undefined =>
+    expires !== null && expires <= secondsOf(clock) ? undefined : answer
 
   simpleEndpoint(app, shared, {
     service: 'imagestore',
@@ -59,6 +63,12 @@ export function getRoute(app: FastifyInstance, shared: EndpointShared, database:
       const answer = isImageHash(hash) ? await answerFor(identity.accountId, hash) : undefined
       if (answer === undefined) throw new Refusal(404, NO_IMAGE)
       return answer
+    },
+
+    atOnce({ identity, values: { hash = '' } }) {
+      const kept = isImageHash(hash) ? answers.peek(keyOf(identity.accountId, hash)) : undefined
+      const body = kept && unlessOver(kept)
+      return body === undefined ? undefined : { body }
     },
   })
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { BlobDamaged } from '../../blobs/damaged.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
+import { clientLeft } from '../../http/client-left.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
 import type { Crowd } from '../crowd.ts'
 import type { Content, Delivery, Recipe } from '../delivery.ts'
@@ -64,7 +65,7 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
     const content =
       recipe === undefined
         ? await delivery.original(blob, expires === undefined)
-        : await derivative(request, blob, recipe)
+        : await derivative(request, reply, blob, recipe)
     if (content === undefined) throw await absence(blob)
     const mayLocate = request.method === 'GET' && expires === undefined
     if (content.kind === 'stream' && content.locate !== undefined && mayLocate) {
@@ -91,12 +92,13 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
 
   async function derivative(
     request: FastifyRequest,
+    reply: FastifyReply,
     blob: BlobRow,
     recipe: Recipe,
   ): Promise<Content | undefined> {
     const hot = delivery.atHand(blob.key, recipe.name)
     if (hot !== undefined) return { kind: 'bytes', ...hot }
-    const made = await crowd.enter(request.ip, () => delivery.derivative(blob, recipe, request.signal))
+    const made = await crowd.enter(request.ip, () => delivery.derivative(blob, recipe, clientLeft(reply.raw)))
     if (made === undefined)
       throw new Refusal(429, 'Demasiadas solicitudes', {
         headers: { 'retry-after': '1', 'cache-control': 'no-store' },

@@ -58,7 +58,7 @@ export function imageListRoute(
       const data = rows.slice(0, limit)
       const last = data.at(-1)
       if (rows.length > limit && last !== undefined) {
-        reply.header('link', nextLink(baseUrl, request, `${last.date}.${last.hash}`))
+        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', `${last.date}.${last.hash}`))
       }
       return { status: 200, count: data.length, data }
     },
