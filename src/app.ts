@@ -15,6 +15,7 @@ import {
   createSightings,
   domainwatchRoutes,
   openFollowing,
+  usualMemory,
   type Following,
 } from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
@@ -145,7 +146,8 @@ export async function createRoutes(
         following,
         sightings,
         bulkInFlight: share(Math.ceil(config.dnsInFlight / 2), config.workers),
-        searchMemory: config.searchMemory * MIB,
+        searchMemory:
+          config.searchMemory === 'auto' ? usualMemory(config.workers) : config.searchMemory * MIB,
         searchFile: { path: join(resolve(config.data), 'lists'), version: VERSION },
         metrics,
         log,

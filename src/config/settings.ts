@@ -128,9 +128,9 @@ export const settings = {
   memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
   searchMemory: setting(
     'search-memory',
-    'memory of the index that answers lists, in MiB, in each process; 0 for none',
-    512,
-    integer(0, 65_536),
+    'memory of the index that answers lists, in MiB, in each process; 0 for none; auto from what the machine has',
+    'auto',
+    searchMemory,
   ),
   similarMemory: setting(
     'similar-memory',
@@ -239,6 +239,12 @@ function workers(value: string): Parsed<number> {
   if (value === 'auto') return { value: Math.min(MAX_WORKERS, availableParallelism()) }
   const parsed = integer(1, MAX_WORKERS)(value)
   return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto for one a core` }
+}
+
+function searchMemory(value: string): Parsed<number | 'auto'> {
+  if (value === 'auto') return { value }
+  const parsed = integer(0, 65_536)(value)
+  return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto` }
 }
 
 function network(value: string): Parsed<string> {

@@ -6,6 +6,8 @@ import { Overload } from './errors.ts'
 /** Tasks in line for a thread, and how long one may take in all. */
 const MAX_WAITING = 128
 const TASK_TIMEOUT_MS = 30_000
+/** The same of one that nobody waits for: two million records take a slow machine a minute to put in order. */
+export const UNHURRIED_MS = 600_000
 const IDLE_MS = 60_000
 
 /**
@@ -21,9 +23,15 @@ export interface Tasks {
   /**
    * @param module from `taskModule`
    * @param transfer buffers that move to the thread instead of being copied; the caller loses them
+   * @param timeoutMs how long it may take in all, the wait for a thread included
    * @throws Overload when the line is full or the time is up
    */
-  run<Input, Output>(module: string, input: Input, transfer?: ArrayBuffer[]): Promise<Output>
+  run<Input, Output>(
+    module: string,
+    input: Input,
+    transfer?: ArrayBuffer[],
+    timeoutMs?: number,
+  ): Promise<Output>
   readonly waiting: number
   close(): Promise<void>
 }
@@ -36,12 +44,12 @@ export function createTasks(threads: number): Tasks {
     idleTimeout: IDLE_MS,
   })
   return {
-    async run(module, input, transfer = []) {
+    async run(module, input, transfer = [], timeoutMs = TASK_TIMEOUT_MS) {
       try {
         return await pool.run(input, {
           filename: module,
           transferList: transfer,
-          signal: AbortSignal.timeout(TASK_TIMEOUT_MS),
+          signal: AbortSignal.timeout(timeoutMs),
         })
       } catch (error) {
         if (error instanceof Error && isOverload(error)) throw new Overload()

@@ -38,6 +38,7 @@ export { storeRows, tryRows } from './import/store.ts'
 export { DomainLists } from './list.ts'
 export { BATCH_BODY_BYTES } from './routes/add.ts'
 export { hasExpired, purgeExpired } from './purge.ts'
+export { usualMemory } from './search/memory.ts'
 
 export interface DomainwatchOptions {
   readonly database: Database

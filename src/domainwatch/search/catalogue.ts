@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Mutex } from '../../core/queue.ts'
-import { taskModule, type Tasks } from '../../core/tasks.ts'
+import { taskModule, UNHURRIED_MS, type Tasks } from '../../core/tasks.ts'
 import type { Database } from '../../database/database.ts'
 import type { Input, Output } from '../tasks/build-columns.ts'
 import type { Shelves } from './answer.ts'
@@ -78,6 +78,7 @@ export class Catalogue {
       options.database,
       this.#own,
       (texts, count, overlapping) => this.#apply(texts, count, overlapping),
+      () => this.#shelves.registered.alive,
       (error) => this.#failed(error),
     )
     const { file } = options
@@ -89,6 +90,7 @@ export class Catalogue {
             file,
             moment: () => this.#moment(),
             records: () => (this.#isReady ? this.#shelves.registered.alive : 0),
+            isMerging: () => this.#merging,
           })
   }
 
@@ -163,10 +165,8 @@ export class Catalogue {
         }
         this.#isRestored = isRestored
         this.#loadSeconds = (performance.now() - start) / 1000
-        if (await this.#isFollowed(signal)) {
-          this.#keeper?.changed(0)
-          void this.#merge()
-        } else if (isRestored && !signal.aborted) {
+        if (await this.#isFollowed(signal)) void this.#merge()
+        else if (isRestored && !signal.aborted) {
           await keeper?.forget()
           this.#leave()
         } else if (!signal.aborted) throw new Error('the log of changes goes on elsewhere')
@@ -221,7 +221,8 @@ export class Catalogue {
 
   /** @throws Unfit */
   async #build(input: Input): Promise<Output> {
-    const output = await this.#options.tasks.run<Input, Output>(BUILD_COLUMNS, input)
+    // Whoever waits for changes to be applied has a time-out of his own.
+    const output = await this.#options.tasks.run<Input, Output>(BUILD_COLUMNS, input, [], UNHURRIED_MS)
     if (output.kind === 'unfit') throw new Unfit(output.reason)
     return output
   }
@@ -291,6 +292,7 @@ export class Catalogue {
       this.#failed(error)
     } finally {
       this.#merging = false
+      this.#keeper?.changed(0)
     }
   }
 

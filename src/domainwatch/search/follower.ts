@@ -5,8 +5,11 @@ import type { OwnWrites } from './own-writes.ts'
 /** Changes in the first read, on the connection for small reads; more are read where they delay nobody. */
 const FEW = 300
 const MANY = 20_000
-/** Further behind than this, reading all records anew is quicker. */
-const MAX_BEHIND = 300_000
+/** Further behind than this part of the records, reading all of them anew is quicker; but never for so few changes. */
+const BEHIND = 1 / 4
+const LEAST_BEHIND = 300_000
+/** Of more the texts alone take a quarter of a gigabyte. */
+const MOST_BEHIND = 1_000_000
 /** A list waits this long for changes to be applied; then the database answers it. */
 const PATIENCE_MS = 1_000
 
@@ -25,6 +28,7 @@ export class Follower {
   readonly #database: Database
   readonly #own: OwnWrites
   readonly #apply: Apply
+  readonly #records: () => number
   readonly #report: (error: unknown) => void
   #cursor: Cursor | undefined
   /** Up to which version all changes are applied. */
@@ -39,10 +43,18 @@ export class Follower {
   #overlapping = false
   #running: Promise<Caught> | undefined
 
-  constructor(database: Database, own: OwnWrites, apply: Apply, report: (error: unknown) => void) {
+  /** @param records how many there are in the lists */
+  constructor(
+    database: Database,
+    own: OwnWrites,
+    apply: Apply,
+    records: () => number,
+    report: (error: unknown) => void,
+  ) {
     this.#database = database
     this.#own = own
     this.#apply = apply
+    this.#records = records
     this.#report = report
   }
 
@@ -136,9 +148,14 @@ export class Follower {
       this.#count += page.count
       if (page.text !== '') this.#texts.push(page.text)
       if (page.isWhole) return 'current'
-      if (this.#count > MAX_BEHIND) return 'lost'
+      if (this.#count > mostBehind(this.#records())) return 'lost'
       // Somebody's transaction stands before changes that are there already.
       if (page.count < asked) return 'behind'
     }
   }
+}
+
+/** Changes that are followed, where there are so many records. */
+export function mostBehind(records: number): number {
+  return Math.min(MOST_BEHIND, Math.max(LEAST_BEHIND, records * BEHIND))
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { taskModule, type Tasks } from '../../core/tasks.ts'
+import { taskModule, UNHURRIED_MS, type Tasks } from '../../core/tasks.ts'
 import type { Cursor } from '../../database/changes/change.ts'
 import type { Database } from '../../database/database.ts'
 import type { Input, Output } from '../tasks/snapshot-file.ts'
@@ -29,7 +29,7 @@ export interface Moment {
 }
 
 interface KeeperOptions {
-  readonly database: Database
+  readonly database: { readonly changes: Pick<Database['changes'], 'witness'> }
   readonly tasks: Tasks
   readonly file: KeptFile
   /** Bytes that what is read may take. */
@@ -38,6 +38,8 @@ interface KeeperOptions {
   readonly moment: () => Moment | undefined
   /** How many records there are in them then. */
   readonly records: () => number
+  /** Whether their parts are being merged: kept before that, each start would have to do it again. */
+  readonly isMerging: () => boolean
   readonly report: (message: string, error?: unknown) => void
 }
 
@@ -70,13 +72,18 @@ export class Keeper {
   }
 
   async #read(): Promise<Snapshot | undefined> {
-    const { tasks, file, memory, database } = this.#options
+    const { file, memory, database } = this.#options
     if (!existsSync(file.path)) return undefined
-    const read = await tasks.run<Input, Output>(SNAPSHOT_FILE, { kind: 'read', ...file, memory })
+    const read = await this.#run({ kind: 'read', ...file, memory })
     if (read.kind === 'failed') throw new Error(read.reason)
     if (read.kind !== 'read' || read.snapshot === undefined) return undefined
     const { cursor, witness } = read.snapshot.place
     return (await database.changes.witness(cursor)) === witness ? read.snapshot : undefined
+  }
+
+  /** Nobody waits for it: a gigabyte takes a slow disk more than a minute. */
+  #run(input: Input): Promise<Output> {
+    return this.#options.tasks.run<Input, Output>(SNAPSHOT_FILE, input, [], UNHURRIED_MS)
   }
 
   /** It turned out to be of no use. */
@@ -85,10 +92,10 @@ export class Keeper {
     await rm(this.#options.file.path, { force: true }).catch(() => {})
   }
 
-  /** To be called when so many changes have come into the lists, and when they have become ready. */
+  /** To be called when so many changes have come into the lists, when they have become ready, and when they are merged. */
   changed(count: number): void {
     this.#behind += count
-    if (this.#timer !== undefined || !this.#isWorthIt()) return
+    if (this.#timer !== undefined || this.#options.isMerging() || !this.#isWorthIt()) return
     const delay = Math.max(SOON_MS, this.#notBefore - performance.now())
     this.#timer = setTimeout(() => {
       this.#timer = undefined
@@ -126,7 +133,7 @@ export class Keeper {
 
   /** @returns false where it failed */
   async #writeNow(): Promise<boolean> {
-    const { tasks, file, database, moment, records } = this.#options
+    const { file, database, moment, records } = this.#options
     const now = moment()
     if (now === undefined) return true
     const { cursor, parts } = now
@@ -136,7 +143,7 @@ export class Keeper {
       const place = { cursor, witness: await database.changes.witness(cursor) }
       const near = Math.ceil(records() * BEHIND)
       const input: Input = { kind: 'write', ...file, snapshot: { place, parts }, near }
-      const output = await tasks.run<Input, Output>(SNAPSHOT_FILE, input)
+      const output = await this.#run(input)
       if (output.kind === 'failed') throw new Error(output.reason)
       if (output.kind === 'busy') this.#behind += before
       return true

@@ -4,6 +4,7 @@ import type { Filters } from '../matches.ts'
 import { buildColumns } from '../search/build.ts'
 import { Draft } from '../search/draft.ts'
 import { momentOf } from '../search/moment.ts'
+import { Scan } from '../search/scan.ts'
 import { Segment } from '../search/segment.ts'
 import { countInCatalogue } from './count-catalogue.ts'
 
@@ -47,3 +48,33 @@ for (const [filters, records] of FILTERED) {
     assert.ok(turns >= 3, `${turns} turns`)
   })
 }
+
+test('of a long list of deletions only those of the span are looked at, and what was deleted later was registered', async (t) => {
+  const draft = new Draft(RECORDS)
+  const add = (name: string, date: string, deletion: string) => {
+    const marks = { status: 0, reserved: 0, revision: 0, discardedAt: NaN, modified: momentOf(date) }
+    draft.add({ name, agent: 'grupo', registered: momentOf(date), deleted: momentOf(deletion), ...marks })
+  }
+  const day = (date: string) => `${date} 12:00:00`
+  for (let i = 0; i < RECORDS; i++) add(`vieja${i}`, day('2020-01-01'), day('2025-06-01'))
+  add('antes', day('2026-01-01'), day('2025-12-31'))
+  add('primera', SPAN.from, SPAN.from)
+  add('luego', day('2026-01-01'), SPAN.to)
+  add('futura', day('2026-01-02'), day('2026-02-01'))
+  const orders = (['registered', 'deleted'] as const).map((order) => new Segment(buildColumns(draft, order)))
+  const [registered, deleted] = orders
+  assert.ok(registered !== undefined && deleted !== undefined)
+  const seen = t.mock.method(Scan.prototype, 'next')
+  const filters = { ...ANY, to: '2019-12-31 23:59:59' }
+  await countInCatalogue({ registered: [], deleted: [deleted] }, { filters, span: SPAN }, 0)
+  assert.ok(seen.mock.callCount() < 10, `${seen.mock.callCount()} looks`)
+
+  const { days } = await countInCatalogue(
+    { registered: [registered], deleted: [deleted] },
+    { filters: ANY, span: SPAN },
+    0,
+  )
+  // The first of January and the second, and the last: `primera` was first recorded as deleted.
+  assert.deepEqual([days.registered.slice(0, 2), days.registered.at(-1)], [[2, 1], 0])
+  assert.deepEqual([days.deleted.slice(0, 2), days.deleted.at(-1)], [[1, 0], 1])
+})

@@ -3,7 +3,7 @@ import { rangeIn, type Shelves } from '../search/answer.ts'
 import { Plane } from '../search/columns.ts'
 import { momentOf, momentText } from '../search/moment.ts'
 import { planOf, type Plan } from '../search/plan.ts'
-import { Scan } from '../search/scan.ts'
+import { Scan, type Range } from '../search/scan.ts'
 import { Segment } from '../search/segment.ts'
 import { seriesFilters, type Counted, type CountRequest } from './counted.ts'
 import { DayCounts, dayOf } from './days.ts'
@@ -25,49 +25,62 @@ export async function countInCatalogue(
   const asItIs = (segment: Segment) => new Segment(segment.columns, segment.live, segment)
   const registered = shelves.registered.map(asItIs)
   const deleted = shelves.deleted.map(asItIs)
-  const days = new DayCounts(dayOf(span.from), dayOf(span.to))
   const [from, to] = [momentOf(span.from), momentOf(span.to)]
   const pace = new Pace()
+  const series = { registered: new DaySums(from, to), deleted: new DaySums(from, to) }
 
-  /** Adds how many records have their moment on each day; those without one in the span are left out. */
-  const perDay = async (
-    series: 'registered' | 'deleted',
-    segments: readonly Segment[],
-    plan: Plan,
-    moment: (segment: Segment, position: number) => number,
-  ) => {
-    const first = Math.floor(from / DAY_UNIT)
-    const counts = new Uint32Array(Math.floor(to / DAY_UNIT) - first + 1)
-    for (const segment of segments) {
-      await visit(segment, plan, pace, (position) => {
-        const at = moment(segment, position)
-        if (!(at >= from && at <= to)) return
-        const day = Math.floor(at / DAY_UNIT) - first
-        counts[day] = (counts[day] ?? 0) + 1
-      })
-    }
-    for (const [day, count] of counts.entries()) {
-      if (count > 0) days.add(series, dayOf(momentText((first + day) * DAY_UNIT)), count)
-    }
+  // Registrations of whatever was deleted later count; what was first recorded as deleted has none. Those have the moment of
+  // their deletion for a date, so both are known from what the span has of either order, however long the lists are.
+  const inSpan = planOf({ ...filters, ...span }, now)
+  for (const segment of registered) {
+    const { keys } = segment.columns
+    await visit(segment, inSpan, rangeIn(segment, inSpan, true, {}), pace, (position) =>
+      series.registered.add(keys[position] ?? NaN, 1),
+    )
   }
-
-  const inSpan = { ...filters, ...span }
-  const registeredAt = ({ columns }: Segment, at: number) => columns.registered[at] ?? NaN
-  await perDay('registered', registered, planOf(inSpan, now, 1), registeredAt)
-  await perDay('registered', deleted, planOf(inSpan, now), (segment, at) =>
-    segment.columns.keys[at] === segment.columns.registered[at] ? NaN : registeredAt(segment, at),
-  )
-  await perDay(
-    'deleted',
-    deleted,
-    planOf(seriesFilters(request), now),
-    ({ columns }, at) => columns.keys[at] ?? NaN,
-  )
+  const ofAnyDate = planOf(seriesFilters(request), now)
+  for (const segment of deleted) {
+    const { keys, registered: dates } = segment.columns
+    const range: Range = [segment.firstBehind({ key: to }, true), segment.firstBehind({ key: from }, false)]
+    await visit(segment, ofAnyDate, range, pace, (position) => {
+      const key = keys[position] ?? NaN
+      series.deleted.add(key, 1)
+      if (dates[position] === key) series.registered.add(key, -1)
+    })
+  }
+  const days = new DayCounts(dayOf(span.from), dayOf(span.to))
+  for (const name of ['registered', 'deleted'] as const) {
+    for (const [day, count] of series[name].entries()) days.add(name, day, count)
+  }
   return { days, tally: await tallyOf(registered, planOf(filters, now), pace) }
 }
 
-const MARKS = ['records', 'bought', 'reserved', 'revision', 'discarded'] as const
-const PLANES = [Plane.status, Plane.reserved, Plane.revision, Plane.discarded]
+/** Counts of the days of a span. */
+class DaySums {
+  readonly #first: number
+  readonly #counts: Int32Array
+
+  /** @param from the first moment, and the last */
+  constructor(from: number, to: number) {
+    this.#first = Math.floor(from / DAY_UNIT)
+    this.#counts = new Int32Array(Math.floor(to / DAY_UNIT) - this.#first + 1)
+  }
+
+  /** @param moment in the span */
+  add(moment: number, count: number): void {
+    const day = Math.floor(moment / DAY_UNIT) - this.#first
+    this.#counts[day] = (this.#counts[day] ?? 0) + count
+  }
+
+  /** Days that have any, and how many. */
+  *entries(): Generator<[day: string, count: number]> {
+    for (const [day, count] of this.#counts.entries()) {
+      if (count !== 0) yield [dayOf(momentText((this.#first + day) * DAY_UNIT)), count]
+    }
+  }
+}
+
+const PLANES = [Plane.status, Plane.reserved, Plane.revision, Plane.discarded] as const
 const MAX_LENGTH = 63
 
 async function tallyOf(segments: readonly Segment[], plan: Plan, pace: Pace): Promise<Tally> {
@@ -75,36 +88,78 @@ async function tallyOf(segments: readonly Segment[], plan: Plan, pace: Pace): Pr
   for (const segment of segments) {
     const { agent, agents, starts } = segment.columns
     const byAgent = new Uint32Array(agents.length)
-    const byLength = new Uint32Array((MAX_LENGTH + 1) * MARKS.length)
-    await visit(segment, plan, pace, (position) => {
+    // For each length the records of each of the 16 ways in which the four marks can be set.
+    const byMarks = new Uint32Array((MAX_LENGTH + 1) << PLANES.length)
+    const marks = new MarksReader(segment)
+    await visit(segment, plan, rangeIn(segment, plan, true, {}), pace, (position) => {
       const own = agent[position] ?? 0
       byAgent[own] = (byAgent[own] ?? 0) + 1
-      const place = ((starts[position + 1] ?? 0) - (starts[position] ?? 0)) * MARKS.length
-      byLength[place] = (byLength[place] ?? 0) + 1
-      for (let i = 0; i < PLANES.length; i++) {
-        if (segment.has(PLANES[i] ?? 0, position))
-          byLength[place + 1 + i] = (byLength[place + 1 + i] ?? 0) + 1
-      }
+      const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
+      const place = (length << PLANES.length) | marks.of(position)
+      byMarks[place] = (byMarks[place] ?? 0) + 1
     })
     for (let length = 1; length <= MAX_LENGTH; length++) {
-      const [records = 0, bought = 0, reserved = 0, revision = 0, discarded = 0] = byLength.subarray(
-        length * MARKS.length,
-      )
-      tally.addLength(length, { records, bought, reserved, revision, discarded })
+      const counts = byMarks.subarray(length << PLANES.length, (length + 1) << PLANES.length)
+      const having = (mark: number) =>
+        counts.reduce((sum, count, set) => (((set >> mark) & 1) === 1 ? sum + count : sum), 0)
+      tally.addLength(length, {
+        records: counts.reduce((sum, count) => sum + count, 0),
+        bought: having(0),
+        reserved: having(1),
+        revision: having(2),
+        discarded: having(3),
+      })
     }
     for (const [i, name] of agents.entries()) tally.addAgent(name, byAgent[i] ?? 0)
   }
   return tally
 }
 
+/** The marks of one record after the other. Reads the words of 32 of them once. */
+class MarksReader {
+  readonly #segment: Segment
+  #block = -1
+  #status = 0
+  #reserved = 0
+  #revision = 0
+  #discarded = 0
+
+  constructor(segment: Segment) {
+    this.#segment = segment
+  }
+
+  /** A bit for each of `PLANES`, the first the lowest. */
+  of(position: number): number {
+    const block = position >>> 5
+    if (block !== this.#block) {
+      this.#block = block
+      const { words, columns } = this.#segment
+      const word = (plane: number) => columns.planes[plane * words + block] ?? 0
+      ;[this.#status, this.#reserved, this.#revision, this.#discarded] = [
+        word(PLANES[0]),
+        word(PLANES[1]),
+        word(PLANES[2]),
+        word(PLANES[3]),
+      ]
+    }
+    const bit = position & 31
+    return (
+      ((this.#status >>> bit) & 1) |
+      (((this.#reserved >>> bit) & 1) << 1) |
+      (((this.#revision >>> bit) & 1) << 2) |
+      (((this.#discarded >>> bit) & 1) << 3)
+    )
+  }
+}
+
 /** Looks at the clock after each piece of a segment, however few of its records there are to see. */
 async function visit(
   segment: Segment,
   plan: Plan,
+  [first, last]: Range,
   pace: Pace,
   see: (position: number) => void,
 ): Promise<void> {
-  const [first, last] = rangeIn(segment, plan, true, {})
   for (let from = first; from < last;) {
     // Pieces end with the blocks that a scan looks at together.
     const to = Math.min(last, from - (from % PIECE) + PIECE)

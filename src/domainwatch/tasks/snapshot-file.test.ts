@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import fs, { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test, type TestContext } from 'node:test'
+import { cursorAt } from '../../database/changes/change.ts'
+import { buildColumns } from '../search/build.ts'
+import { sizeOf } from '../search/columns.ts'
+import { Draft } from '../search/draft.ts'
+import type { Snapshot } from '../search/snapshot.ts'
+import work, { type Input } from './snapshot-file.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'catalejo-room-'))
+after(() => rmSync(folder, { recursive: true }))
+const path = join(folder, 'lists')
+
+const empty = { columns: buildColumns(new Draft(0), 'registered'), live: new Uint32Array(1_000) }
+const snapshot: Snapshot = {
+  place: { cursor: cursorAt('0123456789ab', 1), witness: 'change' },
+  parts: { registered: [empty], deleted: [] },
+}
+const size = sizeOf(snapshot.parts)
+const write: Input = { kind: 'write', path, version: '1', snapshot, near: 0 }
+
+/** The disk has so many bytes left. */
+function room(t: TestContext, bytes: number): void {
+  const { statfsSync } = fs
+  t.mock.method(fs, 'statfsSync', () => ({ ...statfsSync(folder), bsize: 1, bavail: bytes }))
+  syncBuiltinESMExports()
+  t.after(() => {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
+  })
+}
+
+test('lists that would take more than a third of what the disk has left are not written', (t) => {
+  room(t, 3 * size - 3)
+  writeFileSync(path, 'earlier')
+  assert.deepEqual(work(write), { kind: 'failed', reason: 'Error: the disk has too little room left' })
+  assert.equal(readFileSync(path, 'utf8'), 'earlier')
+  assert.equal(existsSync(`${path}.new`), false)
+})
+
+test('those that take no more are', (t) => {
+  room(t, 3 * size)
+  assert.deepEqual(work(write), { kind: 'written' })
+  const read = work({ kind: 'read', path, version: '1', memory: 2 ** 20 })
+  assert.ok(read.kind === 'read')
+  assert.deepEqual(read.snapshot, snapshot)
+})
