@@ -75,9 +75,9 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
       if (image === undefined) throw new Refusal(401, DAMAGED)
       if (image.bytes.byteLength > maxBytes)
         throw new Refusal(413, `La imagen supera el máximo de ${maxBytes} bytes`)
-      const outcome = await save({ accountId, info: { ...info, expires }, ...image }).finally(() =>
-        letGo(image.bytes),
-      )
+      const outcome = await save({ accountId, info: { ...info, expires }, ...image })
+      // Not where it threw: what was given up may still be reading them.
+      letGo(image.bytes)
       switch (outcome.kind) {
         case 'stored': {
           const { hash, dhash, size, width, height, thumbhash } = outcome.blob
