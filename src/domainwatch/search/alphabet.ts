@@ -17,13 +17,8 @@ for (const [symbol, letter] of [...LETTERS].entries()) SYMBOL_OF[letter.charCode
 
 export const PAIRS = SYMBOLS * SYMBOLS
 
-/** The text's bytes in Latin-1; undefined when no name can contain it. */
-export function nameBytes(text: string): Uint8Array | undefined {
-  const bytes = new Uint8Array(text.length)
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code > 0xff || SYMBOL_OF[code] === NO_SYMBOL) return undefined
-    bytes[at] = code
-  }
-  return bytes
+/** Whether a name can have this character. */
+export const isLetter = (character: string): boolean => {
+  const code = character.charCodeAt(0)
+  return code <= 0xff && SYMBOL_OF[code] !== NO_SYMBOL
 }

@@ -1,14 +1,24 @@
 import { BEGIN, END, PAIRS, SYMBOL_OF, SYMBOLS } from './alphabet.ts'
-import { BLOCK, Plane, set, shared, type BlockIndex, type Postings } from './columns.ts'
-import { countBits } from './bits.ts'
-import { gapPlane, pairPlane, PLANES, scattered, symbolPlane } from './signatures.ts'
+import { BLOCK, MARKS, set, shared, type BlockIndex, type Postings } from './columns.ts'
+import { countBits, lowestBit } from './bits.ts'
+import {
+  COMMON_OF,
+  gapPlane,
+  lengthPlane,
+  LONGEST_PLANE,
+  NOT_COMMON,
+  orderPlane,
+  pairPlane,
+  PLANES,
+  scattered,
+  symbolPlane,
+} from './signatures.ts'
 
 /**
  * What a block of 32 records is known by: for each character, each pair and each triple of characters, each length and
  * each mark there is a bit a block that says whether one of its records has it. To find the blocks that have all that is
  * asked for takes microseconds. Triples share keys, as most of them are rare.
  */
-const MARKS = Plane.length
 const LENGTHS = 64
 const TRIPLE_KEYS = 2_048
 const TRIPLE_SHIFT = 21
@@ -81,7 +91,11 @@ function indexName(
   planes: Uint32Array,
   bit: number,
 ): void {
-  set(keys, Key.length(end - start), blockBit)
+  const length = end - start
+  set(keys, Key.length(length), blockBit)
+  for (let least = Math.min(length, LONGEST_PLANE); least > 1; least--) set(planes, lengthPlane(least), bit)
+  /** Common letters so far, by their numbers. */
+  let before = 0
   let first = BEGIN
   let second = BEGIN
   for (let at = start; at <= end; at++) {
@@ -95,6 +109,13 @@ function indexName(
     if (at < end) {
       set(keys, Key.symbol(third), blockBit)
       set(planes, symbolPlane(third), bit)
+      const common = COMMON_OF[third] ?? NOT_COMMON
+      if (common !== NOT_COMMON) {
+        for (let left = before; left !== 0; left &= left - 1) {
+          set(planes, orderPlane(lowestBit(left), common), bit)
+        }
+        before |= 1 << common
+      }
     }
     first = second
     second = third

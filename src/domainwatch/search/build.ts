@@ -36,7 +36,7 @@ export function buildColumns(draft: Draft, order: Order): Columns {
     const traits = traitsOf(names, start, end)
     if ((traits & (1 << Plane.idn)) !== 0) idn.push(position)
     const marks = (draft.marks[place] ?? 0) | (isDiscarded ? 1 << Plane.discarded : 0)
-    let bits = marks | traits | ((end - start) << Plane.length)
+    let bits = marks | traits
     for (let plane = 0; bits !== 0; plane++, bits >>>= 1) {
       if ((bits & 1) !== 0) set(planes, plane * words + (position >>> 5), 1 << (position & 31))
     }

@@ -15,10 +15,9 @@ export const Plane = {
   hyphen: 4,
   digits: 5,
   idn: 6,
-  /** The length in binary, lowest bit first. */
-  length: 7,
 } as const
-export const LENGTH_BITS = 6
+/** Behind those stand the signatures of names (`signatures.ts`). */
+export const MARKS = 7
 
 /** Records are looked for in blocks of this many, the bits of a word. */
 export const BLOCK = 32

@@ -1,8 +1,8 @@
 import { countBits, highestBit, lowestBit } from './bits.ts'
-import { LENGTH_BITS, Plane } from './columns.ts'
-import { agentsOf, candidatesIn, MAX_LENGTH, type Plan } from './plan.ts'
+import { agentsOf, Candidates, candidatesIn } from './candidates.ts'
+import type { Plan } from './plan.ts'
 import type { Segment } from './segment.ts'
-import { FIRST_SIGNATURE } from './signatures.ts'
+import { isBeyondPlanes, termsOf, type Terms } from './terms.ts'
 
 /** Positions of a segment, from the first up to before the second. */
 export type Range = readonly [from: number, to: number]
@@ -17,12 +17,13 @@ export class Scan {
   /** Of the record that was found; -1 when there is no further one. */
   position = -1
   readonly #plan: Plan
-  readonly #candidates: Uint32Array | undefined
+  readonly #candidates: Candidates
   readonly #terms: Terms
   readonly #agents: Uint8Array | undefined
   readonly #range: Range
   readonly #newestFirst: boolean
-  readonly #bounds: boolean
+  /** Whether lengths have to be looked at one by one. */
+  readonly #isBeyondPlanes: boolean
   /** Whether any record of it may be gone, or out of the bounds of `date_reg`. */
   readonly #mayBeGone: boolean
   readonly #isDated: boolean
@@ -30,7 +31,7 @@ export class Scan {
   #stripe: number
   readonly #stripeEnd: number
   #waiting = 0
-  readonly #left = new Int32Array(32)
+  readonly #left = new Uint32Array(32)
   /** Terms that are in it already. */
   #combined = 0
   #block = 0
@@ -39,13 +40,13 @@ export class Scan {
   constructor(segment: Segment, plan: Plan, range: Range, newestFirst: boolean) {
     this.segment = segment
     this.#plan = plan
-    const candidates = range[0] < range[1] ? candidatesIn(segment, plan) : 'nowhere'
-    this.#range = candidates === 'nowhere' ? [0, 0] : range
-    this.#candidates = candidates === 'nowhere' ? undefined : candidates
-    this.#terms = termsOf(segment, plan)
+    const candidates = range[0] < range[1] ? candidatesIn(segment, plan) : undefined
+    this.#range = candidates === undefined ? [0, 0] : range
+    this.#candidates = candidates ?? NOWHERE
+    this.#terms = candidates === undefined ? NO_TERMS : termsOf(segment, plan)
     this.#agents = plan.agent === undefined ? undefined : chosen(segment, plan.agent)
     this.#newestFirst = newestFirst
-    this.#bounds = plan.minLength > 1 || plan.maxLength < MAX_LENGTH
+    this.#isBeyondPlanes = isBeyondPlanes(plan)
     this.#mayBeGone = segment.firstDiscarded <= plan.goneBefore
     this.#isDated =
       segment.columns.registered !== segment.columns.keys && (plan.from !== -Infinity || plan.to !== Infinity)
@@ -71,7 +72,8 @@ export class Scan {
         const next = this.#newestFirst ? lowestBit(this.#waiting) : highestBit(this.#waiting)
         this.#waiting ^= 1 << next
         this.#block = (this.#stripe << 5) + next
-        this.#bits = this.#wanted(this.#block, this.#left[next] ?? 0)
+        const left = this.#combined === 0 ? this.segment.live[this.#block] : this.#left[next]
+        this.#bits = this.#wanted(this.#block, left ?? 0)
       } else if (!this.#nextStripe()) {
         this.position = -1
         return false
@@ -81,41 +83,41 @@ export class Scan {
 
   /** Goes to the next 32 blocks that have candidates, and looks at what tells most. */
   #nextStripe(): boolean {
-    const candidates = this.#candidates
     const step = this.#newestFirst ? 1 : -1
-    let asked = 0
-    while (asked === 0) {
-      if (this.#stripe === this.#stripeEnd) return false
+    const candidates = this.#candidates
+    const terms = this.#terms.places.length
+    while (this.#stripe !== this.#stripeEnd) {
       this.#stripe += step
-      asked = candidates === undefined ? -1 : (candidates[this.#stripe] ?? 0)
+      let asked = candidates.of(this.#stripe)
+      this.#combined = 0
+      while (this.#combined < terms && countBits(asked) > FEW_BLOCKS) asked &= this.#combine()
+      if (asked !== 0) {
+        this.#waiting = asked
+        return true
+      }
     }
-    const first = this.#stripe << 5
-    const { places } = this.#terms
-    const left = this.#left
-    // The last ones may be less than 32.
-    left.fill(0)
-    left.set(this.segment.live.subarray(first, first + 32))
-    this.#combined = 0
-    while (this.#combined < places.length && countBits(asked) > FEW_BLOCKS) {
-      asked &= this.#combine(first)
-      this.#combined += AT_ONCE
-    }
-    this.#waiting = asked
-    return true
+    return false
   }
 
   /** Combines the bits of 32 blocks with the next of the terms. @returns which blocks have any left */
-  #combine(first: number): number {
-    const { planes } = this.segment.columns
+  #combine(): number {
+    const { live, words, columns } = this.segment
     const { places, inverted } = this.#terms
+    const first = this.#stripe << 5
+    const isFirst = this.#combined === 0
     const term = this.#combined
     const last = places.length - 1
     // In the place of one that is missing the last is read again.
     const second = Math.min(term + 1, last)
     const third = Math.min(term + 2, last)
+    this.#combined += AT_ONCE
     return combine(
       this.#left,
-      planes,
+      // The last ones may be less than 32.
+      Math.min(32, words - first),
+      isFirst ? live : this.#left,
+      isFirst ? first : 0,
+      columns.planes,
       (places[term] ?? 0) + first,
       inverted[term] ?? 0,
       (places[second] ?? 0) + first,
@@ -136,32 +138,9 @@ export class Scan {
     const [from, to] = this.#range
     const start = block << 5
     if (bits === 0 || start + 32 <= from || start >= to) return 0
-    if (this.#bounds) bits &= this.#ofLength(block)
     if (start < from) bits &= -1 << (from - start)
     if (start + 32 > to) bits &= -1 >>> (start + 32 - to)
     return bits
-  }
-
-  /** Compares 32 lengths at once with the bounds, from their highest bit down. */
-  #ofLength(block: number): number {
-    const { minLength, maxLength } = this.#plan
-    const { words, columns } = this.segment
-    let below = 0
-    let above = 0
-    let isMin = -1
-    let isMax = -1
-    for (let bit = LENGTH_BITS - 1; bit >= 0; bit--) {
-      const has = columns.planes[(Plane.length + bit) * words + block] ?? 0
-      if (((maxLength >>> bit) & 1) === 1) {
-        below |= isMax & ~has
-        isMax &= has
-      } else isMax &= ~has
-      if (((minLength >>> bit) & 1) === 0) {
-        above |= isMin & has
-        isMin &= ~has
-      } else isMin &= has
-    }
-    return (below | isMax) & (above | isMin)
   }
 
   #matches(position: number): boolean {
@@ -172,44 +151,20 @@ export class Scan {
       const date = segment.columns.registered[position] ?? 0
       if (date < plan.from || date > plan.to) return false
     }
+    if (this.#isBeyondPlanes && !isOfLength(segment, position, plan)) return false
     if (this.#agents !== undefined && this.#agents[segment.columns.agent[position] ?? 0] === 0) return false
     for (const test of plan.tests) if (!test.holds(segment, position)) return false
     return true
   }
 }
 
-/** Planes whose bits a match has, or has not. */
-interface Terms {
-  /** Where the words of each plane begin. */
-  readonly places: Int32Array
-  /** All ones where the bit must not be set. */
-  readonly inverted: Int32Array
-}
-
 /** Terms that are read for 32 blocks at once. */
 const AT_ONCE = 3
 /** Of 32 blocks up to so many are looked at one by one. */
 const FEW_BLOCKS = 4
-/** A signature that more of the records have tells too little to be read. */
-const COMMON = 0.7
 
-/** The terms, those that leave the fewest records first: as a rule two or three tell that a block has none. */
-function termsOf(segment: Segment, plan: Plan): Terms {
-  const { count, blocks } = segment.columns
-  const has = (plane: number) => blocks.planeCounts[plane] ?? 0
-  const signatures = new Set(plan.tests.flatMap(({ planes }) => planes))
-  const terms = [
-    ...[...plan.set, ...signatures].map((plane) => ({ plane, inverted: 0, left: has(plane) })),
-    ...plan.unset.map((plane) => ({ plane, inverted: -1, left: count - has(plane) })),
-  ]
-  const telling = terms
-    .filter(({ plane, left }) => plane < FIRST_SIGNATURE || left < COMMON * count)
-    .toSorted((one, other) => one.left - other.left)
-  return {
-    places: Int32Array.from(telling, ({ plane }) => plane * segment.words),
-    inverted: Int32Array.from(telling, ({ inverted }) => inverted),
-  }
-}
+const NOWHERE = new Candidates([])
+const NO_TERMS: Terms = { places: new Int32Array(0), inverted: new Int32Array(0) }
 
 /** For each agent whether its records are wanted. */
 function chosen(segment: Segment, text: string): Uint8Array {
@@ -218,13 +173,21 @@ function chosen(segment: Segment, text: string): Uint8Array {
   return wanted
 }
 
+function isOfLength({ columns: { starts } }: Segment, position: number, plan: Plan): boolean {
+  const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
+  return length >= plan.minLength && length <= plan.maxLength
+}
+
 /**
- * Takes out of 32 words what three runs of words (from places on, inverted by an exclusive or) do not have. The hottest loop
- * of a search.
+ * What words (from a place on) have left in common with three runs of words (from places on, inverted by an exclusive or).
+ * The hottest loop of a search.
  * @returns which of the words have any bit left
  */
 function combine(
-  left: Int32Array,
+  left: Uint32Array,
+  count: number,
+  given: Uint32Array,
+  from: number,
   planes: Uint32Array,
   a: number,
   notA: number,
@@ -234,9 +197,9 @@ function combine(
   notC: number,
 ): number {
   let some = 0
-  for (let i = 0; i < 32; i++) {
+  for (let i = 0; i < count; i++) {
     const bits =
-      (left[i] ?? 0) &
+      (given[from + i] ?? 0) &
       ((planes[a + i] ?? 0) ^ notA) &
       ((planes[b + i] ?? 0) ^ notB) &
       ((planes[c + i] ?? 0) ^ notC)
