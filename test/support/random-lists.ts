@@ -68,7 +68,10 @@ const text = fc.oneof(
     ),
   },
 )
-const length = fc.integer({ min: 1, max: 8 })
+const length = fc.oneof(
+  { weight: 3, arbitrary: fc.integer({ min: 1, max: 8 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 20, max: 40 }) },
+)
 const moment = fc.oneof(
   date,
   date.map((of) => of.slice(0, 10)),

@@ -81,11 +81,7 @@ function rowsOf(keys: Iterable<number>, columns: Columns, words: number): Row[] 
 }
 
 /** Where a name has all of the keys, or letters beyond ASCII, so that its A-label may be what is looked for. */
-function rowOfEither(
-  keys: readonly number[] | undefined,
-  columns: Columns,
-  words: number,
-): Row | undefined {
+function rowOfEither(keys: readonly number[] | undefined, columns: Columns, words: number): Row | undefined {
   const { bits, counts } = columns.blocks
   const idn = Key.mark(Plane.idn, true)
   const ofIdn = { bits, from: idn * words, has: counts[idn] ?? 0 }

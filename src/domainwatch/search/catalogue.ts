@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Mutex } from '../../core/queue.ts'
-import { taskModule, UNHURRIED_MS, type Tasks } from '../../core/tasks.ts'
+import type { Tasks } from '../../core/tasks.ts'
 import type { Database } from '../../database/database.ts'
-import type { Input, Output } from '../tasks/build-columns.ts'
 import type { Shelves } from './answer.ts'
+import { Builder } from './builder.ts'
 import type { Columns } from './columns.ts'
 import { Unfit } from './draft.ts'
 import { Follower } from './follower.ts'
@@ -12,16 +12,11 @@ import { partOf } from './merge.ts'
 import { ORDERS, type Order } from './order.ts'
 import { OwnWrites, type OwnRange } from './own-writes.ts'
 import { readAll } from './read-all.ts'
-import { readChanges, type Delta } from './read-changes.ts'
 import { locate, removeAlike } from './removals.ts'
 import { Segment } from './segment.ts'
 import { Shelf } from './shelf.ts'
 import type { KeptFile } from './snapshot.ts'
 
-const BUILD_COLUMNS = taskModule('../tasks/build-columns', import.meta)
-
-/** Up to so many changes are applied at once, in some milliseconds; more are prepared in another thread. */
-const SMALL_DELTA = 300
 const LOOK_MS = 4
 const RETRY_MS = 2_000
 /** Changes of the lists that wait for each other: a merge and what is followed. */
@@ -64,6 +59,7 @@ export class Catalogue {
   readonly #changes = new Mutex(MAX_CHANGES, CHANGE_TIMEOUT_MS)
   readonly #stopping = new AbortController()
   readonly #own = new OwnWrites()
+  readonly #builder: Builder
   readonly #follower: Follower
   readonly #keeper: Keeper | undefined
   #isReady = false
@@ -74,6 +70,7 @@ export class Catalogue {
 
   constructor(options: CatalogueOptions) {
     this.#options = options
+    this.#builder = new Builder(options.tasks)
     this.#follower = new Follower(
       options.database,
       this.#own,
@@ -214,17 +211,8 @@ export class Catalogue {
   }
 
   async #take(text: string, count: number): Promise<void> {
-    const built = await this.#build({ kind: 'rows', text, count })
-    if (built.kind !== 'rows') return
-    for (const order of ORDERS) this.#shelves[order].change([], built.columns[order])
-  }
-
-  /** @throws Unfit */
-  async #build(input: Input): Promise<Output> {
-    // Whoever waits for changes to be applied has a time-out of his own.
-    const output = await this.#options.tasks.run<Input, Output>(BUILD_COLUMNS, input, [], UNHURRIED_MS)
-    if (output.kind === 'unfit') throw new Unfit(output.reason)
-    return output
+    const columns = await this.#builder.rows(text, count)
+    for (const order of ORDERS) this.#shelves[order].change([], columns[order])
   }
 
   /** Switches itself off where it takes more memory than it may. */
@@ -256,7 +244,7 @@ export class Catalogue {
   }
 
   async #apply(texts: readonly string[], count: number, overlapping: boolean): Promise<void> {
-    const delta = await this.#delta(texts, count, overlapping)
+    const delta = await this.#builder.changes(texts, count, overlapping)
     await this.#changes.run(async () => {
       const removed = {
         registered: await locate(this.#shelves.registered, delta.removed.registered),
@@ -267,13 +255,6 @@ export class Catalogue {
       this.#keeper?.changed(count)
       if (this.#isReady && !this.#isOver()) void this.#merge()
     })
-  }
-
-  async #delta(texts: readonly string[], count: number, overlapping: boolean): Promise<Delta> {
-    if (count <= SMALL_DELTA) return readChanges(texts, overlapping)
-    const built = await this.#build({ kind: 'changes', texts, overlapping })
-    if (built.kind !== 'changes') throw new Error('built something else')
-    return built.delta
   }
 
   /** Merges until there is nothing to be merged. Lists go on with the old segments meanwhile. */
@@ -298,14 +279,13 @@ export class Catalogue {
 
   async #mergeOnce(order: Order, old: readonly Segment[]): Promise<void> {
     const parts = old.map(partOf)
-    const built = await this.#build({ kind: 'merge', parts, order })
-    if (built.kind !== 'merge') return
-    await this.#options.prepare(built.columns, order)
+    const columns = await this.#builder.merged(parts, order)
+    await this.#options.prepare(columns, order)
     await this.#changes.run(async () => {
       const shelf = this.#shelves[order]
       // It was left, or read anew.
       if (!old.every((segment) => shelf.segments.includes(segment))) return
-      const merged = new Segment(built.columns)
+      const merged = new Segment(columns)
       for (const [i, segment] of old.entries()) {
         await removeAlike(merged, segment, parts[i]?.live ?? segment.live)
       }

@@ -1,4 +1,4 @@
-import { countBits, highestBit, lowestBit } from './bits.ts'
+import { highestBit, lowestBit } from './bits.ts'
 import { agentsOf, Candidates, candidatesIn } from './candidates.ts'
 import type { Plan } from './plan.ts'
 import type { Segment } from './segment.ts'
@@ -27,13 +27,11 @@ export class Scan {
   /** Whether any record of it may be gone, or out of the bounds of `date_reg`. */
   readonly #mayBeGone: boolean
   readonly #isDated: boolean
-  /** Of 32 blocks, which of them still wait, and what is left of each. */
+  /** Of 32 blocks, which of them still wait, and what is left of each of these. */
   #stripe: number
   readonly #stripeEnd: number
   #waiting = 0
   readonly #left = new Uint32Array(32)
-  /** Terms that are in it already. */
-  #combined = 0
   #block = 0
   #bits = 0
 
@@ -72,8 +70,7 @@ export class Scan {
         const next = this.#newestFirst ? lowestBit(this.#waiting) : highestBit(this.#waiting)
         this.#waiting ^= 1 << next
         this.#block = (this.#stripe << 5) + next
-        const left = this.#combined === 0 ? this.segment.live[this.#block] : this.#left[next]
-        this.#bits = this.#wanted(this.#block, left ?? 0)
+        this.#bits = this.#inRange(this.#block, this.#left[next] ?? 0)
       } else if (!this.#nextStripe()) {
         this.position = -1
         return false
@@ -81,16 +78,36 @@ export class Scan {
     }
   }
 
-  /** Goes to the next 32 blocks that have candidates, and looks at what tells most. */
+  /** Goes to the next 32 blocks that have anything left. */
   #nextStripe(): boolean {
     const step = this.#newestFirst ? 1 : -1
-    const candidates = this.#candidates
-    const terms = this.#terms.places.length
+    const { live, words, columns } = this.segment
+    const { places, inverted } = this.#terms
+    const last = places.length - 1
     while (this.#stripe !== this.#stripeEnd) {
       this.#stripe += step
-      let asked = candidates.of(this.#stripe)
-      this.#combined = 0
-      while (this.#combined < terms && countBits(asked) > FEW_BLOCKS) asked &= this.#combine()
+      const first = this.#stripe << 5
+      let asked = this.#candidates.of(this.#stripe)
+      // The last ones may be less than 32.
+      if (words - first < 32) asked &= (1 << (words - first)) - 1
+      if (asked === 0) continue
+      take(this.#left, asked, live, first)
+      for (let term = 0; term <= last && asked !== 0; term += AT_ONCE) {
+        // In the place of one that is missing the last is read again.
+        const second = Math.min(term + 1, last)
+        const third = Math.min(term + 2, last)
+        asked = combine(
+          this.#left,
+          asked,
+          columns.planes,
+          (places[term] ?? 0) + first,
+          inverted[term] ?? 0,
+          (places[second] ?? 0) + first,
+          inverted[second] ?? 0,
+          (places[third] ?? 0) + first,
+          inverted[third] ?? 0,
+        )
+      }
       if (asked !== 0) {
         this.#waiting = asked
         return true
@@ -99,45 +116,12 @@ export class Scan {
     return false
   }
 
-  /** Combines the bits of 32 blocks with the next of the terms. @returns which blocks have any left */
-  #combine(): number {
-    const { live, words, columns } = this.segment
-    const { places, inverted } = this.#terms
-    const first = this.#stripe << 5
-    const isFirst = this.#combined === 0
-    const term = this.#combined
-    const last = places.length - 1
-    // In the place of one that is missing the last is read again.
-    const second = Math.min(term + 1, last)
-    const third = Math.min(term + 2, last)
-    this.#combined += AT_ONCE
-    return combine(
-      this.#left,
-      // The last ones may be less than 32.
-      Math.min(32, words - first),
-      isFirst ? live : this.#left,
-      isFirst ? first : 0,
-      columns.planes,
-      (places[term] ?? 0) + first,
-      inverted[term] ?? 0,
-      (places[second] ?? 0) + first,
-      inverted[second] ?? 0,
-      (places[third] ?? 0) + first,
-      inverted[third] ?? 0,
-    )
-  }
-
-  /** Of these records of a block, those whose other bits are as wanted too. */
-  #wanted(block: number, given: number): number {
-    const { planes } = this.segment.columns
-    const { places, inverted } = this.#terms
-    let bits = given
-    for (let i = this.#combined; bits !== 0 && i < places.length; i++) {
-      bits &= (planes[(places[i] ?? 0) + block] ?? 0) ^ (inverted[i] ?? 0)
-    }
+  /** Of these records of a block, those that are in the range. */
+  #inRange(block: number, given: number): number {
     const [from, to] = this.#range
     const start = block << 5
-    if (bits === 0 || start + 32 <= from || start >= to) return 0
+    if (start + 32 <= from || start >= to) return 0
+    let bits = given
     if (start < from) bits &= -1 << (from - start)
     if (start + 32 > to) bits &= -1 >>> (start + 32 - to)
     return bits
@@ -160,8 +144,6 @@ export class Scan {
 
 /** Terms that are read for 32 blocks at once. */
 const AT_ONCE = 3
-/** Of 32 blocks up to so many are looked at one by one. */
-const FEW_BLOCKS = 4
 
 const NOWHERE = new Candidates([])
 const NO_TERMS: Terms = { places: new Int32Array(0), inverted: new Int32Array(0) }
@@ -178,16 +160,22 @@ function isOfLength({ columns: { starts } }: Segment, position: number, plan: Pl
   return length >= plan.minLength && length <= plan.maxLength
 }
 
+/** Copies the asked of 32 words from a place on. */
+function take(to: Uint32Array, asked: number, words: Uint32Array, from: number): void {
+  for (let rest = asked; rest !== 0; rest &= rest - 1) {
+    const i = lowestBit(rest)
+    to[i] = words[from + i] ?? 0
+  }
+}
+
 /**
- * What words (from a place on) have left in common with three runs of words (from places on, inverted by an exclusive or).
- * The hottest loop of a search.
+ * Takes out of the asked of 32 words what three runs of words (from places on, inverted by an exclusive or) do not have. The
+ * hottest loop of a search.
  * @returns which of the words have any bit left
  */
 function combine(
   left: Uint32Array,
-  count: number,
-  given: Uint32Array,
-  from: number,
+  asked: number,
   planes: Uint32Array,
   a: number,
   notA: number,
@@ -197,9 +185,10 @@ function combine(
   notC: number,
 ): number {
   let some = 0
-  for (let i = 0; i < count; i++) {
+  for (let rest = asked; rest !== 0; rest &= rest - 1) {
+    const i = lowestBit(rest)
     const bits =
-      (given[from + i] ?? 0) &
+      (left[i] ?? 0) &
       ((planes[a + i] ?? 0) ^ notA) &
       ((planes[b + i] ?? 0) ^ notB) &
       ((planes[c + i] ?? 0) ^ notC)

@@ -42,7 +42,7 @@ const ALIGNMENT = 8
 const PIECE = 2 ** 26
 
 /** Changes with whatever the columns mean. */
-const layoutOf = (version: string): string => ['lists-1', version, endianness(), KEYS, PLANES].join(' ')
+const layoutOf = (version: string): string => ['lists-2', version, endianness(), KEYS, PLANES].join(' ')
 
 const MAKE = {
   Uint8Array: shared.u8,

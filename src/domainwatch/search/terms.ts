@@ -49,11 +49,7 @@ export function termsOf(segment: Segment, plan: Plan): Terms {
 const fewestFirst = (one: Term, other: Term): number => one.left - other.left
 
 /** The bounds that planes tell; `isBeyondPlanes` says of the others. */
-function lengthTerms(
-  { minLength, maxLength }: Plan,
-  count: number,
-  has: (plane: number) => number,
-): Term[] {
+function lengthTerms({ minLength, maxLength }: Plan, count: number, has: (plane: number) => number): Term[] {
   const least = Math.min(minLength, LONGEST_PLANE)
   const above = maxLength + 1
   const isBoundBelow = least > 1
