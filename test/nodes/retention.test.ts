@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { sql } from '../../src/database/sql.ts'
 import { record, stored } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 const DAY = 24 * 60 * 60_000
-/** A look at what is due comes every five seconds. */
-const TIMEOUT_MS = 40_000
 
 test('addresses, changes and histories are kept for the days that the settings say', async () => {
   // Changes and deletions have the moments of the database, which is no part of the manual clock.
@@ -38,13 +37,7 @@ test('addresses, changes and histories are kept for the days that the settings s
   /** Has everything looked through anew, and waits for what comes of it. */
   async function come(wanted: Awaited<ReturnType<typeof kept>>): Promise<void> {
     await service.sql('DELETE FROM leases')
-    const late = performance.now() + TIMEOUT_MS
-    for (;;) {
-      const found = await kept()
-      if (JSON.stringify(found) === JSON.stringify(wanted)) return
-      if (performance.now() > late) assert.deepEqual(found, wanted)
-      await pause(100)
-    }
+    await eventually(async () => isDeepStrictEqual(await kept(), wanted), JSON.stringify(wanted))
   }
 
   assert.deepEqual(await kept(), { addresses: 1, followed: true, told: 2 })
