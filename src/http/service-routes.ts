@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../core/errors.ts'
+import { within } from '../core/within.ts'
 import type { Metrics } from './metrics.ts'
 import { requestLog } from './request-log.ts'
 
@@ -50,7 +51,8 @@ export function serviceRoutes(app: FastifyInstance, metrics: Metrics, checks: re
     async (request) => {
       if (app.stopping.isStopping) throw notReady()
       try {
-        await withTimeout(Promise.all(checks.map((check) => check())), READY_TIMEOUT_MS)
+        const answered = await within(Promise.all(checks.map((check) => check())), READY_TIMEOUT_MS)
+        if (!answered) throw new Error(`no answer within ${READY_TIMEOUT_MS} ms`)
         return { status: 200 }
       } catch (error) {
         requestLog(request).error({ err: error }, 'not ready')
@@ -90,16 +92,4 @@ export function serviceRoutes(app: FastifyInstance, metrics: Metrics, checks: re
     async (_request, reply) =>
       reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
   )
-}
-
-async function withTimeout<T>(work: Promise<T>, ms: number): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms)
-  })
-  try {
-    return await Promise.race([work, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
 }

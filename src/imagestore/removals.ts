@@ -1,3 +1,5 @@
+import { within } from '../core/within.ts'
+
 /** Removals under way at once, and those that wait: some hundred bytes each. */
 const AT_ONCE = 8
 const MAX_WAITING = 10_000
@@ -39,11 +41,6 @@ export class Removals {
   /** Begins no more of them. */
   async close(): Promise<void> {
     this.#waiting.length = 0
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MS)
-    })
-    await Promise.race([Promise.all(this.#running), late])
-    clearTimeout(timer)
+    await within(Promise.all(this.#running), CLOSE_MS)
   }
 }

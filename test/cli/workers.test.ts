@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { catalejo, serve, type Served } from '../support/cli.ts'
 import { ADD, LIST, record } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, send } from '../support/http.ts'
 import { gradient, ImageClient, stamped } from '../support/images.ts'
 import { RawConnection } from '../support/raw.ts'
+import { eventually } from '../support/eventually.ts'
 
 const STOP_MS = 10_000
-const DEADLINE_MS = 20_000
 const WORKERS = ['--workers', '2']
 
 /** Log lines so far; whatever is not one is left out. */
@@ -24,15 +23,9 @@ function workersThat(service: Served, msg: string): Map<number, number> {
   return new Map(said.map(({ worker, pid }) => [Number(worker), Number(pid)]))
 }
 
-async function until(isTrue: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const end = performance.now() + DEADLINE_MS; !(await isTrue()); await pause(20)) {
-    assert.ok(performance.now() < end, what)
-  }
-}
-
 async function startCrew(data: string): Promise<Served> {
   const service = await serve(['--data', data, ...WORKERS])
-  await until(() => workersThat(service, 'listening').size === 2, 'the second worker never listened')
+  await eventually(() => workersThat(service, 'listening').size === 2, 'the second worker listens')
   return service
 }
 
@@ -62,7 +55,7 @@ suite('two workers', () => {
       assert.equal((await connection.reply())?.status, 200)
       connection.close()
     }
-    await until(() => workersThat(service, 'request').size === 2, 'one worker got nothing to do')
+    await eventually(() => workersThat(service, 'request').size === 2, 'both workers have something to do')
   })
 
   test('are measured together, whichever is asked', async () => {
@@ -74,7 +67,7 @@ suite('two workers', () => {
     }
     const first = await count()
     for (let i = 0; i < 10; i++) await call(service, '/healthz', { headers: { connection: 'close' } })
-    await until(async () => (await count()) === first + 10, 'some requests were not counted')
+    await eventually(async () => (await count()) === first + 10, 'all requests are counted')
     assert.deepEqual([await count(), await count()], [first + 10, first + 10])
   })
 
@@ -105,15 +98,15 @@ test('a worker that ends is replaced, and the others serve meanwhile', async () 
   const [victim] = workersThat(service, 'listening').values()
   assert.ok(victim !== undefined)
   process.kill(victim, 'SIGKILL')
-  await until(() => lines(service).some(({ msg }) => msg === 'a worker ended'), 'nobody noticed')
+  await eventually(() => lines(service).some(({ msg }) => msg === 'a worker ended'), 'it is noticed')
   assert.equal((await call(service, '/readyz')).status, 200)
-  await until(() => workersThat(service, 'listening').size === 3, 'it was not replaced')
+  await eventually(() => workersThat(service, 'listening').size === 3, 'it is replaced')
   const flying = await RawConnection.open(service)
   const head = `POST ${ADD}?api=${keyOf(service, 'domainwatch')} HTTP/1.1\r\nhost: x\r\n`
   flying.send(`${head}content-type: application/x-www-form-urlencoded\r\ncontent-length: 7\r\n\r\ndata`)
   await call(service, '/healthz')
   const stopped = service.stop()
-  await until(() => workersThat(service, 'stopping').size === 2, 'not both workers were told to stop')
+  await eventually(() => workersThat(service, 'stopping').size === 2, 'both workers are told to stop')
   flying.send('=[]')
   assert.equal((await flying.reply())?.body, '{"status":200,"count":0}')
   const { code, ms } = await stopped

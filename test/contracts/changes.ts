@@ -10,10 +10,9 @@ import { purgeExpired } from '../../src/domainwatch/index.ts'
 import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'
 import * as images from '../../src/imagestore/queries.ts'
 import { ManualClock } from '../support/service.ts'
-import type { OpenDatabase } from './database.ts'
+import { DATE, NOW, type OpenDatabase } from './nodes.ts'
+import { eventually } from '../support/eventually.ts'
 
-const NOW = '2026-01-02 03:04:05'
-const DATE = '2025-12-31 14:30:34'
 const DAY_MS = 86_400_000
 
 type Row = readonly (string | number | null)[]
@@ -318,12 +317,4 @@ export async function settledHead(node: Database): Promise<string> {
     return Number(head.split('-')[1]) >= Number(row?.[0])
   })
   return head
-}
-
-async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, 'it did not come about within 10 s')
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
 }

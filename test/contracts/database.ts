@@ -1,51 +1,46 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import fc from 'fast-check'
 import type { Database } from '../../src/database/database.ts'
-import { continueIds, pageOf, removeRows, storeRows, type Row } from '../../src/database/rows.ts'
 import { raw, sql } from '../../src/database/sql.ts'
-import { copiedTables, policies } from '../../src/database/tables.ts'
-import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'
-
-const NOW = '2026-01-02 03:04:05'
-const DATE = '2025-12-31 14:30:34'
-
-/** How an implementation is opened: a second opening is another process (or node) on the same data. */
-export interface OpenDatabase {
-  open(): Promise<Database>
-  remove(): Promise<void>
-}
+import { markDomains } from '../../src/domainwatch/queries-batches.ts'
+import { eventually } from '../support/eventually.ts'
+import { concurrencyContract } from './concurrency.ts'
+import {
+  DATE,
+  findTrash,
+  insertTrash,
+  NOW,
+  openTwo,
+  recordOn,
+  removeTrash,
+  row,
+  type DomainRow,
+  type OpenDatabase,
+  type TwoNodes,
+} from './nodes.ts'
+import { tablesContract } from './tables.ts'
 
 /** What holds for every database. */
 export function databaseContract(name: string, make: () => Promise<OpenDatabase>): void {
+  basics(name, make)
+  concurrencyContract(name, make)
+  tablesContract(name, make)
+}
+
+function basics(name: string, make: () => Promise<OpenDatabase>): void {
   describe(`${name}: the contract of every database`, () => {
-    let place: OpenDatabase
+    let nodes: TwoNodes
     let database: Database
     let other: Database
 
     before(async () => {
-      place = await make()
-      database = await place.open()
-      other = await place.open()
+      nodes = await openTwo(make)
+      ;({ database, other } = nodes)
     })
-    after(async () => {
-      await Promise.all([database.close(), other.close()])
-      await place.remove()
-    })
+    after(() => nodes.close())
 
-    const record = (
-      batch: readonly (readonly (string | number | null)[])[],
-      account = 'grupo',
-      now = NOW,
-      node = database,
-    ) =>
-      node.transaction((tx) =>
-        tx.runMany(recordDomains, [now, account, account], Buffer.from(JSON.stringify(batch))),
-      )
-    const row = (
-      domain: string,
-      { agent = null, status = 1 }: { agent?: string | null; status?: number } = {},
-    ) => [domain, null, domain.length, agent, agent, status, 0, DATE]
+    const record = (batch: readonly DomainRow[], account?: string, now?: string, node = database) =>
+      recordOn(node, batch, account, now)
     const agents = async (...names: string[]) => {
       const found = await database.all<{ name: string; agent: string; date_mod: string }>(
         sql`SELECT name, agent, date_mod FROM domains ORDER BY name`,
@@ -163,124 +158,6 @@ export function databaseContract(name: string, make: () => Promise<OpenDatabase>
       assert.equal((await agents('textos'))[0]?.agent, agent)
     })
 
-    test('two nodes recording the same names in opposite orders both succeed', async () => {
-      const names = Array.from({ length: 2_000 }, (_, i) => `cruce${String(i).padStart(5, '0')}`)
-      const nodes = [database, other]
-      for (let round = 0; round < 3; round++) {
-        await Promise.all(
-          [names, names.toReversed()].map(async (order, i) => {
-            const rows = order.map((one) => row(one, { agent: `ronda ${round} nodo ${i}` }))
-            await nodes[i]?.transaction((tx) =>
-              tx.runMany(recordDomains, [NOW, 'grupo', 'grupo'], Buffer.from(JSON.stringify(rows))),
-            )
-          }),
-        )
-        const found = await database.values(sql`SELECT DISTINCT agent FROM domains WHERE name LIKE 'cruce%'`)
-        // All of one or all of the other: a transaction is whole.
-        assert.equal(found.length, 1)
-      }
-    })
-
-    test('overlapping batches of four clients, in any order: what stays is what some order of them leaves', async () => {
-      const pool = Array.from({ length: 40 }, (_, i) => `mezcla${i}`)
-      const batch = fc.uniqueArray(
-        fc.record({ name: fc.constantFrom(...pool), reserved: fc.constantFrom(0, 1) }),
-        {
-          selector: ({ name }) => name,
-          minLength: 1,
-        },
-      )
-      let round = 0
-      await fc.assert(
-        fc.asyncProperty(fc.tuple(batch, batch, batch, batch), async (batches) => {
-          round++
-          await Promise.all(
-            batches.map(async (items, client) => {
-              const rows = items.map(({ name: one, reserved }) => [
-                ...row(one, { agent: `${round}.${client}` }).slice(0, 6),
-                reserved,
-                DATE,
-              ])
-              const changed = await (client % 2 === 0 ? database : other).transaction((tx) =>
-                tx.runMany(recordDomains, [NOW, 'grupo', 'grupo'], Buffer.from(JSON.stringify(rows))),
-              )
-              assert.equal(changed, items.length)
-            }),
-          )
-          const found = await database.values(
-            sql`SELECT name, agent, reserved FROM domains WHERE agent LIKE ${`${round}.%`}`,
-          )
-          const last = new Map(found.map(([one, agent, reserved]) => [one, { agent, reserved }]))
-          assert.deepEqual(new Set(last.keys()), new Set(batches.flat().map(({ name: one }) => one)))
-          const covers = (client: number, others: readonly number[]) =>
-            batches[client]?.every(({ name: one, reserved }) => {
-              const seen = last.get(one)
-              if (seen?.agent === `${round}.${client}`) return seen.reserved === reserved
-              return others.some((each) => seen?.agent === `${round}.${each}`)
-            }) ?? false
-          const someOrder = permutations([0, 1, 2, 3]).some((order) =>
-            order.every((client, i) => covers(client, order.slice(i + 1))),
-          )
-          assert.ok(someOrder, JSON.stringify({ batches, found }))
-        }),
-        { numRuns: 25 },
-      )
-    })
-
-    test('a read during a large batch finds all of it or none', async () => {
-      const names = Array.from({ length: 20_000 }, (_, i) => `grande${i}`)
-      let underWay = true
-      const adding = record(names.map((one) => row(one))).finally(() => (underWay = false))
-      const counts = new Set<unknown>()
-      while (underWay) {
-        for (const reader of [other, other.scanner]) {
-          const [count] = await reader.values(sql`SELECT count(*) FROM domains WHERE name LIKE 'grande%'`)
-          counts.add(count?.[0])
-        }
-      }
-      assert.equal(await adding, names.length)
-      const [end] = await other.values(sql`SELECT count(*) FROM domains WHERE name LIKE 'grande%'`)
-      assert.deepEqual(end, [names.length])
-      counts.add(0).add(names.length)
-      assert.deepEqual(counts, new Set([0, names.length]))
-    })
-
-    test('nodes that read, decide and write the same leave one row and no failure', async () => {
-      await Promise.all(
-        Array.from({ length: 16 }, (_, i) =>
-          (i % 2 === 0 ? database : other).transaction(async (tx) => {
-            if ((await tx.first(findTrash('una sola vez'))) === undefined)
-              await tx.run(insertTrash('una sola vez'))
-          }),
-        ),
-      )
-      assert.equal((await database.all(findTrash('una sola vez'))).length, 1)
-    })
-
-    test('rows read for update are settled one transaction after the other', async () => {
-      await database.transaction((tx) => tx.run(sql`INSERT INTO blob_trash (key) VALUES ('cuenta 0')`))
-      const increment = (node: Database) =>
-        node.transaction(async (tx) => {
-          const found = await tx.first<{ key: string }>(
-            sql`SELECT key FROM blob_trash WHERE key LIKE 'cuenta %' ${node.dialect.forUpdate}`,
-          )
-          // Another node changed the very key between the look and the lock: look again.
-          if (found === undefined) return false
-          await tx.run(
-            sql`UPDATE blob_trash SET key = ${`cuenta ${Number(found.key.slice(7)) + 1}`} WHERE key = ${found.key}`,
-          )
-          return true
-        })
-      await Promise.all(
-        Array.from({ length: 24 }, async (_, i) => {
-          while (!(await increment(i % 2 === 0 ? database : other)));
-        }),
-      )
-      assert.deepEqual(await database.values(sql`SELECT key FROM blob_trash WHERE key LIKE 'cuenta %'`), [
-        ['cuenta 24'],
-      ])
-    })
-
     test('search finds parts of any length, to the byte', async () => {
       const names = ['casa', 'mi-casa', 'cása', 'ñandú', '100%', 'a_b', 'a\\b', 'CASA']
       for (const one of names) await record([row(`busca${one}`)])
@@ -338,68 +215,8 @@ export function databaseContract(name: string, make: () => Promise<OpenDatabase>
       )
     })
 
-    test('every table says what becomes of it when an instance moves, with all columns and its key', async () => {
-      const names = (await database.values(tablesOf(name))).flat().map(String)
-      const listed = policies.map((policy) => (policy.kind === 'copied' ? policy.table.name : policy.name))
-      // PostgreSQL's alone.
-      if (!names.includes('schema_version')) names.push('schema_version')
-      assert.deepEqual(names.toSorted(), listed.toSorted(), 'src/database/tables.ts lists every table')
-      for (const table of copiedTables) {
-        const columns = await database.values(columnsOf(name, table.name))
-        assert.deepEqual(Object.fromEntries(columns), table.columns, table.name)
-        assert.deepEqual(Object.keys(table.columns).slice(0, table.key.length), table.key, table.name)
-        assert.deepEqual((await database.values(keyOf(name, table.name))).flat(), table.key)
-      }
-    })
-
-    test('rows are stored, replaced and removed as they are given; ids go on behind them', async () => {
-      const [accounts, images] = ['accounts', 'images'].map((name) =>
-        copiedTables.find((table) => table.name === name),
-      )
-      assert.ok(accounts !== undefined && images !== undefined)
-      const { dialect } = database
-      const text = `'"\\ \u0001 \u2028 ñ 🦤`
-      const rows: Row[] = [
-        [70, text, 'imagestore', 8_640_000_000_000_000],
-        [71, 'b', 'domainwatch', -1],
-      ]
-      const read = () => database.values(pageOf(accounts, [69], 10))
-      await database.transaction((tx) => storeRows(tx, dialect, accounts, rows))
-      assert.deepEqual(await read(), rows)
-      await database.transaction(async (tx) => {
-        await storeRows(tx, dialect, accounts, [[71, 'c', 'domainwatch', 5]])
-        await continueIds(tx, dialect, accounts)
-        await tx.run(sql`INSERT INTO accounts (name, service, created_at) VALUES ('d', 'imagestore', 1)`)
-      })
-      assert.deepEqual(await read(), [rows[0], [71, 'c', 'domainwatch', 5], [72, 'd', 'imagestore', 1]])
-      await database.transaction((tx) => removeRows(tx, dialect, accounts, [[71], [70], [999]]))
-      assert.deepEqual(await read(), [[72, 'd', 'imagestore', 1]])
-      assert.deepEqual(await database.values(pageOf(accounts, [69], 1, ['id'])), [[72]])
-
-      const blobs = copiedTables.find((table) => table.name === 'blobs')
-      assert.ok(blobs !== undefined)
-      await database.transaction(async (tx) => {
-        for (const hash of ['h1', 'h2'])
-          await storeRows(tx, dialect, blobs, [[hash, hash, 'f', 'm', 1, 1, 1, 1, 'd']])
-        await storeRows(
-          tx,
-          dialect,
-          images,
-          ['h1', 'h2'].map((hash) => [72, hash, 'n', 'n', 'ip', 1]),
-        )
-        await removeRows(tx, dialect, images, [
-          [72, 'h1'],
-          [71, 'h2'],
-        ])
-      })
-      assert.deepEqual(await database.values(pageOf(images, [72, 'h0'], 10, ['account_id', 'hash'])), [
-        [72, 'h2'],
-      ])
-      assert.deepEqual(await database.values(pageOf(images, [72, 'h2'], 10, ['account_id', 'hash'])), [])
-    })
-
     test('opening again finds the schema as it is', async () => {
-      const again = await Promise.all([place.open(), place.open(), place.open()])
+      const again = await Promise.all([nodes.place.open(), nodes.place.open(), nodes.place.open()])
       for (const one of again) {
         const found = await one.values(findTrash('escrita'))
         await one.close()
@@ -407,44 +224,4 @@ export function databaseContract(name: string, make: () => Promise<OpenDatabase>
       }
     })
   })
-}
-
-const onPostgres = (name: string) => name.startsWith('PostgreSQL')
-
-const tablesOf = (name: string) =>
-  onPostgres(name)
-    ? sql`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
-    : sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'`
-
-/** Stored columns (not those that are generated, nor a transaction's number) with their types, in our words. */
-const columnsOf = (name: string, table: string) =>
-  onPostgres(name)
-    ? sql`SELECT column_name, CASE WHEN data_type = 'text' THEN 'text' WHEN data_type IN ('integer', 'bigint') THEN 'integer' ELSE data_type END
-        FROM information_schema.columns WHERE table_schema = 'public' AND table_name = ${table} AND is_generated = 'NEVER' AND data_type <> 'xid8'`
-    : sql`SELECT name, lower(type) FROM pragma_table_xinfo(${table}) WHERE hidden = 0`
-
-const keyOf = (name: string, table: string) =>
-  onPostgres(name)
-    ? sql`SELECT a.attname FROM pg_index i CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY AS k(attnum, place)
-        JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-        WHERE i.indrelid = ${table}::regclass AND i.indisprimary ORDER BY k.place`
-    : sql`SELECT name FROM pragma_table_info(${table}) WHERE pk > 0 ORDER BY pk`
-
-const insertTrash = (key: string) => sql`INSERT INTO blob_trash (key) VALUES (${key})`
-const removeTrash = (key: string) => sql`DELETE FROM blob_trash WHERE key = ${key}`
-const findTrash = (key: string) => sql<{ key: string }>`SELECT key FROM blob_trash WHERE key = ${key}`
-
-async function eventually(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, 'it did not come about within 5 s')
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-}
-
-function permutations(items: readonly number[]): number[][] {
-  if (items.length === 0) return [[]]
-  return items.flatMap((first) =>
-    permutations(items.filter((item) => item !== first)).map((rest) => [first, ...rest]),
-  )
 }

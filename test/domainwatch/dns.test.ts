@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { ns, RCODE, soa, startScriptedDns, type Handler } from '../dns/scripted.ts'
 import { DNS } from '../support/domains.ts'
 import { call, send } from '../support/http.ts'
 import { startService } from '../support/service.ts'
+import { eventually } from '../support/eventually.ts'
 
 const script: Record<string, ReturnType<Handler>> = {
   'registrado.cl': {
@@ -189,7 +189,7 @@ test('lines are sent as the answers come; who leaves stops the asking', async ()
   leaving.abort()
   await assert.rejects(reader?.read() ?? Promise.resolve())
   // All that had been begun ends; nothing is begun any more.
-  await until(async () => (await inFlight()) === 0)
+  await eventually(async () => (await inFlight()) === 0)
   const asked = new Set(dns.queries.map(({ name }) => name).filter((name) => name.startsWith('mudo-largo')))
   assert.ok(asked.size < 200, `${asked.size} names were asked for`)
 })
@@ -197,14 +197,6 @@ test('lines are sent as the answers come; who leaves stops the asking', async ()
 async function inFlight(): Promise<number> {
   const { text } = await call(service, '/metrics', { query: { api: service.domainKey } })
   return Number(/^catalejo_dns_in_flight (\d+)$/m.exec(text)?.[1])
-}
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000
-  while (!(await isSo())) {
-    assert.ok(Date.now() < deadline, 'it never came to be')
-    await pause(20)
-  }
 }
 
 test('what is no list of names is a 400 that says so', async () => {

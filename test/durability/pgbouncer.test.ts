@@ -9,6 +9,7 @@ import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine
 import { call } from '../support/http.ts'
 import { noPgbouncer, startPgbouncer, type Pgbouncer } from '../support/pgbouncer.ts'
 import { startService } from '../support/service.ts'
+import { eventually } from '../support/eventually.ts'
 
 const SERVER = POSTGRES_URL ?? ''
 const SKIP = POSTGRES_URL === undefined ? 'no PostgreSQL: run npm test' : noPgbouncer
@@ -84,11 +85,3 @@ describe('through pgbouncer in transaction mode', { skip: SKIP, timeout: 120_000
     }
   })
 })
-
-async function eventually(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 15_000
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, 'it did not come about within 15 s')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}

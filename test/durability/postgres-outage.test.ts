@@ -9,6 +9,7 @@ import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine
 import { call } from '../support/http.ts'
 import { administer } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { eventually } from '../support/eventually.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
 
@@ -179,11 +180,3 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
     }
   })
 })
-
-async function eventually(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, 'it did not come about within 20 s')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}

@@ -9,6 +9,7 @@ import { catalejo } from '../support/cli.ts'
 import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { administer, databaseAt, freePort, startPostgres } from '../support/postgres.ts'
+import { eventually } from '../support/eventually.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
 const SERVER = POSTGRES_URL ?? ''
@@ -197,11 +198,3 @@ const forwarder = (port: number) =>
     for (const end of [client, server])
       end.on('error', () => [client, server].forEach((one) => one.destroy()))
   })
-
-async function eventually(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000
-  while (!condition()) {
-    assert.ok(Date.now() < deadline, 'it did not come about within 10 s')
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}

@@ -8,6 +8,7 @@ import { filesUnder } from '../durability/folders.ts'
 import { call } from '../support/http.ts'
 import { bytesOf, expectedHash, gradient, ImageClient, noise } from '../support/images.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+import { eventually } from '../support/eventually.ts'
 
 const photo = await gradient(600, 400).jpeg().toBuffer()
 const hash = expectedHash(photo)
@@ -29,15 +30,6 @@ const folderOf = ({ data }: TestService) => join(data, 'derivatives')
 const keptFiles = async (service: TestService) =>
   (await filesUnder(folderOf(service))).filter((name) => !name.includes('.claim'))
 
-/** Waits for what is kept behind the answers. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, 'it never came to be')
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-}
-
 suite('the cache of derivatives', { concurrency: 2 }, () => {
   test('equal requests at once are one computation, and later ones none, also after a restart', async () => {
     const { service, client } = await open()
@@ -45,7 +37,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     await client.upload(photo)
     const links = await Promise.all(Array.from({ length: 20 }, () => client.link(LINK).then(bytesOf)))
     assert.equal(await metric(service, 'made_total'), 1)
-    await until(async () => (await keptFiles(service)).length === 1)
+    await eventually(async () => (await keptFiles(service)).length === 1)
     // The same in other words.
     assert.ok((await bytesOf(await client.link(`${hash}&m=c_fit,w_77`))).equals(links[0] ?? photo))
     assert.equal(await metric(service, 'made_total'), 1)
@@ -83,9 +75,9 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     await using _ = service
     await client.upload(photo)
     for (const width of [10, 20, 30]) await bytesOf(await client.link(`${hash}&m=w_${width}`))
-    await until(async () => (await keptFiles(service)).length === 3)
+    await eventually(async () => (await keptFiles(service)).length === 3)
     assert.equal((await client.remove(hash)).status, 200)
-    await until(async () => (await filesUnder(folderOf(service)).catch(() => ['going'])).length === 0)
+    await eventually(async () => (await filesUnder(folderOf(service)).catch(() => ['going'])).length === 0)
     assert.equal((await client.link(`${hash}&m=w_10`)).status, 404)
     // Anew, with nothing left of before.
     await client.upload(photo)
@@ -100,7 +92,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     const id = expectedHash(large)
     await client.upload(large)
     const response = client.link(`${id}.avif&m=w_900`)
-    await until(async () => (await metric(service, 'made_total')) === 1)
+    await eventually(async () => (await metric(service, 'made_total')) === 1)
     assert.equal((await client.remove(id)).status, 200)
     await (await response).arrayBuffer()
     // Stopping waits for what is being kept.
@@ -122,16 +114,16 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     await client.upload(photo)
     await bytesOf(await client.link(LINK))
     // Two blocks of the disk: the file and its folder.
-    await until(async () => isDeepStrictEqual(await told(client), use(8_192)))
+    await eventually(async () => isDeepStrictEqual(await told(client), use(8_192)))
     assert.deepEqual(await told(other), use(8_192))
     await service.stop()
     // Each start begins with a sweep.
     const again = await open({ data: service.data, flags: { 'derivative-cache': '100' } })
-    await until(async () => isDeepStrictEqual(await told(again.client), use(8_192)))
+    await eventually(async () => isDeepStrictEqual(await told(again.client), use(8_192)))
     await again.client.remove(hash)
     await again.service.stop()
     const last = await open({ data: service.data, flags: { 'derivative-cache': '100' } })
-    await until(async () => isDeepStrictEqual(await told(last.client), use(0)))
+    await eventually(async () => isDeepStrictEqual(await told(last.client), use(0)))
     await last.service.stop()
   })
 

@@ -9,6 +9,7 @@ import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.
 import { BLOBS_VARIABLE } from '../support/s3.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { ScriptedGateway } from '../s3/scripted-gateway.ts'
+import { eventually } from '../support/eventually.ts'
 
 const photo = await gradient(600, 400).jpeg().toBuffer()
 const hash = expectedHash(photo)
@@ -43,14 +44,6 @@ async function derivativesOf({ app }: TestService): Promise<string[]> {
   return names
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, 'it did not come about within 20 s')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
-
 suite('derivatives in the object store', { timeout: 60_000 }, () => {
   before(() => {
     process.env['AWS_ACCESS_KEY_ID'] ??= 'id'
@@ -79,8 +72,8 @@ suite('derivatives in the object store', { timeout: 60_000 }, () => {
       [hash],
     )
     assert.equal((await two.client.remove(hash)).status, 200)
-    await until(async () => (await keysOf(two.service)).length === 0)
-    await until(async () => (await derivativesOf(two.service)).length === 0)
+    await eventually(async () => (await keysOf(two.service)).length === 0)
+    await eventually(async () => (await derivativesOf(two.service)).length === 0)
   })
 
   // Without PostgreSQL nodes have no database in common; a real store's part is one service's own.
@@ -94,12 +87,12 @@ suite('derivatives in the object store', { timeout: 60_000 }, () => {
     const two = await open(gateway, undefined, { 'database-url': databaseUrl })
     await using second = two.service
     const made = await bytesOf(await one.client.link(`${hash}&m=w_50`))
-    await until(async () => (await derivativesOf(service)).length === 1)
+    await eventually(async () => (await derivativesOf(service)).length === 1)
     assert.ok((await bytesOf(await two.client.link(`${hash}&m=w_50`))).equals(made))
     assert.deepEqual(await counts(second), { made: 0, disk: 0, shared: 1 })
     assert.equal((await one.client.remove(hash)).status, 200)
-    await until(async () => (await keysOf(service)).length === 0)
-    await until(async () => (await derivativesOf(service)).length === 0)
+    await eventually(async () => (await keysOf(service)).length === 0)
+    await eventually(async () => (await derivativesOf(service)).length === 0)
   })
 
   test('a store that hangs, refuses or breaks off costs a moment, then nothing, and no answer', async () => {

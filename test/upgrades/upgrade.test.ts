@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Database } from '../../src/database/database.ts'
 import { migrations } from '../../src/database/migrations/index.ts'
@@ -18,6 +17,7 @@ import { call } from '../support/http.ts'
 import { administer } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 import { oldPostgres, oldSqlite, RELEASED } from './released.ts'
+import { eventually } from '../support/eventually.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const HALF_WAY = fileURLToPath(new URL('./half-way.ts', import.meta.url))
@@ -216,13 +216,5 @@ function isLocked(path: string): boolean {
     return true
   } finally {
     db.close()
-  }
-}
-
-async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 20_000
-  while (!(await condition())) {
-    assert.ok(Date.now() < deadline, 'it did not come about within 20 s')
-    await pause(10)
   }
 }

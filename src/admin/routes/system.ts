@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../core/clock.ts'
 import { thriftyCount } from '../../core/thrifty-count.ts'
+import { within } from '../../core/within.ts'
 import type { Database } from '../../database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import type { Measurements } from '../../http/metrics.ts'
@@ -65,17 +66,7 @@ export function systemRoute(app: FastifyInstance, shared: EndpointShared, option
 }
 
 /** Whether it does, in time. */
-async function answers(ping: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), PING_TIMEOUT_MS)
-  })
-  const asked = ping.then(
-    () => true,
-    () => false,
-  )
-  return Promise.race([asked, late]).finally(() => clearTimeout(timer))
-}
+const answers = (ping: Promise<void>): Promise<boolean> => within(ping, PING_TIMEOUT_MS).catch(() => false)
 
 /** Gauges and counters of the service itself, each with all its labels added up. */
 function figuresOf(measured: Measurements): Record<string, number> {

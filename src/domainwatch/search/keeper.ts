@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { taskModule, UNHURRIED_MS, type Tasks } from '../../core/tasks.ts'
+import { within } from '../../core/within.ts'
 import type { Cursor } from '../../database/changes/change.ts'
 import type { Database } from '../../database/database.ts'
 import type { Input, Output } from '../tasks/snapshot-file.ts'
@@ -106,10 +107,7 @@ export class Keeper {
   /** Writes what is not kept yet. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, LAST_MS)))
-    await Promise.race([this.#finish(), late])
-    clearTimeout(timer)
+    await within(this.#finish(), LAST_MS)
   }
 
   async #finish(): Promise<void> {

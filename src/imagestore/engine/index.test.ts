@@ -6,11 +6,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { emptyPlan } from '../modifiers/plan.ts'
 import { createImageEngine, type EngineOptions, type ImageEngine } from './index.ts'
+import { eventually } from '../../../test/support/eventually.ts'
 
 const quick = fileURLToPath(new URL('../../../test/fixtures/dhash/rgb.png', import.meta.url))
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-engine-'))
@@ -38,14 +38,6 @@ async function withEngine(
     await use(engine)
   } finally {
     await engine.close()
-  }
-}
-
-async function until(condition: () => boolean, what: string): Promise<void> {
-  const deadline = Date.now() + 10_000
-  while (!condition()) {
-    if (Date.now() > deadline) assert.fail(`not in time: ${what}`)
-    await sleep(5)
   }
 }
 
@@ -131,11 +123,11 @@ test('a child that dies is replaced and its job tried once more', () =>
     const job = engine.inspect(slow, stop.signal)
     for (const restarts of [1, 2]) {
       // More than the standing grant: the child has read the header and asked.
-      await until(() => engine.stats().memory > 150e6, 'the job is under way')
+      await eventually(() => engine.stats().memory > 150e6, 'the job is under way')
       const [pid] = engine.stats().pids
       assert.ok(pid !== undefined)
       process.kill(pid, 'SIGKILL')
-      await until(() => engine.stats().restarts === restarts, 'restart')
+      await eventually(() => engine.stats().restarts === restarts, 'restart')
     }
     assert.equal((await job).kind, 'damaged')
     assert.equal((await engine.inspect(quick)).kind, 'image')
@@ -147,7 +139,7 @@ test('an idle child that dies is replaced', () =>
     const [pid] = engine.stats().pids
     assert.ok(pid !== undefined)
     process.kill(pid, 'SIGKILL')
-    await until(() => engine.stats().restarts === 1, 'restart')
+    await eventually(() => engine.stats().restarts === 1, 'restart')
     assert.equal((await engine.inspect(quick)).kind, 'image')
   }))
 
@@ -163,9 +155,9 @@ test('a job that waits for memory leaves when its client does', () =>
   withEngine({ workers: 2, memoryBudget: 165 * 1024 * 1024, timeoutMs: 3000 }, async (engine) => {
     const stop = new AbortController()
     const first = engine.inspect(slow, stop.signal)
-    await until(() => engine.stats().memory > 0, 'first job admitted')
+    await eventually(() => engine.stats().memory > 0, 'first job admitted')
     const second = engine.inspect(quick, stop.signal)
-    await until(() => engine.stats().running === 2, 'second job in its child')
+    await eventually(() => engine.stats().running === 2, 'second job in its child')
     stop.abort()
     assert.deepEqual(await Promise.all([first, second]), [{ kind: 'aborted' }, { kind: 'aborted' }])
   }))
@@ -182,7 +174,7 @@ test('usual images pass by those that take long, whatever those look like', () =
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="4000">${circles.join('')}</svg>`
     await writeFile(innocent, svg)
     const slowOnes = Promise.all([slow, innocent, slow].map((path) => engine.inspect(path, stop.signal)))
-    await until(() => engine.stats().running === 2, 'all that may run')
+    await eventually(() => engine.stats().running === 2, 'all that may run')
     assert.equal((await engine.inspect(quick)).kind, 'image')
     assert.equal(engine.stats().running + engine.stats().waiting, 3)
     stop.abort()
@@ -212,7 +204,7 @@ test('what a large image took is given back, if need be with the process', { ski
     assert.equal((await engine.inspect(large)).kind, 'image')
     clearInterval(watch)
     assert.ok(most > MOST_AT_REST, `it took ${most}`)
-    await until(() => engine.stats().pids.every((pid) => resident(pid) < MOST_AT_REST), 'its memory')
+    await eventually(() => engine.stats().pids.every((pid) => resident(pid) < MOST_AT_REST), 'its memory')
     assert.equal((await engine.inspect(quick)).kind, 'image')
   }),
 )
@@ -246,7 +238,7 @@ test('children end when their parent is killed, in the middle of a job too', asy
   const pid = Number(line)
   assert.ok(alive(pid))
   parent.kill('SIGKILL')
-  await until(() => !alive(pid), 'the orphan ends')
+  await eventually(() => !alive(pid), 'the orphan ends')
 })
 
 test('an idle engine lets the process end', async () => {

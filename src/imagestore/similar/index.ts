@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { Overload } from '../../core/errors.ts'
 import { taskModule, type Tasks } from '../../core/tasks.ts'
+import { within } from '../../core/within.ts'
 import type { Database } from '../../database/database.ts'
 import { secondsOf } from '../lifetime.ts'
 import type { ImageRow } from '../queries.ts'
@@ -223,17 +224,4 @@ function unpacked(packed: string): Uint32Array {
     halves[i + 1] = high
   }
   return halves
-}
-
-/** Whether something is done before the time is up. Rejects with it. */
-async function within(work: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), Math.max(0, ms))
-  })
-  try {
-    return await Promise.race([work.then(() => true), late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

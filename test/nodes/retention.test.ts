@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import { sql } from '../../src/database/sql.ts'
+import { record, stored } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
+import { call } from '../support/http.ts'
+import { gradient, ImageClient } from '../support/images.ts'
+import { ManualClock, startService } from '../support/service.ts'
+
+const DAY = 24 * 60 * 60_000
+
+test('addresses, changes and histories are kept for the days that the settings say', async () => {
+  // Changes and deletions have the moments of the database, which is no part of the manual clock.
+  const clock = new ManualClock(new Date().toISOString())
+  const flags = { 'ip-days': '2', 'changes-days': '3', 'history-days': '4' }
+  await using service = await startService({ clock, flags })
+  const client = new ImageClient(service.url, service.imageKey)
+  await client.upload(await gradient(30, 20).png().toBuffer(), { ip: '203.0.113.9' })
+  await stored(service, [record('casa')])
+  await service.sql(`DELETE FROM domains WHERE name = 'casa'`)
+  // The newest change of all always stays.
+  await stored(service, [record('otra')])
+
+  const told = async () => {
+    const query = { api: service.domainKey, domain: 'casa' }
+    const { body } = await call(service, '/api/v1/domainwatch/history', { query })
+    return Number(Object(body).count)
+  }
+  const kept = async () => {
+    const row = await service.app.context.database.first(
+      sql<{ addresses: number; floor: number }>`
+        SELECT (SELECT count(*) FROM images WHERE ip <> '') AS addresses, floor FROM change_log`,
+    )
+    return { addresses: Number(row?.addresses), followed: Number(row?.floor) === 0, told: await told() }
+  }
+  /** Has everything looked through anew, and waits for what comes of it. */
+  async function come(wanted: Awaited<ReturnType<typeof kept>>): Promise<void> {
+    await service.sql('DELETE FROM leases')
+    await eventually(async () => isDeepStrictEqual(await kept(), wanted), JSON.stringify(wanted))
+  }
+
+  assert.deepEqual(await kept(), { addresses: 1, followed: true, told: 2 })
+  clock.advance(3 * DAY + 60_000)
+  await come({ addresses: 0, followed: false, told: 2 })
+  clock.advance(DAY)
+  await come({ addresses: 0, followed: false, told: 0 })
+})

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** Far longer than anything takes, for machines that do other things as well. */
+const TIMEOUT_MS = 30_000
+const LOOK_MS = 5
+
+/** Looks again and again until something is so. */
+export async function eventually(
+  isSo: () => boolean | Promise<boolean>,
+  what = 'what was waited for',
+): Promise<void> {
+  const late = performance.now() + TIMEOUT_MS
+  while (!(await isSo())) {
+    assert.ok(performance.now() < late, `not in time: ${what}`)
+    await pause(LOOK_MS)
+  }
+}
