@@ -1,3 +1,4 @@
+import { ownsMemory } from '../core/let-go.ts'
 import { hashOf, type ImageHash } from './hash.ts'
 import { strip } from './strip/index.ts'
 
@@ -8,13 +9,18 @@ export interface StoredBytes {
 
 /**
  * What is stored is what is hashed: the same picture is one image, whatever was said beside it.
+ * @param given whose memory may become that of what is returned
  * @param strips without metadata
  * @returns undefined when there is nothing, or it is to be stripped and cannot be
  */
 export function storedBytes(given: Buffer, strips: boolean): StoredBytes | undefined {
   const kept = strips ? strip(given) : given
   if (kept === undefined || kept.byteLength === 0) return undefined
-  // A copy: a view on a larger buffer cannot leave its thread without all of that.
-  const bytes = new Uint8Array(kept)
+  const bytes = inOwnMemory(kept)
   return { bytes, hash: hashOf(bytes) }
+}
+
+/** A copy of a view on a larger buffer, which cannot leave its thread without all of that. */
+function inOwnMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return ownsMemory(bytes) ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes)
 }

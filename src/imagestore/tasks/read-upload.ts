@@ -2,6 +2,8 @@
  * Task for another thread: the body of `upload` to the image's bytes and what the client says of it. Parsing,
  * base64 and SHA-256 of 20 MiB would hold the event loop for longer than it may be held.
  */
+import { letGo } from '../../core/let-go.ts'
+import { moved } from '../../core/moved.ts'
 import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
@@ -30,11 +32,14 @@ export default function readUpload(input: Input): Output {
   const { fields } = parsed
   const api = fields.get('api')
   const image = fields.get('image')
-  return {
-    api: api?.kind === 'text' ? api.value : undefined,
-    info: infoOf(fields.get('info'), image),
-    image: image?.kind === 'bytes' ? storedBytes(image.bytes, input.strips) : undefined,
-  }
+  const info = infoOf(fields.get('info'), image)
+  const stored = image?.kind === 'bytes' ? storedBytes(image.bytes, input.strips) : undefined
+  // The image stands in memory of its own by now.
+  letGo(input.bytes)
+  return moved(
+    { api: api?.kind === 'text' ? api.value : undefined, info, image: stored },
+    stored === undefined ? [] : [stored.bytes.buffer],
+  )
 }
 
 function infoOf(field: BodyField | undefined, image: BodyField | undefined): Output['info'] {
