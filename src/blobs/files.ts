@@ -62,6 +62,16 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
       return bytes
     },
 
+    readAtOnce(key, size) {
+      if (size > SYNC_READ_BYTES) return undefined
+      try {
+        const bytes = readFileSync(pathOf(key))
+        return bytes.byteLength === size ? bytes : undefined
+      } catch {
+        return undefined
+      }
+    },
+
     async stream(key, start, end) {
       const handle = await orUndefined(() => open(pathOf(key), 'r'))
       if (handle === undefined) return undefined

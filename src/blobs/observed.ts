@@ -13,8 +13,17 @@ export function observed(store: BlobStore, observe: ObserveBlobs): BlobStore {
       observe(operation, (performance.now() - start) / 1000)
     }
   }
+  const { readAtOnce } = store
   return {
     ...store,
+    ...(readAtOnce !== undefined && {
+      readAtOnce: (key: string, size: number) => {
+        const start = performance.now()
+        const bytes = readAtOnce(key, size)
+        if (bytes !== undefined) observe('read', (performance.now() - start) / 1000)
+        return bytes
+      },
+    }),
     put: (key, staged) => timed('put', () => store.put(key, staged)),
     read: (key, size) => timed('read', () => store.read(key, size)),
     stream: (key, start, end) => timed('stream', () => store.stream(key, start, end)),

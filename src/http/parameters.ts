@@ -72,17 +72,34 @@ export function flag(description: string): Parameter<true> {
 export type ParseResult<P extends Parameters> =
   { readonly ok: true; readonly values: Values<P> } | { readonly ok: false; readonly message: string }
 
+interface Declared {
+  readonly entries: readonly (readonly [string, Parameter<unknown>])[]
+  /** The values where nothing is given. */
+  readonly absent: Readonly<Record<string, unknown>>
+}
+
+/** The declarations are few and stay the same. */
+const read = new WeakMap<Parameters, Declared>()
+
+function declaredBy(parameters: Parameters): Declared {
+  const known = read.get(parameters)
+  if (known !== undefined) return known
+  const entries = Object.entries(parameters)
+  const absent = Object.fromEntries(
+    entries.map(([name, parameter]) => [name, isFlag(parameter) ? false : undefined]),
+  )
+  const declared = { entries, absent }
+  read.set(parameters, declared)
+  return declared
+}
+
 /** Reads the declared parameters out of what was given. Unknown ones are ignored. */
-export function parseParameters<P extends Parameters>(declared: P, given: Given): ParseResult<P> {
-  const values: Record<string, unknown> = {}
-  for (const name in declared) {
-    const parameter = declared[name]
+export function parseParameters<P extends Parameters>(parameters: P, given: Given): ParseResult<P> {
+  const { entries, absent } = declaredBy(parameters)
+  const values: Record<string, unknown> = { ...absent }
+  for (const [name, parameter] of entries) {
     const text = given[name]
-    if (parameter === undefined) continue
-    if (text === undefined) {
-      values[name] = isFlag(parameter) ? false : undefined
-      continue
-    }
+    if (text === undefined) continue
     const parsed = parameter.parse(text)
     if ('takes' in parsed) return { ok: false, message: `El parámetro ${name} ${parsed.takes}` }
     values[name] = parsed.value

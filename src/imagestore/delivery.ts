@@ -89,6 +89,18 @@ export class Delivery {
     return hot
   }
 
+  /** The bytes as they were uploaded, where they are in memory or the store has them without a wait. */
+  originalAtOnce(blob: BlobRow): Rendered | undefined {
+    const hot = this.atHand(blob.key, undefined)
+    if (hot !== undefined || blob.size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) return hot
+    const bytes = this.#blobs.readAtOnce?.(blob.key, blob.size)
+    if (bytes === undefined) return undefined
+    this.misses++
+    const read = { bytes, mime: blob.mime }
+    this.#hot.set(blob.key, read)
+    return read
+  }
+
   /**
    * The bytes as they were uploaded; undefined when the blob was deleted meanwhile.
    * @param lasts whether the image has no end

@@ -49,7 +49,7 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
       const meaning = {
         hash: target.hash,
         state: image.state,
-        blobKey: blob.key,
+        blob,
         name: recipe?.name,
         etag,
         common,

@@ -5,6 +5,7 @@ import { ReadyHead } from '../../http/ready-head.ts'
 import { matches } from '../../http/conditional.ts'
 import type { Delivery } from '../delivery.ts'
 import type { ImageHash } from '../hash.ts'
+import type { BlobRow } from '../queries.ts'
 import { knownHeaders, wholeHeaders } from './link-headers.ts'
 
 /** Links kept, less than a kilobyte each. */
@@ -16,7 +17,7 @@ interface Meaning {
   readonly hash: ImageHash
   /** Of the image: when it is another one, the meaning may be. */
   readonly state: string
-  readonly blobKey: string
+  readonly blob: BlobRow
   /** Of the derivative; undefined for the original. */
   readonly name: string | undefined
   readonly etag: string
@@ -60,7 +61,7 @@ export class ReadyLinks {
     this.#links.set(key, { kind: 'ready', ...meaning, known, whole: undefined })
   }
 
-  /** Undefined for whatever takes more than memory, and for ranges. */
+  /** Undefined for whatever has to be waited for, and for ranges. */
   find(link: string, { headers }: IncomingMessage): ReadyAnswer | undefined {
     const noted = this.#links.get(link)
     const ready = noted?.kind === 'varying' ? this.#links.get(keyOf(link, noted.headers, headers)) : noted
@@ -68,7 +69,9 @@ export class ReadyLinks {
       return undefined
     if (matches(headers['if-none-match'], ready.etag)) return { head: ready.known, body: undefined }
     if (headers.range !== undefined) return undefined
-    const hot = this.#delivery.atHand(ready.blobKey, ready.name)
+    const { blob, name } = ready
+    const hot =
+      name === undefined ? this.#delivery.originalAtOnce(blob) : this.#delivery.atHand(blob.key, name)
     if (hot === undefined) return undefined
     ready.whole ??= new ReadyHead(200, wholeHeaders(ready.common, ready.etag, hot.mime, hot.bytes.byteLength))
     return { head: ready.whole, body: hot.bytes }
