@@ -12,12 +12,6 @@ const MAX_STATEMENTS = 256
  */
 const READ_WAIT_MS = 10_000
 
-/**
- * Rows that one statement stores: enough that its own cost does not count, few enough that what SQLite keeps to undo the
- * statement alone, every page that it touches, stays some tens of megabytes.
- */
-const CHUNK = 2_000
-
 export type ConnectionMode = 'read' | 'write'
 
 /** One SQLite connection with the settings that every connection of ours needs. */
@@ -59,26 +53,6 @@ export class Connection {
 
   run(text: string, values: readonly SqlValue[]): number {
     return Number(this.#statement(text).run(...values).changes)
-  }
-
-  /**
-   * Runs statements with many rows, some at a time.
-   * @param key the place of the key in a row: in its order pages are visited one after the other
-   */
-  runMany(
-    texts: readonly string[],
-    constants: readonly SqlValue[],
-    rows: readonly (readonly SqlValue[])[],
-    key: number,
-  ): number {
-    const statements = texts.map((text) => this.#statement(text))
-    const sorted = rows.toSorted((a, b) => (String(a[key]) < String(b[key]) ? -1 : 1))
-    let changes = 0
-    for (let i = 0; i < sorted.length; i += CHUNK) {
-      const chunk = JSON.stringify(sorted.slice(i, i + CHUNK))
-      for (const statement of statements) changes += Number(statement.run(...constants, chunk).changes)
-    }
-    return changes
   }
 
   exec(text: string): void {

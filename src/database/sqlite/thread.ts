@@ -7,6 +7,7 @@ import { Connection } from './connection.ts'
 import { migrate } from './migrate.ts'
 import { Overload } from '../../core/errors.ts'
 import type { Answer, Start, Task } from './messages.ts'
+import { runMany } from './run-many.ts'
 import { Turns } from './turns.ts'
 
 const port = parentPort
@@ -25,12 +26,7 @@ function perform(task: Task): unknown {
     case 'run':
       return connection.run(task.text, task.values)
     case 'runMany':
-      return connection.runMany(
-        task.texts,
-        task.values,
-        JSON.parse(Buffer.from(task.rows).toString()),
-        task.key,
-      )
+      return runMany(connection, task.plan, task.values, JSON.parse(Buffer.from(task.rows).toString()))
     case 'begin':
       return turns.begin()
     case 'commit':
