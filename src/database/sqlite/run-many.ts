@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts'
  */
 const CHUNK = 2_000
 /** From so many rows on it pays to take a trigger off: every connection reads the schema again after that. */
-const LARGE = 1_000
+export const LARGE = 1_000
 
 /** Four characters and the place of a row are 53 bits, all that a number holds. */
 const SORTED_CHARACTERS = 4
