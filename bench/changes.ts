@@ -5,9 +5,10 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { batchStatement } from '../src/database/postgres/batch.ts'
 import { openPostgres } from '../src/database/postgres/open.ts'
-import { batchStatements, keyPlace } from '../src/database/sqlite/batch.ts'
+import { batchPlan } from '../src/database/sqlite/batch.ts'
 import { Connection } from '../src/database/sqlite/connection.ts'
 import { openSqlite } from '../src/database/sqlite/open.ts'
+import { runMany } from '../src/database/sqlite/run-many.ts'
 import { recordDomains } from '../src/domainwatch/queries-batches.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { compare, sampleOf, type Contender, type Sample } from './lib/compare.ts'
@@ -56,8 +57,7 @@ await withWorkspace(async (workspace) => {
     const start = performance.now()
     const cpu = process.cpuUsage()
     connection.exec('BEGIN IMMEDIATE')
-    const texts = batchStatements(recordDomains)
-    connection.runMany(texts, [NOW, 'grupo', 'grupo'], rows, keyPlace(recordDomains))
+    runMany(connection, batchPlan(recordDomains), [NOW, 'grupo', 'grupo'], rows)
     connection.exec('COMMIT')
     return sampleOf(rows.length, start, cpu)
   }

@@ -9,8 +9,20 @@ const domain = (row: string): string =>
 const SQLITE_NOW = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`
 
 /** What an INSERT into `changes` finds in a trigger, for each row at once. */
-const sqliteChange = (values: string) =>
-  `INSERT INTO changes (at, topic, kind, key, account_id, before, after) VALUES (${SQLITE_NOW}, ${values})`
+const sqliteChange = (values: string) => `${SQLITE_CHANGES} VALUES (${SQLITE_NOW}, ${values})`
+const SQLITE_CHANGES = 'INSERT INTO changes (at, topic, kind, key, account_id, before, after)'
+
+const SQLITE_ADDED = `'domain', 'added', NEW.name, (SELECT author FROM change_log), NULL, json_array(${domain('NEW')})`
+
+/** What leaves the change of a new domain, and a statement that leaves those of many: `?1` is a JSON array of their names. */
+export const sqliteDomainsAdded = {
+  trigger: 'domains_added',
+  text: `CREATE TRIGGER domains_added AFTER INSERT ON domains BEGIN
+      ${sqliteChange(SQLITE_ADDED)};
+    END`,
+  forMany: `${SQLITE_CHANGES.replace('INSERT', 'INSERT OR ROLLBACK')} SELECT ${SQLITE_NOW}, ${SQLITE_ADDED}
+    FROM json_each(?1) AS item CROSS JOIN domains AS NEW WHERE NEW.name = item.value`,
+} as const
 
 /**
  * Triggers write the changes, so that a node of an older version and a person with a shell leave theirs too. Nothing here
@@ -40,9 +52,7 @@ export const changes: Migration = {
     ) STRICT;
     INSERT INTO change_log VALUES (1, lower(hex(randomblob(6))), 0, NULL);
 
-    CREATE TRIGGER domains_added AFTER INSERT ON domains BEGIN
-      ${sqliteChange(`'domain', 'added', NEW.name, (SELECT author FROM change_log), NULL, json_array(${domain('NEW')})`)};
-    END;
+    ${sqliteDomainsAdded.text};
     CREATE TRIGGER domains_changed AFTER UPDATE ON domains
     WHEN (${domain('OLD')}) IS NOT (${domain('NEW')}) BEGIN
       ${sqliteChange(`'domain', CASE WHEN OLD.discarded_at IS NULL AND NEW.discarded_at IS NOT NULL THEN 'discarded' ELSE 'changed' END,

@@ -1,4 +1,5 @@
 import type { SqlValue } from '../sql.ts'
+import type { BatchPlan } from './batch.ts'
 import type { ConnectionMode } from './connection.ts'
 
 /** What a thread is started with. */
@@ -13,13 +14,10 @@ export type Work =
   | { readonly kind: 'all' | 'values' | 'run'; readonly text: string; readonly values: readonly SqlValue[] }
   | {
       readonly kind: 'runMany'
-      /** Each is run with the constants, and the rows as JSON behind them. */
-      readonly texts: readonly string[]
+      readonly plan: BatchPlan
       readonly values: readonly SqlValue[]
       /** A JSON array of arrays. */
       readonly rows: Uint8Array
-      /** Where in a row its key is. */
-      readonly key: number
     }
   | { readonly kind: 'begin' | 'commit' | 'rollback' }
   | { readonly kind: 'close' }

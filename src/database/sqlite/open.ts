@@ -3,7 +3,7 @@ import { ChangeFeed } from '../changes/feed.ts'
 import { newestChange } from '../changes/queries.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
-import { batchStatements, keyPlace } from './batch.ts'
+import { batchPlan } from './batch.ts'
 import { checkSqlite } from './check.ts'
 import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
@@ -63,7 +63,7 @@ export async function openSqlite(
     runMany: async (batch, constants, rows) =>
       Number(
         await writer.send(
-          { kind: 'runMany', texts: batchStatements(batch), values: constants, rows, key: keyPlace(batch) },
+          { kind: 'runMany', plan: batchPlan(batch), values: constants, rows },
           transferable(rows),
         ),
       ),

@@ -7,6 +7,8 @@ import { Connection } from './connection.ts'
 import { migrate } from './migrate.ts'
 import { Overload } from '../../core/errors.ts'
 import type { Answer, Start, Task } from './messages.ts'
+import { LARGE, runMany } from './run-many.ts'
+import type { SqlValue } from '../sql.ts'
 import { Turns } from './turns.ts'
 
 const port = parentPort
@@ -15,6 +17,8 @@ const { path, mode, schema }: Start = workerData
 const connection = new Connection(path, mode)
 const turns = new Turns(connection)
 if (mode === 'write') migrate(connection, schema)
+/** Whether the transaction that is under way stores so much that its pages are moved into the file behind the answer. */
+let isLarge = false
 
 function perform(task: Task): unknown {
   switch (task.kind) {
@@ -24,16 +28,16 @@ function perform(task: Task): unknown {
       return connection.values(task.text, task.values)
     case 'run':
       return connection.run(task.text, task.values)
-    case 'runMany':
-      return connection.runMany(
-        task.texts,
-        task.values,
-        JSON.parse(Buffer.from(task.rows).toString()),
-        task.key,
-      )
+    case 'runMany': {
+      const rows: SqlValue[][] = JSON.parse(Buffer.from(task.rows).toString())
+      isLarge ||= rows.length >= LARGE
+      return runMany(connection, task.plan, task.values, rows)
+    }
     case 'begin':
       return turns.begin()
     case 'commit':
+      // The log is on stable storage: what it holds comes into the file later, which takes as long again.
+      if (isLarge) connection.keepLog()
       connection.exec('COMMIT')
       return turns.end()
     case 'rollback':
@@ -55,6 +59,10 @@ port.on('message', (task: Task) => {
     answer = { id: task.id, fault, busy: error instanceof Overload }
   }
   port.postMessage(answer)
+  if (isLarge && (task.kind === 'commit' || task.kind === 'rollback')) {
+    isLarge = false
+    connection.moveLog()
+  }
   if (task.kind === 'close') port.close()
 })
 port.postMessage({ id: 0, value: undefined } satisfies Answer)

@@ -115,6 +115,7 @@ export class Catalogue {
 
   /** The lists as of all that was committed before the call; undefined where that would take too long. */
   async current(): Promise<Shelves | undefined> {
+    this.#own.asked()
     if (!this.#isReady) return undefined
     const state = this.#follower.isCurrent ? 'current' : await this.#follower.catchUp()
     if (state === 'lost' && this.#isReady) this.#reload('the log of changes goes on elsewhere')
@@ -127,8 +128,8 @@ export class Catalogue {
   }
 
   /**
-   * Runs a transaction of this process, which marks its range of changes, and resolves when lists show what it wrote or
-   * are known to be behind.
+   * Runs a transaction of this process, which marks its range of changes, and resolves when lists show what it wrote,
+   * are known to be behind, or were asked for by nobody lately.
    */
   afterWriting<T>(write: (range: OwnRange) => Promise<T>): Promise<T> {
     return this.#own.run(write, async () => {
