@@ -110,6 +110,7 @@ export class Catalogue {
 
   /** The lists where they are as of now already. */
   atHand(): Shelves | undefined {
+    this.#own.asked()
     return this.#isReady && this.#follower.isCurrent ? this.#allShelves() : undefined
   }
 
