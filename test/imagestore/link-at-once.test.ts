@@ -156,3 +156,21 @@ suite('a link answered at once', () => {
     assert.equal((await client.link(hash)).status, 200)
   })
 })
+
+test('an original that no memory is kept for is read at once from its file', async () => {
+  await using service = await startService({ flags: { 'memory-cache': '0' } })
+  const client = new ImageClient(service.url, service.imageKey)
+  await client.upload(photo)
+  const lane = service.app.server.atOnce
+  const answer = lane.answer.bind(lane)
+  let isAtOnce = false
+  Object.assign(lane, {
+    answer: (request: IncomingMessage, response: ServerResponse) => (isAtOnce = answer(request, response)),
+  })
+  for (let i = 0; i < 100 && !isAtOnce; i++) {
+    assert.deepEqual(await bytesOf(await client.link(hash)), photo)
+  }
+  assert.ok(isAtOnce)
+  assert.equal((await client.remove(hash)).status, 200)
+  assert.equal((await client.link(hash)).status, 404)
+})
