@@ -290,6 +290,7 @@ export class Catalogue {
         await removeAlike(merged, segment, parts[i]?.live ?? segment.live)
       }
       shelf.replace(old, merged)
+      this.#keeper?.merged(merged.alive)
       this.#isOver()
     })
   }

@@ -16,11 +16,13 @@ function keeper(t: TestContext, outcomes: (Output | Error)[]) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const state = { isMerging: false }
   const attempts: number[] = []
+  const inputs: unknown[] = []
   const reports: string[] = []
   const kept = new Keeper({
     database: { changes: { witness: async () => 'change' } },
     tasks: {
-      async run<_, Result>(): Promise<Result> {
+      async run<_, Result>(_module: string, input: unknown): Promise<Result> {
+        inputs.push(input)
         attempts.push(now)
         const outcome = outcomes.shift() ?? { kind: 'written' }
         if (outcome instanceof Error) throw outcome
@@ -44,7 +46,7 @@ function keeper(t: TestContext, outcomes: (Output | Error)[]) {
       await turn()
     }
   }
-  return { kept, state, attempts, reports, pass }
+  return { kept, state, attempts, inputs, reports, pass }
 }
 
 const FAILURES: readonly [name: string, outcome: Output | Error, told: RegExp][] = [
@@ -115,4 +117,23 @@ test('they are kept when their parts are merged, not before', async (t) => {
   kept.changed(0)
   await pass(5 * SECOND)
   assert.equal(attempts.length, 1)
+})
+
+test('they are kept again, however few have changed, when a quarter of them has been merged since', async (t) => {
+  const { kept, attempts, inputs, pass } = keeper(t, [])
+  kept.changed(RECORDS)
+  await pass(2 * MINUTE)
+  assert.partialDeepStrictEqual(inputs, [{ kind: 'write', near: RECORDS / 50 }])
+  kept.merged(RECORDS / 4)
+  kept.changed(0)
+  await pass(MINUTE)
+  assert.equal(attempts.length, 1)
+  kept.merged(1)
+  kept.changed(0)
+  await pass(MINUTE)
+  // One that is as new, but not merged, is no reason to leave it.
+  assert.partialDeepStrictEqual(inputs.slice(1), [{ kind: 'write', near: 0 }])
+  kept.changed(0)
+  await pass(MINUTE)
+  assert.equal(attempts.length, 2)
 })

@@ -15,6 +15,8 @@ const SNAPSHOT_FILE = taskModule('../tasks/snapshot-file', import.meta)
 const LEAST_RECORDS = 20_000
 /** The file is written anew when it is behind by this part of all records: to follow them at a start takes as long. */
 const BEHIND = 1 / 50
+/** And when of this part of them the file has them in parts that are merged by now: each start merges them again. */
+const MERGED = 1 / 4
 /** So long after there is a reason, for more reasons may follow; and after the last one was written. */
 const SOON_MS = 5_000
 const INTERVAL_MS = 60_000
@@ -49,6 +51,8 @@ export class Keeper {
   readonly #options: KeeperOptions
   /** Changes that the file does not have. */
   #behind = Infinity
+  /** Records that were merged since. */
+  #merged = 0
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> | undefined
   #notBefore = 0
@@ -104,6 +108,11 @@ export class Keeper {
     }, delay).unref()
   }
 
+  /** To be called when so many records were put into one part. */
+  merged(count: number): void {
+    this.#merged += count
+  }
+
   /** Writes what is not kept yet. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
@@ -117,7 +126,7 @@ export class Keeper {
 
   #isWorthIt(): boolean {
     const records = this.#options.records()
-    return records >= LEAST_RECORDS && this.#behind > records * BEHIND
+    return records >= LEAST_RECORDS && (this.#behind > records * BEHIND || this.#merged > records * MERGED)
   }
 
   #write(): Promise<void> {
@@ -135,20 +144,27 @@ export class Keeper {
     const now = moment()
     if (now === undefined) return true
     const { cursor, parts } = now
-    const before = this.#behind
+    const [before, merged] = [this.#behind, this.#merged]
     this.#behind = 0
+    this.#merged = 0
     try {
       const place = { cursor, witness: await database.changes.witness(cursor) }
-      const near = Math.ceil(records() * BEHIND)
+      const near = merged > records() * MERGED ? 0 : Math.ceil(records() * BEHIND)
       const input: Input = { kind: 'write', ...file, snapshot: { place, parts }, near }
       const output = await this.#run(input)
       if (output.kind === 'failed') throw new Error(output.reason)
-      if (output.kind === 'busy') this.#behind += before
+      if (output.kind === 'busy') this.#owe(before, merged)
       return true
     } catch (error) {
-      this.#behind += before
+      this.#owe(before, merged)
       this.#options.report('the lists could not be kept for the next start', error)
       return false
     }
+  }
+
+  /** What should have been written is not. */
+  #owe(behind: number, merged: number): void {
+    this.#behind += behind
+    this.#merged += merged
   }
 }
