@@ -14,6 +14,7 @@ import { withWorkspace } from './lib/workspace.ts'
 
 /** Looked for in turn: short and long, common and rare, with a hyphen, with a letter beyond ASCII. */
 const WANTED = [
+  'a',
   'casa',
   'bci',
   'mibanco',

@@ -1,10 +1,11 @@
 import { Alignment, octetsOf, TOO_MUCH } from './alignment.ts'
 import { Automaton } from './automaton.ts'
+import { Bounds } from './bounds.ts'
 import { GROUP, type Digest } from './digest.ts'
 import { HYPHEN, LEAST_CHANGE } from './letters.ts'
 import { Prospect, Prospects } from './prospects.ts'
 import { WORDS } from './signature.ts'
-import { Containment, LEAST_WORD } from './words.ts'
+import { Containment, LEAST_FOR_RUN_ON, LEAST_WORD } from './words.ts'
 
 export interface NameBlock {
   readonly count: number
@@ -43,6 +44,8 @@ export class Matcher {
   readonly #octets: Uint8Array
   readonly #prospects: Prospects
   readonly #automaton: Automaton
+  /** Of a name so short that words beside it must be known, or set off. */
+  readonly #bounds: Bounds | undefined
   readonly #picked = new Uint32Array(CLOSE_LOOKS + GROUP)
 
   constructor(name: string) {
@@ -54,6 +57,7 @@ export class Matcher {
     const changes = Math.floor(this.most / LEAST_CHANGE)
     this.#prospects = new Prospects(octets, changes)
     this.#automaton = new Automaton(octets, changes)
+    this.#bounds = octets.length < LEAST_FOR_RUN_ON ? new Bounds(octets) : undefined
   }
 
   /**
@@ -117,6 +121,7 @@ export class Matcher {
     if (
       (prospect & Prospect.longer) !== 0 &&
       cost > LEAST_WORD &&
+      this.#bounds?.mayBeInside(octets, start, end) !== false &&
       this.#automaton.mayBeInside(octets, start, end)
     ) {
       cost = Math.min(cost, this.containment.find(octets, start, end).cost)

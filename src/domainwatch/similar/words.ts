@@ -1,20 +1,6 @@
 import { HYPHENATION, pairCosts, pairKey, pairOnes, TOO_MUCH } from './alignment.ts'
 import { HYPHEN, MOST_THAT_IS_ALIKE, replacementCosts } from './letters.ts'
-
-/** Words that names are dressed up with to be taken for another's, in Chile above all. */
-const LURES = new Set(
-  (
-    'acceso acceder access account actualizacion actualizar admin alerta app apps asistencia atencion ayuda banca bank ' +
-    'blog bonos canal chat chile cl clave cliente clientes club com compra compras contacto corp correo credito creditos ' +
-    'cuenta cuentas delivery descuento descuentos digital empresa empresas en enlinea envios factura facturas gob ' +
-    'group grupo help home hogar hoy info informacion ingresa ingresar ingreso internet latam linea live login logon mail ' +
-    'mall market master mi mis mobile movil net now oferta ofertas oficial online pago pagos pay payment personas phone ' +
-    'plus portal premio premios pro promo promociones puntos registro reserva sac secure segura seguro seguros service ' +
-    'services servicio servicios shop sistema sitio sitioweb soporte spa store sucursal sucursalvirtual support tarjeta ' +
-    'tarjetas tienda tiendas token transferencia transferencias tu unete validacion validar ventas verificacion verificar ' +
-    'verify virtual vip web webmail webpay www'
-  ).split(' '),
-)
+import { LURES } from './lures.ts'
 
 /** Whether a lure begins with these two letters: spares most texts the making of a string. */
 const beginsLure = new Uint8Array(256 * 256)
@@ -29,7 +15,7 @@ export const LEAST_WORD = 4
 /** A single letter is no word, unless a hyphen sets it off. */
 const LEAST_RUN_ON = 2
 /** In shorter names any text is found by chance: there a word must be known, or set off. */
-const LEAST_FOR_RUN_ON = 4
+export const LEAST_FOR_RUN_ON = 4
 
 /**
  * What stands beside the name, given in Latin-1.
