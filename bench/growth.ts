@@ -1,5 +1,6 @@
-// What it costs as names grow: loading, disk, start, memory, `list` and `add` at each of `--sizes` (0.1, 1 and 10 million),
-// and what each becomes for ten times the names. Ten million take some ten minutes and 5 GB of disk.
+// What it costs as names grow: loading, disk, start with and without the file of lists, memory, `list`, `stats`, `similar`,
+// `export` and `add` at each of `--sizes`, what each becomes for ten times the names, and beside it its floor on this machine
+// at the largest size: `npx node growth.ts --sizes 100000,1000000,10000000`. Ten million take half an hour and 10 GB of disk.
 import { createWriteStream } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,20 +9,32 @@ import { pipeline } from 'node:stream/promises'
 import { memoryOf, runCommand } from './lib/command.ts'
 import { median } from './lib/compare.ts'
 import { addAll, type DomainRecord } from './lib/domains.ts'
+import { growthFloors, readSeconds, type Floors } from './lib/growth-floors.ts'
 import { load } from './lib/load.ts'
 import { streamOf } from './lib/names.ts'
 import { ROUNDS, SIZES } from './lib/options.ts'
-import { metric, searchReady, startService, untilAtRest } from './lib/service.ts'
+import { metric, searchReady, startService, untilAtRest, type Service } from './lib/service.ts'
 import { withWorkspace, type Workspace } from './lib/workspace.ts'
 
 const BATCH = 50_000
 const LISTED = {
   'newest 100': {},
+  'search=a': { search: 'a' },
   'search=casa': { search: 'casa' },
+  'search=consultora, rare': { search: 'consultora' },
   'search=xqz, absent': { search: 'xqz' },
+  'search=ra, status=0, length=7': { search: 'ra', status: '0', length: '7' },
 }
+/** `similar` of a name that was not asked before. */
+const RESEMBLED = ['mibanco', 'falabella', 'bci', 'inmobiliaria', 'a']
 
-type Row = readonly [name: string, unit: string, value: number]
+interface Row {
+  readonly name: string
+  readonly unit: string
+  readonly value: number
+  /** In the same unit; undefined where there is none. */
+  readonly floor?: number | undefined
+}
 
 const columns: (readonly Row[])[] = []
 for (const size of SIZES) {
@@ -29,61 +42,140 @@ for (const size of SIZES) {
   process.stderr.write(`${size} names measured\n`)
 }
 
-const head = ['', ...SIZES.map((size) => size.toLocaleString('en')), 'for 10 times the names']
+const head = [
+  '',
+  ...SIZES.map((size) => size.toLocaleString('en')),
+  'for 10 times the names',
+  'floor of the last',
+]
 console.log(`\n### As names grow\n\n| ${head.join(' | ')} |\n|${'---|'.repeat(head.length)}`)
-for (const [row, [name, unit]] of (columns[0] ?? []).entries()) {
-  const values = columns.map((column) => column[row]?.[2] ?? NaN)
+for (const [place, { name, unit }] of (columns[0] ?? []).entries()) {
+  const rows = columns.map((column) => column[place])
+  const values = rows.map((row) => row?.value ?? NaN)
   const tens = Math.log10((SIZES.at(-1) ?? 1) / (SIZES[0] ?? 1))
   const factor = ((values.at(-1) ?? NaN) / (values[0] ?? NaN)) ** (1 / tens)
   const grows = Number.isFinite(factor) ? `× ${factor.toFixed(2)}` : ''
-  console.log(`| ${[name, ...values.map((value) => `${rounded(value)} ${unit}`), grows].join(' | ')} |`)
+  const floor = rows.at(-1)?.floor
+  const told = floor === undefined ? '' : `${rounded(floor)} ${unit}`
+  console.log(`| ${[name, ...values.map((value) => `${rounded(value)} ${unit}`), grows, told].join(' | ')} |`)
 }
 
 async function measure(workspace: Workspace, size: number): Promise<Row[]> {
   const { folder } = workspace
   const first = await startService(workspace, { core: 'any' })
   await first.stop()
+  const floors = await growthFloors(join(first.data, 'catalejo.db'), streamOf(size))
   const list = join(folder, 'altas.csv')
   await pipeline(Readable.from(linesOf(size)), createWriteStream(list))
   const loaded = await runCommand(['import', list, '--data', first.data, '--account', 'grupo'])
   await rm(list)
 
-  const began = performance.now()
-  const service = await startService(workspace, { existing: first, core: 'any' })
-  const listening = performance.now() - began
-  await searchReady(service)
-  const ready = performance.now() - began
-  await untilAtRest(service)
+  const fresh = await started(workspace, first)
+  const peakMb = memoryOf(fresh.service.pid)?.peakMb ?? NaN
+  await fresh.service.stop()
+  const fileSeconds = await readSeconds(join(first.data, 'lists'))
+  const { service, listening, ready } = await started(workspace, first)
   const names = await metric(service, 'catalejo_search_names')
-  const disk = await bytesUnder(first.data)
+  const disk = (await bytesUnder(first.data)) - (await bytesUnder(first.data, /-floor\.db/))
   const rows: Row[] = [
-    ['names', '', names],
-    ['`import` of a CSV', 's', loaded.seconds],
-    ['names a second', '', names / loaded.seconds],
-    ['its peak memory', 'MB', loaded.peakMb ?? NaN],
-    ['data folder', 'MB', disk / 1e6],
-    ['of it for each name', 'bytes', disk / names],
-    ['start to the first answer', 's', listening / 1000],
-    ['start to lists from memory', 's', ready / 1000],
-    ['memory at rest', 'MB', memoryOf(service.pid)?.nowMb ?? NaN],
-    ['of it for each name in the search', 'bytes', (await metric(service, 'catalejo_search_bytes')) / names],
-    ['peak memory of the start', 'MB', memoryOf(service.pid)?.peakMb ?? NaN],
+    { name: 'names', unit: '', value: names },
+    { name: '`import` of a CSV', unit: 's', value: loaded.seconds, floor: floors.importSeconds },
+    { name: 'names a second', unit: '', value: names / loaded.seconds, floor: names / floors.importSeconds },
+    { name: 'its peak memory', unit: 'MB', value: loaded.peakMb ?? NaN },
+    { name: 'data folder', unit: 'MB', value: disk / 1e6 },
+    { name: 'of it for each name', unit: 'bytes', value: disk / names, floor: floors.bytesPerName },
+    { name: 'start to the first answer', unit: 's', value: listening },
+    {
+      name: 'start to lists from memory, no file',
+      unit: 's',
+      value: fresh.ready,
+      floor: floors.selectSeconds,
+    },
+    { name: 'the same from the file', unit: 's', value: ready, floor: fileSeconds },
+    { name: 'memory at rest', unit: 'MB', value: memoryOf(service.pid)?.nowMb ?? NaN },
+    {
+      name: 'of it for each name in the search',
+      unit: 'bytes',
+      value: (await metric(service, 'catalejo_search_bytes')) / names,
+      floor: floors.bytesPerName,
+    },
+    { name: 'peak memory of the first start', unit: 'MB', value: peakMb },
   ]
+  rows.push(...(await reads(service, names, floors)))
+  const rates: number[] = []
+  const floorRates: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const records = batch(round)
+    const start = performance.now()
+    await addAll(service, records)
+    rates.push((BATCH * 1000) / (performance.now() - start))
+    floorRates.push(BATCH / floors.upsertSeconds(records))
+  }
+  rows.push({
+    name: `\`add\` of ${BATCH}: records a second`,
+    unit: '',
+    value: median(rates),
+    floor: median(floorRates),
+  })
+  rows.push({ name: 'peak memory in the end', unit: 'MB', value: memoryOf(service.pid)?.peakMb ?? NaN })
+  floors.close()
+  await service.stop()
+  return rows
+}
+
+/** Starts it, and waits until it has nothing to do: in seconds until it listened, and until lists came from memory. */
+async function started(workspace: Workspace, existing: Service) {
+  const began = performance.now()
+  const service = await startService(workspace, { existing, core: 'any' })
+  const listening = (performance.now() - began) / 1000
+  await searchReady(service)
+  const ready = (performance.now() - began) / 1000
+  await untilAtRest(service)
+  return { service, listening, ready }
+}
+
+async function reads(service: Service, names: number, floors: Floors): Promise<Row[]> {
+  const rows: Row[] = []
+  const idle = await load({ server: service, url: `${service.url}/healthz`, connections: 8 })
   for (const [name, query] of Object.entries(LISTED)) {
     const url = service.endpoint('domainwatch/list', { ...query, limit: '100' })
     const { perSecond, p99Ms } = await load({ server: service, url, connections: 8 })
-    rows.push([`\`list\`, ${name}: a second`, '', perSecond], ['p99', 'ms', p99Ms])
+    rows.push({ name: `\`list\`, ${name}: a second`, unit: '', value: perSecond, floor: idle.perSecond })
+    rows.push({ name: 'p99', unit: 'ms', value: p99Ms, floor: idle.p99Ms })
   }
-  const rates: number[] = []
-  for (let round = 0; round < ROUNDS; round++) {
-    const start = performance.now()
-    await addAll(service, batch(round))
-    rates.push((BATCH * 1000) / (performance.now() - start))
+  const pass = floors.passSeconds * 1000
+  for (const name of RESEMBLED) {
+    const url = service.endpoint('domainwatch/similar', { domain: `${name}.cl` })
+    rows.push({
+      name: `\`similar\` of \`${name}\``,
+      unit: 'ms',
+      value: (await seconds(url)) * 1000,
+      floor: pass,
+    })
   }
-  rows.push([`\`add\` of ${BATCH}: records a second`, '', median(rates)])
-  rows.push(['peak memory in the end', 'MB', memoryOf(service.pid)?.peakMb ?? NaN])
-  await service.stop()
+  rows.push({
+    name: '`stats`',
+    unit: 'ms',
+    value: (await seconds(service.endpoint('domainwatch/stats'))) * 1000,
+    floor: pass,
+  })
+  const exported = names / (await seconds(service.endpoint('domainwatch/export')))
+  rows.push({
+    name: '`export`: records a second',
+    unit: '',
+    value: exported,
+    floor: names / floors.selectSeconds,
+  })
   return rows
+}
+
+/** Until an answer is read to its end, none of it kept. */
+async function seconds(url: string): Promise<number> {
+  const start = performance.now()
+  const { ok, body } = await fetch(url)
+  if (!ok || body === null) throw new Error('an answer failed')
+  for await (const _ of body);
+  return (performance.now() - start) / 1000
 }
 
 function* linesOf(size: number): Generator<string> {
@@ -106,10 +198,12 @@ function batch(number: number): DomainRecord[] {
   })
 }
 
-async function bytesUnder(folder: string): Promise<number> {
+async function bytesUnder(folder: string, names = /./): Promise<number> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true })
   const sizes = await Promise.all(
-    files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name))),
+    files
+      .filter((file) => file.isFile() && names.test(file.name))
+      .map((file) => stat(join(file.parentPath, file.name))),
   )
   return sizes.reduce((sum, { size }) => sum + size, 0)
 }

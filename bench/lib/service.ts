@@ -66,9 +66,9 @@ export async function metric({ url }: Server, name: string): Promise<number> {
   return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? 0)
 }
 
-/** Ten million names take some half a minute. */
-const MAX_READY_MS = 120_000
-const MAX_SETTLING_S = 60
+/** Ten million names take some half a minute, and as long to be merged; where others are at work, several times that. */
+const MAX_READY_MS = 600_000
+const MAX_SETTLING_S = 300
 
 /** Until lists are answered from memory. */
 export async function searchReady(service: Server): Promise<void> {

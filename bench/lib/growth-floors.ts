@@ -1,0 +1,86 @@
+import { copyFile, readFile, stat } from 'node:fs/promises'
+import { DatabaseSync } from 'node:sqlite'
+import type { DomainRecord } from './domains.ts'
+import { dropTriggers, preparedUpsert, rowOf } from './raw-upsert.ts'
+
+/** As many as `import` stores in a transaction. */
+const TRANSACTION = 10_000
+const DATE_BYTES = 8
+
+/** What the same names cost with nothing around them. */
+export interface Floors {
+  /** Prepared upserts of the records alone, `synchronous=FULL`. */
+  readonly importSeconds: number
+  /** Letters, and three dates as numbers. */
+  readonly bytesPerName: number
+  /** All rows with all columns, one by one. */
+  readonly selectSeconds: number
+  /** Adding up all letters of all names. */
+  readonly passSeconds: number
+  /** Bare upserts of these in one transaction. */
+  upsertSeconds(records: readonly DomainRecord[]): number
+  close(): void
+}
+
+/**
+ * Loads the names into a database of their own.
+ * @param schema one of ours without records
+ */
+export async function growthFloors(schema: string, records: Iterable<DomainRecord>): Promise<Floors> {
+  const path = `${schema}-floor.db`
+  await copyFile(schema, path)
+  const db = new DatabaseSync(path)
+  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536')
+  dropTriggers(db)
+  const upsert = preparedUpsert(db)
+  let letters = 0
+  let count = 0
+  const importSeconds = timed(() => {
+    db.exec('BEGIN')
+    for (const record of records) {
+      upsert(rowOf(record))
+      letters += record.length
+      if (++count % TRANSACTION === 0) db.exec('COMMIT; BEGIN')
+    }
+    db.exec('COMMIT')
+  })
+  const octets = new Uint8Array(letters).fill(97)
+  let sum = 0
+  const passSeconds = timed(() => {
+    for (let at = 0; at < octets.length; at++) sum += octets[at] ?? 0
+  })
+  // Said of it, so that it is not compiled away.
+  if (sum !== 97 * letters) throw new Error('letters were lost')
+  return {
+    importSeconds,
+    bytesPerName: letters / count + 3 * DATE_BYTES,
+    selectSeconds: timed(() => {
+      const statement = db.prepare('SELECT * FROM domains')
+      statement.setReturnArrays(true)
+      for (const _ of statement.iterate());
+    }),
+    passSeconds,
+    upsertSeconds: (some) =>
+      timed(() => {
+        db.exec('BEGIN')
+        for (const record of some) upsert(rowOf(record))
+        db.exec('COMMIT')
+      }),
+    close: () => db.close(),
+  }
+}
+
+/** Seconds that a file takes to be read whole; undefined where there is none. */
+export async function readSeconds(path: string): Promise<number | undefined> {
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined) return undefined
+  const start = performance.now()
+  await readFile(path)
+  return (performance.now() - start) / 1000
+}
+
+function timed(work: () => void): number {
+  const start = performance.now()
+  work()
+  return (performance.now() - start) / 1000
+}
