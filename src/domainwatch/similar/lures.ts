@@ -19,7 +19,7 @@ const A = 'a'.charCodeAt(0)
 const LETTERS = 26
 
 /** Follows a name letter by letter and tells where a lure ends: hyphens do not matter. */
-export class LureTrie {
+class LureTrie {
   /** At `node * LETTERS + letter`: the next node; 0 for none, as none leads back to the first. */
   readonly #next: Uint16Array
   readonly #ends: Uint8Array
