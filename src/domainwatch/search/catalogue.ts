@@ -164,7 +164,7 @@ export class Catalogue {
         }
         this.#isRestored = isRestored
         this.#loadSeconds = (performance.now() - start) / 1000
-        if (await this.#isFollowed(signal)) void this.#merge()
+        if (await this.#isFollowed(signal)) void this.#merge().then(() => this.#prepare())
         else if (isRestored && !signal.aborted) {
           await keeper?.forget()
           this.#leave()
@@ -200,6 +200,16 @@ export class Catalogue {
       await pause(LOOK_MS, undefined, { signal })
     }
     return false
+  }
+
+  /** What came from the file, or was not merged. One after the other: nobody waits for it yet. */
+  async #prepare(): Promise<void> {
+    for (const order of ORDERS) {
+      for (const { columns } of this.#shelves[order].segments) {
+        if (this.#stopping.signal.aborted) return
+        await this.#options.prepare(columns, order)
+      }
+    }
   }
 
   #moment(): Moment | undefined {
