@@ -181,5 +181,5 @@ test('a search for servers that nobody answers ends with the deadline', async (t
   const start = performance.now()
   const { kind } = await resolver.nameServers(NAME)
   assert.ok(kind === 'timeout' || kind === 'failed', kind)
-  assert.ok(performance.now() - start < 3_500)
+  assert.ok(performance.now() - start < 5_000)
 })

@@ -122,7 +122,7 @@ for (const [what, handlers, kind] of [
     const took = await elapsed(
       resolver.nameServers('registrado.cl').then((answer) => assert.deepEqual(answer, { kind })),
     )
-    assert.ok(took < 1_000, `${took} ms`)
+    assert.ok(took < 2_000, `${took} ms`)
   })
 }
 
@@ -131,7 +131,7 @@ test('the default deadline is three seconds', async (t) => {
   const resolver = createResolver({ servers: [{ address: '127.0.0.1', family: 4, port: server.port }] })
   t.after(() => Promise.all([resolver.close(), server.stop()]))
   const took = await elapsed(resolver.nameServers('mudo.cl'))
-  assert.ok(took > 2_900 && took < 3_500, `${took} ms`)
+  assert.ok(took > 2_900 && took < 5_000, `${took} ms`)
   const ports = new Set(server.queries.map(({ id, port }) => `${id}/${port}`))
   assert.ok(ports.size > 2, 'retransmissions have ids and ports of their own')
 })
