@@ -92,6 +92,13 @@ export async function startBrowser(): Promise<TestBrowser> {
 
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
+/** Colours on their way from one theme to the other have no contrast yet. What goes on for ever is not waited for. */
+const STILL = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+  .then(() => Promise.all(document.getAnimations()
+    .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)
+    .map(({ finished }) => finished.catch(() => {}))))
+  .then(() => 0)`
+
 /**
  * What axe finds against WCAG 2.2 AA and good practice, or these rules of it, one line a place. It runs in the page itself:
  * there are no frames here, for whose sake the usual adapter opens a page of its own each time.
@@ -99,6 +106,7 @@ const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
 export async function barriers(page: Page, rules?: string[]): Promise<string[]> {
   const runOnly = rules === undefined ? { type: 'tag', values: STANDARDS } : { type: 'rule', values: rules }
   if ((await page.evaluate('typeof axe')) === 'undefined') await page.evaluate(`${axe.source}; 0`)
+  await page.evaluate(STILL)
   const found: unknown = await page.evaluate(`axe
     .run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] })
     .then(({ violations, passes }) => passes.length === 0 ? ['nothing was looked at'] : violations.flatMap(({ id, nodes }) =>
