@@ -96,7 +96,7 @@ async function upsert(workspace: Workspace, template: Template) {
   db.exec('COMMIT')
   const sample = sampleOf(BATCH, start, cpu)
   db.close()
-  await rm(data, { recursive: true })
+  await rm(data, { recursive: true, maxRetries: 5 })
   return sample
 }
 
@@ -123,7 +123,7 @@ async function overHttp(workspace: Workspace, template: Template, turn: Turn) {
   const after = cpuSeconds(service.pid)
   if (answer.count !== BATCH) throw new Error(`stored ${answer.count}`)
   await service.stop()
-  await rm(data, { recursive: true })
+  await rm(data, { recursive: true, maxRetries: 5 })
   return { perSecond, cpuMicros: cpuMicros(cpu, after, BATCH) }
 }
 
