@@ -17,7 +17,7 @@ const MAX_SORTED = 2 ** 21
 type Rows = readonly (readonly SqlValue[])[]
 
 /**
- * Stores many rows, at most two million, in the order of their keys: so pages are visited one after the other.
+ * Stores many rows, at most two million and of as many keys, in the order of these: so pages are visited one after the other.
  * @returns how many rows changed in all
  */
 export function runMany(

@@ -1,10 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Mutex } from '../../core/queue.ts'
-import type { Tasks } from '../../core/tasks.ts'
-import type { Database } from '../../database/database.ts'
 import type { Shelves } from './answer.ts'
 import { Builder } from './builder.ts'
-import type { Columns } from './columns.ts'
+import type { CatalogueOptions, CatalogueStats } from './catalogue-options.ts'
 import { Unfit } from './draft.ts'
 import { Follower } from './follower.ts'
 import { Keeper, type Moment } from './keeper.ts'
@@ -15,39 +13,12 @@ import { readAll } from './read-all.ts'
 import { locate, removeAlike } from './removals.ts'
 import { Segment } from './segment.ts'
 import { Shelf } from './shelf.ts'
-import type { KeptFile } from './snapshot.ts'
 
 const LOOK_MS = 4
 const RETRY_MS = 2_000
 /** Changes of the lists that wait for each other: a merge and what is followed. */
 const MAX_CHANGES = 16
 const CHANGE_TIMEOUT_MS = 30_000
-
-export interface CatalogueOptions {
-  readonly database: Database
-  readonly tasks: Tasks
-  /** Bytes it may take; 0 for no catalogue at all. A merge takes as much again for a while. */
-  readonly memory: number
-  /** Where they are kept for the next start. */
-  readonly file?: KeptFile
-  /** Told of columns that lists will be answered from and that are likely to stay: waited for before they are. */
-  readonly prepare: (columns: Columns, order: Order) => Promise<unknown>
-  /** Told of trouble that only makes lists slower. */
-  readonly report: (message: string, error?: unknown) => void
-}
-
-/** What there is to say of it to operators. */
-export interface CatalogueStats {
-  readonly names: number
-  readonly bytes: number
-  readonly segments: number
-  /** 1 when lists are answered from it. */
-  readonly ready: number
-  /** Seconds that the last reading of all records took. */
-  readonly loadSeconds: number
-  /** 1 when that was from the file. */
-  readonly restored: number
-}
 
 /**
  * All records in memory, in the two orders that lists have. It is read once, then follows the log of changes. Whoever asks

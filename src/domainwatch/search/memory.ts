@@ -3,7 +3,7 @@ import { totalmem } from 'node:os'
 const MIB = 2 ** 20
 /** Of the machine's memory, for the processes that serve together. */
 const PART = 1 / 4
-/** What holds five million names, and what holds ten million of which each was deleted. */
+/** What holds five million names, and, reckoned, ten million of which each was deleted. */
 const LEAST = 512 * MIB
 const MOST = 2_048 * MIB
 
