@@ -92,6 +92,8 @@ test('more records than are read at once come whole, and import again to the sam
     { domain: 'n1', status: 0 },
     { domain: 'n2', revision: 1, agent: 'dos\nlíneas, "con comillas"' },
     { domain: 'n3', discarded: 1 },
+    { domain: 'n4', agent: 'del\r\nportapapeles' },
+    { domain: 'n5', agent: `a${'\n'.repeat(98)}"` },
   ])
   const last = { last_register: 1_024, last_deleted: 1_024 }
   assert.equal((await exported(service, last)).text.split('\r\n').length, 2_048 + 2)

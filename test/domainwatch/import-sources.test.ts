@@ -62,6 +62,41 @@ test('standard input needs no word, and what is loaded is known to come from the
   assert.match(text, /"count":1,"data":\[\{"date":"[^"]+","account":"grupo","kind":"added"/)
 })
 
+test('lists come with heads of all kinds, and joined; what is none of them stores nothing', async () => {
+  await using service = await startService()
+  await using folder = await temporaryFolder()
+  const run = async (name: string, text: string | Buffer) => {
+    const path = join(folder.path, name)
+    await writeFile(path, text)
+    const { code, stdout, stderr } = await catalejo(['import', ...on(service), path])
+    return [code, stdout.replaceAll(path, name), stderr.replaceAll(path, name).split('\n').at(-2)]
+  }
+  const count = (name: string, lines: number) =>
+    `${name}: ${lines} records, ${lines} new or changed, 0 lines refused\n`
+
+  const list = (name: string) =>
+    gzipSync(`\uFEFFNombre Dominio,Fecha Inscripción\r\n${name}.cl,2025-12-31 10:00:00\r\n`)
+  const joined = await run('juntas.csv.gz', Buffer.concat([list('uno'), list('dos')]))
+  assert.deepEqual(joined.slice(0, 2), [0, count('juntas.csv.gz', 2)])
+  const tabs = await run('hoja.tsv', 'Nombre Dominio\tFecha Inscripción\ntres.cl\t31-12-2025\n')
+  assert.deepEqual(tabs.slice(0, 2), [0, count('hoja.tsv', 1)])
+  const deletions = await run('bajas.txt', 'Nombre Dominio\n\ncuatro.cl\n')
+  assert.deepEqual(deletions.slice(0, 2), [0, count('bajas.txt', 1)])
+  assert.deepEqual((await names(service)).toSorted(), ['cuatro', 'dos', 'tres', 'uno'])
+
+  const page = '<!DOCTYPE html>\n<html lang="es">\nerror\n<p>\nmantenimiento\n</p>\n</html>\n'
+  const none = {
+    'mac.csv': 'Nombre Dominio,Fecha Inscripción\rcinco.cl,2025-12-31 10:00:00\r',
+    'pagina.txt': page,
+    'imagen.txt': Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n\0\0', 'latin1'), Buffer.from('\nx\n')]),
+    'dos-octetos.csv': Buffer.from('\uFEFFNombre Dominio,Fecha Inscripción\nseis.cl,2025-12-31\n', 'utf16le'),
+  }
+  const why = 'neither a list of the registry nor an export (--format tells what it is)'
+  for (const [name, text] of Object.entries(none))
+    assert.deepEqual(await run(name, text), [1, '', `${name}: ${why}`])
+  assert.equal((await names(service)).length, 4)
+})
+
 test('whoever takes only the beginning of an export gets no complaint; a full disk is told', async () => {
   await using service = await startService()
   const child = spawn(process.execPath, [COMMAND, 'export', ...on(service)], { env: {} })

@@ -24,9 +24,9 @@ test('a quoted field that does not end is open, a stray quote is no CSV', () => 
 
 const OWN = 'name,length,agent,status,reserved,revision,discarded,date_reg,date_mod,deleted_at,discarded_at'
 
-test('the layout is told by the first line', () => {
-  const told = (first: string) => {
-    const layout = layoutOf(first)
+test('the layout is told by the first lines', () => {
+  const told = (...sample: string[]) => {
+    const layout = layoutOf(sample)
     return layout && [layout.format, layout.separator, layout.hasHead, [...layout.columns.values()]]
   }
   assert.deepEqual(told('Nombre Dominio,Fecha Inscripción'), ['registrations', ',', true, [0, 1]])
@@ -36,8 +36,16 @@ test('the layout is told by the first line', () => {
   assert.deepEqual(told('{"name":"a"}'), ['ndjson', ',', false, []])
   assert.equal(told(OWN)?.[0], 'csv')
   assert.equal(told('uno,dos,tres'), undefined)
-  assert.equal(layoutOf('ejemplo.cl', 'csv'), undefined)
-  assert.equal(layoutOf('ejemplo.cl', 'registrations'), undefined)
+  assert.deepEqual(told('Dominio\tFecha\tTitular\t'), ['registrations', '\t', true, [0, 1]])
+  assert.deepEqual(told('uno.cl\t'), ['deletions', ',', false, []])
+  assert.deepEqual(told('Nombre de dominio', 'uno.cl'), ['deletions', ',', true, []])
+  assert.deepEqual(told('dominio'), ['deletions', ',', false, []])
+  // Some that are wrong make no other kind of file.
+  assert.deepEqual(told('¿?', '-malo.cl', 'ma lo.cl', 'uno.com'), ['deletions', ',', false, []])
+  assert.equal(told('<html>', '<body>', 'uno', '</body>'), undefined)
+  assert.equal(told('Dominio,Fecha\runo.cl,2025-12-31'), undefined)
+  assert.equal(layoutOf(['ejemplo.cl'], 'csv'), undefined)
+  assert.equal(layoutOf(['ejemplo.cl'], 'registrations'), undefined)
 })
 
 test('dates of lists become those of records', () => {

@@ -22,24 +22,32 @@ export interface Layout {
 const NAME_COLUMN = /nombre|dominio|domain|name/i
 const DATE_COLUMN = /fecha|date/i
 
+/** The first line alone tells the layout; only a list of names begins with nothing of its own. */
+export const SAMPLE_LINES = 20
+/** What no line has that names a column or a domain: a file with other line ends, or none of text. */
+const CONTROLS = /[^\P{Cc}\t]/u
+const LIKE_A_NAME = /^[\p{L}\p{M}\p{N} "._-]+$/u
+
 /**
- * Tells the layout from the first line that is not blank.
+ * Tells the layout from the first lines that are not blank, up to `SAMPLE_LINES` of them.
  * @param format where the caller knows; a file of the registry's registrations may come without a head line
  */
-export function layoutOf(first: string, format?: ImportFormat): Layout | undefined {
-  const separator = first.includes(';') && !first.includes(',') ? ';' : ','
-  const plain = (kind: ImportFormat) => ({
+export function layoutOf(sample: readonly string[], format?: ImportFormat): Layout | undefined {
+  const first = sample[0]?.trim() ?? ''
+  const separator = [',', ';', '\t'].find((each) => first.includes(each)) ?? ','
+  const plain = (kind: ImportFormat, hasHead = false) => ({
     format: kind,
     separator,
     columns: new Map<string, number>(),
-    hasHead: false,
+    hasHead,
   })
-  if (format === 'ndjson' || (format === undefined && first.trimStart().startsWith('{')))
-    return plain('ndjson')
-  if (format === 'deletions') return plain('deletions')
+  // Of one word nobody could tell whether it is a domain.
+  const namesColumn = NAME_COLUMN.test(first) && /^[\p{L} ]+$/u.test(first) && first.includes(' ')
+  if (format === 'ndjson' || (format === undefined && first.startsWith('{'))) return plain('ndjson')
+  if (format === 'deletions') return plain('deletions', namesColumn)
 
   const fields = splitCsv(first, separator)
-  if (!Array.isArray(fields)) return undefined
+  if (!Array.isArray(fields) || CONTROLS.test(first)) return undefined
   const heads = fields.map((field) => field.trim())
   const own = new Map(heads.map((head, i) => [head, i] as const))
   if (format !== 'registrations' && EXPORT_FIELDS.every((field) => own.has(field))) {
@@ -64,7 +72,9 @@ export function layoutOf(first: string, format?: ImportFormat): Layout | undefin
       ? undefined
       : { format: 'registrations', separator, columns, hasHead: false }
   }
-  return format === undefined ? plain('deletions') : undefined
+  // A page that a server sent instead of the list has lines of one word too.
+  const likely = sample.filter((line) => LIKE_A_NAME.test(line.trim())).length * 2 >= sample.length
+  return format === undefined && likely ? plain('deletions', namesColumn) : undefined
 }
 
 /** A date as the registry and spreadsheets write it, in the form that records have; undefined when it is none. */

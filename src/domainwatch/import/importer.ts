@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts'
 import { localDateTime } from '../../core/dates.ts'
 import { Overload } from '../../core/errors.ts'
 import type { Row } from '../records.ts'
-import { layoutOf, type ImportFormat, type Layout } from './format.ts'
+import { layoutOf, SAMPLE_LINES, type ImportFormat } from './format.ts'
 import { SourceFault, type Line } from './lines.ts'
 import { joinLines } from './joined-lines.ts'
 import { completeness, readLine } from './read-line.ts'
@@ -11,6 +11,8 @@ import { completeness, readLine } from './read-line.ts'
 const BATCH = 10_000
 /** Tries while others keep the database busy. */
 const MAX_TRIES = 10
+/** Lines that are held to tell what a file is, blank ones among them. */
+const MAX_SAMPLED = 200
 /** Bad lines told of; all are counted. */
 const MAX_FAULTS = 20
 
@@ -63,7 +65,20 @@ export async function importLines(
   const { after, stored, store } = options
   const counts: ImportCounts = { read: 0, changed: 0, refused: 0, ...after?.counts }
   const faults: LineFault[] = []
-  let layout: Layout | undefined
+  let cutOff: SourceFault | undefined
+  const { sample, all } = await sampled(untilFault(lines, (fault) => (cutOff = fault)))
+  const done = () => ({
+    kind: 'imported' as const,
+    counts,
+    faults,
+    ...(cutOff === undefined ? {} : { cutOff }),
+  })
+  if (sample.length === 0) return done()
+  const layout = layoutOf(sample, options.format)
+  if (layout === undefined) return { kind: 'unknown-format' }
+  const { format } = layout
+  // Files that were put together have one each.
+  const head = layout.hasHead ? sample[0]?.trim() : undefined
   let rows = new Map<string, Row>()
   let last = 0
   // One batch is stored while the next is read.
@@ -74,7 +89,7 @@ export async function importLines(
     if (faults.length < MAX_FAULTS) faults.push({ line, field, msg })
   }
 
-  async function flush(known: Layout): Promise<void> {
+  async function flush(): Promise<void> {
     await storing
     const batch = [...rows.values()]
     rows = new Map()
@@ -82,26 +97,16 @@ export async function importLines(
     // By the time they are stored, more lines are read.
     const { read, refused } = counts
     storing = (async () => {
-      if (batch.length > 0) counts.changed += await patiently(() => store(known.format, batch))
+      if (batch.length > 0) counts.changed += await patiently(() => store(format, batch))
       await stored?.(upTo, { read, changed: counts.changed, refused })
     })()
     // Awaited at the next turn: until then a failure is nobody's.
     storing.catch(() => {})
   }
 
-  const isWhole = (text: string) => (layout === undefined ? 'complete' : completeness(text, layout))
-  let cutOff: SourceFault | undefined
-  const asRead = joinLines(
-    untilFault(lines, (fault) => (cutOff = fault)),
-    isWhole,
-  )
-  for await (const { number: line, text } of asRead) {
-    if (text?.trim() === '') continue
-    if (layout === undefined) {
-      layout = layoutOf(text ?? '', options.format)
-      if (layout === undefined) return { kind: 'unknown-format' }
-      if (layout.hasHead) continue
-    }
+  for await (const { number: line, text } of joinLines(all, (each) => completeness(each, layout))) {
+    const trimmed = text?.trim()
+    if (trimmed === '' || (head !== undefined && trimmed === head)) continue
     if (line <= (after?.line ?? 0)) continue
     last = line
     const now = localDateTime(options.clock.now(), options.timeZone)
@@ -109,13 +114,32 @@ export async function importLines(
     if (!read.ok) refuse(line, read.field, read.msg)
     else {
       counts.read++
-      keep(rows, read.name, read.row, layout.format)
-      if (rows.size >= BATCH) await flush(layout)
+      keep(rows, read.name, read.row, format)
+      if (rows.size >= BATCH) await flush()
     }
   }
-  if (layout !== undefined) await flush(layout)
+  await flush()
   await storing
-  return { kind: 'imported', counts, faults, ...(cutOff === undefined ? {} : { cutOff }) }
+  return done()
+}
+
+/** The first lines that are not blank, as texts, and all lines from the first of them on. */
+async function sampled(lines: AsyncGenerator<Line>) {
+  const first: Line[] = []
+  const sample: string[] = []
+  while (sample.length < SAMPLE_LINES && first.length < MAX_SAMPLED) {
+    const next = await lines.next()
+    if (next.done === true) break
+    // Longer than any line may be, and not blank for all that is known.
+    const text = next.value.text ?? '-'
+    if (text.trim() !== '') sample.push(text)
+    if (sample.length > 0) first.push(next.value)
+  }
+  async function* all() {
+    yield* first
+    yield* lines
+  }
+  return { sample, all: all() }
 }
 
 /** Ends where the source cannot be read any more. */

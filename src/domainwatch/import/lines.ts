@@ -1,8 +1,11 @@
-/** A line of a file, without its end. */
+/** A line of a file, without its line feed. */
 export interface Line {
   /** The first is 1. */
   readonly number: number
-  /** Undefined when it is longer than any line that could be right. */
+  /**
+   * Undefined when it is longer than any line that could be right. A carriage return at its end stays: where a quoted field
+   * goes on behind it, it is a part of that.
+   */
   readonly text: string | undefined
 }
 
@@ -13,8 +16,8 @@ const MAX_LINE_BYTES = 65_536
 const NEWLINE = 0x0a
 
 /**
- * The lines of a text, ended by LF or CRLF, in UTF-8 or, where a line is not that, in Latin-1: lists that pass through
- * spreadsheets are not always what they were. Holds one chunk and one line at a time.
+ * The lines of a text, ended by LF or CRLF, in UTF-8 or, where a line is not that, in what Windows calls ANSI: lists that
+ * pass through spreadsheets are not always what they were. Holds one chunk and one line at a time.
  */
 export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let number = 0
@@ -44,14 +47,14 @@ export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenera
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const ansi = new TextDecoder('windows-1252')
 
 function decode(bytes: Buffer, isFirst: boolean): string {
   let text
   try {
     text = utf8.decode(bytes)
   } catch {
-    text = bytes.toString('latin1')
+    text = ansi.decode(bytes)
   }
-  if (isFirst && text.startsWith('\uFEFF')) text = text.slice(1)
-  return text.endsWith('\r') ? text.slice(0, -1) : text
+  return isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text
 }
