@@ -25,18 +25,21 @@ async function decodeFirst({ bytes, kind, structure, metadata, frames, maxPixels
   if (!animated) image.autoOrient()
   const clips = structure.clipsGray || (kind === 'tiff' && metadata.space === 'grey16' && !metadata.hasAlpha)
   const cmyk = metadata.space === 'cmyk'
+  // The library brings other deep samples to their high bytes by itself; of inks it would clip them.
+  const isDeep = clips || (cmyk && metadata.depth === 'ushort')
   if (clips) image.pipelineColourspace('grey16').toColourspace('grey16')
   if (cmyk) image.pipelineColourspace('cmyk').toColourspace('cmyk')
   const { data, info } = await image
-    .raw({ depth: clips ? 'ushort' : 'uchar' })
+    .raw({ depth: isDeep ? 'ushort' : 'uchar' })
     .toBuffer({ resolveWithObject: true })
   const frameHeight = animated ? (info.pageHeight ?? info.height / frames) : info.height
-  if (cmyk) cmykToRgb(data)
   const { width, channels } = info
-  const deep = clips ? new Uint16Array(data.buffer, data.byteOffset, data.length >> 1) : undefined
-  const seen = asPixels(deep === undefined ? data : upperBytes(deep), width, frameHeight, channels)
+  const deep = isDeep ? new Uint16Array(data.buffer, data.byteOffset, data.length >> 1) : undefined
+  const samples = deep === undefined ? data : upperBytes(deep)
+  if (cmyk) cmykToRgb(samples)
+  const seen = asPixels(samples, width, frameHeight, channels)
   const asStored = kind === 'gif' ? gifFirstFrame(bytes) : undefined
-  const hashed = deep === undefined ? seen : asPixels(clipGray(deep), width, frameHeight, channels)
+  const hashed = deep !== undefined && clips ? asPixels(clipGray(deep), width, frameHeight, channels) : seen
   const hashes = { dhash: dhash(asStored ?? hashed), thumbhash: thumbhash(seen, !cmyk) }
   letGo(data)
   return hashes
