@@ -46,6 +46,27 @@ test('sizes by mode', () => {
   assert.equal(canvas('w_8000,up', 10, 1000), '82x8192')
 })
 
+test('what comes to half a pixel is rounded up, whatever the image', () => {
+  assert.equal(canvas('w_159,dpr_1.5', 1834, 1170), '239x152')
+  assert.equal(canvas('h_500,dpr_1.333', 1060, 817), '865x667')
+  assert.equal(canvas('w_470,ar_4:7,c_pad', 400, 200), '470x823')
+  assert.equal(canvas('468x1222,c_fill', 135, 1453), '135x353')
+  const side = fc.integer({ min: 1, max: 2000 })
+  fc.assert(
+    fc.property(side, side, side, fc.integer({ min: 1000, max: 4000 }), (width, height, asked, dpr) => {
+      const quotient = (a: bigint, b: bigint) => Math.max(1, Number((2n * a + b) / (2n * b)))
+      const thousandths = BigInt(Math.min(width * 1000, asked * dpr))
+      const want = [
+        quotient(thousandths, 1000n),
+        quotient(thousandths * BigInt(height), 1000n * BigInt(width)),
+      ]
+      fc.pre(Math.max(...want) <= 8192 && asked * dpr <= 8_192_000)
+      assert.equal(canvas(`w_${asked},dpr_${dpr / 1000}`, width, height), want.join('x'))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
 test('a crop keeps what the gravity says', () => {
   const corner = (text: string): unknown => {
     const { crop } = geometry(text, 400, 200)

@@ -19,24 +19,41 @@ export interface Geometry {
 
 type SizePlan = Pick<Plan, 'width' | 'height' | 'ratio' | 'dpr' | 'enlarge' | 'fit' | 'gravity'>
 
+/**
+ * A scale, as what a side is to become and what it is. Never as their quotient: whoever asks for 238.5 is promised 239, and of 1834
+ * times 238.5 / 1834 a little less than that would be left.
+ */
+interface Scale {
+  readonly to: number
+  readonly from: number
+}
+
+const UNSCALED: Scale = { to: 1, from: 1 }
+/** `dpr` has three decimals. */
+const DPR_STEPS = 1000
+
 const pixels = (side: number): number => Math.min(MAX_SIDE, Math.max(1, Math.round(side)))
 const rounded = ({ width, height }: Size): Size => ({ width: pixels(width), height: pixels(height) })
-const times = ({ width, height }: Size, factor: number): Size => ({
-  width: width * factor,
-  height: height * factor,
+const times = ({ width, height }: Size, { to, from }: Scale): Size => ({
+  width: (width * to) / from,
+  height: (height * to) / from,
 })
+const least = (...scales: readonly Scale[]): Scale =>
+  scales.reduce((a, b) => (b.to / b.from < a.to / a.from ? b : a))
 
 /** The box that the plan asks for; a side that it leaves open is infinite. */
 function wantedBox(plan: SizePlan, image: Size): Size {
-  const ratio = plan.ratio === null ? undefined : plan.ratio[0] / plan.ratio[1]
-  const width = plan.width === null ? undefined : plan.width * plan.dpr
-  const height = plan.height === null ? undefined : plan.height * plan.dpr
+  const steps = Math.round(plan.dpr * DPR_STEPS)
+  const width = plan.width === null ? undefined : (plan.width * steps) / DPR_STEPS
+  const height = plan.height === null ? undefined : (plan.height * steps) / DPR_STEPS
   if (width !== undefined && height !== undefined) return { width, height }
-  if (ratio !== undefined) {
-    if (width !== undefined) return { width, height: width / ratio }
-    if (height !== undefined) return { width: height * ratio, height }
-    const widest = Math.min(image.width, image.height * ratio)
-    return { width: widest, height: widest / ratio }
+  if (plan.ratio !== null) {
+    const [across, down] = plan.ratio
+    if (width !== undefined) return { width, height: (width * down) / across }
+    if (height !== undefined) return { width: (height * across) / down, height }
+    return image.width * down <= image.height * across
+      ? { width: image.width, height: (image.width * down) / across }
+      : { width: (image.height * across) / down, height: image.height }
   }
   return { width: width ?? Infinity, height: height ?? Infinity }
 }
@@ -75,8 +92,9 @@ export function geometryOf(plan: SizePlan, image: Size): Geometry {
   const box = wantedBox(plan, image)
   const open = !Number.isFinite(box.width) || !Number.isFinite(box.height)
   const capped = smaller(box, { width: MAX_SIDE, height: MAX_SIDE })
-  const within = Math.min(capped.width / image.width, capped.height / image.height)
-  const free = plan.enlarge && (plan.width !== null || plan.height !== null) ? within : Math.min(1, within)
+  const within = least({ to: capped.width, from: image.width }, { to: capped.height, from: image.height })
+  const free =
+    plan.enlarge && (plan.width !== null || plan.height !== null) ? within : least(UNSCALED, within)
   const inside = rounded(times(image, free))
   const plainly: Geometry = { scaled: inside, crop: undefined, canvas: inside }
 
@@ -96,8 +114,11 @@ export function geometryOf(plan: SizePlan, image: Size): Geometry {
     }
     case 'fill': {
       if (open) return plainly
-      const shrink = plan.enlarge ? 1 : Math.min(1, image.width / capped.width, image.height / capped.height)
-      const size = rounded(times(capped, shrink))
+      const largest = least(
+        { to: image.width, from: capped.width },
+        { to: image.height, from: capped.height },
+      )
+      const size = rounded(times(capped, plan.enlarge ? UNSCALED : least(UNSCALED, largest)))
       const cover = Math.max(size.width / image.width, size.height / image.height)
       // Rounding must never leave the scaled image a pixel short of what is cut from it.
       const scaled = {
