@@ -67,12 +67,45 @@ export async function ask<N extends Name>(name: N, asking: Asking<N> = {}): Prom
   return { data: answer as Operations[N]['answer'], next: nextCursor(response.headers.get('link')) }
 }
 
-/** A response whose body is read bit by bit. */
+/** A response whose body is read bit by bit: it may take as long as it likes, but none of its bits may. */
 export async function askStream(path: string, query: Given, signal?: AbortSignal): Promise<Response> {
-  const init = signal === undefined ? {} : { signal }
-  const response = await reach(addressOf(path, { api: keyFor(serviceOf(path)) ?? '', ...query }), init)
-  if (!response.ok) throw errorOf(response.status, await readAnswer(response))
-  return response
+  const stop = new AbortController()
+  const init = { signal: AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]) }
+  const url = addressOf(path, { api: keyFor(serviceOf(path)) ?? '', ...query })
+  const response = await inTime(stop, () => reach(url, init))
+  if (!response.ok) throw errorOf(response.status, await inTime(stop, () => readAnswer(response)))
+  const { body, status, headers } = response
+  return body === null ? response : new Response(bitsInTime(body, stop, init), { status, headers })
+}
+
+/** Runs only while somebody waits for the next bit: whoever reads slowly loses nothing. */
+function bitsInTime(
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  stop: AbortController,
+  init: RequestInit,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await inTime(stop, () => reader.read())
+        if (done) controller.close()
+        else controller.enqueue(value)
+      } catch (error) {
+        throw lossOf(error, init)
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+async function inTime<T>(stop: AbortController, work: () => Promise<T>): Promise<T> {
+  const timer = setTimeout(() => stop.abort(new DOMException('', 'TimeoutError')), TIMEOUT_MS)
+  try {
+    return await work()
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 export type Given = Readonly<Record<string, string | number | undefined>>
@@ -97,10 +130,15 @@ async function reach(url: URL, init: RequestInit): Promise<Response> {
     noteServerTime(response.headers.get('date'))
     return response
   } catch (error) {
-    if (init.signal?.aborted === true && !isTimeout(error)) throw error
-    noteLost()
-    throw new ConnectionLost('', { cause: error })
+    throw lossOf(error, init)
   }
+}
+
+/** What somebody broke off is no loss. */
+function lossOf(error: unknown, { signal }: RequestInit): unknown {
+  if (signal?.aborted === true && !isTimeout(error)) return error
+  noteLost()
+  return new ConnectionLost('', { cause: error })
 }
 
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError'

@@ -91,7 +91,7 @@ function RecordPart({ name }: { name: string }) {
 }
 
 function RecordFacts({ record }: { record: DomainRecord }) {
-  const left = useTimeLeft(record.discarded === 1)(record.name)
+  const left = useTimeLeft(record.discarded === 1 ? [record.name] : [])(record.name)
   const ascii = asciiOf(record.name)
   return (
     <section className="stack">

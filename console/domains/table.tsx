@@ -66,7 +66,8 @@ export function DomainTable(props: Props) {
   }, [identity])
   useEffect(() => onCount(rows.count, rows.total !== undefined), [rows.count, rows.total, onCount])
   useEffect(() => onRows(at))
-  const timeLeft = useTimeLeft(items.some(({ index }) => at(index)?.discarded === 1))
+  const inSight = items.map(({ index }) => at(index)).filter((record) => record !== undefined)
+  const timeLeft = useTimeLeft(inSight.filter((one) => one.discarded === 1).map(({ name }) => name))
 
   function move(to: number) {
     const index = Math.max(0, Math.min(rows.count - 1, to))
