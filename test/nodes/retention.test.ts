@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { sql } from '../../src/database/sql.ts'
 import { record, stored } from '../support/domains.ts'
+import { EventReader } from '../support/event-reader.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
@@ -45,4 +46,49 @@ test('addresses, changes and histories are kept for the days that the settings s
   await come({ addresses: 0, followed: false, told: 2 })
   clock.advance(DAY)
   await come({ addresses: 0, followed: false, told: 0 })
+})
+
+test('no more changes can be followed than the setting says: the oldest go, told to who wanted them', async () => {
+  const flags = { 'changes-max': '1000' }
+  await using first = await startService({ flags })
+  const ids: string[] = []
+  {
+    await using reader = await EventReader.open(first, { api: first.domainKey })
+    for (let batch = 0; batch < 5; batch++) {
+      const names = Array.from({ length: 300 }, (_, i) => record(`n${batch * 300 + i}`))
+      await stored(first, names)
+      ids.push(...(await reader.take(names.length)).map(({ id }) => id))
+    }
+  }
+  // Started anew it does not have them in memory, and looks after all that is due.
+  await first.stop()
+  await first.sql('DELETE FROM leases')
+  await using service = await startService({ flags, data: first.data })
+  const floor = async () => {
+    const { database } = service.app.context
+    return Number((await database.first(sql<{ floor: number }>`SELECT floor FROM change_log`))?.floor)
+  }
+  await eventually(async () => (await floor()) > 0)
+
+  const resumed = (place: number) =>
+    EventReader.open(service, { api: service.domainKey }, { 'last-event-id': ids[place] ?? '' })
+  await using late = await resumed(400)
+  const gap = await late.next()
+  assert.equal(gap?.event, 'gap')
+  assert.deepEqual(gap?.data, {
+    msg: 'Los cambios desde el último evento ya no están disponibles: vuelva a leer la lista',
+  })
+  await using early = await resumed(600)
+  assert.deepEqual(
+    (await early.take(899)).map(({ id }) => id),
+    ids.slice(601),
+  )
+  await stored(service, [record('despues')])
+  for (const reader of [late, early])
+    assert.equal(Object(Object((await reader.next())?.data).record).name, 'despues')
+
+  // What happened to a record is not forgotten with that.
+  const query = { api: service.domainKey, domain: 'n0' }
+  const { body } = await call(service, '/api/v1/domainwatch/history', { query })
+  assert.equal(Object(body).count, 1)
 })
