@@ -73,6 +73,11 @@ function declareAll(groups: readonly string[], replacement: Replacement): void {
     for (const one of group) for (const other of group) if (one !== other) declare(one, other, replacement)
 }
 
+// Of what costs the same the first tells: how a name looks and sounds says more than where its keys are.
+declareAll(ACCENTS, { cost: ACCENT, kind: 'accent' })
+declareAll(LOOK_ALIKES, { cost: ALIKE, kind: 'homoglyph' })
+declareAll(NEAR_LOOK_ALIKES, { cost: NEARLY_ALIKE, kind: 'homoglyph' })
+declareAll([VOWELS], { cost: VOWEL, kind: 'vowel-swap' })
 for (const [row, keys] of KEYBOARD.entries()) {
   for (const [column, key] of [...keys].entries()) {
     const below = KEYBOARD[row + 1] ?? ''
@@ -83,10 +88,6 @@ for (const [row, keys] of KEYBOARD.entries()) {
     }
   }
 }
-declareAll([VOWELS], { cost: VOWEL, kind: 'vowel-swap' })
-declareAll(NEAR_LOOK_ALIKES, { cost: NEARLY_ALIKE, kind: 'homoglyph' })
-declareAll(LOOK_ALIKES, { cost: ALIKE, kind: 'homoglyph' })
-declareAll(ACCENTS, { cost: ACCENT, kind: 'accent' })
 
 /** Whether one is beside the other on a keyboard, where accents are typed with the letter they are on. */
 export function areNeighbours(one: number, other: number): boolean {

@@ -31,6 +31,8 @@ const RESEMBLE: readonly [name: string, other: string, reasons: string][] = [
   ['casa', 'casas', 'plural'],
   ['casas', 'casa', 'plural'],
   ['mibanco', 'mibonco', 'vowel-swap'],
+  ['mibanco', 'mobanco', 'vowel-swap'],
+  ['mibanco', 'nibanco', 'homoglyph'],
   ['mibanco', 'mibanxo', 'replacement'],
   ['mibanco', 'mibanko', 'bitsquatting'],
   ['mibanco', 'mibnco', 'omission'],
