@@ -25,7 +25,7 @@ export function readRange(headers: IncomingHttpHeaders, size: number, etag: stri
   if (header === undefined) return WHOLE
   const ifRange = headers['if-range']
   if (ifRange !== undefined && ifRange !== etag) return WHOLE
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header.replaceAll(/[ \t]/g, ''))
+  const match = /^bytes=(\d*)-(\d*)$/i.exec(header.replaceAll(/[ \t]/g, ''))
   const [, first = '', last = ''] = match ?? []
   if (match === null || (first === '' && last === '')) return WHOLE
   if (first === '') {

@@ -27,13 +27,17 @@ export class Metrics {
     return new Counter({ name, help, labelNames, registers: [this.registry] })
   }
 
-  /** A gauge whose value is read when the metrics are asked for. */
-  gauge(name: string, help: string, read: () => number): void {
+  /**
+   * A gauge whose value is read when the metrics are asked for.
+   * @param aggregator how those of several processes become one: `max` for what they share, and each of them counts
+   */
+  gauge(name: string, help: string, read: () => number, aggregator: 'sum' | 'max' = 'sum'): void {
     const registers = [this.registry]
     new Gauge({
       name,
       help,
       registers,
+      aggregator,
       collect() {
         this.set(read())
       },
@@ -63,7 +67,7 @@ export class Metrics {
     this.#gather = gather
   }
 
-  /** Of all processes that serve together: counters and gauges added up. */
+  /** Of all processes that serve together: counters added up, gauges too unless they say otherwise. */
   async text(): Promise<string> {
     if (this.#gather === undefined) return this.registry.metrics()
     return AggregatorRegistry.aggregate([...(await this.#gather())]).metrics()

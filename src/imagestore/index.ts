@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../blobs/blob-store.ts'
@@ -9,10 +10,12 @@ import type { Tasks } from '../core/tasks.ts'
 import type { Database } from '../database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import { Delivery } from './delivery.ts'
+import { claim } from './derivatives/claim.ts'
 import { openDerivatives, type DerivativesContext } from './derivatives/index.ts'
 import type { DerivativeCache } from './derivatives/cache.ts'
 import { Crowd } from './crowd.ts'
 import { createImageEngine } from './engine/index.ts'
+import { turnBy } from './engine/turn.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { LinkReader } from './link-reader.ts'
 import { deleteRoute } from './routes/delete.ts'
@@ -72,6 +75,9 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     maxPixels: config.maxImagePixels,
     timeoutMs: config.imageTimeout * 1000,
     memoryBudget: share(config.imageMemory * MIB, config.workers),
+    // What is taken as an image must not depend on how many processes there are.
+    largestJob: config.imageMemory * MIB,
+    turn: turnBy(() => claim(join(config.data, 'staging', 'heavy'))),
     queue: share(config.imageQueue, config.workers),
     workers: share(config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers, config.workers),
   })

@@ -18,10 +18,12 @@ export function readLink(target: string): LinkTarget | undefined {
   if (!/[&?%]/.test(target)) return readId(target, undefined)
   const [path = '', ...queries] = target.split('?')
   const query = queries.join('?')
-  const decoded = decode(path)
-  if (decoded === undefined) return undefined
-  const [id = '', ...rest] = decoded.split('&')
-  const inPath = new URLSearchParams(rest.join('&')).getAll('m').at(-1)
+  // Parts first, then what they hold, so that a token may be of any characters; some clients encode the `&` itself.
+  const parts = path.includes('&') ? path.split('&').map(decode) : decode(path)?.split('&')
+  if (parts === undefined || !parts.every((part) => part !== undefined)) return undefined
+  const [id = '', ...rest] = parts
+  // In a path a plus is a plus.
+  const inPath = rest.findLast((part) => part === 'm' || part.startsWith('m='))?.slice(2)
   const modifier = inPath ?? new URLSearchParams(query).getAll('m').at(-1)
   return readId(id, modifier)
 }

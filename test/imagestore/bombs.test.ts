@@ -164,3 +164,14 @@ suite('more images at once than can be decoded', () => {
     for (const bytes of refused.slice(0, 3)) assert.equal((await fotos.upload(bytes)).status, 200)
   })
 })
+
+test('what is taken as an image does not depend on how many processes share the memory', async () => {
+  await using service = await startService({ flags: { workers: '4', 'image-memory': '128' } })
+  const fotos = new ImageClient(service.url, service.imageKey)
+  const large = blackPng(3_000, 3_000, 3_000)
+  assert.equal((await fotos.upload(large)).status, 200)
+  const link = await fotos.link(`${expectedHash(large)}&m=w_30,f_jpg`)
+  assert.equal(link.status, 200)
+  await link.body?.cancel()
+  assert.deepEqual(plain(await fotos.upload(blackPng(4_500, 4_500, 4_500))), DAMAGED)
+})

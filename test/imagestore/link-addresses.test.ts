@@ -164,6 +164,16 @@ suite('addresses of the public link', () => {
     }
   })
 
+  for (const token of ['w_+3', 'w_10&h_5', 'w_%31', 'w_%5F', 'á+%26=?#m=w_5']) {
+    test(`a token is told to the letter, in the path and in the query: ${token}`, async () => {
+      for (const mark of ['&', '?']) {
+        const refused = await answerOf(await fotos.link(`${hash}${mark}m=${encodeURIComponent(token)}`))
+        assert.equal(refused.status, 400)
+        assert.ok(String(refused.body['msg']).startsWith(`El modificador ${token} `), mark)
+      }
+    })
+  }
+
   test('a second question mark belongs to the modifier', async () => {
     assert.deepEqual(plain(await answerOf(await fotos.link(`${hash}?m=w_30?x`))), {
       status: 400,

@@ -83,6 +83,7 @@ suite('public link of an original', () => {
       [`bytes=${size - 1}-${size - 1}`, size - 1, size - 1],
       [`bytes=0-${size - 1}`, 0, size - 1],
       ['bytes=0-999999999', 0, size - 1],
+      [`bytes=0-${'9'.repeat(40)}`, 0, size - 1],
       ['bytes=-1', size - 1, size - 1],
       ['bytes=-7', size - 7, size - 1],
       ['bytes=-999999999', 0, size - 1],
@@ -99,7 +100,13 @@ suite('public link of an original', () => {
       })
     }
 
-    for (const range of [`bytes=${size}-`, `bytes=${size}-${size + 5}`, 'bytes=999999999-', 'bytes=-0']) {
+    for (const range of [
+      `bytes=${size}-`,
+      `bytes=${size}-${size + 5}`,
+      'bytes=999999999-',
+      `bytes=${'9'.repeat(400)}-`,
+      'bytes=-0',
+    ]) {
       test(`${name}: Range ${range} is beyond the image`, async () => {
         const response = await fotos.link(hash, { headers: { range } })
         assert.equal(response.status, 416)

@@ -70,6 +70,10 @@ const encodings: Readonly<Record<string, RequestInit>> = {
   'multipart, text parts with lines': form({ image: upperFirst, info }),
   'multipart, a file': form({ image: new File([png], 'x.png', { type: 'image/png' }), info }),
   'multipart, a file after info': form({ info, image: new File([png], 'x.png', { type: 'image/png' }) }),
+  'multipart, info as a part with a type, which browsers send as a file': form({
+    info: new File([info], 'blob', { type: 'application/json' }),
+    image: new File([png], 'x.png', { type: 'image/png' }),
+  }),
   'multipart, a file without type': multipart([
     [text('info'), info],
     ['Content-Disposition: form-data; name="image"; filename="x.png"', png],

@@ -74,6 +74,7 @@ export function openDerivatives(context: DerivativesContext): DerivativeCache {
     'catalejo_derivatives_disk_bytes',
     'Disk taken by derivatives, as of the last sweep',
     () => folder?.bytes ?? 0,
+    'max',
   )
   return cache
 }

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import type { JobOutcome, Task } from './messages.ts'
 import { DecoderPool, type PoolOutcome } from './pool.ts'
+import { always } from './turn.ts'
 import type { EngineOptions, ImageEngine } from './types.ts'
 
 export type * from './types.ts'
@@ -9,11 +10,14 @@ const MIB = 1024 * 1024
 
 /** Children start with the first job. The engine does not keep the process alive while it has nothing to do. */
 export function createImageEngine(options: EngineOptions = {}): ImageEngine {
+  const memoryBudget = options.memoryBudget ?? 1200 * MIB
   const pool = new DecoderPool({
     workers: options.workers ?? availableParallelism(),
     maxPixels: options.maxPixels ?? 64_000_000,
     timeoutMs: options.timeoutMs ?? 20_000,
-    memoryBudget: options.memoryBudget ?? 1200 * MIB,
+    memoryBudget,
+    largestJob: options.largestJob ?? memoryBudget,
+    turn: options.turn ?? always,
     queue: options.queue ?? 64,
   })
 

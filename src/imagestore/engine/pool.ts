@@ -2,6 +2,7 @@ import { MemoryBudget } from './budget.ts'
 import { DecoderProcess, type Ending } from './child-process.ts'
 import { DecodeJob, type PoolOutcome } from './job.ts'
 import type { Task } from './messages.ts'
+import { inTurn, type GiveUp, type Turn } from './turn.ts'
 import type { EngineStats } from './types.ts'
 
 export type { PoolOutcome } from './job.ts'
@@ -11,6 +12,8 @@ export interface PoolOptions {
   readonly maxPixels: number
   readonly timeoutMs: number
   readonly memoryBudget: number
+  readonly largestJob: number
+  readonly turn: Turn
   readonly queue: number
 }
 
@@ -125,7 +128,14 @@ export class DecoderPool {
     this.#running.add(job)
     let held = this.#budget.tryTake(STANDING_GRANT) ? STANDING_GRANT : 0
     const { path, task } = job
-    const { maxPixels, timeoutMs, memoryBudget } = this.#options
+    const { maxPixels, timeoutMs, memoryBudget, largestJob, turn } = this.#options
+    let giveUpTurn: GiveUp | undefined
+    let admitted = false
+    const admit = (): void => {
+      admitted = true
+      job.stopWaiting = undefined
+      child.verdict(true)
+    }
     job.kill = () => void child.kill()
     child.start({
       job: { type: 'job', path, task, maxPixels, timeoutMs, granted: held },
@@ -135,16 +145,21 @@ export class DecoderPool {
         this.#budget.release(held)
         held = 0
         if (heavy && !this.#makeHeavy(job)) job.deferred = true
-        if (job.aborted || job.deferred || bytes > memoryBudget) {
+        if (job.aborted || job.deferred || bytes > largestJob) {
           child.verdict(false)
           return
         }
-        const leave = this.#budget.take(bytes, () => {
-          held = bytes
-          job.stopWaiting = undefined
-          child.verdict(true)
-        })
-        if (held > 0) return
+        const leave =
+          bytes > memoryBudget
+            ? inTurn(turn, (giveUp) => {
+                giveUpTurn = giveUp
+                admit()
+              })
+            : this.#budget.take(bytes, () => {
+                held = bytes
+                admit()
+              })
+        if (admitted) return
         job.stopWaiting = () => {
           job.stopWaiting = undefined
           leave()
@@ -156,6 +171,7 @@ export class DecoderPool {
         job.kill = undefined
         job.stopWaiting?.()
         this.#budget.release(held)
+        void giveUpTurn?.()
         this.#running.delete(job)
         if (ending.type === 'done' && ending.swollen) void child.kill()
         else if (ending.type === 'done') this.#idle.push(child)

@@ -1,5 +1,6 @@
 import type { SettledPlan } from '../modifiers/plan.ts'
 import type { Mark } from './messages.ts'
+import type { Turn } from './turn.ts'
 
 export const imageKinds = ['jpeg', 'png', 'gif', 'webp', 'avif', 'tiff', 'svg'] as const
 export type ImageKind = (typeof imageKinds)[number]
@@ -76,8 +77,12 @@ export interface EngineOptions {
   readonly maxPixels?: number
   /** Milliseconds a job may run, waiting not counted. Default: 20,000. */
   readonly timeoutMs?: number
-  /** Bytes of decode memory all running jobs may take together; dearer images are refused. Default: 1.2 GiB. */
+  /** Bytes of decode memory all running jobs may take together. Default: 1.2 GiB. */
   readonly memoryBudget?: number
+  /** Bytes that one job may take; dearer images are refused. Default: all of `memoryBudget`. */
+  readonly largestJob?: number
+  /** What a job waits for that takes more than all of `memoryBudget`: engines of other processes know it too. */
+  readonly turn?: Turn
   /** Jobs that may wait for a child. Default: 64. */
   readonly queue?: number
 }

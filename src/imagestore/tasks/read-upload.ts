@@ -4,6 +4,7 @@
  */
 import { letGo } from '../../core/let-go.ts'
 import { moved } from '../../core/moved.ts'
+import { decodeUtf8 } from '../../core/text.ts'
 import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
@@ -50,9 +51,11 @@ function infoOf(field: BodyField | undefined, image: BodyField | undefined): Out
 
 function objectOf(field: BodyField | undefined): Record<string, unknown> | undefined {
   if (field?.kind === 'json') return asObject(field.value)
-  if (field?.kind !== 'text') return undefined
-  const parsed = parseJsonText(field.value)
-  return parsed.ok ? asObject(parsed.value) : undefined
+  // Browsers send a part that has a type of its own, `new Blob([json], { type })`, as a file.
+  const text =
+    field?.kind === 'text' ? field.value : field?.kind === 'bytes' ? decodeUtf8(field.bytes) : undefined
+  const parsed = text === undefined ? undefined : parseJsonText(text)
+  return parsed?.ok === true ? asObject(parsed.value) : undefined
 }
 
 function asObject(value: unknown): Record<string, unknown> | undefined {

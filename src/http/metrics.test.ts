@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Metrics } from './metrics.ts'
+
+test('of several processes gauges are added up, but for what all of them count', async () => {
+  const all = [3, 5].map((value) => {
+    const metrics = new Metrics()
+    metrics.gauge('own', 'Each has its own', () => value)
+    metrics.gauge('shared', 'All look at the same', () => value, 'max')
+    return metrics
+  })
+  const [first] = all
+  assert.ok(first !== undefined)
+  first.gatherBy(() => Promise.all(all.map((metrics) => metrics.measurements())))
+  const lines = (await first.text()).split('\n')
+  assert.deepEqual(
+    lines.filter((line) => /^(own|shared) /.test(line)),
+    ['own 8', 'shared 5'],
+  )
+})

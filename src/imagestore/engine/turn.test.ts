@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { eventually } from '../../../test/support/eventually.ts'
+import { claim } from '../derivatives/claim.ts'
+import { createImageEngine, type ImageEngine } from './index.ts'
+import { turnBy, type Turn } from './turn.ts'
+
+const image = fileURLToPath(new URL('../../../test/fixtures/dhash/rgb.png', import.meta.url))
+
+/** An engine for which every image is too large to be decoded beside others. */
+const small = (turn: Turn) =>
+  createImageEngine({ workers: 1, memoryBudget: 1, largestJob: 100 * 1024 * 1024, turn })
+
+async function closing(engines: readonly ImageEngine[], body: () => Promise<void>): Promise<void> {
+  try {
+    await body()
+  } finally {
+    await Promise.all(engines.map((engine) => engine.close()))
+  }
+}
+
+test('what is too large for a share of the memory is decoded in turn with other processes', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalejo-turn-'))
+  const path = join(folder, 'heavy')
+  const turn = turnBy(() => claim(path))
+  const [one, other] = [small(turn), small(turn)]
+  await closing([one, other], async () => {
+    const giveUp = await claim(path)
+    assert.ok(giveUp !== undefined)
+    const stop = new AbortController()
+    let settled = 0
+    const leaves = one.inspect(image, stop.signal).finally(() => settled++)
+    const stays = other.inspect(image).finally(() => settled++)
+    await eventually(() => one.stats().running + other.stats().running === 2, 'both are in their children')
+    assert.equal(settled, 0)
+    stop.abort()
+    assert.deepEqual(await leaves, { kind: 'aborted' })
+    assert.equal(settled, 1)
+    await giveUp()
+    assert.equal((await stays).kind, 'image')
+    assert.equal((await one.inspect(image)).kind, 'image')
+    await eventually(async () => (await claim(path)) !== undefined, 'the turn was given up')
+  })
+  await rm(folder, { recursive: true })
+})
+
+test('where no turns can be taken none is waited for', async () => {
+  const engine = small(turnBy(() => Promise.reject(new Error('no such folder'))))
+  await closing([engine], async () => assert.equal((await engine.inspect(image)).kind, 'image'))
+})
