@@ -48,6 +48,8 @@ if (major > 24 || (major === 24 && minor >= 11)) {
 /**
  * glibc reads how it is to keep freed memory when a process begins, so the service begins once more, as the same process. Left to
  * itself it keeps the large blocks of uploads for good: a third more memory when nothing happens, and twice as much after uploads.
+ * V8's young generation is told its size then too: what the start leaves in it lets it grow by 14 MB, and lists, which make
+ * the most garbage, take no longer with a small one. Who runs us may name another size.
  */
 function giveMemoryBack() {
   const isServing = process.argv[2] === 'serve' && process.platform === 'linux'
@@ -59,7 +61,7 @@ function giveMemoryBack() {
     MALLOC_MMAP_THRESHOLD_: '1048576',
     MALLOC_TRIM_THRESHOLD_: '8388608',
   }
-  const line = [process.execPath, ...process.execArgv, ...process.argv.slice(1)]
+  const line = [process.execPath, '--max-semi-space-size=2', ...process.execArgv, ...process.argv.slice(1)]
   process.execve(process.execPath, line, { ...process.env, ...memory })
 }
 

@@ -4,7 +4,6 @@ import { setImmediate } from 'node:timers/promises'
 import sharp from 'sharp'
 import { decodeCost, deriveCost, deriveSeconds } from './cost.ts'
 import { deriveImage } from './derive.ts'
-import { inspectSource } from './inspect.ts'
 import { startMemoryGuard } from './memory-guard.ts'
 import type { FromChild, JobOutcome, ToChild } from './messages.ts'
 import { openSource, RefusedImage } from './source.ts'
@@ -75,7 +74,10 @@ async function run({ path, task, maxPixels, timeoutMs, granted }: Job): Promise<
     if (!(await askFor(cost, granted, complex)))
       return { kind: 'too-heavy', reason: `needs ${cost} bytes to decode` }
     guard.allow(cost)
-    return await (task.operation === 'inspect' ? inspectSource(source) : deriveImage(source, task.plan, mark))
+    if (task.operation === 'derive') return await deriveImage(source, task.plan, mark)
+    // What it hashes with takes V8's compilers of WebAssembly: some megabytes that a process which only derives does without.
+    const { inspectSource } = await import('./inspect.ts')
+    return await inspectSource(source)
   } catch (error) {
     const reason = error instanceof RefusedImage || error instanceof Error ? error.message : String(error)
     return { kind: 'damaged', reason: reason.slice(0, MAX_REASON) }
