@@ -2,6 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { getCompileCacheDir } from 'node:module'
 import { dirname, extname } from 'node:path'
 import type { FromChild, JobOutcome, ToChild } from './messages.ts'
+import { WorkTimer } from './work-timer.ts'
 
 /** How a job left its process. `started` is false when the process never came up, which says nothing about the image. */
 export type Ending =
@@ -12,6 +13,7 @@ export type Ending =
 
 export interface Run {
   readonly job: Extract<ToChild, { type: 'job' }>
+  /** Of processor time. */
   readonly timeoutMs: number
   /** Called when the process is up and the job begins. */
   readonly onBegin: () => void
@@ -44,7 +46,7 @@ export class DecoderProcess {
   readonly #process: ChildProcess
   readonly #exited: Promise<void>
   #run: Run | undefined
-  #timer: NodeJS.Timeout | undefined
+  readonly #timer = new WorkTimer()
   #ready = false
   #killedForTime = false
 
@@ -55,7 +57,7 @@ export class DecoderProcess {
       // glibc's per-thread arenas keep freed pixels otherwise. Nothing else is passed on: secrets stay out of the decoder.
       env: {
         ...compiled(),
-        MALLOC_ARENA_MAX: '2',
+        MALLOC_ARENA_MAX: '1',
         MALLOC_MMAP_THRESHOLD_: MAPPED_BYTES,
         MALLOC_TRIM_THRESHOLD_: MAPPED_BYTES,
       },
@@ -116,11 +118,11 @@ export class DecoderProcess {
     switch (message.type) {
       case 'ready':
         this.#ready = true
-        clearTimeout(this.#timer)
+        this.#timer.stop()
         if (this.#run !== undefined) this.#begin(this.#run)
         return
       case 'cost':
-        clearTimeout(this.#timer)
+        this.#timer.stop()
         this.#run?.onCost(message.bytes, message.heavy)
         return
       case 'done':
@@ -129,7 +131,7 @@ export class DecoderProcess {
   }
 
   #finish(ending: Ending): void {
-    clearTimeout(this.#timer)
+    this.#timer.stop()
     const run = this.#run
     this.#run = undefined
     this.#process.unref()
@@ -138,12 +140,10 @@ export class DecoderProcess {
   }
 
   #startTimer(ms: number): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
+    this.#timer.start(this.#process.pid, ms, () => {
       this.#killedForTime = true
       this.#process.kill('SIGKILL')
-    }, ms)
-    this.#timer.unref()
+    })
   }
 
   #send(message: ToChild): void {

@@ -19,6 +19,7 @@ export function createImageEngine(options: EngineOptions = {}): ImageEngine {
     largestJob: options.largestJob ?? memoryBudget,
     turn: options.turn ?? always,
     queue: options.queue ?? 64,
+    restMs: options.restMs ?? 300_000,
   })
 
   const run = async <Outcome extends JobOutcome>(

@@ -1,4 +1,5 @@
 import type { JobOutcome, Task } from './messages.ts'
+import { WorkTimer } from './work-timer.ts'
 
 export type PoolOutcome<Outcome = JobOutcome> =
   Outcome | { readonly kind: 'too-slow' } | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
@@ -18,20 +19,12 @@ export class DecodeJob {
   stopWaiting: (() => void) | undefined
   /** Set while it runs: ends its process. */
   kill: (() => void) | undefined
-  #timer: NodeJS.Timeout | undefined
+  /** Of how long it has run. */
+  readonly timer = new WorkTimer()
 
   constructor(path: string, task: Task, settle: (outcome: PoolOutcome) => void) {
     this.path = path
     this.task = task
     this.settle = settle
-  }
-
-  watch(ms: number, callback: () => void): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(callback, ms).unref()
-  }
-
-  unwatch(): void {
-    clearTimeout(this.#timer)
   }
 }

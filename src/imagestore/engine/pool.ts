@@ -15,11 +15,12 @@ export interface PoolOptions {
   readonly largestJob: number
   readonly turn: Turn
   readonly queue: number
+  readonly restMs: number
 }
 
 /** Granted to a job beforehand: an image of a few megapixels then starts without asking. */
 const STANDING_GRANT = 96 * 1024 * 1024
-/** Who runs for so long is heavy, whatever it looked like. */
+/** Who works for so long is heavy, whatever it looked like. */
 const SLOW_MS = 1_500
 
 /**
@@ -35,6 +36,9 @@ export class DecoderPool {
   readonly #waiting: DecodeJob[] = []
   readonly #waitingHeavy: DecodeJob[] = []
   readonly #running = new Set<DecodeJob>()
+  /** Their end is no fault of theirs. */
+  readonly #dismissed = new WeakSet<DecoderProcess>()
+  #restTimer: NodeJS.Timeout | undefined
   #restarts = 0
   #closed = false
 
@@ -72,6 +76,7 @@ export class DecoderPool {
 
   async close(): Promise<void> {
     this.#closed = true
+    clearTimeout(this.#restTimer)
     for (const job of [...this.#waiting, ...this.#waitingHeavy, ...this.#running]) this.#abort(job)
     await Promise.all([...this.#children].map((child) => child.kill()))
   }
@@ -117,7 +122,7 @@ export class DecoderPool {
       this.#children.delete(ended)
       const at = this.#idle.indexOf(ended)
       if (at >= 0) this.#idle.splice(at, 1)
-      this.#restarts++
+      if (!this.#dismissed.has(ended)) this.#restarts++
       this.#dispatch()
     })
     this.#children.add(child)
@@ -125,6 +130,7 @@ export class DecoderPool {
   }
 
   #start(child: DecoderProcess, job: DecodeJob): void {
+    clearTimeout(this.#restTimer)
     this.#running.add(job)
     let held = this.#budget.tryTake(STANDING_GRANT) ? STANDING_GRANT : 0
     const { path, task } = job
@@ -140,7 +146,7 @@ export class DecoderPool {
     child.start({
       job: { type: 'job', path, task, maxPixels, timeoutMs, granted: held },
       timeoutMs,
-      onBegin: () => job.watch(SLOW_MS, () => this.#tooSlow(job)),
+      onBegin: () => this.#watch(child, job),
       onCost: (bytes, heavy) => {
         this.#budget.release(held)
         held = 0
@@ -167,7 +173,7 @@ export class DecoderPool {
         }
       },
       onEnd: (ending) => {
-        job.unwatch()
+        job.timer.stop()
         job.kill = undefined
         job.stopWaiting?.()
         this.#budget.release(held)
@@ -177,6 +183,7 @@ export class DecoderPool {
         else if (ending.type === 'done') this.#idle.push(child)
         this.#end(job, ending)
         this.#dispatch()
+        if (this.#running.size === 0) this.#rest()
       },
     })
   }
@@ -190,12 +197,27 @@ export class DecoderPool {
     return true
   }
 
+  #watch(child: DecoderProcess, job: DecodeJob): void {
+    job.timer.start(child.pid, SLOW_MS, () => this.#tooSlow(child, job))
+  }
+
   /** Others wait, so it begins anew among the heavy ones. What waits for memory does not run. */
-  #tooSlow(job: DecodeJob): void {
+  #tooSlow(child: DecoderProcess, job: DecodeJob): void {
     if (job.stopWaiting === undefined && !this.#makeHeavy(job) && this.#waiting.length > 0) {
       job.deferred = true
       job.kill?.()
-    } else if (!job.heavy) job.watch(SLOW_MS, () => this.#tooSlow(job))
+    } else if (!job.heavy) this.#watch(child, job)
+  }
+
+  /** Processes that have nothing to do for long end: each holds some ninety megabytes. */
+  #rest(): void {
+    clearTimeout(this.#restTimer)
+    this.#restTimer = setTimeout(() => {
+      for (const child of this.#idle.splice(0)) {
+        this.#dismissed.add(child)
+        void child.kill()
+      }
+    }, this.#options.restMs).unref()
   }
 
   #end(job: DecodeJob, ending: Ending): void {

@@ -75,7 +75,7 @@ export interface EngineOptions {
   readonly workers?: number
   /** Pixels of all frames together. Default: 64 million. */
   readonly maxPixels?: number
-  /** Milliseconds a job may run, waiting not counted. Default: 20,000. */
+  /** Milliseconds of processor time that a job may take, by the clock four times as many, waiting not counted. Default: 20,000. */
   readonly timeoutMs?: number
   /** Bytes of decode memory all running jobs may take together. Default: 1.2 GiB. */
   readonly memoryBudget?: number
@@ -85,4 +85,6 @@ export interface EngineOptions {
   readonly turn?: Turn
   /** Jobs that may wait for a child. Default: 64. */
   readonly queue?: number
+  /** Milliseconds without any job after which the children end. Default: 300,000. */
+  readonly restMs?: number
 }
