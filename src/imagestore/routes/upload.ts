@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
 import { letGo } from '../../core/let-go.ts'
 import { taskModule, type Tasks } from '../../core/tasks.ts'
+import { clientLeft } from '../../http/client-left.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/request-log.ts'
 import { problem } from '../../http/json-schema.ts'
@@ -63,7 +64,7 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
       },
     },
 
-    async handle({ body, identify, request }) {
+    async handle({ body, identify, request, reply }) {
       const { contentType, bytes } = body
       const upload = await tasks.run<Input, Output>(READ_UPLOAD, { contentType, bytes, strips }, [
         bytes.buffer,
@@ -101,7 +102,7 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
 
       async function save(checked: Upload): Promise<UploadOutcome> {
         try {
-          return await store.upload(checked, request.signal)
+          return await store.upload(checked, clientLeft(reply.raw))
         } catch (error) {
           if (error instanceof Refusal) throw error
           requestLog(request).error({ err: error }, 'an upload could not be saved')
