@@ -1,19 +1,26 @@
 // `list?search=` over many names, 8 clients on one core, beside Directus and PostGraphile over the same records, and beside
 // SQLite's own ways: LIKE over the same table, and rows with `JSON.stringify`. `--records` is how many; `PREPARED` names a
-// folder for our service's data that is kept and used again.
+// folder for our service's data that is kept and used again. Beside each p99 stands that of a bare `node:http` server which
+// answers as many bytes as the first row, measured right before: what the machine, and Node, make of it at that moment.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { startBare } from './lib/bare.ts'
 import { addAll } from './lib/domains.ts'
 import { load } from './lib/load.ts'
+import { whileStill } from './lib/machine.ts'
 import { recordsOf } from './lib/names.ts'
-import { RECORDS } from './lib/options.ts'
+import { RECORDS, SECONDS } from './lib/options.ts'
 import { startSearchPeers } from './lib/search-peers.ts'
+import type { Server } from './lib/server.ts'
 import { metric, searchReady, startService, untilAtRest, type Keys } from './lib/service.ts'
 import { withWorkspace } from './lib/workspace.ts'
 
 const PREPARED = process.env['PREPARED']
 const CLIENTS = 8
+const LIMITS = [100, 1_024] as const
+/** Node compiles what is hot only after some ten thousand runs, on the core of whoever is measured. */
+const WARM_UP_SECONDS = 1
 const PATTERNS: readonly (readonly [name: string, query: Readonly<Record<string, string>>])[] = [
   ['newest', {}],
   ['1 character, common', { search: 'a' }],
@@ -64,45 +71,57 @@ await withWorkspace(async (workspace) => {
       `(${(await metric(service, 'catalejo_search_load_seconds')).toFixed(1)} s of reading), ${(bytes / count).toFixed(0)} bytes a name\n`,
   )
 
-  const peers = await startSearchPeers(workspace, records)
+  const { peers, pids } = await startSearchPeers(workspace, records)
   const db = new DatabaseSync(join(existing.data, 'catalejo.db'), { readOnly: true })
   db.exec('PRAGMA cache_size = -65536; PRAGMA mmap_size = 268435456')
   const rows = stringifyRate(db)
   console.log(`Rows and JSON.stringify of 1,024 records, in process: ${rows.toFixed(0)} a second\n`)
-  const head = ['', 'records', '100 a page: a second', 'p99', '1,024 a page: a second', 'p99']
+  const pageOf = (query: Readonly<Record<string, string>>, limit: number) =>
+    service.endpoint('domainwatch/list', { ...query, limit: String(limit) })
+  const ask = (server: Server, url: string, seconds = SECONDS) =>
+    load({ server, url, connections: CLIENTS }, seconds)
+  const floors = new Map<number, Server>()
+  for (const limit of LIMITS) {
+    const body = await (await fetch(pageOf({}, limit))).arrayBuffer()
+    floors.set(limit, await startBare(workspace, body.byteLength))
+  }
+  await whileStill(pids, async () => {
+    for (const server of floors.values()) await ask(server, server.url, WARM_UP_SECONDS)
+    for (const [, query] of PATTERNS)
+      for (const limit of LIMITS) await ask(service, pageOf(query, limit), WARM_UP_SECONDS)
+  })
+  const head = ['', 'records']
+  for (const limit of LIMITS) head.push(`${limit} a page: a second`, 'p99', 'bare `node:http`: p99')
   head.push('to rows and `JSON.stringify`', 'LIKE in process, 100: a second')
   for (const { name, target } of peers) head.push(`${name}, 100: a second`, `ratio (wanted: ${target})`)
   console.log(`| ${head.join(' | ')} |\n|${'---|'.repeat(head.length)}`)
   for (const [name, query] of PATTERNS) {
-    const page = (limit: number) =>
-      load({
-        server: service,
-        url: service.endpoint('domainwatch/list', { ...query, limit: String(limit) }),
-        connections: CLIENTS,
-      })
-    const few = await page(100)
-    const many = await page(1_024)
-    const listed = Number(/"count":(\d+)/.exec(await listOf(1_024))?.[1])
+    const listed = Number(/"count":(\d+)/.exec(await (await fetch(pageOf(query, 1_024))).text())?.[1])
+    const cells = [name, listed]
+    const rates: number[] = []
+    for (const limit of LIMITS) {
+      const floor = floors.get(limit)
+      const { bare, ours } = await whileStill(pids, async () => ({
+        bare: floor && (await ask(floor, floor.url)),
+        ours: await ask(service, pageOf(query, limit)),
+      }))
+      rates.push(ours.perSecond)
+      cells.push(ours.perSecond.toFixed(0), `${ours.p99Ms.toFixed(1)} ms`, `${bare?.p99Ms.toFixed(1)} ms`)
+    }
+    const [few = NaN, many = NaN] = rates
     const { search } = query
     const isPlain = Object.keys(query).every((parameter) => parameter === 'search')
-    const cells = [name, listed, few.perSecond.toFixed(0), `${few.p99Ms.toFixed(1)} ms`]
-    cells.push(many.perSecond.toFixed(0), `${many.p99Ms.toFixed(1)} ms`)
-    cells.push(listed === 1_024 ? (many.perSecond / rows).toFixed(1) : '')
+    cells.push(listed === 1_024 ? (many / rows).toFixed(1) : '')
     cells.push(isPlain && search !== undefined ? likeRate(db, search).toFixed(0) : '')
     for (const peer of peers) {
       if (!isPlain) cells.push('', '')
       else {
-        const { perSecond, count: got } = await peer.measure(search)
+        const { perSecond, count: got } = await whileStill([service.pid], () => peer.measure(search))
         if (got !== Math.min(listed, 100)) throw new Error(`${peer.name}: ${got} records for ${name}`)
-        cells.push(perSecond.toPrecision(3), (few.perSecond / perSecond).toFixed(1))
+        cells.push(perSecond.toPrecision(3), (few / perSecond).toFixed(1))
       }
     }
     console.log(`| ${cells.join(' | ')} |`)
-
-    async function listOf(limit: number): Promise<string> {
-      const url = service.endpoint('domainwatch/list', { ...query, limit: String(limit) })
-      return (await fetch(url)).text()
-    }
   }
   db.close()
 })

@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -20,7 +20,7 @@ const PARENT_CHECK_MS = 250
 const source = new URL('../src/cli.ts', import.meta.url)
 const program = existsSync(source) ? source : new URL('../dist/cli.js', import.meta.url)
 
-giveMemoryBack()
+beginAnew()
 stopWithNpm()
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major > 24 || (major === 24 && minor >= 11)) {
@@ -46,23 +46,36 @@ if (major > 24 || (major === 24 && minor >= 11)) {
 }
 
 /**
- * glibc reads how it is to keep freed memory when a process begins, so the service begins once more, as the same process. Left to
- * itself it keeps the large blocks of uploads for good: a third more memory when nothing happens, and twice as much after uploads.
- * V8's young generation is told its size then too: what the start leaves in it lets it grow by 14 MB, and lists, which make
- * the most garbage, take no longer with a small one. Who runs us may name another size.
+ * Some things are settled when a process begins, so the service begins once more, as the same process.
+ *
+ * glibc reads how it is to keep freed memory. Left to itself it keeps the large blocks of uploads for good: a third more memory
+ * when nothing happens, and twice as much after uploads.
+ *
+ * V8's young generation is told its size: what the start leaves in it lets it grow by 14 MB, and lists, which make the most
+ * garbage, take no longer with a small one. Who runs us may name another size.
+ *
+ * Where there is one processor only, what V8 does beside the program stands in its way: each of its four helpers takes a turn
+ * of some milliseconds, and a collection waits for all of them. One helper is enough to compile; to collect without is quicker.
  */
-function giveMemoryBack() {
+function beginAnew() {
   const isServing = process.argv[2] === 'serve' && process.platform === 'linux'
-  const isTold = Object.keys(process.env).some((name) => name.startsWith('MALLOC_'))
   // A channel to the parent, as between processes that share a port, does not outlive it.
-  if (!isServing || isTold || process.execve === undefined || process.connected === true) return
+  if (!isServing || process.execve === undefined || process.connected === true) return
+  const isMemoryTold = Object.keys(process.env).some((name) => name.startsWith('MALLOC_'))
+  const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ')
+  const isAlone = availableParallelism() === 1 && !given.includes('--v8-pool-size')
+  if (isMemoryTold && !isAlone) return
   const memory = {
     MALLOC_ARENA_MAX: '2',
     MALLOC_MMAP_THRESHOLD_: '1048576',
     MALLOC_TRIM_THRESHOLD_: '8388608',
   }
-  const line = [process.execPath, '--max-semi-space-size=2', ...process.execArgv, ...process.argv.slice(1)]
-  process.execve(process.execPath, line, { ...process.env, ...memory })
+  const options = [
+    '--max-semi-space-size=2',
+    ...(isAlone ? ['--v8-pool-size=1', '--single-threaded-gc'] : []),
+  ]
+  const line = [process.execPath, ...options, ...process.execArgv, ...process.argv.slice(1)]
+  process.execve(process.execPath, line, { ...process.env, ...(isMemoryTold ? {} : memory) })
 }
 
 /**

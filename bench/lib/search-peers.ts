@@ -47,14 +47,20 @@ export interface SearchPeer {
   measure(text: string | undefined): Promise<{ readonly perSecond: number; readonly count: number }>
 }
 
+export interface SearchPeers {
+  readonly peers: readonly SearchPeer[]
+  /** Of their programs. */
+  readonly pids: readonly number[]
+}
+
 /** The peers that are installed, over the same records in PostgreSQL. */
 export async function startSearchPeers(
   workspace: Workspace,
   records: readonly DomainRecord[],
-): Promise<SearchPeer[]> {
+): Promise<SearchPeers> {
   if (!hasDirectus || !hasPostGraphile) {
     console.log('Directus and PostGraphile are not here (npm ci in bench): their columns are left out.\n')
-    return []
+    return { peers: [], pids: [] }
   }
   const server = await startDatabaseServer(workspace)
   const database = await server.make()
@@ -85,7 +91,7 @@ export async function startSearchPeers(
     })
     return measured(directus, { url: `${directus.url}/items/${collection}?${parameters}` })
   }
-  return [
+  const peers: SearchPeer[] = [
     { name: 'Directus', target: 50, measure: (text) => measureDirectus('domains', text) },
     {
       name: 'Directus, trigram index',
@@ -103,6 +109,7 @@ export async function startSearchPeers(
       },
     },
   ]
+  return { peers, pids: [server.pid, directus.pid, postgraphile.pid] }
 }
 
 async function fill(database: string, records: readonly DomainRecord[]): Promise<void> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { catalejo, serve } from '../support/cli.ts'
+import { catalejo, serve, type Served } from '../support/cli.ts'
 import { ADD, LIST } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
@@ -41,6 +41,24 @@ test('the first start makes an account and a key for each service and shows them
   assert.equal((await second.stop()).code, 0)
   assert.equal(second.stdout().includes('curl'), false)
   for (const line of second.stdout().trimEnd().split('\n')) JSON.parse(line)
+})
+
+test('on one processor it has one helper of V8, unless told otherwise', async () => {
+  if (process.platform !== 'linux') return
+  await using folder = await temporaryFolder()
+  const processor = /^Cpus_allowed_list:\s+(\d+)/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1]
+  const alone = ['/usr/bin/taskset', '-c', processor ?? '0']
+  const lineOf = async ({ child }: Served) =>
+    (await readFile(`/proc/${child.pid}/cmdline`, 'utf8')).split('\0').slice(1)
+  await using usual = await serve(['--data', folder.path], {}, alone)
+  assert.deepEqual((await lineOf(usual)).slice(0, 2), ['--v8-pool-size=1', '--single-threaded-gc'])
+  assert.equal((await usual.stop()).code, 0)
+  await using told = await serve(['--data', folder.path], { NODE_OPTIONS: '--v8-pool-size=2' }, alone)
+  assert.deepEqual(
+    (await lineOf(told)).filter((part) => part.includes('--v8-pool-size') || part.includes('gc')),
+    [],
+  )
+  assert.equal((await told.stop()).code, 0)
 })
 
 test('a port that is taken is told in one line', async () => {

@@ -29,9 +29,16 @@ export interface Served {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** `catalejo serve` on a free port, once it listens. */
-export async function serve(args: readonly string[], environment: Environment = {}): Promise<Served> {
-  const running = start(['serve', '--port', '0', ...args], environment)
+/**
+ * `catalejo serve` on a free port, once it listens.
+ * @param by a command that starts others
+ */
+export async function serve(
+  args: readonly string[],
+  environment: Environment = {},
+  by: readonly string[] = [],
+): Promise<Served> {
+  const running = start(['serve', '--port', '0', ...args], environment, by)
   const { child, stdout, stderr } = running
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout?.on('data', () => {
@@ -60,8 +67,9 @@ export async function serve(args: readonly string[], environment: Environment = 
 }
 
 /** Starts the command; its output so far can be asked for. */
-export function start(args: readonly string[], environment: Environment) {
-  const child = spawn(process.execPath, [COMMAND, ...args], { env: environment })
+export function start(args: readonly string[], environment: Environment, by: readonly string[] = []) {
+  const [command = process.execPath, ...line] = [...by, process.execPath, COMMAND, ...args]
+  const child = spawn(command, line, { env: environment })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (chunk) => (stdout += String(chunk)))

@@ -16,6 +16,9 @@ const parameters = {
 
 const TAIL = Buffer.from(']}')
 
+/** A text goes out together with its head, in one piece; to make one of a larger answer costs more than that spares. */
+const MAX_TEXT_BYTES = 4_096
+
 function frameOf(search: string | undefined): Frame {
   const query = JSON.stringify(search?.toLowerCase() ?? '')
   return (count) => ({
@@ -60,7 +63,7 @@ export function listRoute(
       const page = lists.pageAtHand({ ...listRequest(values), limit: values.limit }, frameOf(values.search))
       if (page === undefined) return undefined
       return {
-        body: page.json,
+        body: page.json.byteLength <= MAX_TEXT_BYTES ? page.json.toString() : page.json,
         link: page.next === undefined ? undefined : nextLink(baseUrl, url, page.next),
       }
     },

@@ -15,9 +15,9 @@ import {
 } from './signatures.ts'
 
 /**
- * What a block of 32 records is known by: for each character, each pair and each triple of characters, each length and
+ * What a block of 32 records is known by: for each character, each pair, triple and four of characters, each length and
  * each mark there is a bit a block that says whether one of its records has it. To find the blocks that have all that is
- * asked for takes microseconds. Triples share keys, as most of them are rare.
+ * asked for takes microseconds. Triples share keys, as most of them are rare, and so do fours.
  */
 const LENGTHS = 64
 const TRIPLE_KEYS = 2_048
@@ -25,7 +25,10 @@ const TRIPLE_SHIFT = 21
 const FIRST_MARK = SYMBOLS + LENGTHS
 const FIRST_PAIR = FIRST_MARK + 2 * MARKS
 const FIRST_TRIPLE = FIRST_PAIR + PAIRS
-export const KEYS = FIRST_TRIPLE + TRIPLE_KEYS
+const FIRST_FOUR = FIRST_TRIPLE + TRIPLE_KEYS
+const FOUR_KEYS = 1_024
+const FOUR_SHIFT = 22
+export const KEYS = FIRST_FOUR + FOUR_KEYS
 
 export const Key = {
   symbol: (symbol: number) => symbol,
@@ -35,6 +38,9 @@ export const Key = {
   pair: (first: number, second: number) => FIRST_PAIR + first * SYMBOLS + second,
   triple: (first: number, second: number, third: number) =>
     FIRST_TRIPLE + (scattered((first * SYMBOLS + second) * SYMBOLS + third) >>> TRIPLE_SHIFT),
+  four: (first: number, second: number, third: number, fourth: number) =>
+    FIRST_FOUR +
+    (scattered(((first * SYMBOLS + second) * SYMBOLS + third) * SYMBOLS + fourth) >>> FOUR_SHIFT),
 }
 
 /** Words of a key's bits. */
@@ -96,6 +102,7 @@ function indexName(
   for (let least = Math.min(length, LONGEST_PLANE); least > 1; least--) set(planes, lengthPlane(least), bit)
   /** Common letters so far, by their numbers. */
   let before = 0
+  let zeroth = BEGIN
   let first = BEGIN
   let second = BEGIN
   for (let at = start; at <= end; at++) {
@@ -105,6 +112,7 @@ function indexName(
     if (at > start) {
       set(keys, Key.triple(first, second, third), blockBit)
       set(planes, gapPlane(first, third), bit)
+      if (at > start + 1) set(keys, Key.four(zeroth, first, second, third), blockBit)
     }
     if (at < end) {
       set(keys, Key.symbol(third), blockBit)
@@ -117,6 +125,7 @@ function indexName(
         before |= 1 << common
       }
     }
+    zeroth = first
     first = second
     second = third
   }

@@ -16,6 +16,8 @@ export interface Plan {
   readonly to: number
   readonly agent: string | undefined
   readonly tests: readonly TextTest[]
+  /** Planes of the signatures that the names have. */
+  readonly signatures: readonly number[]
   /** What was marked at this moment or before is gone. */
   readonly goneBefore: number
 }
@@ -49,6 +51,8 @@ export function planOf(filters: Filters, now: number, status?: number): Plan {
     to: to === undefined ? Infinity : momentOf(to),
     agent: filters.agent,
     tests,
+    signatures:
+      tests.length === 1 ? (tests[0]?.planes ?? []) : [...new Set(tests.flatMap(({ planes }) => planes))],
     goneBefore: goneBefore(now),
   }
 }

@@ -1,8 +1,8 @@
 import { highestBit, lowestBit } from './bits.ts'
-import { agentsOf, Candidates, candidatesIn } from './candidates.ts'
+import { agentsOf, Candidates, CHUNK, rowsIn } from './candidates.ts'
 import type { Plan } from './plan.ts'
 import type { Segment } from './segment.ts'
-import { isBeyondPlanes, termsOf, type Terms } from './terms.ts'
+import { isBeyondPlanes, setTerms, Terms } from './terms.ts'
 
 /** Positions of a segment, from the first up to before the second. */
 export type Range = readonly [from: number, to: number]
@@ -18,7 +18,7 @@ export class Scan {
   position = -1
   readonly #plan: Plan
   readonly #candidates: Candidates
-  readonly #terms: Terms
+  readonly #memory: Memory
   readonly #agents: Uint8Array | undefined
   readonly #range: Range
   readonly #newestFirst: boolean
@@ -27,21 +27,26 @@ export class Scan {
   /** Whether any record of it may be gone, or out of the bounds of `date_reg`. */
   readonly #mayBeGone: boolean
   readonly #isDated: boolean
-  /** Of 32 blocks, which of them still wait, and what is left of each of these. */
+  /** Of 32 blocks, which of them still wait. */
   #stripe: number
   readonly #stripeEnd: number
   #waiting = 0
-  readonly #left = new Uint32Array(32)
   #block = 0
   #bits = 0
+  #isEnded = false
 
   constructor(segment: Segment, plan: Plan, range: Range, newestFirst: boolean) {
     this.segment = segment
     this.#plan = plan
-    const candidates = range[0] < range[1] ? candidatesIn(segment, plan) : undefined
-    this.#range = candidates === undefined ? [0, 0] : range
-    this.#candidates = candidates ?? NOWHERE
-    this.#terms = candidates === undefined ? NO_TERMS : termsOf(segment, plan)
+    const rows = range[0] < range[1] ? rowsIn(segment, plan) : undefined
+    this.#range = rows === undefined ? NOWHERE : range
+    this.#memory = spare.pop() ?? {
+      words: new Uint32Array(CHUNK),
+      left: new Uint32Array(32),
+      terms: new Terms(),
+    }
+    this.#candidates = new Candidates(rows ?? [], this.#memory.words)
+    if (rows !== undefined) setTerms(this.#memory.terms, segment, plan)
     this.#agents = plan.agent === undefined ? undefined : chosen(segment, plan.agent)
     this.#newestFirst = newestFirst
     this.#isBeyondPlanes = isBeyondPlanes(plan)
@@ -70,20 +75,31 @@ export class Scan {
         const next = this.#newestFirst ? lowestBit(this.#waiting) : highestBit(this.#waiting)
         this.#waiting ^= 1 << next
         this.#block = (this.#stripe << 5) + next
-        this.#bits = this.#inRange(this.#block, this.#left[next] ?? 0)
+        this.#bits = this.#inRange(this.#block, this.#memory.left[next] ?? 0)
       } else if (!this.#nextStripe()) {
-        this.position = -1
+        this.end()
         return false
       }
     }
+  }
+
+  /** To be called when no further one is wanted: then there is none, and what it worked with is for others. */
+  end(): void {
+    this.position = -1
+    this.#bits = 0
+    this.#waiting = 0
+    this.#stripe = this.#stripeEnd
+    if (!this.#isEnded && spare.length < MAX_SPARE) spare.push(this.#memory)
+    this.#isEnded = true
   }
 
   /** Goes to the next 32 blocks that have anything left. */
   #nextStripe(): boolean {
     const step = this.#newestFirst ? 1 : -1
     const { live, words, columns } = this.segment
-    const { places, inverted } = this.#terms
-    const last = places.length - 1
+    const { left, terms } = this.#memory
+    const { places, inverted } = terms
+    const last = terms.count - 1
     while (this.#stripe !== this.#stripeEnd) {
       this.#stripe += step
       const first = this.#stripe << 5
@@ -91,14 +107,16 @@ export class Scan {
       // The last ones may be less than 32.
       if (words - first < 32) asked &= (1 << (words - first)) - 1
       if (asked === 0) continue
-      take(this.#left, asked, live, first)
+      if (last < 0) take(left, asked, live, first)
       for (let term = 0; term <= last && asked !== 0; term += AT_ONCE) {
         // In the place of one that is missing the last is read again.
         const second = Math.min(term + 1, last)
         const third = Math.min(term + 2, last)
         asked = combine(
-          this.#left,
+          left,
           asked,
+          term === 0 ? live : left,
+          term === 0 ? first : 0,
           columns.planes,
           (places[term] ?? 0) + first,
           inverted[term] ?? 0,
@@ -145,8 +163,19 @@ export class Scan {
 /** Terms that are read for 32 blocks at once. */
 const AT_ONCE = 3
 
-const NOWHERE = new Candidates([])
-const NO_TERMS: Terms = { places: new Int32Array(0), inverted: new Int32Array(0) }
+const NOWHERE: Range = [0, 0]
+
+/** What a scan works with. To make it costs as much as many a search: what one has ended with the next one takes. */
+interface Memory {
+  readonly words: Uint32Array
+  /** Of 32 blocks, the records that are left. */
+  readonly left: Uint32Array
+  readonly terms: Terms
+}
+
+const spare: Memory[] = []
+/** As many as there are segments, and some more. Half a kilobyte each. */
+const MAX_SPARE = 64
 
 /** For each agent whether its records are wanted. */
 function chosen(segment: Segment, text: string): Uint8Array {
@@ -169,13 +198,15 @@ function take(to: Uint32Array, asked: number, words: Uint32Array, from: number):
 }
 
 /**
- * Takes out of the asked of 32 words what three runs of words (from places on, inverted by an exclusive or) do not have. The
+ * What three runs of words (from places on, inverted by an exclusive or) leave of the asked of 32 words of a fourth. The
  * hottest loop of a search.
  * @returns which of the words have any bit left
  */
 function combine(
   left: Uint32Array,
   asked: number,
+  words: Uint32Array,
+  from: number,
   planes: Uint32Array,
   a: number,
   notA: number,
@@ -188,7 +219,7 @@ function combine(
   for (let rest = asked; rest !== 0; rest &= rest - 1) {
     const i = lowestBit(rest)
     const bits =
-      (left[i] ?? 0) &
+      (words[from + i] ?? 0) &
       ((planes[a + i] ?? 0) ^ notA) &
       ((planes[b + i] ?? 0) ^ notB) &
       ((planes[c + i] ?? 0) ^ notC)

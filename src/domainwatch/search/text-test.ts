@@ -42,7 +42,7 @@ export class TextTest {
     const runs = pattern && runsOf(pattern)
     this.#name = pattern && new BytesGlob(pattern)
     this.#aLabel = ofLabel && new BytesGlob(ofLabel)
-    this.keys = runs?.flatMap(keysOf)
+    this.keys = runs && [...new Set(runs.flatMap(keysOf))]
     this.planes = ascii === undefined && runs !== undefined ? planesOf(runs) : []
     // Other kinds say no more of the length than their keys do.
     const isBounded = kind === 'pattern' && ascii === undefined
@@ -80,12 +80,15 @@ function keysOf(run: readonly number[]): number[] {
   for (const [i, first] of run.entries()) {
     const second = run[i + 1] ?? ANY
     const third = run[i + 2] ?? ANY
+    const fourth = run[i + 3] ?? ANY
     if (first === ANY) continue
     // A pair says so of its characters as well, a triple does not say so of its pairs: it may share its key.
     const isAlone = second === ANY && (run[i - 1] ?? ANY) === ANY
     if (isAlone && !isEdge(first)) keys.push(Key.symbol(first))
     if (second !== ANY) keys.push(Key.pair(first, second))
-    if (second !== ANY && third !== ANY) keys.push(Key.triple(first, second, third))
+    if (second === ANY || third === ANY) continue
+    keys.push(Key.triple(first, second, third))
+    if (fourth !== ANY) keys.push(Key.four(first, second, third, fourth))
   }
   return keys
 }
