@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { ns, RCODE, startScriptedDns, type Handler, type ScriptedDns } from '../dns/scripted.ts'
-import { barriers, fits, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { DNS, record, stored, update } from '../support/domains.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
@@ -69,12 +69,7 @@ test('the time line tells who did what and when, from what to what, and how name
   await line.getByText('→ Otra').waitFor()
   await sheet.getByRole('link', { name: 'casas.cl' }).waitFor()
 
-  assert.deepEqual(await barriers(page), [])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
-  await page.setViewportSize({ width: 360, height: 740 })
-  await fits(page, 360)
-  assert.deepEqual(await barriers(page, ['color-contrast', 'target-size']), [], '360 pixels')
+  await isOpenToAll(page)
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { barriers, fits, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { barriers, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
@@ -122,12 +122,7 @@ test('the strip of days is read by pointer and by keys, and filters by what is p
   await page.waitForURL(/from=2026-01-05&to=2026-01-05$/)
   await page.mouse.click(...at(0))
   await page.waitForURL(/dominios$/)
-  assert.deepEqual(await barriers(page), [])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
-  await page.setViewportSize({ width: 360, height: 740 })
-  await fits(page, 360)
-  assert.deepEqual(await barriers(page, ['color-contrast', 'target-size']), [], '360 pixels')
+  await isOpenToAll(page)
 
   // Days that lie elsewhere are shown with what is around them.
   await page.getByRole('searchbox').fill('desde:2019-03-05 hasta:2019-03-05')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { barriers, fits, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { barriers, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { call } from '../support/http.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -109,11 +109,7 @@ test('how the service is', async () => {
   const settings = page.getByRole('region', { name: 'Ajustes' })
   await settings.getByRole('row', { name: /^CATALEJO_LOG_LEVEL debug / }).waitFor()
   await settings.getByRole('row', { name: 'CATALEJO_TIME_ZONE America/Santiago por omisión' }).waitFor()
-  assert.deepEqual(await barriers(page), [])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
-  await page.setViewportSize({ width: 360, height: 740 })
-  await fits(page, 360)
+  await isOpenToAll(page)
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { barriers, fits, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { barriers, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { record, stored } from '../support/domains.ts'
 import { call } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -69,12 +69,7 @@ test('the view in sight is watched: its secret and feed are shown once, its webh
   receiver.answer = (response) => void response.writeHead(500).end()
   await item.getByRole('button', { name: /^Probar webhook/ }).click()
   await page.getByText(/^La prueba no llegó: .*500/).waitFor()
-  assert.deepEqual(await barriers(page), [])
-  await page.emulateMedia({ colorScheme: 'dark' })
-  assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
-  await page.setViewportSize({ width: 360, height: 740 })
-  await fits(page, 360)
-  assert.deepEqual(await barriers(page, ['color-contrast', 'target-size']), [], '360 pixels')
+  await isOpenToAll(page)
 
   await item.getByRole('button', { name: /^Quitar/ }).click()
   const question = page.getByRole('dialog', { name: '¿Quitar «<b>Casas</b> libres»?' })

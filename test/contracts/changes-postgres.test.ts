@@ -6,7 +6,7 @@ import pg from 'pg'
 import type { Change } from '../../src/database/changes/change.ts'
 import { openPostgres } from '../../src/database/postgres/open.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
-import { assertChained, settledHead } from './changes.ts'
+import { assertChained, settledHead } from './heard.ts'
 
 const SKIP = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
 const WRITERS = 4

@@ -39,8 +39,8 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
     })
     after(() => nodes.close())
 
-    const record = (batch: readonly DomainRow[], account?: string, now?: string, node = database) =>
-      recordOn(node, batch, account, now)
+    const record = (batch: readonly DomainRow[], account = 'grupo', now = NOW, node = database) =>
+      recordOn(node, batch, { account, now })
     const agents = async (...names: string[]) => {
       const found = await database.all<{ name: string; agent: string; date_mod: string }>(
         sql`SELECT name, agent, date_mod FROM domains ORDER BY name`,

@@ -42,9 +42,15 @@ export const row = (
   { agent = null, status = 1 }: { agent?: string | null; status?: number } = {},
 ): DomainRow => [domain, null, domain.length, agent, agent, status, 0, DATE]
 
-export const recordOn = (node: Database, batch: readonly DomainRow[], account = 'grupo', now = NOW) =>
-  node.transaction((tx) =>
-    tx.runMany(recordDomains, [now, account, account], Buffer.from(JSON.stringify(batch))),
+/** @param author the id of the account on whose behalf it is */
+export const recordOn = (
+  node: Database,
+  batch: readonly DomainRow[],
+  { account = 'grupo', now = NOW, author }: { account?: string; now?: string; author?: number } = {},
+) =>
+  node.transaction(
+    (tx) => tx.runMany(recordDomains, [now, account, account], Buffer.from(JSON.stringify(batch))),
+    author,
   )
 
 /** A table of texts alone. */

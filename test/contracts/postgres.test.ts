@@ -4,6 +4,7 @@ import { openPostgres } from '../../src/database/postgres/open.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { changesContract } from './changes.ts'
 import { databaseContract } from './database.ts'
+import { followingContract } from './following.ts'
 
 if (POSTGRES_URL === undefined) {
   test('PostgreSQL', (context) => context.skip('no server: run npm test'))
@@ -15,4 +16,5 @@ if (POSTGRES_URL === undefined) {
   }
   databaseContract('PostgreSQL', make)
   changesContract('PostgreSQL', make)
+  followingContract('PostgreSQL', make)
 }

@@ -3,6 +3,7 @@ import { openSqlite } from '../../src/database/sqlite/open.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { changesContract } from './changes.ts'
 import { databaseContract } from './database.ts'
+import { followingContract } from './following.ts'
 
 const make = async () => {
   const folder = await temporaryFolder()
@@ -15,3 +16,4 @@ const make = async () => {
 }
 databaseContract('SQLite', make)
 changesContract('SQLite', make)
+followingContract('SQLite', make)

@@ -1,36 +1,22 @@
 /** The servers of the zone itself are asked, and the delegation is read. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import type { TestContext } from 'node:test'
-import { createResolver, type Resolver, type ResolverOptions } from '../../src/dns/index.ts'
+import { test, type TestContext } from 'node:test'
+import type { ResolverOptions } from '../../src/dns/index.ts'
+import { found, setUp } from './resolver-bench.ts'
 import { FLAG, ns, RCODE, soa, startScriptedDns, type Answer, type Handler } from './scripted.ts'
 
 const GIVEN = { zone: { kind: 'given' } } as const
 
-async function setUp(
+const setUpParent = (
   t: TestContext,
   handlers: readonly Handler[],
   options: Partial<ResolverOptions> = GIVEN,
-) {
-  const servers = await Promise.all(handlers.map((handler) => startScriptedDns(handler)))
-  const resolver: Resolver = createResolver({
-    servers: servers.map(({ port }) => ({ address: '127.0.0.1', family: 4, port })),
-    deadlineMs: 2_000,
-    retryMs: 100,
-    ...options,
-  })
-  t.after(async () => {
-    await resolver.close()
-    await Promise.all(servers.map((server) => server.stop()))
-  })
-  return { resolver, servers }
-}
+) => setUp(t, handlers, options)
 
 const NAME = 'registrado.cl'
 const AA = FLAG.AA
 const delegation: Answer = { flags: 0, authorities: [ns(NAME, 'ns2.hosting.cl'), ns(NAME, 'NS1.Hosting.cl')] }
 const delegate: Handler = ({ name }) => ({ flags: 0, authorities: [ns(name, 'ns1.hosting.cl')] })
-const found = { kind: 'found', servers: ['ns1.hosting.cl'] }
 const upward: Answer = { flags: 0, authorities: [ns('cl', 'a.nic.cl')] }
 
 const CASES: readonly [string, Answer, unknown][] = [
@@ -58,7 +44,7 @@ const CASES: readonly [string, Answer, unknown][] = [
 
 for (const [what, answer, expected] of CASES) {
   test(`${what}: ${JSON.stringify(expected)}`, async (t) => {
-    const { resolver, servers } = await setUp(t, [() => answer])
+    const { resolver, servers } = await setUpParent(t, [() => answer])
     assert.deepEqual(await resolver.nameServers(NAME), expected)
     assert.equal(servers[0]?.queries[0]?.recursive, false)
   })
@@ -71,7 +57,7 @@ test('a lame server, a copy, a refusal: the next one is asked at once', async (t
     { rcode: RCODE.REFUSED },
   ] satisfies Answer[]) {
     // They take turns: whichever is first.
-    const { resolver } = await setUp(t, [() => answer, delegate], {
+    const { resolver } = await setUpParent(t, [() => answer, delegate], {
       ...GIVEN,
       retryMs: 60_000,
       deadlineMs: 10_000,
@@ -82,7 +68,7 @@ test('a lame server, a copy, a refusal: the next one is asked at once', async (t
 })
 
 test('a truncated delegation is asked for over TCP', async (t) => {
-  const { resolver, servers } = await setUp(t, [
+  const { resolver, servers } = await setUpParent(t, [
     ({ transport, name }) =>
       transport === 'udp' ? { flags: FLAG.TC } : { flags: 0, authorities: [ns(name, 'ns1.hosting.cl')] },
   ])
@@ -97,7 +83,7 @@ test('a truncated delegation is asked for over TCP', async (t) => {
 })
 
 test('the servers take turns; one that is silent is left alone', async (t) => {
-  const { resolver, servers } = await setUp(t, [delegate, () => 'silence', delegate])
+  const { resolver, servers } = await setUpParent(t, [delegate, () => 'silence', delegate])
   for (let i = 0; i < 60; i++) assert.deepEqual(await resolver.nameServers(`n${i}.cl`), found)
   const [one = 0, silent = 0, three = 0] = servers.map(({ queries }) => queries.length)
   assert.ok(silent <= 2, `the silent one was asked ${silent} times`)
@@ -119,7 +105,7 @@ async function foundBy(t: TestContext, handler: Handler, parent: Handler, now: (
   const zoneServer = await startScriptedDns(parent)
   t.after(() => zoneServer.stop())
   const zone = { kind: 'found', name: 'cl', port: zoneServer.port } as const
-  const { resolver, servers } = await setUp(t, [handler], { zone, now, failureTtl: 0 })
+  const { resolver, servers } = await setUpParent(t, [handler], { zone, now, failureTtl: 0 })
   return { resolver, directory: servers[0], zoneServer }
 }
 

@@ -1,49 +1,8 @@
 import assert from 'node:assert/strict'
-import { createSocket } from 'node:dgram'
-import { once } from 'node:events'
 import { test } from 'node:test'
-import type { TestContext } from 'node:test'
 import { createResolver } from '../../src/dns/index.ts'
-import type { Resolver, ResolverOptions } from '../../src/dns/index.ts'
-import { FLAG, ns, RCODE, reply, soa, startScriptedDns } from './scripted.ts'
-import type { Handler, ScriptedDns } from './scripted.ts'
-
-interface Bench {
-  readonly resolver: Resolver
-  readonly servers: readonly ScriptedDns[]
-}
-
-/** A resolver with one scripted server for each handler; all of it ends with the test. */
-async function setUp(
-  t: TestContext,
-  handlers: readonly Handler[],
-  options: Partial<ResolverOptions> = {},
-): Promise<Bench> {
-  const servers = await Promise.all(handlers.map((handler) => startScriptedDns(handler)))
-  const resolver = createResolver({
-    servers: servers.map(({ port }) => ({ address: '127.0.0.1', family: 4, port })),
-    deadlineMs: 2_000,
-    retryMs: 100,
-    ...options,
-  })
-  t.after(async () => {
-    await resolver.close()
-    await Promise.all(servers.map((server) => server.stop()))
-  })
-  return { resolver, servers }
-}
-
-const silence: Handler = () => 'silence'
-const refuse: Handler = () => ({ rcode: RCODE.REFUSED })
-const stumble: Handler = () => ({ rcode: RCODE.SERVFAIL })
-const find: Handler = ({ name }) => ({ answers: [ns(name, 'ns1.hosting.cl')] })
-const found = { kind: 'found', servers: ['ns1.hosting.cl'] }
-
-async function elapsed(work: Promise<unknown>): Promise<number> {
-  const start = performance.now()
-  await work
-  return performance.now() - start
-}
+import { elapsed, find, found, PATIENT, refuse, setUp, silence, stumble } from './resolver-bench.ts'
+import { ns, RCODE, reply, soa, startScriptedDns, type Handler } from './scripted.ts'
 
 test('name servers come lower-cased, without final dot, sorted, each once', async (t) => {
   const { resolver } = await setUp(t, [
@@ -56,7 +15,7 @@ test('name servers come lower-cased, without final dot, sorted, each once', asyn
 })
 
 test('an IDN name is asked for in its A-label form', async (t) => {
-  const { resolver, servers } = await setUp(t, [find])
+  const { resolver, servers } = await setUp(t, [find], PATIENT)
   assert.deepEqual(await resolver.nameServers('xn--and-6ma2c.cl'), found)
   assert.equal(servers[0]?.queries[0]?.name, 'xn--and-6ma2c.cl')
 })
@@ -80,7 +39,7 @@ test('a name without name servers is empty, an absent one is no such name', asyn
 })
 
 test('NXDOMAIN is final: no other server is asked', async (t) => {
-  const { resolver, servers } = await setUp(t, [() => ({ rcode: RCODE.NXDOMAIN }), find])
+  const { resolver, servers } = await setUp(t, [() => ({ rcode: RCODE.NXDOMAIN }), find], PATIENT)
   assert.deepEqual(await resolver.nameServers('libre.cl'), { kind: 'no-such-name' })
   assert.equal(servers[1]?.queries.length, 0)
 })
@@ -184,174 +143,6 @@ test('only closed ports: failed, without waiting for the deadline', async (t) =>
   })
   t.after(() => resolver.close())
   assert.deepEqual(await resolver.nameServers('registrado.cl'), { kind: 'failed' })
-})
-
-test('a truncated answer is asked for again over TCP', async (t) => {
-  const { resolver, servers } = await setUp(t, [
-    (asked) => {
-      if (asked.transport === 'udp') return { flags: FLAG.TC | FLAG.RA }
-      const many = Array.from({ length: 2_000 }, (_, i) => ns(asked.name, `n${i}.cl`))
-      return { answers: many }
-    },
-  ])
-  const answer = await resolver.nameServers('grande.cl')
-  assert.equal(answer.kind === 'found' && answer.servers.length, 2_000)
-  assert.deepEqual(
-    servers[0]?.queries.map(({ transport }) => transport),
-    ['udp', 'tcp'],
-  )
-})
-
-test('TCP that hangs ends at the deadline; another server helps out before', async (t) => {
-  const hang: Handler = ({ transport }) => (transport === 'udp' ? { flags: FLAG.TC } : 'silence')
-  const alone = await setUp(t, [hang], { deadlineMs: 300 })
-  assert.deepEqual(await alone.resolver.nameServers('grande.cl'), { kind: 'timeout' })
-  const helped = await setUp(t, [hang, find], { deadlineMs: 10_000 })
-  assert.deepEqual(await helped.resolver.nameServers('grande.cl'), found)
-})
-
-test('TCP that answers garbage is a failure', async (t) => {
-  const { resolver } = await setUp(t, [
-    ({ transport }) => (transport === 'udp' ? { flags: FLAG.TC } : [Buffer.from('no dns at all')]),
-  ])
-  assert.deepEqual(await resolver.nameServers('grande.cl'), { kind: 'failed' })
-})
-
-test('forged datagrams are ignored and the true answer is taken', async (t) => {
-  const evil = [ns('registrado.cl', 'ns.evil.cl')]
-  const { resolver } = await setUp(t, [
-    (asked) => [
-      Buffer.alloc(0),
-      Buffer.from([1, 2, 3]),
-      reply({ ...asked, id: asked.id ^ 1 }, { answers: evil }),
-      reply({ ...asked, question: { ...asked.question, name: 'otro.cl' } }, { answers: evil }),
-      reply({ ...asked, question: { ...asked.question, type: 'A' } }, { answers: evil }),
-      Buffer.concat([reply(asked, { answers: evil }).subarray(0, 2), Buffer.alloc(40)]),
-      reply(asked, { answers: [ns(asked.name, 'ns1.hosting.cl')] }),
-    ],
-  ])
-  assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
-})
-
-test('an answer from another address or port is ignored', async (t) => {
-  const elsewhere = createSocket('udp4')
-  const otherAddress = createSocket('udp4')
-  elsewhere.bind(0, '127.0.0.1')
-  otherAddress.bind(0, '127.0.0.9')
-  await Promise.all([once(elsewhere, 'listening'), once(otherAddress, 'listening')])
-  t.after(() => {
-    elsewhere.close()
-    otherAddress.close()
-  })
-  const { resolver } = await setUp(t, [
-    async (asked) => {
-      const forged = reply(asked, { answers: [ns(asked.name, 'ns.evil.cl')] })
-      for (const socket of [elsewhere, otherAddress]) {
-        await new Promise((resolve) => socket.send(forged, asked.port, '127.0.0.1', resolve))
-      }
-      return find(asked)
-    },
-  ])
-  assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
-})
-
-test('ids and source ports vary', async (t) => {
-  const { resolver, servers } = await setUp(t, [find], { pipelines: false })
-  await Promise.all(Array.from({ length: 200 }, (_, i) => resolver.nameServers(`d${i}.cl`)))
-  const queries = servers[0]?.queries ?? []
-  assert.ok(new Set(queries.map(({ id }) => id)).size > 190)
-  assert.equal(new Set(queries.map(({ port }) => port)).size, 16)
-})
-
-test('a source port is given up after 512 queries', async (t) => {
-  const { resolver, servers } = await setUp(t, [find], { socketsPerServer: 1, pipelines: false })
-  for (let i = 0; i < 1_100; i += 100) {
-    await Promise.all(Array.from({ length: 100 }, (_, j) => resolver.nameServers(`d${i + j}.cl`)))
-  }
-  assert.equal(new Set(servers[0]?.queries.map(({ port }) => port)).size, 3)
-})
-
-test('a server that does not know EDNS is asked without', async (t) => {
-  const { resolver, servers } = await setUp(t, [
-    (asked) => (asked.edns ? { rcode: RCODE.FORMERR } : find(asked)),
-  ])
-  assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
-  assert.deepEqual(
-    servers[0]?.queries.map(({ edns }) => edns),
-    [true, false],
-  )
-})
-
-test('an answer lives as long as its least TTL', async (t) => {
-  let now = 0
-  const { resolver, servers } = await setUp(
-    t,
-    [({ name }) => ({ answers: [ns(name, 'ns1.hosting.cl', 60), ns(name, 'ns1.hosting.cl', 30)] })],
-    { now: () => now },
-  )
-  await resolver.nameServers('registrado.cl')
-  now = 29_999
-  assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
-  assert.equal(servers[0]?.queries.length, 1)
-  now = 30_000
-  await resolver.nameServers('registrado.cl')
-  assert.equal(servers[0]?.queries.length, 2)
-})
-
-test('a negative answer lives for the lesser of SOA TTL and minimum, a failure for two seconds', async (t) => {
-  let now = 0
-  const { resolver, servers } = await setUp(
-    t,
-    [
-      ({ name }) =>
-        name === 'roto.cl'
-          ? { rcode: RCODE.SERVFAIL }
-          : { rcode: RCODE.NXDOMAIN, authorities: [soa('cl', 100, 10)] },
-    ],
-    { now: () => now },
-  )
-  const asked = async (name: string, at: number): Promise<number | undefined> => {
-    now = at
-    await resolver.nameServers(name)
-    return servers[0]?.queries.filter((query) => query.name === name).length
-  }
-  assert.equal(await asked('libre.cl', 0), 1)
-  assert.equal(await asked('libre.cl', 9_999), 1)
-  assert.equal(await asked('libre.cl', 10_000), 2)
-  assert.equal(await asked('roto.cl', 20_000), 1)
-  assert.equal(await asked('roto.cl', 21_999), 1)
-  assert.equal(await asked('roto.cl', 22_000), 2)
-})
-
-test('equal questions in flight share one query', async (t) => {
-  const { resolver, servers } = await setUp(t, [find])
-  const answers = await Promise.all(Array.from({ length: 50 }, () => resolver.nameServers('registrado.cl')))
-  for (const answer of answers) assert.deepEqual(answer, found)
-  assert.equal(servers[0]?.queries.length, 1)
-  const { coalesced, misses, inFlight, cached } = resolver.stats()
-  assert.deepEqual(
-    { coalesced, misses, inFlight, cached },
-    { coalesced: 49, misses: 1, inFlight: 0, cached: 1 },
-  )
-})
-
-test('past the bound a question is overloaded, and room comes back', async (t) => {
-  const { promise: gate, resolve: open } = Promise.withResolvers<undefined>()
-  const { resolver } = await setUp(
-    t,
-    [
-      async (asked) => {
-        await gate
-        return find(asked)
-      },
-    ],
-    { maxInFlight: 2 },
-  )
-  const first = [resolver.nameServers('a.cl'), resolver.nameServers('b.cl')]
-  assert.deepEqual(await resolver.nameServers('c.cl'), { kind: 'overloaded' })
-  open(undefined)
-  assert.deepEqual(await Promise.all(first), [found, found])
-  assert.deepEqual(await resolver.nameServers('c.cl'), found)
 })
 
 test('a name that no message can carry is a failure, not an exception', async (t) => {

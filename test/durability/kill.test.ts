@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { suite, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { expectedHash, gradient } from '../support/images.ts'
+import { randomFrom } from '../support/random.ts'
 import { startService } from '../support/service.ts'
 import { filesUnder } from './folders.ts'
 import { sweepsOf } from './sweeps.ts'
@@ -12,17 +13,6 @@ import { Witness } from './witness.ts'
 /** Kills in all, shared by data folders that are worked on at the same time, one for each core of a small machine. */
 const ROUNDS = 100
 const FOLDERS = 2
-
-/** A seeded generator (mulberry32), so that a failure names what to run again. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 
 async function killRounds(context: TestContext, lineage: number): Promise<void> {
   const seed = Math.floor(Math.random() * 2 ** 32)

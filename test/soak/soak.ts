@@ -6,7 +6,7 @@ import { Domains } from './domains.ts'
 import type { Fault } from './faults.ts'
 import { Pictures } from './pictures.ts'
 import { healed } from './probe.ts'
-import { randomFrom } from './random.ts'
+import { randomFrom } from '../support/random.ts'
 import { runTraffic } from './traffic.ts'
 
 /** By which a node may be behind what another one wrote: what the database interface promises. */

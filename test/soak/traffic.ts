@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Domains, Group } from './domains.ts'
 import type { Picture, Pictures } from './pictures.ts'
-import { randomFrom } from './random.ts'
+import { randomFrom } from '../support/random.ts'
 
 /** Things that one client makes; past that it goes on with those it has. */
 const MAX_OWN = 400

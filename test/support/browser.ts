@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import chromium from '@sparticuz/chromium'
 import axe from 'axe-core'
 import { chromium as playwright, type Browser, type BrowserContext, type Page } from 'playwright-core'
@@ -117,6 +118,16 @@ export async function barriers(page: Page, rules?: string[]): Promise<string[]> 
 /** That the page comes to be no wider than the screen, once it has taken its new size. */
 export const fits = (page: Page, width: number): Promise<void> =>
   comesTrue(page, `innerWidth <= ${width} && document.documentElement.scrollWidth <= ${width}`)
+
+/** That nothing bars anybody from the page, in light, in dark and on a phone, which it is left on. */
+export async function isOpenToAll(page: Page): Promise<void> {
+  assert.deepEqual(await barriers(page), [])
+  await page.emulateMedia({ colorScheme: 'dark' })
+  assert.deepEqual(await barriers(page, ['color-contrast']), [], 'dark')
+  await page.setViewportSize({ width: 360, height: 740 })
+  await fits(page, 360)
+  assert.deepEqual(await barriers(page, ['color-contrast', 'target-size']), [], '360 pixels')
+}
 
 /** Looks at each frame that is drawn until an expression is true. The page's policy keeps Playwright's own way from doing so. */
 export async function comesTrue(page: Page, expression: string): Promise<void> {

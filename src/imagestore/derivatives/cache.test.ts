@@ -4,81 +4,15 @@ import { once } from 'node:events'
 import { mkdir, readdir, readFile, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import type { DerivativeStore } from '../../blobs/derivative-store.ts'
-import { temporaryFolder } from '../../../test/support/folder.ts'
 import { filesUnder } from '../../../test/durability/folders.ts'
-import { DerivativeCache, type Make } from './cache.ts'
+import { bytesOf, KEY, maker, MIB, openCache } from '../../../test/support/derivative-caches.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
+import type { Make } from './cache.ts'
 import { claim } from './claim.ts'
-import { DerivativeFolder } from './folder.ts'
-import { SharedDerivatives } from './shared.ts'
-
-const KEY = 'abkey.1'
-const MIB = 1024 * 1024
-
-/** A store in memory. */
-function fakeStore() {
-  const objects = new Map<string, { bytes: Buffer; writtenAt: number }>()
-  const store: DerivativeStore = {
-    get: async (blobKey, name) => objects.get(`${blobKey}/${name}`)?.bytes,
-    put: async (blobKey, name, bytes) => void objects.set(`${blobKey}/${name}`, { bytes, writtenAt: 0 }),
-    remove: async (blobKey, name) => void objects.delete(`${blobKey}/${name}`),
-    async removeAll(blobKey) {
-      for (const key of objects.keys()) if (key.startsWith(`${blobKey}/`)) objects.delete(key)
-    },
-    async *list(start) {
-      for (const [key, { writtenAt }] of objects) {
-        const [blobKey = '', name = ''] = key.split('/')
-        if (key.startsWith(start)) yield { blobKey, name, writtenAt }
-      }
-    },
-    close: () => {},
-  }
-  return { store, objects }
-}
-
-interface Parts {
-  readonly root?: string
-  readonly cap?: number
-  readonly waitMs?: number
-  readonly store?: DerivativeStore
-  readonly gone?: Set<string>
-}
-
-function open({ root, cap = 64 * MIB, waitMs = 10_000, store, gone = new Set() }: Parts) {
-  const faults: unknown[] = []
-  const folder =
-    root === undefined
-      ? undefined
-      : new DerivativeFolder(root, { cap, waitMs, onFault: (_operation, error) => faults.push(error) })
-  const shared = store && new SharedDerivatives(store, (error) => faults.push(error))
-  const cache = new DerivativeCache(
-    folder,
-    shared,
-    async (keys) => new Set(keys.filter((key) => !gone.has(key))),
-  )
-  return { cache, folder, faults }
-}
-
-/** An engine that makes the same of everything, and counts. */
-function maker(size = 1_000, wait: Promise<void> = Promise.resolve()) {
-  const made = { count: 0 }
-  const make: Make = async () => {
-    made.count++
-    await wait
-    return { kind: 'image', bytes: Buffer.alloc(size, 7), mime: 'image/webp', width: 1, height: 1 }
-  }
-  return { made, make }
-}
-
-const bytesOf = (found: Awaited<ReturnType<DerivativeCache['get']>>) => {
-  assert.equal(found?.kind, 'bytes')
-  assert.equal(found.mime, 'image/webp')
-  return Buffer.from(found.bytes)
-}
 
 suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
   test('work is given up when all who wait for it have left, and begun anew for who comes then', async () => {
-    const { cache } = open({})
+    const { cache } = openCache({})
     const signals: AbortSignal[] = []
     const make: Make = (signal) => {
       signals.push(signal)
@@ -103,7 +37,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
 
   test('two processes on one folder: one makes it, the other waits and finds it', async () => {
     await using folder = await temporaryFolder()
-    const [one, two] = [open({ root: folder.path }), open({ root: folder.path })]
+    const [one, two] = [openCache({ root: folder.path }), openCache({ root: folder.path })]
     const { promise, resolve } = Promise.withResolvers<void>()
     const { made, make } = maker(1_000, promise)
     const answers = [one, one, two, two].map(({ cache }) => cache.get(KEY, 'a', make))
@@ -122,7 +56,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     await mkdir(path, { recursive: true })
     const child = fork('-e', [], { execArgv: ['-e', ''], stdio: 'ignore' })
     await once(child, 'exit')
-    const { cache } = open({ root: folder.path })
+    const { cache } = openCache({ root: folder.path })
     for (const [name, pid] of [
       ['dead', child.pid],
       ['former', process.pid],
@@ -144,7 +78,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     await mkdir(path, { recursive: true })
     const release = await claim(join(path, 'a.claim'))
     assert.ok(release !== undefined)
-    const { cache } = open({ root: folder.path, waitMs: 100 })
+    const { cache } = openCache({ root: folder.path, waitMs: 100 })
     const { made, make } = maker()
     const start = performance.now()
     bytesOf(await cache.get(KEY, 'a', make))
@@ -164,12 +98,12 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
       (size: number) => writeFile(path, Buffer.alloc(size)),
       async (size: number) => writeFile(path, (await readFile(path)).fill(0, size / 2)),
     ]) {
-      const { cache } = open({ root: folder.path })
+      const { cache } = openCache({ root: folder.path })
       bytesOf(await cache.get(KEY, 'a', make))
       await cache.close()
       await tear((await stat(path)).size)
       const before = made.count
-      const again = open({ root: folder.path })
+      const again = openCache({ root: folder.path })
       assert.ok(bytesOf(await again.cache.get(KEY, 'a', make)).equals(Buffer.alloc(1_000, 7)))
       assert.equal(made.count, before + 1)
       await again.cache.close()
@@ -179,7 +113,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
   test('past the cap what was unused for longest goes', async () => {
     await using folder = await temporaryFolder()
     const cap = 4 * MIB
-    const { cache, folder: disk } = open({ root: folder.path, cap })
+    const { cache, folder: disk } = openCache({ root: folder.path, cap })
     const { made, make } = maker(200_000)
     for (let i = 0; i < 40; i++) {
       const blobKey = `${i % 10}key.${i}`
@@ -210,87 +144,11 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     await cache.close()
   })
 
-  test('what is of an image that is gone does not stay, whoever left it', async () => {
-    await using folder = await temporaryFolder()
-    const gone = new Set<string>()
-    const { store, objects } = fakeStore()
-    const { cache } = open({ root: folder.path, store, gone })
-    const { make } = maker()
-    bytesOf(await cache.get(KEY, 'a', make))
-    bytesOf(await cache.get('cd.2', 'a', make))
-    while (objects.size < 2) await new Promise(setImmediate)
-    // Deleted by another node, which cannot reach this one's disk.
-    gone.add(KEY)
-    await cache.sweepFolder()
-    assert.deepEqual([(await filesUnder(folder.path)).length, objects.size], [1, 2])
-    // Finished after the deletion.
-    bytesOf(await cache.get(KEY, 'b', make))
-    await cache.close()
-    assert.deepEqual([...objects.keys()], ['cd.2/a'])
-    assert.equal((await filesUnder(folder.path)).length, 1)
-  })
-
-  test('another node finds it in the store, and keeps it on its own disk', async () => {
-    await using folders = await temporaryFolder()
-    const { store, objects } = fakeStore()
-    const one = open({ root: join(folders.path, 'one'), store })
-    const { made, make } = maker()
-    bytesOf(await one.cache.get(KEY, 'a', make))
-    await one.cache.close()
-    const two = open({ root: join(folders.path, 'two'), store })
-    bytesOf(await two.cache.get(KEY, 'a', make))
-    await two.cache.close()
-    assert.deepEqual([made.count, two.cache.sharedHits], [1, 1])
-    objects.clear()
-    const again = open({ root: join(folders.path, 'two'), store })
-    bytesOf(await again.cache.get(KEY, 'a', make))
-    assert.equal(made.count, 1)
-    // What arrives torn is made anew.
-    objects.set(`${KEY}/b`, { bytes: Buffer.from('CTD1 and no more'), writtenAt: 0 })
-    bytesOf(await again.cache.get(KEY, 'b', make))
-    assert.equal(made.count, 2)
-    await again.cache.close()
-  })
-
-  test('a store that fails is let alone after a while, and never an answer less', async () => {
-    const { store } = fakeStore()
-    let asked = 0
-    const failing: DerivativeStore = {
-      ...store,
-      get: () => {
-        asked++
-        return Promise.reject(new Error('no'))
-      },
-      put: () => Promise.reject(new Error('no')),
-    }
-    const { cache, faults } = open({ store: failing })
-    const { made, make } = maker()
-    for (let i = 0; i < 20; i++) bytesOf(await cache.get(KEY, `n${i}`, make))
-    await cache.close()
-    assert.equal(made.count, 20)
-    assert.ok(asked <= 3, `asked ${asked} times`)
-    assert.ok(faults.length > 0)
-  })
-
-  test('the sweep of the store removes what is old or of an image that is gone, a letter an hour', async () => {
-    const { store, objects } = fakeStore()
-    const { cache } = open({ store, gone: new Set(['agone.1']) })
-    const hour = 3_600_000
-    const now = 32 * hour * 1_000
-    const fresh = { bytes: Buffer.alloc(0), writtenAt: now - hour }
-    objects.set('agone.1/x', fresh).set('aheld.1/x', fresh).set('bheld.1/x', fresh)
-    objects.set('aheld.1/old', { ...fresh, writtenAt: now - 31 * 24 * hour })
-    assert.equal(await cache.sweepShared(now), 2)
-    assert.deepEqual([...objects.keys()], ['aheld.1/x', 'bheld.1/x'])
-    assert.equal(await cache.sweepShared(now + 32 * 23 * hour + hour), 1)
-    assert.deepEqual([...objects.keys()], ['aheld.1/x'])
-  })
-
   test('faults of the disk are nobody’s but the disk’s', async () => {
     await using folder = await temporaryFolder()
     const root = join(folder.path, 'file')
     await writeFile(root, '')
-    const { cache, faults } = open({ root })
+    const { cache, faults } = openCache({ root })
     const { made, make } = maker()
     for (const name of ['a', 'b', 'c']) bytesOf(await cache.get(KEY, name, make))
     await cache.sweepFolder()
@@ -301,7 +159,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
 
   test('a failure is told to all who wait, and the next one tries anew', async () => {
     await using folder = await temporaryFolder()
-    const { cache } = open({ root: folder.path })
+    const { cache } = openCache({ root: folder.path })
     const broken: Make = () => Promise.reject(new Error('engine'))
     await Promise.all([1, 2].map(() => assert.rejects(cache.get(KEY, 'a', broken), /engine/)))
     assert.deepEqual(await cache.get(KEY, 'a', async () => ({ kind: 'busy' })), { kind: 'busy' })

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createAccounts } from '../../src/accounts/index.ts'
+import type { Change } from '../../src/database/changes/change.ts'
+import { sweepChanges } from '../../src/database/changes/sweep.ts'
+import type { Database } from '../../src/database/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { ManualClock } from '../support/test-service.ts'
+import { assertChained, settledHead } from './heard.ts'
+import { NOW, openTwo, recordOn, row, type OpenDatabase, type TwoNodes } from './nodes.ts'
+
+const DAY_MS = 86_400_000
+
+/** What the changes of every database promise to who follows them. */
+export function followingContract(name: string, make: () => Promise<OpenDatabase>): void {
+  describe(`${name}: following the changes of every database`, () => {
+    let nodes: TwoNodes
+    let database: Database
+    let other: Database
+
+    before(async () => {
+      nodes = await openTwo(make)
+      ;({ database, other } = nodes)
+    })
+    after(() => nodes.close())
+
+    test('a writer of domains does not make caches of images and keys forget; who changes those does, anywhere', async () => {
+      await settledHead(other)
+      const versions = (node: Database) => (['image', 'key'] as const).map((topic) => node.version(topic))
+      const [here, there] = [versions(database), versions(other)]
+      const domains = other.version('domain')
+      await recordOn(database, [row('constante')])
+      await eventually(() => other.version('domain') !== domains)
+      assert.deepEqual([versions(database), versions(other)], [here, there])
+
+      const accounts = createAccounts(database, new ManualClock(`${NOW}Z`))
+      const outcome = await accounts.createKey('revocable', 'domainwatch')
+      assert.ok(outcome.kind === 'created')
+      const elsewhere = createAccounts(other, new ManualClock(`${NOW}Z`))
+      await eventually(async () => (await elsewhere.identify(outcome.key)) !== undefined)
+      await accounts.revoke(outcome.id)
+      assert.equal(await accounts.identify(outcome.key), undefined)
+      const start = performance.now()
+      await eventually(async () => (await elsewhere.identify(outcome.key)) === undefined)
+      assert.ok(performance.now() - start < 3_000)
+    })
+
+    test('a follower hears of every change of every node once, a record’s own in their order', async () => {
+      const stop = new AbortController()
+      const expected = { count: 0 }
+      const heard: Change[] = []
+      const head = await settledHead(database)
+      const done = (async () => {
+        for await (const change of database.changes.follow(head, stop.signal)) {
+          assert.ok(change !== 'gap')
+          heard.push(change)
+          if (change.key === 'final') return
+        }
+      })()
+      const names = Array.from({ length: 12 }, (_, i) => `seguido${i}`)
+      await Promise.all(
+        Array.from({ length: 6 }, async (_, writer) => {
+          for (let round = 0; round < 15; round++) {
+            const some = names.filter((_name, i) => (i * 7 + round * 3 + writer) % 4 !== 0)
+            const changed = await recordOn(
+              writer % 2 === 0 ? database : other,
+              some.map((one) => row(one, { agent: `e${writer} r${round}` })),
+            )
+            expected.count += changed
+          }
+        }),
+      )
+      await recordOn(other, [row('final')])
+      await done
+      stop.abort()
+      assert.equal(heard.length, expected.count + 1)
+      assertChained(heard)
+    })
+
+    test('whoever fell behind what is kept, or comes from elsewhere, is told so', async () => {
+      const start = await settledHead(database)
+      await recordOn(
+        database,
+        Array.from({ length: 30 }, (_, i) => row(`viejo${i}`)),
+      )
+      const first = await database.changes.since(start, 10)
+      assert.ok(first.kind === 'page' && first.changes.length === 10)
+
+      // All but ten by number; ids may have gaps, never more than that.
+      const clock = new ManualClock(new Date().toISOString())
+      await settledHead(database)
+      assert.ok((await sweepChanges(database, clock, { maxAgeMs: DAY_MS, maxCount: 10 })) > 0)
+      assert.deepEqual(await database.changes.since(start, 10), { kind: 'gap' })
+      const kept = await database.changes.since(await other.changes.start(), 100)
+      assert.ok(kept.kind === 'page')
+      assert.deepEqual(
+        kept.changes.map(({ key }) => key),
+        // In the order in which the engine stored them.
+        kept.changes.map(({ key }) => key).filter((key) => key.startsWith('viejo')),
+      )
+      assert.equal(kept.changes.length, 10)
+
+      // By age: all but the newest, from which ids go on.
+      clock.advance(2 * DAY_MS)
+      await sweepChanges(other, clock, { maxAgeMs: DAY_MS, maxCount: 1_000 })
+      const last = await database.changes.since(await database.changes.start(), 100)
+      assert.ok(last.kind === 'page' && last.changes.length === 1)
+      assert.equal(last.cursor, kept.cursor)
+      assert.deepEqual(await database.changes.since(last.cursor, 5), {
+        kind: 'page',
+        changes: [],
+        cursor: last.cursor,
+      })
+
+      const [epoch = '', id = ''] = last.cursor.split('-')
+      for (const strange of ['', 'x', `${epoch}-${Number(id) + 1}`, `000000000000-${id}`]) {
+        assert.deepEqual(await database.changes.since(strange, 5), { kind: 'gap' }, strange)
+      }
+      const told = []
+      for await (const change of database.changes.follow(start, new AbortController().signal))
+        told.push(change)
+      assert.deepEqual(told, ['gap'])
+    })
+  })
+}

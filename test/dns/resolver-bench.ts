@@ -1,0 +1,43 @@
+import type { TestContext } from 'node:test'
+import { createResolver, type Resolver, type ResolverOptions } from '../../src/dns/index.ts'
+import { ns, RCODE, startScriptedDns, type Handler, type ScriptedDns } from './scripted.ts'
+
+interface Bench {
+  readonly resolver: Resolver
+  readonly servers: readonly ScriptedDns[]
+}
+
+/** A resolver with one scripted server for each handler; all of it ends with the test. */
+export async function setUp(
+  t: TestContext,
+  handlers: readonly Handler[],
+  options: Partial<ResolverOptions> = {},
+): Promise<Bench> {
+  const servers = await Promise.all(handlers.map((handler) => startScriptedDns(handler)))
+  const resolver = createResolver({
+    servers: servers.map(({ port }) => ({ address: '127.0.0.1', family: 4, port })),
+    deadlineMs: 2_000,
+    retryMs: 100,
+    ...options,
+  })
+  t.after(async () => {
+    await resolver.close()
+    await Promise.all(servers.map((server) => server.stop()))
+  })
+  return { resolver, servers }
+}
+
+export const silence: Handler = () => 'silence'
+export const refuse: Handler = () => ({ rcode: RCODE.REFUSED })
+export const stumble: Handler = () => ({ rcode: RCODE.SERVFAIL })
+export const find: Handler = ({ name }) => ({ answers: [ns(name, 'ns1.hosting.cl')] })
+export const found = { kind: 'found', servers: ['ns1.hosting.cl'] }
+
+/** Where queries are counted: a machine that stands still a moment must not make it ask again. */
+export const PATIENT = { retryMs: 60_000, deadlineMs: 60_000 }
+
+export async function elapsed(work: Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work
+  return performance.now() - start
+}

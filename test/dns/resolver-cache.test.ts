@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { find, found, PATIENT, setUp } from './resolver-bench.ts'
+import { ns, RCODE, soa } from './scripted.ts'
+
+test('an answer lives as long as its least TTL', async (t) => {
+  let now = 0
+  const { resolver, servers } = await setUp(
+    t,
+    [({ name }) => ({ answers: [ns(name, 'ns1.hosting.cl', 60), ns(name, 'ns1.hosting.cl', 30)] })],
+    { ...PATIENT, now: () => now },
+  )
+  await resolver.nameServers('registrado.cl')
+  now = 29_999
+  assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
+  assert.equal(servers[0]?.queries.length, 1)
+  now = 30_000
+  await resolver.nameServers('registrado.cl')
+  assert.equal(servers[0]?.queries.length, 2)
+})
+
+test('a negative answer lives for the lesser of SOA TTL and minimum, a failure for two seconds', async (t) => {
+  let now = 0
+  const { resolver, servers } = await setUp(
+    t,
+    [
+      ({ name }) =>
+        name === 'roto.cl'
+          ? { rcode: RCODE.SERVFAIL }
+          : { rcode: RCODE.NXDOMAIN, authorities: [soa('cl', 100, 10)] },
+    ],
+    { ...PATIENT, now: () => now },
+  )
+  const asked = async (name: string, at: number): Promise<number | undefined> => {
+    now = at
+    await resolver.nameServers(name)
+    return servers[0]?.queries.filter((query) => query.name === name).length
+  }
+  assert.equal(await asked('libre.cl', 0), 1)
+  assert.equal(await asked('libre.cl', 9_999), 1)
+  assert.equal(await asked('libre.cl', 10_000), 2)
+  assert.equal(await asked('roto.cl', 20_000), 1)
+  assert.equal(await asked('roto.cl', 21_999), 1)
+  assert.equal(await asked('roto.cl', 22_000), 2)
+})
+
+test('equal questions in flight share one query', async (t) => {
+  const { resolver, servers } = await setUp(t, [find], PATIENT)
+  const answers = await Promise.all(Array.from({ length: 50 }, () => resolver.nameServers('registrado.cl')))
+  for (const answer of answers) assert.deepEqual(answer, found)
+  assert.equal(servers[0]?.queries.length, 1)
+  const { coalesced, misses, inFlight, cached } = resolver.stats()
+  assert.deepEqual(
+    { coalesced, misses, inFlight, cached },
+    { coalesced: 49, misses: 1, inFlight: 0, cached: 1 },
+  )
+})
+
+test('past the bound a question is overloaded, and room comes back', async (t) => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<undefined>()
+  const { resolver } = await setUp(
+    t,
+    [
+      async (asked) => {
+        await gate
+        return find(asked)
+      },
+    ],
+    { maxInFlight: 2 },
+  )
+  const first = [resolver.nameServers('a.cl'), resolver.nameServers('b.cl')]
+  assert.deepEqual(await resolver.nameServers('c.cl'), { kind: 'overloaded' })
+  open(undefined)
+  assert.deepEqual(await Promise.all(first), [found, found])
+  assert.deepEqual(await resolver.nameServers('c.cl'), found)
+})

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { find, found, PATIENT, setUp } from './resolver-bench.ts'
+import { FLAG, ns, RCODE, reply, type Handler } from './scripted.ts'
+
+test('a truncated answer is asked for again over TCP', async (t) => {
+  const { resolver, servers } = await setUp(
+    t,
+    [
+      (asked) => {
+        if (asked.transport === 'udp') return { flags: FLAG.TC | FLAG.RA }
+        const many = Array.from({ length: 2_000 }, (_, i) => ns(asked.name, `n${i}.cl`))
+        return { answers: many }
+      },
+    ],
+    PATIENT,
+  )
+  const answer = await resolver.nameServers('grande.cl')
+  assert.equal(answer.kind === 'found' && answer.servers.length, 2_000)
+  assert.deepEqual(
+    servers[0]?.queries.map(({ transport }) => transport),
+    ['udp', 'tcp'],
+  )
+})
+
+test('TCP that hangs ends at the deadline; another server helps out before', async (t) => {
+  const hang: Handler = ({ transport }) => (transport === 'udp' ? { flags: FLAG.TC } : 'silence')
+  const alone = await setUp(t, [hang], { deadlineMs: 300 })
+  assert.deepEqual(await alone.resolver.nameServers('grande.cl'), { kind: 'timeout' })
+  const helped = await setUp(t, [hang, find], { deadlineMs: 10_000 })
+  assert.deepEqual(await helped.resolver.nameServers('grande.cl'), found)
+})
+
+test('TCP that answers garbage is a failure', async (t) => {
+  const { resolver } = await setUp(t, [
+    ({ transport }) => (transport === 'udp' ? { flags: FLAG.TC } : [Buffer.from('no dns at all')]),
+  ])
+  assert.deepEqual(await resolver.nameServers('grande.cl'), { kind: 'failed' })
+})
+
+test('forged datagrams are ignored and the true answer is taken', async (t) => {
+  const evil = [ns('registrado.cl', 'ns.evil.cl')]
+  const { resolver } = await setUp(t, [
+    (asked) => [
+      Buffer.alloc(0),
+      Buffer.from([1, 2, 3]),
+      reply({ ...asked, id: asked.id ^ 1 }, { answers: evil }),
+      reply({ ...asked, question: { ...asked.question, name: 'otro.cl' } }, { answers: evil }),
+      reply({ ...asked, question: { ...asked.question, type: 'A' } }, { answers: evil }),
+      Buffer.concat([reply(asked, { answers: evil }).subarray(0, 2), Buffer.alloc(40)]),
+      reply(asked, { answers: [ns(asked.name, 'ns1.hosting.cl')] }),
+    ],
+  ])
+  assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
+})
+
+test('an answer from another address or port is ignored', async (t) => {
+  const elsewhere = createSocket('udp4')
+  const otherAddress = createSocket('udp4')
+  elsewhere.bind(0, '127.0.0.1')
+  otherAddress.bind(0, '127.0.0.9')
+  await Promise.all([once(elsewhere, 'listening'), once(otherAddress, 'listening')])
+  t.after(() => {
+    elsewhere.close()
+    otherAddress.close()
+  })
+  const { resolver } = await setUp(t, [
+    async (asked) => {
+      const forged = reply(asked, { answers: [ns(asked.name, 'ns.evil.cl')] })
+      for (const socket of [elsewhere, otherAddress]) {
+        await new Promise((resolve) => socket.send(forged, asked.port, '127.0.0.1', resolve))
+      }
+      return find(asked)
+    },
+  ])
+  assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
+})
+
+test('ids and source ports vary', async (t) => {
+  const { resolver, servers } = await setUp(t, [find], { ...PATIENT, pipelines: false })
+  await Promise.all(Array.from({ length: 200 }, (_, i) => resolver.nameServers(`d${i}.cl`)))
+  const queries = servers[0]?.queries ?? []
+  assert.ok(new Set(queries.map(({ id }) => id)).size > 190)
+  assert.equal(new Set(queries.map(({ port }) => port)).size, 16)
+})
+
+test('a source port is given up after 512 queries', async (t) => {
+  const { resolver, servers } = await setUp(t, [find], { ...PATIENT, socketsPerServer: 1, pipelines: false })
+  for (let i = 0; i < 1_100; i += 100) {
+    await Promise.all(Array.from({ length: 100 }, (_, j) => resolver.nameServers(`d${i + j}.cl`)))
+  }
+  assert.equal(new Set(servers[0]?.queries.map(({ port }) => port)).size, 3)
+})
+
+test('a server that does not know EDNS is asked without', async (t) => {
+  const { resolver, servers } = await setUp(
+    t,
+    [(asked) => (asked.edns ? { rcode: RCODE.FORMERR } : find(asked))],
+    PATIENT,
+  )
+  assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
+  assert.deepEqual(
+    servers[0]?.queries.map(({ edns }) => edns),
+    [true, false],
+  )
+})

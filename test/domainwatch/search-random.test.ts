@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { createTasks } from '../../src/core/tasks.ts'
+import { decodeCursor } from '../../src/domainwatch/cursor.ts'
+import { purgeExpired } from '../../src/domainwatch/index.ts'
+import type { ListRequest } from '../../src/domainwatch/list.ts'
+import { openBoth, requestOf, type OpenedBoth } from '../support/lists-both-ways.ts'
+import { filters, mark, newRecord, type NewRecord } from '../support/random-lists.ts'
+
+const HOUR = 3_600_000
+
+const tasks = createTasks(2)
+after(() => tasks.close())
+
+const request = fc
+  .record({
+    filters,
+    more: fc.record(
+      {
+        last_register: fc.integer({ min: 1, max: 12 }),
+        last_deleted: fc.integer({ min: 1, max: 12 }),
+        sort: fc.constantFrom('asc', 'desc'),
+      },
+      { requiredKeys: [] },
+    ),
+    limit: fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined }),
+  })
+  .map(({ filters: some, more, limit }): ListRequest => {
+    const given = Object.entries({ ...some, ...more }).map(([key, value]) => [key, String(value)])
+    return { ...requestOf(Object.fromEntries(given)), limit }
+  })
+
+/** All pages of a list, each as both tell it. */
+async function walkBoth({ fromIndex, fromDatabase }: OpenedBoth, asked: ListRequest): Promise<number> {
+  let count = 0
+  let cursor: ListRequest['cursor']
+  for (;;) {
+    const one = await fromIndex.page({ ...asked, cursor })
+    const other = await fromDatabase.page({ ...asked, cursor })
+    assert.deepEqual({ ...one, json: one.json.toString() }, { ...other, json: other.json.toString() })
+    count += one.count
+    if (one.next === undefined) return count
+    cursor = decodeCursor(one.next)
+  }
+}
+
+test('lists from the index are those of the database, whatever is written', async () => {
+  await using opened = await openBoth(tasks)
+  await opened.store(fc.sample(newRecord, { numRuns: 200, seed: 7 }).filter(firstOfName()))
+  await opened.ready()
+  let listed = 0
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uniqueArray(newRecord, { maxLength: 20, selector: ({ domain }) => domain }),
+      fc.uniqueArray(mark, { maxLength: 60, selector: ({ domain }) => domain }),
+      fc.integer({ min: 0, max: 60 }),
+      fc.boolean(),
+      fc.array(request, { minLength: 8, maxLength: 8 }),
+      async (added, marks, hours, purge, requests) => {
+        await opened.store(added)
+        await opened.update(marks)
+        opened.clock.advance(hours * HOUR)
+        if (purge) await purgeExpired(opened.database, opened.clock, new AbortController().signal)
+        for (const asked of requests) listed += await walkBoth(opened, asked)
+      },
+    ),
+    { numRuns: 40 },
+  )
+  assert.deepEqual(opened.said, [])
+  assert.ok(listed > 1_000, `only ${listed} records compared`)
+})
+
+function firstOfName() {
+  const seen = new Set<string>()
+  return ({ domain }: NewRecord) => !seen.has(domain) && seen.add(domain).size > 0
+}

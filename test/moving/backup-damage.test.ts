@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { catalejo } from '../support/cli.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { ImageClient } from '../support/images.ts'
+import { filesUnder, flip, folders, nameOf, succeeds } from './backups.ts'
+import { furnish, imagesOf, portrait, startHere } from './portrait.ts'
+
+const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
+
+suite('backups that are damaged or cut off', { timeout: 400_000 }, () => {
+  test('a rotten or missing file of a table is named, and nothing is restored', async () => {
+    await using service = await startHere()
+    await using made = await folders()
+    const [backups, place] = made
+    const keys = await furnish(service, 50)
+    await succeeds(['backup', backups, '--data', service.data])
+    const tables = await filesUnder(join(backups, 'tables'))
+    const [domains = '', images = ''] = ['-domains-', '-images-'].map((part) =>
+      tables.find((path) => path.includes(part)),
+    )
+    const whole = await readFile(domains)
+    await flip(domains)
+    await rm(images)
+    const { code, stderr, stdout } = await catalejo(['restore', backups, '--data', place])
+    assert.deepEqual([code, stdout], [1, ''])
+    assert.match(stderr, new RegExp(`${nameOf(domains)} is damaged`))
+    assert.match(stderr, new RegExp(`${nameOf(images)} is missing`))
+    assert.match(stderr, /nothing was restored/)
+    assert.deepEqual(await readdir(place), [])
+
+    // Without a manifest it does not exist, and the next one is whole.
+    await writeFile(domains, whole)
+    const [manifest = ''] = await filesUnder(join(backups, 'manifests'))
+    const text = await readFile(manifest)
+    await flip(manifest)
+    assert.match((await catalejo(['restore', backups, '--data', place])).stderr, /its manifest is damaged/)
+    await rm(manifest)
+    assert.match((await catalejo(['restore', backups, '--data', place])).stderr, /there is none/)
+    assert.ok(text.length > 0)
+    await succeeds(['backup', backups, '--data', service.data])
+    await succeeds(['restore', backups, '--data', place])
+    await using copy = await startHere({ data: place })
+    assert.deepEqual(await portrait(copy, keys), await portrait(service, keys))
+  })
+
+  test('rotten and missing images are named; all else is there', async () => {
+    await using service = await startHere()
+    await using made = await folders()
+    const [backups, place] = made
+    const keys = await furnish(service, 10)
+    await succeeds(['backup', backups, '--data', service.data])
+    const [rotten = '', lost = ''] = await filesUnder(join(backups, 'images'))
+    await flip(rotten)
+    await rm(lost)
+    const { code, stderr, stdout } = await catalejo(['restore', backups, '--data', place])
+    assert.equal(code, 1)
+    assert.match(stdout, /5 images copied/)
+    assert.match(stderr, new RegExp(`image ${nameOf(rotten)}: damaged`))
+    assert.match(stderr, new RegExp(`image ${nameOf(lost)}: missing`))
+    assert.match(stderr, /2 of 7 images could not be restored/)
+    await using copy = await startHere({ data: place })
+    const { body } = await new ImageClient(copy.url, keys.imageKey).list({ limit: '100' })
+    assert.equal(body['count'], 5)
+
+    // What is rotten in the instance itself is told when it is backed up.
+    const [own = ''] = (await filesUnder(join(service.data, 'blobs'))).filter(
+      (path) => nameOf(path) !== 'owner',
+    )
+    await flip(own)
+    await using other = await temporaryFolder()
+    const damaged = await catalejo(['backup', other.path, '--data', service.data, '--keep', '1'])
+    assert.equal(damaged.code, 1)
+    assert.match(damaged.stderr, new RegExp(`image ${nameOf(own)}: damaged`))
+  })
+
+  test('killed while it restores, it goes on', async () => {
+    await using service = await startHere()
+    await using made = await folders()
+    const [backups, place] = made
+    const keys = await furnish(service)
+    await succeeds(['backup', backups, '--data', service.data])
+    const args = ['restore', backups, '--data', place]
+    const child = spawn(process.execPath, [COMMAND, ...args], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let told = ''
+    child.stderr.on('data', (chunk) => {
+      told += String(chunk)
+      if (told.includes('keys: ')) child.kill('SIGKILL')
+    })
+    await once(child, 'close')
+    assert.equal(child.signalCode, 'SIGKILL')
+    await assert.rejects(startHere({ data: place }), /a copy that is not finished/)
+    await succeeds(args)
+    await using copy = await startHere({ data: place })
+    assert.deepEqual(await portrait(copy, keys), await portrait(service, keys))
+    await imagesOf(copy, keys.imageKey)
+  })
+})

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDatabase } from '../../src/context.ts'
+import type { Tasks } from '../../src/core/tasks.ts'
+import { filterParameters, listRequest } from '../../src/domainwatch/filters.ts'
+import { DomainLists, type ListRequest } from '../../src/domainwatch/list.ts'
+import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'
+import { readMarks, readNewRecord } from '../../src/domainwatch/records.ts'
+import { Catalogue } from '../../src/domainwatch/search/catalogue.ts'
+import { parseParameters } from '../../src/http/parameters.ts'
+import { databaseFor } from './engine.ts'
+import type { Mark } from './random-lists.ts'
+import { ManualClock } from './service.ts'
+
+const MIB = 1024 * 1024
+
+/** A database with lists from it, and others from an index of it. */
+export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
+  const data = await mkdtemp(join(tmpdir(), 'catalejo-search-'))
+  const place = await databaseFor(data)
+  const database = await openDatabase({ data, databaseUrl: place.url })
+  const clock = new ManualClock('2025-06-01T12:00:00Z')
+  const said: string[] = []
+  const catalogue = new Catalogue({
+    database,
+    tasks,
+    memory,
+    prepare: async () => {},
+    report: (message) => said.push(message),
+  })
+  const store = (given: readonly Wide[]) =>
+    database.transaction(async (tx) => {
+      const rows = given.map(({ domain, ...fields }) => {
+        const record = readNewRecord({ domain, length: domain.length, ...fields })
+        if (!record.ok) throw new Error(record.msg)
+        return record.row
+      })
+      const bytes = Buffer.from(JSON.stringify(rows))
+      await tx.runMany(recordDomains, ['2025-06-01 08:00:00', 'grupo', 'grupo'], new Uint8Array(bytes))
+    })
+  const update = (given: readonly Mark[]) =>
+    database.transaction(async (tx) => {
+      const rows = given.map((one) => {
+        const read = readMarks(one)
+        if (!read.ok) throw new Error(read.msg)
+        return read.row
+      })
+      const bytes = Buffer.from(JSON.stringify(rows))
+      await tx.runMany(markDomains, ['2025-06-02 09:10:11', clock.now()], new Uint8Array(bytes))
+    })
+  return {
+    database,
+    catalogue,
+    clock,
+    said,
+    store,
+    update,
+    /** From memory only: waits where the database would be asked meanwhile. */
+    fromIndex: new DomainLists(database, clock, {
+      atHand: () => catalogue.atHand(),
+      async current() {
+        for (;;) {
+          const shelves = await catalogue.current()
+          if (shelves !== undefined) return shelves
+          assert.deepEqual(said, [])
+        }
+      },
+    }),
+    fromDatabase: new DomainLists(database, clock),
+    async ready() {
+      catalogue.start()
+      for (;;) {
+        if ((await catalogue.current()) !== undefined) return
+        assert.deepEqual(said, [])
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await catalogue.close()
+      await database.close()
+      await rm(data, { recursive: true, force: true })
+      await place.drop()
+    },
+  }
+}
+
+export type OpenedBoth = Awaited<ReturnType<typeof openBoth>>
+
+interface Wide {
+  readonly domain: string
+  readonly reserve: number
+  readonly status: number
+  readonly date_reg: string
+  readonly agent?: string | undefined
+}
+
+/** Enough of them that there are several chunks, merges, and blocks that an index of characters leaves out. */
+export function many(count: number, prefix = ''): Wide[] {
+  const syllables = ['ca', 'sa', 'lo', 'ñi', 'mi-', 'x', '9', 'tú', 'ri', 'za']
+  return Array.from({ length: count }, (_, i) => {
+    const digits = [...String(i * 7_919)].map((digit) => syllables[Number(digit)] ?? '')
+    return {
+      domain: `${prefix}${digits.join('')}${i}`.slice(0, 63),
+      reserve: i % 50 === 0 ? 1 : 0,
+      status: i % 5 === 0 ? 0 : 1,
+      date_reg: `2025-01-${String((i % 28) + 1).padStart(2, '0')} 00:00:0${i % 10}`,
+      agent: i % 9 === 0 ? 'Águila' : undefined,
+    }
+  }).filter(
+    ({ domain }) =>
+      readNewRecord({ domain, length: domain.length, reserve: 0, status: 1, date_reg: DATE }).ok,
+  )
+}
+
+export const DATE = '2025-01-01 00:00:00'
+
+export function requestOf(given: Readonly<Record<string, string>>): ListRequest {
+  const parsed = parseParameters(filterParameters, given)
+  assert.ok(parsed.ok)
+  return listRequest(parsed.values)
+}

@@ -1,0 +1,118 @@
+/** What `catalejo verify` makes of stores that fail, change meanwhile, or are another's: nothing is lost by looking. */
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import type { BlobStore } from '../../src/blobs/blob-store.ts'
+import { sweepsOf } from '../durability/sweeps.ts'
+import { bytesOf, expectedHash, ImageClient, plain, stamped } from '../support/images.ts'
+import { startService } from '../support/service.ts'
+import { HOUR, keyOf, listed, look, NOTHING_DONE, png, put } from './looking.ts'
+
+suite('verify: stores', { timeout: 400_000 }, () => {
+  test('a store that does not answer makes nothing lost', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    await fotos.upload(png)
+    const key = await keyOf(service, png)
+    const { blobs } = service.app.context
+    const silent: BlobStore = { ...blobs, whole: () => Promise.reject(new Error('no answer')) }
+    const { found, repaired } = await look(service, { repair: true, blobs: silent })
+    assert.deepEqual(found, { unreadable: [`${key}: no answer`] })
+    assert.deepEqual(repaired, NOTHING_DONE)
+    // Nor do bytes that were misread once.
+    let misread = true
+    const flickering: BlobStore = {
+      ...blobs,
+      whole: async (one) => {
+        if (!misread) return blobs.whole(one)
+        misread = false
+        return { size: 1, body: (await blobs.whole(one))?.body ?? assert.fail() }
+      },
+    }
+    assert.deepEqual((await look(service, { repair: true, blobs: flickering })).found, {})
+  })
+
+  test('images that are deleted or uploaded while it looks are no faults', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    const { blobs } = service.app.context
+    const sweeps = sweepsOf(service)
+    const [first, second] = [stamped(png, 'first'), stamped(png, 'second')]
+    for (const picture of [first, second]) await fotos.upload(picture)
+    const forget = async (picture: Buffer) => {
+      await fotos.remove(expectedHash(picture))
+      await sweeps.trash()
+    }
+    const firstKey = await keyOf(service, first)
+    const changing: BlobStore = {
+      ...blobs,
+      // Between the look at the record and the one at the bytes the image is deleted, and uploaded anew.
+      async whole(key) {
+        if (key !== firstKey) return blobs.whole(key)
+        await forget(first)
+        await fotos.upload(first)
+        return blobs.whole(key)
+      },
+      // Between its listing and its look-up another goes.
+      async *keys() {
+        const all: { key: string; writtenAt: number }[] = []
+        for await (const one of blobs.keys()) all.push(one)
+        await forget(second)
+        yield* all
+      },
+    }
+    const { found, repaired } = await look(service, { repair: true, blobs: changing })
+    assert.deepEqual(found, {})
+    assert.deepEqual(repaired, NOTHING_DONE)
+    assert.ok((await bytesOf(await fotos.link(expectedHash(first)))).equals(first))
+  })
+
+  test("another database's store is left alone: nothing swept, repaired or written, until it is claimed", async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    await fotos.upload(png)
+    const { blobs } = service.app.context
+    const key = await keyOf(service, png)
+    await blobs.remove(key)
+    await put(service, 'zz-orphan', png)
+    await blobs.disown()
+    await blobs.owner('other')
+
+    assert.deepEqual(await sweepsOf(service).orphans(-HOUR), { kind: 'foreign', owner: 'other' })
+    const foreign = await look(service, { repair: true })
+    assert.deepEqual(foreign.found, {
+      missing: [key],
+      orphaned: ['zz-orphan'],
+      store: ['the image store belongs to another database, other'],
+    })
+    assert.deepEqual(foreign.repaired, NOTHING_DONE)
+    await service.stop()
+
+    await using again = await startService({ data: service.data })
+    const client = new ImageClient(again.url, again.imageKey)
+    const refused = await client.upload(stamped(png, 'new'))
+    assert.deepEqual(plain(refused).status, 500)
+    assert.equal((await fetch(`${again.url}/readyz`)).status, 503)
+    assert.match(await again.log(), /the image store belongs to another database, other/)
+    assert.deepEqual(await listed(again), ['zz-orphan'])
+
+    const claimed = await look(again, { repair: true, claim: true })
+    assert.deepEqual(Object.keys(claimed.found), ['missing', 'orphaned'])
+    assert.deepEqual(claimed.repaired, { ...NOTHING_DONE, markedLost: 1, removed: 1 })
+  })
+
+  test('a store without an owner that holds none of our images is not taken for ours', async () => {
+    await using service = await startService()
+    const fotos = new ImageClient(service.url, service.imageKey)
+    await fotos.upload(png)
+    const { blobs } = service.app.context
+    const key = await keyOf(service, png)
+    await blobs.disown()
+    // Its own images are there: it is claimed again.
+    assert.deepEqual((await sweepsOf(service).orphans(0)).kind, 'swept')
+    await blobs.disown()
+    await blobs.remove(key)
+    assert.deepEqual(await sweepsOf(service).orphans(0), { kind: 'strange' })
+    assert.equal(await blobs.owner(), undefined)
+    assert.equal((await look(service, { repair: true })).repaired.markedLost, 0)
+  })
+})
