@@ -8,15 +8,14 @@ export const FASTER = 40
 
 const { setTimeout: slowTimeout, performance } = globalThis
 const slowNow = performance.now.bind(performance)
-const slowSocketTimeout = Socket.prototype.setTimeout
 
 process.once('SIGUSR2', () => {
   const start = slowNow()
   performance.now = () => start + (slowNow() - start) * FASTER
   const fast = (callback: () => void, ms = 0) => slowTimeout(callback, ms / FASTER)
   globalThis.setTimeout = Object.assign(fast, slowTimeout)
-  Socket.prototype.setTimeout = function (ms, ...callback) {
-    return slowSocketTimeout.call(this, ms / FASTER, ...callback)
-  }
+  Socket.prototype.setTimeout = new Proxy(Socket.prototype.setTimeout, {
+    apply: (slow, socket, [ms, ...rest]) => Reflect.apply(slow, socket, [Number(ms) / FASTER, ...rest]),
+  })
   process.stdout.write('{"msg":"time is fast"}\n')
 })
