@@ -16,7 +16,7 @@ import { share } from './core/queue.ts'
 import { createTasks, type Tasks } from './core/tasks.ts'
 import type { Database, ObserveDatabase } from './database/database.ts'
 import { openPostgres } from './database/postgres/open.ts'
-import { openSqlite } from './database/sqlite/open.ts'
+import { openSqlite, type OpenOptions } from './database/sqlite/open.ts'
 import { createResolver, systemServers, type Resolver } from './dns/index.ts'
 import { Metrics } from './http/metrics.ts'
 
@@ -101,15 +101,12 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   }
 }
 
-/**
- * The database alone, for commands that need nothing else.
- * @param schema go up to this version of the schema only
- */
+/** The database alone, for commands that need nothing else. */
 export async function openDatabase(
   config: Pick<Config, 'data' | 'databaseUrl'> & Partial<Config>,
   metrics?: Metrics,
   log?: Logger,
-  schema?: number,
+  options: OpenOptions = {},
 ): Promise<Database> {
   const seconds = metrics?.histogram('catalejo_database_seconds', 'Time of a database operation', [
     'operation',
@@ -122,12 +119,12 @@ export async function openDatabase(
       connections:
         config.databaseConnections &&
         Math.max(LEAST_CONNECTIONS, share(config.databaseConnections, config.workers ?? 1)),
-      schema,
+      schema: options.schema,
     })
   }
   const data = resolve(config.data)
   await makeFolder(data)
-  return openSqlite(join(data, 'catalejo.db'), observe, schema)
+  return openSqlite(join(data, 'catalejo.db'), observe, options)
 }
 
 /** What becomes of requests to an S3 store, for the log and the metrics. */

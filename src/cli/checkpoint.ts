@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { makeFolder } from '../blobs/durable.ts'
-import type { ImportCounts } from '../domainwatch/index.ts'
+import type { ImportCounts, Reached } from '../domainwatch/index.ts'
 
 export interface Checkpoint {
   readonly line: number
   readonly counts: ImportCounts
+  /** Of the lines behind it, those of the names that are stored too. */
+  readonly part?: Reached['part']
   /** What is at that line, where the file's date does not tell whether it is still the same. */
   readonly at?: string | undefined
 }
@@ -43,11 +45,17 @@ export async function checkpointsOf(data: string, file: string): Promise<Checkpo
 
 function parse(text: string): Checkpoint | undefined {
   try {
-    const { line, counts, at } = JSON.parse(text)
+    const { line, counts, part, at } = JSON.parse(text)
     const { read, changed, refused } = counts
     const isRight = [line, read, changed, refused].every((value) => Number.isSafeInteger(value))
     if (!isRight) return undefined
-    return { line, counts: { read, changed, refused }, at: typeof at === 'string' ? at : undefined }
+    const isPart = Number.isSafeInteger(part?.to) && typeof part.name === 'string'
+    return {
+      line,
+      counts: { read, changed, refused },
+      part: isPart ? { to: part.to, name: part.name } : undefined,
+      at: typeof at === 'string' ? at : undefined,
+    }
   } catch {
     return undefined
   }

@@ -42,7 +42,7 @@ export async function importFiles(args: readonly string[]): Promise<void> {
   const files = isPiped ? [STANDARD_INPUT] : positionals
   if (files.length === 0) return usageFault('import takes files, or - for standard input')
 
-  const database = await openDatabase(config)
+  const database = await openDatabase(config, undefined, undefined, { load: true })
   try {
     const account = await accountFor(database, own['account'])
     if (account === undefined) return
@@ -92,7 +92,7 @@ async function importFile(file: string, run: Run): Promise<FileOutcome> {
     timeZone: config.timeZone,
     store: trial?.store ?? storeRows(target),
     after,
-    ...(checkpoints === undefined ? {} : { stored: (line, counts) => checkpoints.write({ line, counts }) }),
+    ...(checkpoints === undefined ? {} : { stored: (reached) => checkpoints.write(reached) }),
   })
   // What can be read another time goes on where it broke off.
   if (outcome.kind !== 'imported' || outcome.cutOff === undefined) await checkpoints?.remove()

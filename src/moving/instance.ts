@@ -22,7 +22,7 @@ export interface Instance {
 export async function openInstance(place: Place, schema?: number): Promise<Instance> {
   const data = resolve(place.data)
   await makeFolder(data)
-  const database = await openDatabase(place, undefined, undefined, schema)
+  const database = await openDatabase(place, undefined, undefined, { schema })
   try {
     const staging = await Staging.open(join(data, 'staging'), { flush: place.blobsUrl === undefined })
     const blobs = await openBlobs(place.blobsUrl, join(data, 'blobs'), staging, reportFault)

@@ -195,19 +195,25 @@ test('an import that was cut off goes on where it was', async () => {
   await assert.rejects(
     importLines(readLines(createReadStream(path)), {
       ...options,
-      store: (format, rows) => (++batches === 2 ? Promise.reject(new Error('cut off')) : store(format, rows)),
-      stored: async (line, counts) => void (reached = { line, counts }),
+      store: (batch) => (++batches === 2 ? Promise.reject(new Error('cut off')) : store(batch)),
+      stored: async (now) => void (reached = now),
     }),
     /cut off/,
   )
-  assert.deepEqual(reached, { line: 10_000, counts: { read: 10_000, changed: 10_000, refused: 0 } })
+  // In the order of names.
+  const name = lines.map((line) => line.slice(0, -3)).toSorted()[9_999]
+  assert.deepEqual(reached, {
+    line: 0,
+    counts: { read: 0, changed: 10_000, refused: 0 },
+    part: { to: 25_000, name },
+  })
   let rest = 0
   const outcome = await importLines(readLines(createReadStream(path)), {
     ...options,
     after: reached,
-    store: (format, rows) => {
-      rest += rows.length
-      return store(format, rows)
+    store: (batch) => {
+      rest += batch.names.length
+      return store(batch)
     },
   })
   assert.equal(rest, 15_000)

@@ -15,10 +15,18 @@ const READ_WAIT_MS = 10_000
 /** A commit that finds so many pages in the log moves them into the file: SQLite's own default. */
 const LOG_PAGES = 1_000
 
-export type ConnectionMode = 'read' | 'write'
+/** `load` writes too, batch after batch. */
+export type ConnectionMode = 'read' | 'write' | 'load'
 
-/** Pages in memory. A batch of 50,000 to a million records changes some 100 MB of them, each of them many times. */
-const CACHE_KIB: Readonly<Record<ConnectionMode, number>> = { read: 65_536, write: 131_072 }
+/**
+ * Pages in memory. A batch of 50,000 to a million records changes some 100 MB of them, to ten million some 300, each of them
+ * many times; those that do not fit are written more than once.
+ */
+const CACHE_KIB: Readonly<Record<ConnectionMode, number>> = {
+  read: 65_536,
+  write: 131_072,
+  load: 262_144,
+}
 
 /** One SQLite connection with the settings that every connection of ours needs. */
 export class Connection {
@@ -31,7 +39,7 @@ export class Connection {
       readOnly: mode === 'read',
       timeout: mode === 'read' ? READ_WAIT_MS : 0,
     })
-    if (mode === 'write') {
+    if (mode !== 'read') {
       // WAL lets reads go on during a write. `synchronous` is not stored in the file: without FULL on each
       // connection a commit is acknowledged before it is on stable storage.
       untilFree(() => this.#db.exec('PRAGMA journal_mode = WAL'))

@@ -18,17 +18,23 @@ const WRITE_WAIT_MS = 15_000
 const MAX_WAITING_SCANS = 256
 const SCAN_WAIT_MS = 15_000
 
+export interface OpenOptions {
+  /** Go up to this version of the schema only. */
+  readonly schema?: number | undefined
+  /** For a process that does nothing but store a great many records: more memory is worth it. */
+  readonly load?: boolean
+}
+
 /**
  * Opens (and makes or migrates) the SQLite file at `path`. Small reads run on the caller's thread, where they
  * cost microseconds; writes and scans have a thread each.
- * @param schema go up to this version of the schema only
  */
 export async function openSqlite(
   path: string,
   observe: ObserveDatabase = () => {},
-  schema?: number,
+  { schema, load = false }: OpenOptions = {},
 ): Promise<Database> {
-  const writer = await ConnectionThread.open(path, 'write', { schema })
+  const writer = await ConnectionThread.open(path, load ? 'load' : 'write', { schema })
   const scanner = await ConnectionThread.open(path, 'read')
   const reader = new Connection(path, 'read')
   const watch = new CommitWatch(reader)

@@ -16,7 +16,7 @@ if (port === null) throw new Error('sqlite/thread must run as a worker thread')
 const { path, mode, schema }: Start = workerData
 const connection = new Connection(path, mode)
 const turns = new Turns(connection)
-if (mode === 'write') migrate(connection, schema)
+if (mode !== 'read') migrate(connection, schema)
 /** Whether the transaction that is under way stores so much that its pages are moved into the file behind the answer. */
 let isLarge = false
 

@@ -1,16 +1,12 @@
 import type { Clock } from '../../core/clock.ts'
 import { localDateTime } from '../../core/dates.ts'
-import { Overload } from '../../core/errors.ts'
-import type { Row } from '../records.ts'
 import { layoutOf, SAMPLE_LINES, type ImportFormat } from './format.ts'
 import { SourceFault, type Line } from './lines.ts'
 import { joinLines } from './joined-lines.ts'
 import { completeness, readLine } from './read-line.ts'
+import { Storing } from './storing.ts'
+import { Stretch, type RowBatch } from './stretch.ts'
 
-/** Lines stored in one transaction: others who write wait no longer than this takes, some 200 ms. */
-const BATCH = 10_000
-/** Tries while others keep the database busy. */
-const MAX_TRIES = 10
 /** Lines that are held to tell what a file is, blank ones among them. */
 const MAX_SAMPLED = 200
 /** Bad lines told of; all are counted. */
@@ -40,29 +36,46 @@ export type ImportOutcome =
     }
   | { readonly kind: 'unknown-format' }
 
-/** Stores records that were read, and tells how many rows that changed. */
-export type StoreRows = (format: ImportFormat, rows: readonly Row[]) => Promise<number>
+export interface Stored {
+  /** Rows that are new or changed. */
+  readonly changed: number
+  /** How long others who write had to wait for it. */
+  readonly heldMs: number
+}
+
+/** Stores records that were read, in one transaction. */
+export type StoreRows = (batch: RowBatch) => Promise<Stored>
+
+/** How far an import has come. */
+export interface Reached {
+  /** All lines up to this one are stored. */
+  readonly line: number
+  /** Read and refused up to that line; changed so far. */
+  readonly counts: ImportCounts
+  /** Of the lines behind it, up to the line `to`, the names up to `name` are stored too. */
+  readonly part?: { readonly to: number; readonly name: string } | undefined
+}
 
 export interface ImportOptions {
   readonly format?: ImportFormat | undefined
   readonly clock: Clock
   readonly timeZone: string
   readonly store: StoreRows
-  /** Lines up to this one are passed over: an earlier run stored them. */
-  readonly after?: { readonly line: number; readonly counts: ImportCounts } | undefined
-  /** Told when everything up to a line is stored. */
-  readonly stored?: (line: number, counts: ImportCounts) => Promise<void>
+  /** What an earlier run stored is passed over. */
+  readonly after?: Reached | undefined
+  /** Told after each transaction. */
+  readonly stored?: (reached: Reached) => Promise<void>
 }
 
 /**
- * Stores what the lines of a file tell. A bad line is counted and told of, and loses no other; a file that is cut off loses
- * nothing that was read of it.
+ * Stores what the lines of a file tell, a stretch of them at a time, in the order of their names. A bad line is counted and
+ * told of, and loses no other; a file that is cut off loses nothing that was read of it.
  */
 export async function importLines(
   lines: AsyncIterable<Line>,
   options: ImportOptions,
 ): Promise<ImportOutcome> {
-  const { after, stored, store } = options
+  const { after } = options
   const counts: ImportCounts = { read: 0, changed: 0, refused: 0, ...after?.counts }
   const faults: LineFault[] = []
   let cutOff: SourceFault | undefined
@@ -79,47 +92,41 @@ export async function importLines(
   const { format } = layout
   // Files that were put together have one each.
   const head = layout.hasHead ? sample[0]?.trim() : undefined
-  let rows = new Map<string, Row>()
-  let last = 0
-  // One batch is stored while the next is read.
-  let storing: Promise<void> = Promise.resolve()
+  // A stretch of which a part is stored ends where it did then.
+  const { to: end = 0, name: behind = '' } = after?.part ?? {}
+  const first = after?.line ?? 0
+  const storing = new Storing(options, { line: first, ...counts }, counts.changed)
+  let stretch = new Stretch(counts.read)
+  let last = first
 
   const refuse = (line: number, field: string, msg: string) => {
     counts.refused++
     if (faults.length < MAX_FAULTS) faults.push({ line, field, msg })
   }
 
+  // One stretch is stored while the next is read.
   async function flush(): Promise<void> {
-    await storing
-    const batch = [...rows.values()]
-    rows = new Map()
-    const upTo = last
-    // By the time they are stored, more lines are read.
-    const { read, refused } = counts
-    storing = (async () => {
-      if (batch.length > 0) counts.changed += await patiently(() => store(format, batch))
-      await stored?.(upTo, { read, changed: counts.changed, refused })
-    })()
-    // Awaited at the next turn: until then a failure is nobody's.
-    storing.catch(() => {})
+    const rows = stretch.sorted(format, last === end ? behind : '')
+    stretch = new Stretch(counts.read)
+    await storing.begin(rows, { line: last, read: counts.read, refused: counts.refused })
   }
 
   for await (const { number: line, text } of joinLines(all, (each) => completeness(each, layout))) {
     const trimmed = text?.trim()
     if (trimmed === '' || (head !== undefined && trimmed === head)) continue
-    if (line <= (after?.line ?? 0)) continue
+    if (line <= first) continue
     last = line
     const now = localDateTime(options.clock.now(), options.timeZone)
     const read = text === undefined ? TOO_LONG : readLine(text, layout, now)
     if (!read.ok) refuse(line, read.field, read.msg)
     else {
       counts.read++
-      keep(rows, read.name, read.row, format)
-      if (rows.size >= BATCH) await flush()
+      stretch.add(read.name, read.row)
     }
+    if (line === end || (stretch.isFull && line > end)) await flush()
   }
   await flush()
-  await storing
+  counts.changed = await storing.end()
   return done()
 }
 
@@ -153,22 +160,3 @@ async function* untilFault(lines: AsyncIterable<Line>, tell: (fault: SourceFault
 }
 
 const TOO_LONG = { ok: false, field: '', msg: 'La línea es demasiado larga' } as const
-/** Where `readNewRecord` has the date. */
-const DATE = 7
-
-/** Of a name's several lines the last counts; of several registrations the newest, wherever it stands. */
-function keep(rows: Map<string, Row>, name: string, row: Row, format: ImportFormat): void {
-  const other = format === 'registrations' ? rows.get(name) : undefined
-  if (other === undefined || String(other[DATE]) < String(row[DATE])) rows.set(name, row)
-}
-
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (let run = 1; ; run++) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof Overload) || run === MAX_TRIES) throw error
-      await new Promise((resolve) => setTimeout(resolve, 100 * run))
-    }
-  }
-}

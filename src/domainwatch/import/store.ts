@@ -6,8 +6,8 @@ import { recordedNames } from '../batches.ts'
 import * as queries from '../queries.ts'
 import * as statements from '../queries-batches.ts'
 import type { ImportFormat } from './format.ts'
-import type { Row } from '../records.ts'
 import type { StoreRows } from './importer.ts'
+import type { RowBatch } from './stretch.ts'
 
 const STATEMENTS: Readonly<Record<ImportFormat, BatchStatement>> = {
   registrations: statements.recordRegistrations,
@@ -27,7 +27,14 @@ export interface ImportTarget {
 /** Stores rows in one transaction. */
 export function storeRows(target: ImportTarget): StoreRows {
   const { database, account } = target
-  return (format, rows) => database.transaction((tx) => storeIn(tx, target, format, rows), account.id)
+  return async (batch) => {
+    let began = 0
+    const changed = await database.transaction((tx) => {
+      began = performance.now()
+      return storeIn(tx, target, batch)
+    }, account.id)
+    return { changed, heldMs: performance.now() - began }
+  }
 }
 
 export interface Trial {
@@ -41,21 +48,23 @@ export function tryRows(target: ImportTarget): Trial {
   const { database, account } = target
   let added = 0
   return {
-    async store(format, rows) {
-      const names = rows.map(([name]) => String(name))
+    async store(batch) {
+      const { names } = batch
       const trial = new TakenBack()
+      let began = 0
       try {
         await database.transaction(async (tx) => {
+          began = performance.now()
           await tx.run(queries.deleteAllExpired(target.clock.now()))
           trial.added = names.length - (await recordedNames(tx, names)).size
-          trial.changed = await storeIn(tx, target, format, rows)
+          trial.changed = await storeIn(tx, target, batch)
           throw trial
         }, account.id)
       } catch (error) {
         if (error !== trial) throw error
       }
       added += trial.added
-      return trial.changed
+      return { changed: trial.changed, heldMs: performance.now() - began }
     },
     added: () => added,
   }
@@ -70,8 +79,7 @@ class TakenBack extends Error {
 async function storeIn(
   tx: Transaction,
   { clock, timeZone, account }: ImportTarget,
-  format: ImportFormat,
-  rows: readonly Row[],
+  { format, json }: RowBatch,
 ): Promise<number> {
   const now = clock.now()
   // A record whose 7 days are over is gone, so recording it again must start afresh.
@@ -81,7 +89,7 @@ async function storeIn(
     statement === statements.restoreDomains
       ? []
       : [localDateTime(now, timeZone), account.name, account.name.toLowerCase()]
-  const changed = await tx.runMany(statement, constants, new Uint8Array(Buffer.from(JSON.stringify(rows))))
+  const changed = await tx.runMany(statement, constants, new Uint8Array(Buffer.from(json)))
   if (statement !== statements.restoreDomains) await tx.run(queries.noteAdd(account.name, now))
   return changed
 }

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { checkpointsOf } from './checkpoint.ts'
+
+const counts = { read: 5, changed: 4, refused: 3 }
+
+test('how far an import has come is read back, and what is torn or of another file counts for nothing', async () => {
+  await using folder = await temporaryFolder()
+  const file = join(folder.path, 'altas.csv')
+  await writeFile(file, 'una.cl')
+  const checkpoints = await checkpointsOf(folder.path, file)
+  assert.equal(await checkpoints.read(), undefined)
+
+  await checkpoints.write({ line: 7, counts, part: { to: 9, name: 'ñandú' } })
+  const read = await (await checkpointsOf(folder.path, file)).read()
+  assert.deepEqual(read, { line: 7, counts, part: { to: 9, name: 'ñandú' }, at: undefined })
+  // As the version before wrote it.
+  await checkpoints.write({ line: 7, counts })
+  assert.deepEqual(await checkpoints.read(), { line: 7, counts, part: undefined, at: undefined })
+
+  const [kept = ''] = await readdir(join(folder.path, 'imports'))
+  await writeFile(join(folder.path, 'imports', kept), '{"line":7,"cou')
+  assert.equal(await checkpoints.read(), undefined)
+  await checkpoints.write({ line: 7, counts })
+  await writeFile(file, 'una.cl\ndos.cl')
+  assert.equal(await (await checkpointsOf(folder.path, file)).read(), undefined)
+})
