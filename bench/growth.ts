@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { memoryOf, runCommand } from './lib/command.ts'
 import { median } from './lib/compare.ts'
-import { addAll, type DomainRecord } from './lib/domains.ts'
+import { addAll, linesOf, type DomainRecord } from './lib/domains.ts'
 import { growthFloors, readSeconds, type Floors } from './lib/growth-floors.ts'
 import { load } from './lib/load.ts'
 import { streamOf } from './lib/names.ts'
@@ -66,7 +66,7 @@ async function measure(workspace: Workspace, size: number): Promise<Row[]> {
   await first.stop()
   const floors = await growthFloors(join(first.data, 'catalejo.db'), streamOf(size))
   const list = join(folder, 'altas.csv')
-  await pipeline(Readable.from(linesOf(size)), createWriteStream(list))
+  await pipeline(Readable.from(linesOf(streamOf(size))), createWriteStream(list))
   const loaded = await runCommand(['import', list, '--data', first.data, '--account', 'grupo'])
   await rm(list)
 
@@ -176,18 +176,6 @@ async function seconds(url: string): Promise<number> {
   if (!ok || body === null) throw new Error('an answer failed')
   for await (const _ of body);
   return (performance.now() - start) / 1000
-}
-
-function* linesOf(size: number): Generator<string> {
-  yield 'Nombre Dominio,Fecha Inscripción\n'
-  let lines: string[] = []
-  for (const { domain, date_reg } of streamOf(size)) {
-    lines.push(`${domain}.cl,${date_reg}\n`)
-    if (lines.length < 10_000) continue
-    yield lines.join('')
-    lines = []
-  }
-  yield lines.join('')
 }
 
 /** Names that no list has. */

@@ -25,6 +25,16 @@ export async function runCommand(args: readonly string[]): Promise<Ran> {
   return { seconds: (performance.now() - start) / 1000, peakMb }
 }
 
+/** What our command prints. */
+export async function textOf(args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${String(code)}`)
+  return text
+}
+
 /** What a process has in memory, now and at most so far; undefined where there is no /proc, or no such process. */
 export function memoryOf(pid: number | undefined) {
   try {

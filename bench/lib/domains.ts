@@ -84,6 +84,19 @@ function randomFrom(seed: number): () => number {
   }
 }
 
+/** The registry's list of them. */
+export function* linesOf(records: Iterable<DomainRecord>): Generator<string> {
+  yield 'Nombre Dominio,Fecha Inscripción\n'
+  let lines: string[] = []
+  for (const { domain, date_reg } of records) {
+    lines.push(`${domain}.cl,${date_reg}\n`)
+    if (lines.length < 10_000) continue
+    yield lines.join('')
+    lines = []
+  }
+  yield lines.join('')
+}
+
 const MAX_BATCH = 50_000
 
 export async function addAll(service: Service, records: readonly DomainRecord[]): Promise<void> {
