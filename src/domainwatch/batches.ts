@@ -7,6 +7,7 @@ import type { Database, Reader, Transaction } from '../database/database.ts'
 import type { Identity } from '../http/authentication.ts'
 import type { RequestBody } from '../http/request-body.ts'
 import { requestLog } from '../http/request-log.ts'
+import { makeRoom } from './purge.ts'
 import * as queries from './queries.ts'
 import * as statements from './queries-batches.ts'
 import { countOfFaults, MAX_FAULTS, type RecordFault } from './records.ts'
@@ -51,8 +52,7 @@ export class DomainBatches {
     await this.#write(accountId, async (tx) => {
       const now = this.#clock.now()
       if (batch.count > 0) {
-        // A record whose 7 days are over is gone, so adding it again must start afresh.
-        await tx.run(queries.deleteAllExpired(now))
+        await makeRoom(tx, this.#database.dialect, now, () => textOf(batch))
         const constants = [localDateTime(now, this.#timeZone), account, account.toLowerCase()]
         await tx.runMany(statements.recordDomains, constants, batch.rows)
       }
@@ -66,7 +66,7 @@ export class DomainBatches {
     if (batch.count === 0) return 0
     await this.#write(accountId, async (tx) => {
       const now = this.#clock.now()
-      await tx.run(queries.deleteAllExpired(now))
+      await makeRoom(tx, this.#database.dialect, now, () => textOf(batch))
       const constants = [localDateTime(now, this.#timeZone), now]
       const found = await tx.runMany(statements.markDomains, constants, batch.rows)
       if (found < batch.count) throw await unknownNames(tx, batch.names)
@@ -85,6 +85,8 @@ export class DomainBatches {
     )
   }
 }
+
+const textOf = ({ rows }: Rows) => Buffer.from(rows).toString()
 
 async function unknownNames(tx: Reader, names: readonly string[]): Promise<Refusal> {
   const known = await recordedNames(tx, names)

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
-import type { Database } from '../database/database.ts'
-import { anyExpired, deleteExpired } from './queries.ts'
+import type { Database, Transaction } from '../database/database.ts'
+import type { Dialect } from '../database/dialect.ts'
+import { anyExpired, deleteExpired, deleteExpiredOf } from './queries.ts'
 
 /** Records removed in one transaction, so that other writers get their turn in between. */
 const BATCH = 2_000
@@ -17,6 +18,16 @@ export async function purgeExpired(database: Database, clock: Clock, signal: Abo
     total += removed
     if (removed < BATCH || signal.aborted) return total
   }
+}
+
+/**
+ * To be called before records are written: one whose 7 days are over is gone, so recording it again must start afresh. Where
+ * very many ran out at once the sweep removes the others: whoever writes in between must not wait for all of them.
+ * @param rows what will be written: a JSON array of arrays, the name first
+ */
+export async function makeRoom(tx: Transaction, dialect: Dialect, now: number, rows: () => string) {
+  const removed = await tx.run(deleteExpired(now, BATCH))
+  if (removed === BATCH) await tx.run(deleteExpiredOf(dialect, now, rows()))
 }
 
 export async function hasExpired(database: Database, clock: Clock): Promise<boolean> {

@@ -211,9 +211,11 @@ export const deleteExpired = (now: number, count: number) => sql`
 export const anyExpired = (now: number) => sql<{ name: string }>`
   SELECT name FROM domains WHERE ${gone(now)} LIMIT 1`
 
-/** Removes all of them. */
-export const deleteAllExpired = (now: number) => sql`
-  DELETE FROM domains WHERE ${gone(now)}`
+/** Removes those whose names come first in these rows: a JSON array of arrays. */
+export function deleteExpiredOf(dialect: Dialect, now: number, rows: string) {
+  const given = dialect.jsonRows(rows, ['text'])
+  return sql`DELETE FROM domains WHERE ${gone(now)} AND name IN (SELECT ${given.columns} FROM ${given.table})`
+}
 
 /** The account added domains now, whatever that changed. Last in a transaction: it makes others of the account wait. */
 export const noteAdd = (account: string, now: number) => sql`

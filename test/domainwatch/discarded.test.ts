@@ -87,6 +87,31 @@ test('a domain added again after its 7 days starts afresh', async () => {
   assert.deepEqual(await names(service, { last_deleted: 2 }), ['reciente', 'vuelve'])
 })
 
+test('of very many that ran out at once, those that are written again start afresh', async () => {
+  const clock = new ManualClock(START)
+  await using service = await startService({ clock })
+  const domains = Array.from({ length: 4_500 }, (_, i) => `n${i}`)
+  await stored(
+    service,
+    domains.map((domain) => record(domain)),
+  )
+  await update(
+    service,
+    domains.map((domain) => ({ domain, discarded: 1, revision: 1 })),
+  )
+  clock.advance(WEEK)
+  // Spread over all of them: whichever go first, others are left.
+  const again = domains.filter((_, i) => i % 45 === 0)
+  await stored(
+    service,
+    again.map((domain) => record(domain)),
+  )
+  const found = await records(service, { limit: 1_024 })
+  assert.deepEqual(found.map(({ name }) => name).toSorted(), again.toSorted())
+  assert.deepEqual(new Set(found.map(({ revision, discarded }) => `${revision}${discarded}`)), new Set(['00']))
+  assert.equal((await update(service, [mark('n4499', 0)])).status, 500)
+})
+
 test('a walk over pages leaves out what expires on the way', async () => {
   const clock = new ManualClock(START)
   await using service = await startService({ clock })

@@ -3,6 +3,7 @@ import { localDateTime } from '../../core/dates.ts'
 import type { BatchStatement } from '../../database/batch.ts'
 import type { Database, Transaction } from '../../database/database.ts'
 import { recordedNames } from '../batches.ts'
+import { makeRoom } from '../purge.ts'
 import * as queries from '../queries.ts'
 import * as statements from '../queries-batches.ts'
 import type { ImportFormat } from './format.ts'
@@ -55,7 +56,7 @@ export function tryRows(target: ImportTarget): Trial {
       try {
         await database.transaction(async (tx) => {
           began = performance.now()
-          await tx.run(queries.deleteAllExpired(target.clock.now()))
+          await makeRoom(tx, database.dialect, target.clock.now(), () => batch.json)
           trial.added = names.length - (await recordedNames(tx, names)).size
           trial.changed = await storeIn(tx, target, batch)
           throw trial
@@ -78,12 +79,11 @@ class TakenBack extends Error {
 
 async function storeIn(
   tx: Transaction,
-  { clock, timeZone, account }: ImportTarget,
+  { database, clock, timeZone, account }: ImportTarget,
   { format, json }: RowBatch,
 ): Promise<number> {
   const now = clock.now()
-  // A record whose 7 days are over is gone, so recording it again must start afresh.
-  await tx.run(queries.deleteAllExpired(now))
+  await makeRoom(tx, database.dialect, now, () => json)
   const statement = STATEMENTS[format]
   const constants =
     statement === statements.restoreDomains
