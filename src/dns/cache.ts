@@ -152,7 +152,7 @@ function weigh(name: string, answer: NameServerAnswer): number {
 }
 
 /** FNV-1a, its upper bits mixed into those that pick the slots. */
-function hashOf(name: string): number {
+export function hashOf(name: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193)
   return hash ^ (hash >>> 15)

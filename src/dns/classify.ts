@@ -31,7 +31,7 @@ export function classify(message: Message, rcode: number, name: string, asked: A
   const recursive = asked === 'resolver' && (message.flags & RECURSION_AVAILABLE) !== 0
   const alias = answers.length > 0 ? followAliases(answers, name) : undefined
   const last = alias?.target ?? name
-  if (rcode === NO_ERROR && answers.some(({ type, name: owner }) => type === 'NS' && owner === last)) {
+  if (rcode === NO_ERROR && hasServers(answers, last)) {
     // A server of the parent that is one of the child's as well answers with the child's own records.
     return asked === 'resolver' || authoritative ? answerFound(answers, last, alias?.ttl) : FAILED
   }
@@ -47,11 +47,18 @@ export function classify(message: Message, rcode: number, name: string, asked: A
   if (soaTtl !== undefined) return credible ? conclude({ kind: 'empty' }, soaTtl) : FAILED
 
   // A referral. That of the parent's server is the delegation itself; any other leads up or astray.
-  if (authorities.some((record) => record.type === 'NS')) {
+  if (hasServers(authorities)) {
     return authoritative ? FAILED : answerFound(authorities, name, undefined)
   }
   // Without an SOA it must not be kept (RFC 2308, section 5), and only a recursive server is believed.
   return recursive ? conclude({ kind: 'empty' }, 0) : FAILED
+}
+
+/** Of that name; without one, of any. */
+function hasServers(records: readonly ResourceRecord[], owner?: string): boolean {
+  for (const { type, name } of records)
+    if (type === 'NS' && (owner === undefined || name === owner)) return true
+  return false
 }
 
 function conclude(answer: Conclusion, ttl: number): Reply {
@@ -59,48 +66,47 @@ function conclude(answer: Conclusion, ttl: number): Reply {
 }
 
 function answerFound(records: readonly ResourceRecord[], owner: string, aliasTtl: number | undefined): Reply {
-  const targets: string[] = []
+  let [one, other] = ['', '']
+  /** All of them, where there are more than two. */
+  let targets: string[] | undefined
+  let count = 0
   let ttl = aliasTtl ?? Number.POSITIVE_INFINITY
   for (const record of records) {
     if (record.type !== 'NS' || record.name !== owner || !HOST_NAME.test(record.target)) continue
-    targets.push(record.target)
     ttl = Math.min(ttl, ttlOf(record))
+    if (++count === 1) one = record.target
+    else if (count === 2) other = record.target
+    else (targets ??= [one, other]).push(record.target)
   }
   // No record for the name, or none whose target could be the name of a host.
-  if (targets.length === 0) return FAILED
-  return conclude(foundAt(sortedOnce(targets)), ttl)
+  if (count === 0) return FAILED
+  return conclude(count === 2 ? foundAtBoth(one, other) : foundAt(targets ?? [one]), ttl)
 }
 
+const foundAt = (servers: string[]): Conclusion => ({ kind: 'found', servers: [...new Set(servers.sort())] })
+
 /**
- * Answers with two servers, given before: a few hosting companies serve most domains, and the cache that keeps one answer
- * for many names takes less memory, and less of the collector's time.
+ * Answers with two servers, as most are, given before: a few hosting companies serve most domains, and the cache that keeps
+ * one answer for many names takes less memory, and less of the collector's time.
  */
 const PAIRS = new Map<string, Map<string, Conclusion>>()
 const MAX_PAIRS = 4_096
 let pairs = 0
 
-function foundAt(servers: readonly string[]): Conclusion {
-  const [first = '', second = ''] = servers
-  if (servers.length !== 2) return { kind: 'found', servers }
-  let answers = PAIRS.get(first)
-  const known = answers?.get(second)
+function foundAtBoth(one: string, other: string): Conclusion {
+  if (one >= other) return one === other ? foundAt([one]) : foundAtBoth(other, one)
+  let answers = PAIRS.get(one)
+  const known = answers?.get(other)
   if (known !== undefined) return known
   if (pairs++ >= MAX_PAIRS) {
     PAIRS.clear()
     answers = undefined
     pairs = 1
   }
-  if (answers === undefined) PAIRS.set(first, (answers = new Map()))
-  const answer = { kind: 'found', servers } as const
-  answers.set(second, answer)
+  if (answers === undefined) PAIRS.set(one, (answers = new Map()))
+  const answer = { kind: 'found', servers: [one, other] } as const
+  answers.set(other, answer)
   return answer
-}
-
-/** Sorts in place; most names have two servers. */
-function sortedOnce(names: string[]): readonly string[] {
-  const [first = '', second = ''] = names
-  if (names.length === 2 && first !== second) return first < second ? names : [second, first]
-  return names.length === 1 ? names : [...new Set(names.sort())]
 }
 
 /** Where a chain of CNAMEs that starts at the name ends, with the chain's least TTL; undefined without a chain. */

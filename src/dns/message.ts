@@ -42,10 +42,13 @@ export function decodeMessage(bytes: Buffer, name: string, questionEnd: number):
 }
 
 const NO_RECORDS: readonly ResourceRecord[] = []
+/** Most messages have fewer records in a section; room for them is made beforehand, which for one at a time is made for 17. */
+const USUAL_RECORDS = 4
 
 function readRecords(reader: Reader, count: number): readonly ResourceRecord[] {
   if (count === 0) return NO_RECORDS
-  const records: ResourceRecord[] = []
+  const records = new Array<ResourceRecord>(Math.min(count, USUAL_RECORDS))
+  let read = 0
   for (let i = 0; i < count; i++) {
     const name = reader.name()
     const type = reader.uint16()
@@ -55,17 +58,18 @@ function readRecords(reader: Reader, count: number): readonly ResourceRecord[] {
     if (klass === CLASS_IN && (type === TYPE_NS || type === TYPE_CNAME)) {
       const target = reader.name()
       if (reader.at !== end) throw MALFORMED
-      records.push({ type: type === TYPE_NS ? 'NS' : 'CNAME', name, ttl, target })
+      records[read++] = { type: type === TYPE_NS ? 'NS' : 'CNAME', name, ttl, target }
     } else if (klass === CLASS_IN && type === TYPE_SOA) {
       reader.name()
       reader.name()
       // Five numbers follow, MINIMUM the last.
       if (reader.at + 20 !== end) throw MALFORMED
       reader.at = end - 4
-      records.push({ type: 'SOA', name, ttl, minimum: reader.uint32() })
+      records[read++] = { type: 'SOA', name, ttl, minimum: reader.uint32() }
     }
     reader.at = end
   }
+  records.length = read
   return records
 }
 

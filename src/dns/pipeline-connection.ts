@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import type { Asking, Channel } from './channel.ts'
 import { frameLength, Frames, writeFrame } from './frames.ts'
-import { randomUint16 } from './random.ts'
+import { Pending } from './pending.ts'
 import type { ServerAddress } from './servers.ts'
 import { messageId, readReply } from './wire.ts'
 
@@ -32,7 +32,7 @@ export class PipelineConnection implements Channel {
   readonly #socket: Socket
   readonly #onEnd: (isUseless: boolean) => void
   readonly #frames = new Frames()
-  readonly #pending = new Map<number, Asking>()
+  readonly #pending = new Pending()
   readonly #checks: NodeJS.Timeout
   #isOpen = false
   #hasEnded = false
@@ -73,9 +73,7 @@ export class PipelineConnection implements Channel {
       this.#lastAsked = performance.now()
       setImmediate(this.#flush)
     }
-    let id = randomUint16()
-    while (this.#pending.has(id)) id = randomUint16()
-    this.#pending.set(id, asking)
+    const id = this.#pending.add(asking)
     const length = frameLength(asking.query)
     if (this.#written + length > OUT_BYTES) this.#flush()
     writeFrame(this.#out, this.#written, asking.query, id)
@@ -84,12 +82,12 @@ export class PipelineConnection implements Channel {
   }
 
   forget(id: number, asking: Asking): void {
-    if (this.#pending.get(id) === asking) this.#pending.delete(id)
+    this.#pending.delete(id, asking)
   }
 
   /** Drops what is pending without a word. */
   close(): void {
-    this.#pending.clear()
+    this.#pending.drain()
     this.#end()
   }
 
@@ -114,7 +112,7 @@ export class PipelineConnection implements Channel {
     const reply = readReply(message, asking.query)
     // Nobody else can have sent it: the server has lost its way.
     if (reply.kind === 'mismatch') return this.#end()
-    this.#pending.delete(id)
+    this.#pending.delete(id, asking)
     this.#answered++
     if (this.#window < LARGEST_WINDOW) this.#window++
     asking.replied(reply.kind === 'truncated' ? { kind: 'failed' } : reply)
@@ -140,8 +138,7 @@ export class PipelineConnection implements Channel {
   }
 
   #drop(): void {
-    const open = [...this.#pending.values()]
-    this.#pending.clear()
+    const open = this.#pending.drain()
     this.#pendingThen = 0
     for (const asking of open) asking.dropped()
   }

@@ -1,7 +1,7 @@
 import { AnswerCache } from './cache.ts'
 import type { CacheLimits } from './cache.ts'
-import { Lookup } from './lookup.ts'
-import type { LookupOwner, LookupResult, LookupSettings } from './lookup.ts'
+import { Flight, Flights } from './flights.ts'
+import type { LookupResult } from './lookup.ts'
 import type { NameServerAnswer } from './outcomes.ts'
 import type { ServerAddress } from './servers.ts'
 import { nameServerQuery } from './wire.ts'
@@ -51,38 +51,6 @@ export interface Resolver {
   close(): Promise<void>
 }
 
-/** A look-up under way, also while its servers are being found. */
-class Flight implements LookupOwner {
-  readonly name: string
-  readonly answer: Promise<NameServerAnswer>
-  readonly #onLanded: (flight: Flight, result: LookupResult) => void
-  #resolve: (answer: NameServerAnswer) => void = () => {}
-  #lookup: Lookup | undefined
-  #isOver = false
-
-  constructor(name: string, onLanded: (flight: Flight, result: LookupResult) => void) {
-    this.name = name
-    this.#onLanded = onLanded
-    this.answer = new Promise((resolve) => (this.#resolve = resolve))
-  }
-
-  start(query: Query, upstream: Upstream, settings: LookupSettings): void {
-    if (!this.#isOver) this.#lookup = new Lookup(query, upstream, settings, this)
-  }
-
-  landed(result: LookupResult): void {
-    if (this.#isOver) return
-    this.#isOver = true
-    this.#onLanded(this, result)
-    this.#resolve(result.answer)
-  }
-
-  end(kind: 'failed' | 'timeout'): void {
-    this.#lookup?.abort()
-    this.landed({ answer: { kind }, ttl: undefined })
-  }
-}
-
 const FAILED = Promise.resolve<NameServerAnswer>({ kind: 'failed' })
 
 export function createResolver(options: ResolverOptions): Resolver {
@@ -105,18 +73,18 @@ export function createResolver(options: ResolverOptions): Resolver {
       : fixedUpstream(servers, upstreamOptions)
   const asked = zone === undefined ? 'resolver' : 'parent'
   const settings = { deadlineMs, retryMs, waits: new Waits(), now }
-  const flights = new Map<string, Flight>()
+  const flights = new Flights()
   const counts = { hits: 0, misses: 0, coalesced: 0, overloaded: 0 }
   let closing: Promise<void> | undefined
 
-  function landed({ name }: Flight, result: LookupResult): void {
-    flights.delete(name)
-    if (closing === undefined) cache.set(name, result)
+  function landed(flight: Flight, result: LookupResult): void {
+    flights.delete(flight)
+    if (closing === undefined) cache.set(flight.name, result)
   }
 
   function fly(query: Query): Promise<NameServerAnswer> {
     const flight = new Flight(query.name, landed)
-    flights.set(query.name, flight)
+    flights.add(flight)
     const upstream = upstreams.current()
     if (upstream instanceof Promise) void startLater(flight, query, upstream)
     else flight.start(query, upstream, settings)
@@ -134,7 +102,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   }
 
   async function shutDown(): Promise<void> {
-    for (const flight of flights.values()) flight.end('failed')
+    for (const flight of flights.all()) flight.end('failed')
     cache.clear()
     await upstreams.close()
   }
@@ -147,7 +115,7 @@ export function createResolver(options: ResolverOptions): Resolver {
         counts.hits++
         return Promise.resolve(cached)
       }
-      const flight = flights.get(name)
+      const flight = flights.find(name)
       if (flight !== undefined) {
         counts.coalesced++
         return flight.answer

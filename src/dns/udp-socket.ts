@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram'
 import type { RemoteInfo, Socket } from 'node:dgram'
 import type { Asking, Channel } from './channel.ts'
-import { randomUint16 } from './random.ts'
+import { Pending } from './pending.ts'
 import type { ServerAddress } from './servers.ts'
 import { encodeQuery, messageId, readReply } from './wire.ts'
 import type { Query } from './wire.ts'
@@ -21,7 +21,7 @@ export class UdpSocket implements Channel {
   retired = false
   readonly #server: ServerAddress
   readonly #socket: Socket
-  readonly #pending = new Map<number, Asking>()
+  readonly #pending = new Pending()
   readonly #onClosed: () => void
   readonly #closed: Promise<void>
   #connected = false
@@ -47,16 +47,14 @@ export class UdpSocket implements Channel {
       queueMicrotask(() => asking.replied({ kind: 'unreachable' }))
       return NO_ID
     }
-    let id = randomUint16()
-    while (this.#pending.has(id)) id = randomUint16()
+    const id = this.#pending.add(asking)
     this.queries++
-    this.#pending.set(id, asking)
     if (this.#connected) this.#send(id, asking.query)
     return id
   }
 
   forget(id: number, asking: Asking): void {
-    if (this.#pending.get(id) === asking) this.#settled(id)
+    if (this.#pending.delete(id, asking)) this.#settled()
   }
 
   /** Takes no more queries; those under way still get their answers. */
@@ -68,7 +66,7 @@ export class UdpSocket implements Channel {
   /** Drops what is pending without a word. */
   close(): Promise<void> {
     this.retired = true
-    this.#pending.clear()
+    this.#pending.drain()
     if (!this.#closing) {
       this.#closing = true
       this.#onClosed()
@@ -79,7 +77,7 @@ export class UdpSocket implements Channel {
 
   #flush(): void {
     this.#connected = true
-    for (const [id, { query }] of this.#pending) this.#send(id, query)
+    this.#pending.each((id, { query }) => this.#send(id, query))
   }
 
   #send(id: number, query: Query): void {
@@ -104,19 +102,19 @@ export class UdpSocket implements Channel {
     const reply = readReply(message, pending.query)
     if (reply.kind === 'mismatch') return
     this.#isHeard = true
-    this.#settled(id)
+    this.#pending.delete(id, pending)
+    this.#settled()
     pending.replied(reply)
   }
 
   /** An error of a connected socket, as a rule ICMP "port unreachable", concerns all that was sent from it. */
   #fail(): void {
-    const failed = [...this.#pending.values()]
+    const failed = this.#pending.drain()
     void this.close()
     for (const asking of failed) asking.replied({ kind: 'unreachable' })
   }
 
-  #settled(id: number): void {
-    this.#pending.delete(id)
+  #settled(): void {
     if (this.retired && this.#pending.size === 0) void this.close()
   }
 }

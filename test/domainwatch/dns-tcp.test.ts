@@ -1,0 +1,74 @@
+/** `--dns-tcp`: what makes a TCP connection to a server, seen from that server. */
+import assert from 'node:assert/strict'
+import type { Socket } from 'node:net'
+import { test } from 'node:test'
+import { FLAG, ns, startScriptedDns, type Asked, type Reaction } from '../dns/scripted.ts'
+import { call, send } from '../support/http.ts'
+import { DNS } from '../support/domains.ts'
+import { startService } from '../support/service.ts'
+
+const NAMES = 600
+/** Under way in one call; fewer make no connection. */
+const AT_A_TIME = 100
+
+async function setUp(flags: Readonly<Record<string, string>>, react: (asked: Asked) => Promise<Reaction>) {
+  const connections: Socket[] = []
+  const first = Promise.withResolvers<void>()
+  const dns = await startScriptedDns(react, (socket) => {
+    connections.push(socket)
+    first.resolve()
+  })
+  const service = await startService({ flags: { 'dns-servers': dns.address, ...flags } })
+  return {
+    connections,
+    connected: first.promise,
+    over: (transport: Asked['transport']) =>
+      dns.queries.filter((query) => query.transport === transport).length,
+    one: (domain: string) => call(service, DNS, { query: { api: service.domainKey, domain } }),
+    many: () =>
+      send(
+        service,
+        DNS,
+        { data: Array.from({ length: NAMES }, (_, i) => `d${i}.cl`) },
+        { query: { api: service.domainKey } },
+      ),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]()
+      await dns.stop()
+    },
+  }
+}
+
+const found = ({ name }: Asked): Reaction => ({ answers: [ns(name, `ns.${name}`)] })
+const linesOf = (text: string) => text.split('\n').filter(Boolean).toSorted()
+const WANTED = Array.from({ length: NAMES }, (_, i) =>
+  JSON.stringify({ status: 200, domain: `d${i}.cl`, dns: [`ns.d${i}.cl`] }),
+).toSorted()
+
+for (const flags of [{}, { 'dns-tcp': 'bulk' }]) {
+  test(`with ${JSON.stringify(flags)} most questions of a bulk share a connection`, async () => {
+    let asked = 0
+    await using setting = await setUp(flags, async (question) => {
+      // So that there is a connection before much has been answered, however slow the machine.
+      if (question.transport === 'udp' && ++asked > AT_A_TIME / 2) await setting.connected
+      return found(question)
+    })
+    const reply = await setting.many()
+    assert.deepEqual(linesOf(reply.text), WANTED)
+    assert.equal(setting.connections.length, 1)
+    assert.ok(setting.over('tcp') > NAMES / 2, `${setting.over('tcp')} of ${NAMES}`)
+  })
+}
+
+test('with truncated a bulk makes no connection, and an answer that was cut short does', async () => {
+  await using setting = await setUp({ 'dns-tcp': 'truncated' }, async (question) =>
+    question.name === 'largo.cl' && question.transport === 'udp' ? { flags: FLAG.TC } : found(question),
+  )
+  assert.deepEqual(linesOf((await setting.many()).text), WANTED)
+  assert.deepEqual([setting.connections.length, setting.over('tcp')], [0, 0])
+  assert.ok(setting.over('udp') >= NAMES)
+
+  const { body } = await setting.one('largo.cl')
+  assert.deepEqual(body, { status: 200, domain: 'largo.cl', dns: ['ns.largo.cl'] })
+  assert.deepEqual([setting.connections.length, setting.over('tcp')], [1, 1])
+})
