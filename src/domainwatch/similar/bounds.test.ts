@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { octetsOf, TOO_MUCH } from './alignment.ts'
 import { Bounds } from './bounds.ts'
+import { edgesOf, edgesWanted } from './edges.ts'
 import { LURES } from './lures.ts'
 import { Containment } from './words.ts'
 
@@ -63,6 +64,12 @@ test('of no name that holds ours another thing is said', () => {
           if (other === '' || !isHeld(name, other)) continue
           held++
           assert.ok(mayBe(name, other), `${name} in ${other}`)
+          const wanted = edgesWanted(octetsOf(name))
+          assert.equal(
+            wanted & ~edgesOf(octetsOf(other), 0, other.length),
+            0,
+            `${name} in ${other}, by its edges`,
+          )
         }
       },
     ),

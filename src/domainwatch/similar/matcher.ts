@@ -55,9 +55,10 @@ export class Matcher {
     this.containment = new Containment(octets)
     this.most = MOST.findLast(([length]) => length <= octets.length)?.[1] ?? 0
     const changes = Math.floor(this.most / LEAST_CHANGE)
-    this.#prospects = new Prospects(octets, changes)
+    const isShort = octets.length < LEAST_FOR_RUN_ON
+    this.#prospects = new Prospects(octets, changes, isShort)
     this.#automaton = new Automaton(octets, changes)
-    this.#bounds = octets.length < LEAST_FOR_RUN_ON ? new Bounds(octets) : undefined
+    this.#bounds = isShort ? new Bounds(octets) : undefined
   }
 
   /**

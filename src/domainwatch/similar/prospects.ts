@@ -1,3 +1,4 @@
+import { edgesWanted } from './edges.ts'
 import { GROUP, type Digest } from './digest.ts'
 import { drawn, HYPHEN, LEAST_CHANGE, PAIRS } from './letters.ts'
 import { brokenBy, lostBy } from './losses.ts'
@@ -35,9 +36,15 @@ export class Prospects {
   readonly #broken: readonly number[]
   readonly #made: readonly number[]
   readonly #mostBroken: number
+  /** Of a name so short that words beside it must be known, or set off; else none. */
+  readonly #edges: number
 
-  /** @param changes how many there may be, at most 2, what looks the same and hyphens not counted */
-  constructor(octets: Uint8Array, changes: number) {
+  /**
+   * @param changes how many there may be, at most 2, what looks the same and hyphens not counted
+   * @param isShort whether ours is found inside others only between what is known, or set off
+   */
+  constructor(octets: Uint8Array, changes: number, isShort = false) {
+    this.#edges = isShort ? edgesWanted(octets) : 0
     const words = new Uint32Array(WORDS)
     sign(octets, 0, octets.length, words, 0)
     const [first = 0, second = 0, third = 0] = words
@@ -62,7 +69,13 @@ export class Prospects {
    * @param picked is given the places in the digest of those to look at again, from place `found` on
    * @returns the place behind the last of them
    */
-  pick({ groups, words }: Digest, group: number, count: number, picked: Uint32Array, found: number): number {
+  pick(
+    { groups, words, edges }: Digest,
+    group: number,
+    count: number,
+    picked: Uint32Array,
+    found: number,
+  ): number {
     const any = groups[2 * group] ?? 0
     const all = groups[2 * group + 1] ?? 0
     const signs = this.#signs
@@ -82,6 +95,7 @@ export class Prospects {
     if (!isChanged && !isLonger && !isEnding) return found
     const pairs = this.#pairs
     const morePairs = this.#morePairs
+    const wanted = this.#edges
     const to = Math.min(count, (group + 1) * GROUP)
     let next = found
     for (let place = group * GROUP; place < to; place++) {
@@ -94,7 +108,9 @@ export class Prospects {
       const strange = first & SIGNS & ~signs
       const absent = pairs & ~second
       if (
-        (isLonger && (lacking | absent | (morePairs & ~third)) === 0) ||
+        (isLonger &&
+          (lacking | absent | (morePairs & ~third)) === 0 &&
+          (wanted & ~(edges[place] ?? 0)) === 0) ||
         (isEnding && size < own && (strange | (second & ~pairs) | (third & ~morePairs)) === 0) ||
         (isChanged &&
           size <= most &&
