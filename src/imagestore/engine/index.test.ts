@@ -6,7 +6,6 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { emptyPlan } from '../modifiers/plan.ts'
@@ -75,26 +74,6 @@ test('a job past its time is killed, refused and not tried again', () =>
     assert.equal(engine.stats().restarts, 1)
     assert.equal(engine.stats().memory, 0)
   }))
-
-test('who gets no processor is waited for, but not for ever', { skip: noProc }, () =>
-  withEngine({ workers: 1, timeoutMs: 1_600 }, async (engine) => {
-    await engine.inspect(quick)
-    const [pid] = engine.stats().pids
-    assert.ok(pid !== undefined)
-    // As where others have all processors.
-    process.kill(pid, 'SIGSTOP')
-    const job = engine.inspect(quick)
-    await pause(2_400)
-    process.kill(pid, 'SIGCONT')
-    assert.equal((await job).kind, 'image')
-    assert.deepEqual(engine.stats().pids, [pid])
-
-    process.kill(pid, 'SIGSTOP')
-    assert.deepEqual(await engine.derive(quick, emptyPlan), { kind: 'too-slow' })
-    assert.equal(engine.stats().restarts, 1)
-    assert.equal((await engine.inspect(quick)).kind, 'image')
-  }),
-)
 
 test('children that have nothing to do end, and others come', () =>
   withEngine({ workers: 2, restMs: 50 }, async (engine) => {
