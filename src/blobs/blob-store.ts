@@ -13,8 +13,12 @@ export interface BlobStore {
    * @throws BlobDamaged when it has another size
    */
   read(key: string, size: number): Promise<Buffer | undefined>
-  /** The same for stores that need not wait for it; undefined for whatever `read` has to be asked for. */
-  readonly readAtOnce?: (key: string, size: number) => Buffer | undefined
+  /**
+   * Fills `target` with the whole blob, for stores that need not wait for it.
+   * @param target as long as the blob
+   * @returns false for whatever `read` has to be asked for
+   */
+  readonly readAtOnce?: (key: string, target: Buffer) => boolean
   /**
    * The bytes from `start` to `end` (inclusive) as a stream; undefined when there is no such blob.
    * @throws BlobDamaged when it has no such bytes: a stream that was handed out gives all of them or fails

@@ -17,11 +17,11 @@ export function observed(store: BlobStore, observe: ObserveBlobs): BlobStore {
   return {
     ...store,
     ...(readAtOnce !== undefined && {
-      readAtOnce: (key: string, size: number) => {
+      readAtOnce: (key: string, target: Buffer) => {
         const start = performance.now()
-        const bytes = readAtOnce(key, size)
-        if (bytes !== undefined) observe('read', (performance.now() - start) / 1000)
-        return bytes
+        const isRead = readAtOnce(key, target)
+        if (isRead) observe('read', (performance.now() - start) / 1000)
+        return isRead
       },
     }),
     put: (key, staged) => timed('put', () => store.put(key, staged)),

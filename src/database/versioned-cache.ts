@@ -20,11 +20,11 @@ export class VersionedCache<V extends {}> {
     this.#database = database
     this.#topics = [topics].flat()
     this.#entries = new LRUCache({ max })
-    this.#version = this.#current()
+    this.#version = this.version
   }
 
-  /** Versions only grow: none of them can make up for another. */
-  #current(): number {
+  /** Another one at each change of the topics. Versions only grow: none of them can make up for another. */
+  get version(): number {
     let sum = 0
     for (const topic of this.#topics) sum += this.#database.version(topic)
     return sum
@@ -32,12 +32,12 @@ export class VersionedCache<V extends {}> {
 
   /** The value under `key` where it is known at this moment. */
   peek(key: string): V | undefined {
-    return this.#current() === this.#version ? this.#entries.get(key) : undefined
+    return this.version === this.#version ? this.#entries.get(key) : undefined
   }
 
   /** The value under `key`, read by `read` unless it is known. What is undefined is not kept. */
   async get(key: string, read: () => Promise<V | undefined>): Promise<V | undefined> {
-    const version = this.#current()
+    const { version } = this
     if (version !== this.#version) {
       this.#entries.clear()
       this.#version = version
@@ -46,7 +46,7 @@ export class VersionedCache<V extends {}> {
     if (known !== undefined) return known
     const value = await read()
     // A commit during the read may have made it old already.
-    if (value !== undefined && this.#current() === version) this.#entries.set(key, value)
+    if (value !== undefined && this.version === version) this.#entries.set(key, value)
     return value
   }
 }

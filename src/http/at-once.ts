@@ -1,21 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { AnswerMemory, COPIED_BYTES, type LentMemory } from './answer-memory.ts'
 import type { ClientAddress } from './client-address.ts'
 import type { CorsHeaders } from './cors.ts'
 import { MAX_URL_BYTES } from './raw-errors.ts'
-import { headerLines, setHead, type ConnectionLines, type ReadyHead } from './ready-head.ts'
+import { announceKeepAlive, headerLines, setHead, type ConnectionLines, type ReadyHead } from './ready-head.ts'
 import { nextRequestId, type ObserveAnswer } from './request-log.ts'
 
 /** A whole answer, ready to be written. */
 export interface ReadyAnswer {
   readonly head: ReadyHead
   readonly body: Uint8Array | string | undefined
+  /** Where the body lies, where that is not its own. */
+  readonly lent?: LentMemory | undefined
 }
 
 /**
  * The answer to a request, where it is at hand; undefined where the route itself has to answer, refusals included.
  * @param target what follows the path in the address as it was sent
+ * @param memory for a body that nobody keeps; undefined where the answer stands in line behind another one
  */
-export type FindReady = (target: string, request: IncomingMessage) => ReadyAnswer | undefined
+export type FindReady = (
+  target: string,
+  request: IncomingMessage,
+  memory: AnswerMemory | undefined,
+) => ReadyAnswer | undefined
 
 interface Lane {
   readonly path: string
@@ -40,6 +48,7 @@ export class AnswersAtOnce {
   readonly #corsHeaders: CorsHeaders
   readonly #addressOf: ClientAddress
   readonly #connectionLines: ConnectionLines
+  readonly #memory = new AnswerMemory()
   /** The lists are few and stay the same. */
   readonly #corsLines = new WeakMap<readonly string[], string>()
 
@@ -69,27 +78,33 @@ export class AnswersAtOnce {
     if ((method !== 'GET' && method !== 'HEAD') || headers.host === undefined || url.length > MAX_URL_BYTES)
       return false
     const lane = this.#laneOf(url)
-    const ready = lane && foundBy(lane, url, request)
-    if (lane === undefined || ready === undefined) return false
-    this.#observe(response, nextRequestId(), this.#addressOf(request), method, lane.route)
-    this.#writeHead(request, response, ready.head)
-    response.end(method === 'HEAD' ? undefined : ready.body)
+    if (lane === undefined) return false
+    // An answer in line is never told that its connection is gone, and so could not give memory back.
+    const memory = response.socket === null ? undefined : this.#memory
+    const ready = foundBy(lane, url, request, memory)
+    if (ready === undefined) return false
+    const { head, body } = ready
+    const cors = this.#corsHeaders(request.headers.origin)
+    // What else the end of a connection takes is known to Node.
+    const text =
+      request.httpVersion === '1.1' && response.shouldKeepAlive
+        ? head.text + this.#linesOf(cors) + this.#connectionLines.at(Date.now())
+        : undefined
+    const isWhole = method === 'GET' && text !== undefined && typeof body === 'object'
+    const lent = ready.lent ?? (isWhole ? copied(body, memory) : undefined)
+    this.#observe(response, nextRequestId(), this.#addressOf(request), method, lane.route, lent?.giveBack)
+    const whole = isWhole ? lent?.withHead(text, body.byteLength) : undefined
+    if (text === undefined || !setHead(response, head.status, text, whole !== undefined)) {
+      announceKeepAlive(response, this.#connectionLines.keepAliveMs)
+      response.writeHead(head.status, head.headers.concat(cors))
+      response.end(method === 'HEAD' ? undefined : body)
+    } else response.end(whole ?? (method === 'HEAD' ? undefined : body))
     return true
   }
 
   #laneOf(url: string): Lane | undefined {
     for (const lane of this.#lanes) if (url.startsWith(lane.path)) return lane
     return undefined
-  }
-
-  #writeHead(request: IncomingMessage, response: ServerResponse, head: ReadyHead): void {
-    const cors = this.#corsHeaders(request.headers.origin)
-    // What else the end of a connection takes is known to Node.
-    if (request.httpVersion === '1.1' && response.shouldKeepAlive) {
-      const text = head.text + this.#linesOf(cors) + this.#connectionLines.at(Date.now())
-      if (setHead(response, head.status, text)) return
-    }
-    response.writeHead(head.status, head.headers.concat(cors))
   }
 
   #linesOf(cors: readonly string[]): string {
@@ -100,10 +115,22 @@ export class AnswersAtOnce {
 }
 
 /** What goes wrong here goes wrong in the framework once more, which knows what to say of it. */
-function foundBy(lane: Lane, url: string, request: IncomingMessage): ReadyAnswer | undefined {
+function foundBy(
+  lane: Lane,
+  url: string,
+  request: IncomingMessage,
+  memory: AnswerMemory | undefined,
+): ReadyAnswer | undefined {
   try {
-    return lane.find(url.slice(lane.path.length), request)
+    return lane.find(url.slice(lane.path.length), request, memory)
   } catch {
     return undefined
   }
+}
+
+/** A small body where there is room for its head in front. */
+function copied(body: Uint8Array, memory: AnswerMemory | undefined): LentMemory | undefined {
+  const lent = body.byteLength <= COPIED_BYTES ? memory?.lend(body.byteLength) : undefined
+  lent?.body(body.byteLength).set(body)
+  return lent
 }

@@ -25,10 +25,10 @@ export function openFilesLimit(): number | undefined {
   }
 }
 
-const surplus = new WeakSet<Socket>()
+const surplus = new Set<Socket>()
 
 /** Whether a connection is past the bound of its server. */
-export const isSurplus = (socket: Socket): boolean => surplus.has(socket)
+export const isSurplus = (socket: Socket): boolean => surplus.size > 0 && surplus.has(socket)
 
 /** Keeps a server's connections below `bound`. Some more are let in, to be told so and closed. */
 export function boundConnections(server: Server, bound: number): void {
@@ -40,6 +40,9 @@ export function boundConnections(server: Server, bound: number): void {
     if (open <= bound) return
     surplus.add(socket)
     const closing = setTimeout(() => socket.destroySoon(), SURPLUS_IDLE_MS)
-    socket.once('close', () => clearTimeout(closing))
+    socket.once('close', () => {
+      clearTimeout(closing)
+      surplus.delete(socket)
+    })
   })
 }

@@ -51,12 +51,14 @@ export function headerLines(headers: readonly string[]): string {
 
 /** What Node adds to the head of each answer on a connection that stays open. */
 export class ConnectionLines {
+  readonly keepAliveMs: number
   readonly #lines: string
   #second = -1
   #text = ''
 
   /** @param keepAliveMs how long the server keeps a connection on which nothing happens */
   constructor(keepAliveMs: number) {
+    this.keepAliveMs = keepAliveMs
     this.#lines = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1_000)}\r\n\r\n`
   }
 
@@ -70,14 +72,26 @@ export class ConnectionLines {
   }
 }
 
+/** What `writeHead` fills, and what says that it was sent. */
+interface Headed {
+  _header: string | null
+  _headerSent: boolean
+}
+
+const isHeaded = (response: ServerResponse): response is ServerResponse & Headed =>
+  '_header' in response && '_headerSent' in response
+
 /**
- * Hands a whole head to an answer of which nothing is sent yet. Node has no public way for that; `_header` is what `writeHead` fills.
+ * Hands a whole head to an answer of which nothing is sent yet. Node has no public way for that.
+ * @param isInBody what is sent as the body begins with it
  * @returns false where there is no such place (then nothing was done)
  */
-export function setHead(response: ServerResponse, status: number, head: string): boolean {
-  if (!Object.hasOwn(response, '_header')) return false
+export function setHead(response: ServerResponse, status: number, head: string, isInBody = false): boolean {
+  if (!isHeaded(response)) return false
   response.statusCode = status
-  return Reflect.set(response, '_header', head)
+  response._header = head
+  if (isInBody) response._headerSent = true
+  return true
 }
 
 /** Has an answer say how long its connection is kept, which Node says of what it ends by itself only. */

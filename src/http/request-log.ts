@@ -16,6 +16,8 @@ export type ObserveAnswer = (
   ip: string | undefined,
   method: string,
   route: () => string,
+  /** Called when nothing of the answer is needed any more. */
+  left?: () => void,
 ) => void
 
 let requests = 0
@@ -27,11 +29,12 @@ export const nextRequestId = (): string => `req-${(++requests).toString(36)}`
  */
 export function observeAnswers(metrics: Metrics, log: Logger): ObserveAnswer {
   const writeLine = requestLines(log)
-  return (response, id, ip, method, route) => {
+  return (response, id, ip, method, route, left) => {
     const start = performance.now()
     // Comes once.
     response.on('close', () => {
       const ms = performance.now() - start
+      left?.()
       const status = response.writableFinished ? response.statusCode : CLIENT_LEFT
       const name = route()
       metrics.observeRequest(method, name, status, ms / 1000)

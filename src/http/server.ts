@@ -81,11 +81,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     serverFactory: (general) => {
       const server = createHttpServer(HTTP_OPTIONS, (request, response) => {
         stopping.take(request, response)
-        announceKeepAlive(response, KEEP_ALIVE_MS)
         // While it stops, and where there are too many, the framework tells each client to close its connection.
         const isCalm = !stopping.isStopping && !isSurplus(request.socket)
         const isAtOnce = isCalm && atOnce.answer(request, response)
-        if (!isAtOnce) general(request, response)
+        if (isAtOnce) return
+        announceKeepAlive(response, KEEP_ALIVE_MS)
+        general(request, response)
       })
       boundConnections(server, bound)
       stopping.watch(server)

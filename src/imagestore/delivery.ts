@@ -1,11 +1,13 @@
 import type { Readable } from 'node:stream'
-import { LRUCache } from 'lru-cache'
 import type { BlobAddress, BlobStore } from '../blobs/blob-store.ts'
+import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
+import type { AnswerMemory } from '../http/answer-memory.ts'
 import type { Derivative, DerivativeCache } from './derivatives/cache.ts'
+import type { AtHand } from './derivatives/reading.ts'
 import type { Rendered } from './derivatives/sealed.ts'
 import type { ImageEngine } from './engine/index.ts'
-import type { Clock } from '../core/clock.ts'
+import { HotImages } from './hot-images.ts'
 import type { MarkPlace } from './image-settings.ts'
 import { KnownImages } from './known-images.ts'
 import type { SettledPlan } from './modifiers/index.ts'
@@ -41,7 +43,7 @@ export class Delivery {
   readonly #engine: ImageEngine
   readonly #redirectBytes: number
   readonly images: KnownImages
-  readonly #hot: LRUCache<string, Rendered>
+  readonly #hot: HotImages
   readonly #derivatives: DerivativeCache
 
   /**
@@ -63,10 +65,7 @@ export class Delivery {
     this.#derivatives = derivatives
     this.#redirectBytes = redirectBytes
     this.images = new KnownImages(database, clock)
-    this.#hot = new LRUCache({
-      maxSize: Math.max(1, cacheBytes),
-      sizeCalculation: ({ bytes }) => bytes.byteLength + 512,
-    })
+    this.#hot = new HotImages(cacheBytes)
   }
 
   /** Images that were in memory when asked for, and those that were not. */
@@ -74,7 +73,7 @@ export class Delivery {
   misses = 0
 
   get cachedBytes(): number {
-    return this.#hot.calculatedSize
+    return this.#hot.bytes
   }
 
   /** Whether a blob is still the one under its hash: then its bytes should be there. */
@@ -82,22 +81,50 @@ export class Delivery {
     return (await this.#database.first(blobByKey(key))) !== undefined
   }
 
-  /** What is in memory of a blob: its bytes, or those of a derivative. */
-  atHand(blobKey: string, name: string | undefined): Rendered | undefined {
-    const hot = this.#hot.get(name === undefined ? blobKey : `${blobKey}/${name}`)
+  /** What is in memory. @param key `keyOf` */
+  atHand(key: string): Rendered | undefined {
+    const hot = this.#hot.get(key)
     if (hot !== undefined) this.hits++
     return hot
   }
 
-  /** The bytes as they were uploaded, where they are in memory or the store has them without a wait. */
-  originalAtOnce(blob: BlobRow): Rendered | undefined {
-    const hot = this.atHand(blob.key, undefined)
-    if (hot !== undefined || blob.size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) return hot
-    const bytes = this.#blobs.readAtOnce?.(blob.key, blob.size)
-    if (bytes === undefined) return undefined
+  /**
+   * The bytes as they were uploaded, where they are in memory or the store has them without a wait.
+   * @param memory for what is not worth to be kept
+   */
+  originalAtOnce(blob: BlobRow, memory: AnswerMemory | undefined): AtHand | undefined {
+    const { key, size, mime } = blob
+    const hot = this.atHand(key)
+    const { readAtOnce } = this.#blobs
+    if (hot !== undefined || readAtOnce === undefined) return hot
+    if (size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) return undefined
+    const isKept = this.#hot.wants(key, size)
+    const lent = isKept ? undefined : memory?.lend(size)
+    const bytes = lent?.body(size) ?? Buffer.allocUnsafeSlow(size)
+    if (!readAtOnce(key, bytes)) {
+      lent?.giveBack()
+      return undefined
+    }
     this.misses++
-    const read = { bytes, mime: blob.mime }
-    this.#hot.set(blob.key, read)
+    if (isKept) this.#hot.set(key, { bytes, mime })
+    return { bytes, mime, lent }
+  }
+
+  /** The same of a derivative that was made before. */
+  derivativeAtOnce(
+    blobKey: string,
+    name: string,
+    key: string,
+    memory: AnswerMemory | undefined,
+  ): AtHand | undefined {
+    const hot = this.atHand(key)
+    if (hot !== undefined) return hot
+    const read = this.#derivatives.readAtOnce(blobKey, name, (size) =>
+      this.#hot.wants(key, size) ? undefined : memory?.lend(size),
+    )
+    if (read === undefined) return undefined
+    this.misses++
+    if (read.lent === undefined) this.#hot.set(key, { bytes: read.bytes, mime: read.mime })
     return read
   }
 
@@ -121,7 +148,7 @@ export class Delivery {
     const bytes = await this.#blobs.read(blob.key, blob.size)
     if (bytes === undefined) return undefined
     const hot = { bytes, mime: blob.mime }
-    this.#hot.set(blob.key, hot)
+    if (this.#hot.wants(blob.key, blob.size)) this.#hot.set(blob.key, hot)
     return { kind: 'bytes', ...hot }
   }
 
@@ -138,7 +165,7 @@ export class Delivery {
    */
   async derivative(blob: BlobRow, recipe: Recipe, signal: AbortSignal): Promise<Derivative | undefined> {
     const { name, plan, mark } = recipe
-    const key = `${blob.key}/${name}`
+    const key = keyOf(blob.key, name)
     const cached = this.#fromMemory(key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
     const make = (path: string, abandoned: AbortSignal) => {
@@ -154,7 +181,8 @@ export class Delivery {
       signal,
     )
     if (derived?.kind === 'bytes') {
-      this.#hot.set(key, { bytes: derived.bytes, mime: derived.mime })
+      const { bytes, mime } = derived
+      if (this.#hot.wants(key, bytes.byteLength)) this.#hot.set(key, { bytes, mime })
     } else if (derived?.kind === 'damaged' && !(await this.isRecorded(blob))) {
       // Not the image is at fault: its file was deleted while it waited for its turn.
       return undefined
@@ -169,3 +197,7 @@ export class Delivery {
     return hot
   }
 }
+
+/** What an image is called in memory. @param name of the derivative; undefined for the original */
+export const keyOf = (blobKey: string, name: string | undefined): string =>
+  name === undefined ? blobKey : `${blobKey}/${name}`

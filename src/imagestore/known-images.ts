@@ -61,6 +61,11 @@ export class KnownImages {
     return left.length === 0 ? undefined : knownImage(known.blob, left)
   }
 
+  /** Another one after each change that may have to do with an image, or with who may see it. */
+  get version(): number {
+    return this.#images.version
+  }
+
   /** The same where it is at hand, and lasts for good. */
   peek(hash: ImageHash): KnownImage | undefined {
     return this.#images.peek(hash)?.lasting

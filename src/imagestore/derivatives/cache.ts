@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Derivation } from '../engine/index.ts'
 import type { DerivativeFolder } from './folder.ts'
+import type { AtHand, Lend } from './reading.ts'
 import type { Rendered } from './sealed.ts'
 import type { FindHeld, SharedDerivatives } from './shared.ts'
 
@@ -80,6 +81,13 @@ export class DerivativeCache {
     if (signal.aborted) leave()
     else signal.addEventListener('abort', leave, { once: true })
     return running.result.finally(() => signal.removeEventListener('abort', leave))
+  }
+
+  /** What this machine's disk has, where that need not be waited for. */
+  readAtOnce(blobKey: string, name: string, lend: Lend): AtHand | undefined {
+    const known = this.#folder?.readAtOnce(blobKey, name, lend)
+    if (known !== undefined) this.diskHits++
+    return known
   }
 
   #start(blobKey: string, name: string, make: Make): Running {

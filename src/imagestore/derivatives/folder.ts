@@ -2,15 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Stalls } from '../../core/stalls.ts'
 import { claim, isClaimed, isCode } from './claim.ts'
 import { evict } from './eviction.ts'
+import { readSealed, SYNC_READ_BYTES, type AtHand, type Lend } from './reading.ts'
 import { seal, unseal, type Rendered } from './sealed.ts'
 import { SweptTotal } from './total.ts'
 import { FOLDER_BYTES, onDisk, walk } from './walk.ts'
 
 /** When a file was last used is written down anew after so long: eviction needs no more. */
 const USED_AGAIN_MS = 10 * 60_000
-const SYNC_READ_BYTES = 256 * 1024
 /** After a failed write none is tried for so long. */
 const PAUSE_MS = 10_000
 /** Those who wait for another process look for its work at first this often, later more seldom. */
@@ -42,6 +43,7 @@ export class DerivativeFolder {
   #sweeping: Promise<void> | undefined
   readonly #closing = new AbortController()
   readonly #total: SweptTotal
+  readonly #stalls = new Stalls()
   /** Bytes of the disk, as of the last sweep by this process. */
   bytes = 0
   evicted = 0
@@ -64,16 +66,29 @@ export class DerivativeFolder {
       try {
         const { size, mtimeMs } = fstatSync(file)
         // As with originals: from the page cache a small file takes less than a trip to the thread pool.
-        const rendered = unseal(size <= SYNC_READ_BYTES ? readFileSync(file) : await readFile(path))
+        const isAtOnce = size <= SYNC_READ_BYTES && this.#stalls.areFew
+        const rendered = unseal(
+          isAtOnce ? this.#stalls.run(() => readFileSync(file)) : await readFile(path),
+        )
         if (rendered === undefined) await rm(path, { force: true })
-        // A folder that cannot be written can be read all the same.
-        else if (Date.now() - mtimeMs > USED_AGAIN_MS) utimes(path, new Date(), new Date()).catch(() => {})
+        else noteUse(path, mtimeMs)
         return rendered
       } finally {
         closeSync(file)
       }
     } catch (error) {
       if (!isCode(error, 'ENOENT')) this.#options.onFault('read', error)
+      return undefined
+    }
+  }
+
+  /** The same where it need not be waited for; undefined also for whatever `read` has to look into. */
+  readAtOnce(blobKey: string, name: string, lend: Lend): AtHand | undefined {
+    if (!this.#stalls.areFew) return undefined
+    const path = join(this.#folderOf(blobKey), name)
+    try {
+      return this.#stalls.run(() => readSealed(path, lend, (at) => noteUse(path, at)))
+    } catch {
       return undefined
     }
   }
@@ -194,6 +209,11 @@ export class DerivativeFolder {
       return undefined
     }
   }
+}
+
+/** A folder that cannot be written can be read all the same. */
+function noteUse(path: string, before: number): void {
+  if (Date.now() - before > USED_AGAIN_MS) utimes(path, new Date(), new Date()).catch(() => {})
 }
 
 /** Does something in a folder that may not be there yet, or go away meanwhile. */

@@ -9,7 +9,7 @@ export interface Rendered {
 /** Names the form of what follows; another form gets another name. */
 const MAGIC = 'CTD1'
 /** Name, checksum of all that follows it, size of the image, its type padded with zeros. */
-const HEAD_BYTES = 32
+export const HEAD_BYTES = 32
 const CHECKSUM_AT = 4
 const SIZE_AT = 8
 const MIME_AT = 12

@@ -5,7 +5,7 @@ import { Overload, Refusal } from '../../core/errors.ts'
 import { clientLeft } from '../../http/client-left.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
 import type { Crowd } from '../crowd.ts'
-import type { Content, Delivery, Recipe } from '../delivery.ts'
+import { keyOf, type Content, type Delivery, type Recipe } from '../delivery.ts'
 import type { LinkReader } from '../link-reader.ts'
 import { SLOW_RETRY_SECONDS } from '../derivatives/cache.ts'
 import { readLink } from '../link.ts'
@@ -28,7 +28,9 @@ export interface LinkOptions {
 
 export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }: LinkOptions): void {
   const ready = new ReadyLinks(delivery)
-  app.atOnce.add(`${app.prefix}/i/`, `${app.prefix}/i/*`, (link, request) => ready.find(link, request))
+  app.atOnce.add(`${app.prefix}/i/`, `${app.prefix}/i/*`, (link, request, memory) =>
+    ready.find(link, request, memory),
+  )
 
   const prefixLength = `${app.prefix}/i/`.length
 
@@ -96,7 +98,7 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
     blob: BlobRow,
     recipe: Recipe,
   ): Promise<Content | undefined> {
-    const hot = delivery.atHand(blob.key, recipe.name)
+    const hot = delivery.atHand(keyOf(blob.key, recipe.name))
     if (hot !== undefined) return { kind: 'bytes', ...hot }
     const made = await crowd.enter(request.ip, () => delivery.derivative(blob, recipe, clientLeft(reply.raw)))
     if (made === undefined)

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Stalls } from './stalls.ts'
+
+function stalls() {
+  let now = 1_000
+  const spend = (ms: number) => (now += ms)
+  const counted = new Stalls(() => now)
+  return { stalls: counted, spend, read: (ms: number) => counted.run(() => spend(ms)) }
+}
+
+test('what is prompt may go on for ever', () => {
+  const { stalls: counted, read } = stalls()
+  for (let i = 0; i < 10_000; i++) read(0.9)
+  assert.ok(counted.areFew)
+})
+
+test('one long wait is forgiven, several in a row are not', () => {
+  const { stalls: counted, read } = stalls()
+  read(30)
+  assert.ok(counted.areFew)
+  read(30)
+  assert.equal(counted.areFew, false)
+})
+
+test('at most a twentieth of the time is spent waiting, however slow the disk', () => {
+  const { stalls: counted, spend, read } = stalls()
+  let waited = 0
+  const seconds = 600
+  for (let ms = 0; ms < seconds * 1_000; ms += 10) {
+    if (counted.areFew) {
+      read(12)
+      waited += 12
+    } else spend(10)
+  }
+  assert.ok(waited > seconds * 30 && waited < seconds * 70, `${waited} ms`)
+})
+
+test('after one that hung nothing is tried for long, and then it is', () => {
+  const { stalls: counted, spend, read } = stalls()
+  assert.throws(() =>
+    counted.run(() => {
+      spend(3_600_000)
+      throw new Error('gone')
+    }),
+  )
+  spend(590_000)
+  assert.equal(counted.areFew, false)
+  spend(10_000)
+  assert.ok(counted.areFew)
+  read(0.1)
+  assert.ok(counted.areFew)
+})
