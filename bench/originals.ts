@@ -21,6 +21,10 @@ const SIZES = [
 const COLD = 0.3
 const KNOWN = 0.8
 const SMALL_CACHE = ['--memory-cache', '8']
+/** What visitors of a page see: about 20 KB, made of a photograph; and as much of each of the small originals. */
+const DERIVATIVE = '&m=w_360,q_80'
+const COLD_DERIVATIVE = '&m=q_95,f_jpg'
+const COLD_DERIVATIVES = 1_000
 
 const hasNginx = has('nginx', '-v')
 if (!hasNginx) console.log('nginx is not here: its row is left out, and so are the ratios to it.')
@@ -45,6 +49,7 @@ await withWorkspace(async (workspace) => {
   const cold = await startService(workspace, { flags: SMALL_CACHE })
 
   const bareKnown = await startBareKnown(workspace)
+  await derivatives()
 
   for (const { kilobytes, count, hot: target } of SIZES) {
     const image = padded(await photo(320, 213), kilobytes * 1_000)
@@ -131,5 +136,54 @@ await withWorkspace(async (workspace) => {
         run: () => load({ server: hot, url: `${hot.url}${path}&m=w_160` }),
       },
     ])
+  }
+
+  async function derivatives() {
+    const [hash] = await uploadMany(hot, await photo(1_200, 800), 1)
+    const path = `/i/${hash}${DERIVATIVE}`
+    const { byteLength } = await (await fetch(hot.url + path)).arrayBuffer()
+    const title = `Derivatives of ${Math.round(byteLength / 1_000)} KB`
+    const bare = await startBare(workspace, byteLength)
+    const cache =
+      nginx && workspace.keep(await startNginxCache(join(workspace.folder, 'derivative'), hot.url))
+    const cacheFloor = 'nginx as a cache'
+    const contenders: Contender[] = []
+    if (cache !== undefined)
+      contenders.push({ name: cacheFloor, run: () => load({ server: cache, url: cache.url + path }) })
+    const floor = cache === undefined ? {} : { floor: cacheFloor }
+    contenders.push(
+      { name: 'bare node:http', ...floor, run: () => load({ server: bare, url: bare.url }) },
+      {
+        name: '`/i/`, from memory',
+        ...floor,
+        target: 0.5,
+        run: () => load({ server: hot, url: hot.url + path }),
+      },
+    )
+    if (canRotate) contenders.push(...(await inTurn()))
+    await compare(title, contenders)
+  }
+
+  async function inTurn(): Promise<Contender[]> {
+    const hashes = await uploadMany(cold, padded(await photo(320, 213), 20_000), COLD_DERIVATIVES)
+    const names = hashes.map((hash) => `/d-${hash}`)
+    for (const hash of hashes) {
+      const response = await fetch(`${cold.url}/i/${hash}${COLD_DERIVATIVE}`)
+      await writeFile(join(files, `d-${hash}`), Buffer.from(await response.arrayBuffer()))
+    }
+    const links = await rotation(
+      join(workspace.folder, 'derivatives.lua'),
+      hashes.map((hash) => `/i/${hash}${COLD_DERIVATIVE}`),
+    )
+    const asked = await rotation(join(workspace.folder, 'derivative-names.lua'), names)
+    const floor = `nginx, ${COLD_DERIVATIVES} files in turn`
+    const ours: Contender = {
+      name: `\`/i/\`, ${COLD_DERIVATIVES} in turn, memory for a fraction of them`,
+      ...(nginx === undefined ? {} : { floor }),
+      target: COLD,
+      run: () => load({ server: cold, url: cold.url, script: links }),
+    }
+    if (nginx === undefined) return [ours]
+    return [{ name: floor, run: () => load({ server: nginx, url: nginx.url, script: asked }) }, ours]
   }
 })

@@ -1,6 +1,6 @@
 import { closeSync, createReadStream, fstatSync, openSync, readFileSync, readvSync } from 'node:fs'
 import { mkdir, open, opendir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { Stalls } from '../core/stalls.ts'
 import { orUndefined } from './absent.ts'
@@ -27,7 +27,9 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
   const folders = new Map<string, Promise<void>>()
   const stalls = new Stalls()
 
-  const pathOf = (key: string) => join(root, key.slice(0, FOLDER_LENGTH), key)
+  // Put together by hand: `join` looks at each letter, for each image that is read.
+  const base = join(root, sep)
+  const pathOf = (key: string) => `${base}${key.slice(0, FOLDER_LENGTH)}${sep}${key}`
 
   /** Makes sure that a folder is there for good, also for those who ask while it is being made. */
   function folderFor(path: string): Promise<void> {

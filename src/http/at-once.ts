@@ -3,7 +3,13 @@ import { AnswerMemory, COPIED_BYTES, type LentMemory } from './answer-memory.ts'
 import type { ClientAddress } from './client-address.ts'
 import type { CorsHeaders } from './cors.ts'
 import { MAX_URL_BYTES } from './raw-errors.ts'
-import { announceKeepAlive, headerLines, setHead, type ConnectionLines, type ReadyHead } from './ready-head.ts'
+import {
+  announceKeepAlive,
+  headerLines,
+  setHead,
+  type ConnectionLines,
+  type ReadyHead,
+} from './ready-head.ts'
 import { nextRequestId, type ObserveAnswer } from './request-log.ts'
 
 /** A whole answer, ready to be written. */

@@ -60,20 +60,36 @@ function requestLines(log: Logger) {
   // The library tells its bindings without these two.
   const process = JSON.stringify({ pid, hostname: hostname(), ...log.bindings() }).slice(1, -1)
   const head = `{"level":${info},"time":`
+  // Lines that follow each other have most of their text in common, and to join a few long ones is cheaper than many short ones.
+  let now = NaN
+  let start = ''
+  let kind = { method: '', route: '', status: 0, text: '' }
   // Most often it is a balancer's, or the same browser's again.
   let lastIp: string | undefined
-  let tail = ',"ip":null,"msg":"request"}\n'
+  let end = ',"ip":null,"msg":"request"}\n'
   return (id: string, ip: string | undefined, method: string, route: string, status: number, ms: number) => {
     if (!log.isLevelEnabled('info')) return
+    if (now !== Date.now()) start = `${head}${(now = Date.now())},${process},"reqId":"`
+    if (status !== kind.status || route !== kind.route || method !== kind.method) {
+      const text = `","method":"${method}","route":"${route}","status":${status},"ms":`
+      kind = { method, route, status, text }
+    }
     if (ip !== lastIp) {
       lastIp = ip
-      tail = `,"ip":${JSON.stringify(ip ?? null)},"msg":"request"}\n`
+      end = `,"ip":${JSON.stringify(ip ?? null)},"msg":"request"}\n`
     }
-    output.write(
-      `${head}${Date.now()},${process},"reqId":"${id}","method":"${method}","route":"${route}",` +
-        `"status":${status},"ms":${Math.round(ms * 1000) / 1000}${tail}`,
-    )
+    output.write(start + id + kind.text + millisecondsOf(ms) + end)
   }
+}
+
+const MICROSECONDS_KNOWN = 10_000
+const known: (string | undefined)[] = []
+
+/** To the microsecond. To write a fraction out takes some time, and most answers take one of few. */
+function millisecondsOf(ms: number): string {
+  const micros = Math.round(ms * 1000)
+  if (micros >= MICROSECONDS_KNOWN) return String(micros / 1000)
+  return (known[micros] ??= String(micros / 1000))
 }
 
 /** A log whose lines carry the request's id. Made for the few lines that need it, not for every request. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { call } from '../support/http.ts'
-import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
+import { bytesOf, expectedHash, gradient, ImageClient, noise } from '../support/images.ts'
 import { RawConnection } from '../support/raw.ts'
 import { BLOBS_VARIABLE } from '../support/s3.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -158,22 +158,74 @@ suite('a link answered at once', () => {
   })
 })
 
-// From a store behind a network it has to be waited for.
+// From a store behind a network an original has to be waited for; derivatives are on this machine's disk.
 const isFar = BLOBS_VARIABLE in process.env && 'the store has to be waited for'
-test('an original that no memory is kept for is read at once from its file', { skip: isFar }, async () => {
-  await using service = await startService({ flags: { 'memory-cache': '0' } })
-  const client = new ImageClient(service.url, service.imageKey)
-  await client.upload(photo)
-  const lane = service.app.server.atOnce
-  const answer = lane.answer.bind(lane)
-  let isAtOnce = false
-  Object.assign(lane, {
-    answer: (request: IncomingMessage, response: ServerResponse) => (isAtOnce = answer(request, response)),
+for (const [what, modifier, skip] of [
+  ['an original', '', isFar],
+  ['a derivative', '&m=w_80,f_png', false],
+] as const) {
+  test(`${what} that no memory is kept for is read at once from its file`, { skip }, async () => {
+    await using service = await startService({ flags: { 'memory-cache': '0' } })
+    const client = new ImageClient(service.url, service.imageKey)
+    await client.upload(photo)
+    const lane = service.app.server.atOnce
+    const answer = lane.answer.bind(lane)
+    let isAtOnce = false
+    Object.assign(lane, {
+      answer: (request: IncomingMessage, response: ServerResponse) => (isAtOnce = answer(request, response)),
+    })
+    const first = await bytesOf(await client.link(`${hash}${modifier}`))
+    for (let i = 0; i < 100 && !isAtOnce; i++) {
+      assert.deepEqual(await bytesOf(await client.link(`${hash}${modifier}`)), first)
+    }
+    assert.ok(isAtOnce)
+    const { text } = await call(service, '/metrics')
+    if (modifier !== '') assert.match(text, /^catalejo_derivatives_made_total 1$/m)
+    assert.equal((await client.remove(hash)).status, 200)
+    assert.equal((await client.link(`${hash}${modifier}`)).status, 404)
   })
-  for (let i = 0; i < 100 && !isAtOnce; i++) {
-    assert.deepEqual(await bytesOf(await client.link(hash)), photo)
+}
+
+test('who reads slowly gets the bytes asked for, whatever is sent to others meanwhile', async () => {
+  await using service = await startService({ flags: { 'memory-cache': '1' } })
+  const client = new ImageClient(service.url, service.imageKey)
+  const images = await Promise.all([250, 251, 252, 253].map((height) => noise(260, height).png().toBuffer()))
+  // Less than what is copied, which goes another way.
+  images.push(await gradient(90, 61).png({ compressionLevel: 0 }).toBuffer())
+  for (const image of images) {
+    await client.upload(image)
+    for (let i = 0; i < 2; i++) assert.deepEqual(await bytesOf(await client.link(expectedHash(image))), image)
   }
-  assert.ok(isAtOnce)
-  assert.equal((await client.remove(hash)).status, 200)
-  assert.equal((await client.link(hash)).status, 404)
+  // More than what the system keeps between two sockets.
+  const times = 60
+  const slow = await Promise.all(
+    images.map(async (image) => {
+      const { socket } = await RawConnection.open(service)
+      socket.removeAllListeners('data').pause()
+      socket.write(`GET /i/${expectedHash(image)} HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(times))
+      return { socket, image }
+    }),
+  )
+  for (let round = 0; round < 10; round++) {
+    const bodies = await Promise.all(
+      images.map(async (image) => client.link(expectedHash(image)).then(bytesOf)),
+    )
+    assert.deepEqual(bodies, images)
+  }
+  for (const { socket, image } of slow) {
+    let received = Buffer.alloc(0)
+    let left = times
+    for await (const chunk of socket) {
+      received = Buffer.concat([received, chunk])
+      for (let at = received.indexOf('\r\n\r\n'); at >= 0; at = received.indexOf('\r\n\r\n')) {
+        const end = at + 4 + image.byteLength
+        if (received.byteLength < end) break
+        assert.ok(received.subarray(at + 4, end).equals(image), `${times - left} of ${times}`)
+        received = received.subarray(end)
+        left--
+      }
+      if (left === 0) break
+    }
+    assert.equal(left, 0)
+  }
 })

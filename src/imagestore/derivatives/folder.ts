@@ -67,9 +67,7 @@ export class DerivativeFolder {
         const { size, mtimeMs } = fstatSync(file)
         // As with originals: from the page cache a small file takes less than a trip to the thread pool.
         const isAtOnce = size <= SYNC_READ_BYTES && this.#stalls.areFew
-        const rendered = unseal(
-          isAtOnce ? this.#stalls.run(() => readFileSync(file)) : await readFile(path),
-        )
+        const rendered = unseal(isAtOnce ? this.#stalls.run(() => readFileSync(file)) : await readFile(path))
         if (rendered === undefined) await rm(path, { force: true })
         else noteUse(path, mtimeMs)
         return rendered
