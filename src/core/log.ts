@@ -3,7 +3,7 @@ import { pid } from 'node:process'
 import { pino, type Logger } from 'pino'
 
 /** So much text is gathered before it is written, or so long. */
-const GATHERED_LENGTH = 8_192
+const GATHERED_LENGTH = 32_768
 /**
  * Where several processes write to one pipe, only writes up to this size (POSIX's PIPE_BUF, on Linux) are never torn apart. A
  * single line that is longer, such as a fault's stack, may be.
@@ -12,7 +12,7 @@ const WHOLE_BYTES = 4_096
 const GATHERED_MS = 250
 
 /**
- * Lines on their way to standard output, a few kilobytes at a time: a write of its own for each would cost as
+ * Lines on their way to standard output, some kilobytes at a time: a write of its own for each would cost as
  * much as a small answer. What is gathered leaves when the process does.
  */
 class GatheredOutput {

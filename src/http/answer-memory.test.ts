@@ -5,8 +5,8 @@ import { AnswerMemory, BODY_AT, COPIED_BYTES } from './answer-memory.ts'
 test('an answer has its head right before its body', () => {
   const lent = new AnswerMemory().lend(3)
   lent?.body(3).set(Buffer.from('abc'))
-  assert.equal(lent?.withHead('HTTP/1.1 200 OK\r\n\r\n', 3)?.toString(), 'HTTP/1.1 200 OK\r\n\r\nabc')
-  assert.equal(lent?.withHead('x'.repeat(BODY_AT + 1), 3), undefined)
+  assert.equal(lent?.withHead(['HTTP/1.1 200 OK\r\n', '\r\n'], 3)?.toString(), 'HTTP/1.1 200 OK\r\n\r\nabc')
+  assert.equal(lent?.withHead(['x'.repeat(BODY_AT), 'x'], 3), undefined)
 })
 
 test('memory that was given back is lent again, the last one first', () => {

@@ -51,12 +51,17 @@ export class LentMemory {
     return this.buffer.subarray(BODY_AT - before, BODY_AT + bytes)
   }
 
-  /** The answer in one piece; undefined for a head that has no room. */
-  withHead(head: string, bodyBytes: number): Buffer | undefined {
+  /**
+   * The answer in one piece; undefined for a head that has no room.
+   * @param head in parts: to join them first would take longer than to write each
+   */
+  withHead(head: readonly string[], bodyBytes: number): Buffer | undefined {
+    let at = BODY_AT
     // One byte a character: Node has checked that there are no others.
-    const start = BODY_AT - head.length
-    if (start < 0) return undefined
-    this.buffer.write(head, start, 'latin1')
+    for (const { length } of head) at -= length
+    if (at < 0) return undefined
+    const start = at
+    for (const part of head) at += this.buffer.write(part, at, 'latin1')
     return this.buffer.subarray(start, BODY_AT + bodyBytes)
   }
 }

@@ -92,14 +92,16 @@ export class AnswersAtOnce {
     const { head, body } = ready
     const cors = this.#corsHeaders(request.headers.origin)
     // What else the end of a connection takes is known to Node.
-    const text =
-      request.httpVersion === '1.1' && response.shouldKeepAlive
-        ? head.text + this.#linesOf(cors) + this.#connectionLines.at(Date.now())
-        : undefined
-    const isWhole = method === 'GET' && text !== undefined && typeof body === 'object'
+    const isLasting = request.httpVersion === '1.1' && response.shouldKeepAlive
+    const lines = isLasting
+      ? [head.text, this.#linesOf(cors), this.#connectionLines.at(Date.now())]
+      : undefined
+    const isWhole = method === 'GET' && lines !== undefined && typeof body === 'object'
     const lent = ready.lent ?? (isWhole ? copied(body, memory) : undefined)
     this.#observe(response, nextRequestId(), this.#addressOf(request), method, lane.route, lent?.giveBack)
-    const whole = isWhole ? lent?.withHead(text, body.byteLength) : undefined
+    const whole = isWhole ? lent?.withHead(lines, body.byteLength) : undefined
+    // Node asks whether there is a head, and sends it where it was not sent.
+    const text = whole === undefined ? lines?.join('') : head.text
     if (text === undefined || !setHead(response, head.status, text, whole !== undefined)) {
       announceKeepAlive(response, this.#connectionLines.keepAliveMs)
       response.writeHead(head.status, head.headers.concat(cors))

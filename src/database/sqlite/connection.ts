@@ -34,6 +34,8 @@ export class Connection {
   readonly #statements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS })
   readonly #arrayStatements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS })
 
+  readonly #version: StatementSync
+
   constructor(path: string, mode: ConnectionMode) {
     this.#db = new DatabaseSync(path, {
       readOnly: mode === 'read',
@@ -48,6 +50,12 @@ export class Connection {
     // The default page cache of 2 MB made reads three times slower.
     this.#db.exec(`PRAGMA cache_size = -${CACHE_KIB[mode]}`)
     this.#db.exec('PRAGMA mmap_size = 268435456; PRAGMA temp_store = MEMORY')
+    this.#version = this.#db.prepare('PRAGMA data_version')
+  }
+
+  /** Another number after each commit of another connection. Asked for at almost every request. */
+  dataVersion(): number {
+    return Number(this.#version.get()?.['data_version'])
   }
 
   all(text: string, values: readonly SqlValue[]): Record<string, unknown>[] {

@@ -63,7 +63,7 @@ export class CommitWatch implements ChangeSource {
     if (this.#looked) return
     this.#looked = true
     setImmediate(() => (this.#looked = false))
-    const dataVersion = Number(this.#reader.first('PRAGMA data_version', [])?.['data_version'])
+    const dataVersion = this.#reader.dataVersion()
     if (dataVersion === this.#dataVersion) return
     const found = this.#reader.first(NEWEST, [this.#newest ?? Number.MAX_SAFE_INTEGER]) ?? {}
     for (const topic of ['domain', 'image', 'key', 'account'] as const) {
