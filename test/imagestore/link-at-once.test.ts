@@ -187,26 +187,22 @@ for (const [what, modifier, skip] of [
 }
 
 test('who reads slowly gets the bytes asked for, whatever is sent to others meanwhile', async () => {
-  await using service = await startService({ flags: { 'memory-cache': '1' } })
+  await using service = await startService({ flags: { 'memory-cache': '0' } })
   const client = new ImageClient(service.url, service.imageKey)
-  const images = await Promise.all([250, 251, 252, 253].map((height) => noise(260, height).png().toBuffer()))
-  // Less than what is copied, which goes another way.
-  images.push(await gradient(90, 61).png({ compressionLevel: 0 }).toBuffer())
-  for (const image of images) {
-    await client.upload(image)
-    for (let i = 0; i < 2; i++) assert.deepEqual(await bytesOf(await client.link(expectedHash(image))), image)
-  }
-  // More than what the system keeps between two sockets.
-  const times = 60
+  const images = await Promise.all([250, 251, 252].map((height) => noise(260, height).png().toBuffer()))
+  for (const image of images) await client.upload(image)
   const slow = await Promise.all(
     images.map(async (image) => {
       const { socket } = await RawConnection.open(service)
       socket.removeAllListeners('data').pause()
-      socket.write(`GET /i/${expectedHash(image)} HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(times))
       return { socket, image }
     }),
   )
-  for (let round = 0; round < 10; round++) {
+  // More than what the system keeps between two sockets. One by one: what stands in line has memory of its own.
+  const times = 70
+  for (let round = 0; round < times; round++) {
+    for (const { socket, image } of slow)
+      socket.write(`GET /i/${expectedHash(image)} HTTP/1.1\r\nhost: x\r\n\r\n`)
     const bodies = await Promise.all(
       images.map(async (image) => client.link(expectedHash(image)).then(bytesOf)),
     )
