@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Stalls } from '../../core/stalls.ts'
 import { claim, isClaimed, isCode } from './claim.ts'
 import { evict } from './eviction.ts'
-import { readSealed, SYNC_READ_BYTES, type AtHand, type Lend } from './reading.ts'
+import { readSealed, sealedAtOnce, sealedFile, type AtHand, type Lend } from './reading.ts'
 import { seal, unseal, type Rendered } from './sealed.ts'
 import { SweptTotal } from './total.ts'
 import { FOLDER_BYTES, onDisk, walk } from './walk.ts'
@@ -62,18 +61,12 @@ export class DerivativeFolder {
   async read(blobKey: string, name: string): Promise<Rendered | undefined> {
     const path = join(this.#folderOf(blobKey), name)
     try {
-      const file = openSync(path, 'r')
-      try {
-        const { size, mtimeMs } = fstatSync(file)
-        // As with originals: from the page cache a small file takes less than a trip to the thread pool.
-        const isAtOnce = size <= SYNC_READ_BYTES && this.#stalls.areFew
-        const rendered = unseal(isAtOnce ? this.#stalls.run(() => readFileSync(file)) : await readFile(path))
-        if (rendered === undefined) await rm(path, { force: true })
-        else noteUse(path, mtimeMs)
-        return rendered
-      } finally {
-        closeSync(file)
-      }
+      const atOnce = this.#stalls.areFew ? this.#stalls.run(() => sealedAtOnce(path)) : undefined
+      const { sealed, usedAt } = atOnce ?? (await sealedFile(path))
+      const rendered = unseal(sealed)
+      if (rendered === undefined) await rm(path, { force: true })
+      else noteUse(path, usedAt)
+      return rendered
     } catch (error) {
       if (!isCode(error, 'ENOENT')) this.#options.onFault('read', error)
       return undefined

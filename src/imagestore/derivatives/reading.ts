@@ -1,9 +1,10 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import type { LentMemory } from '../../http/answer-memory.ts'
 import { HEAD_BYTES, unseal, type Rendered } from './sealed.ts'
 
-/** Larger ones are not read on the event loop. */
-export const SYNC_READ_BYTES = 256 * 1024
+/** Larger ones are not read on the event loop: from the page cache a smaller one takes less than a trip to the thread pool. */
+const SYNC_READ_BYTES = 256 * 1024
 
 /** An image that need not be waited for. */
 export interface AtHand extends Rendered {
@@ -33,5 +34,33 @@ export function readSealed(path: string, lend: Lend, used: (at: number) => void)
     return rendered && { ...rendered, lent }
   } finally {
     closeSync(file)
+  }
+}
+
+interface SealedFile {
+  readonly sealed: Buffer
+  /** By the file's time: milliseconds since 1970. */
+  readonly usedAt: number
+}
+
+/** Undefined for large ones. @throws what the file system has against it */
+export function sealedAtOnce(path: string): SealedFile | undefined {
+  const file = openSync(path, 'r')
+  try {
+    const { size, mtimeMs } = fstatSync(file)
+    return size > SYNC_READ_BYTES ? undefined : { sealed: readFileSync(file), usedAt: mtimeMs }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Rejects with what the file system has against it. */
+export async function sealedFile(path: string): Promise<SealedFile> {
+  const file = await open(path, 'r')
+  try {
+    const { mtimeMs } = await file.stat()
+    return { sealed: await file.readFile(), usedAt: mtimeMs }
+  } finally {
+    await file.close()
   }
 }
