@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
+import { reasonOf } from '../blobs/open.ts'
 import { createContext, type Context } from '../context.ts'
 import { createLog } from '../core/log.ts'
 import { openImagestore } from '../imagestore/index.ts'
@@ -43,6 +44,12 @@ export async function images(args: readonly string[]): Promise<void> {
     }
     const run = { context, accountId: account.id, place, restart: switches.has('restart') }
     await (action === 'import' ? importAll(run) : exportAll(run))
+  } catch (error) {
+    // A folder that cannot be read or made, a full disk, a database that went away: begun again, it goes on.
+    console.error(
+      `catalejo: ${action} of ${place}: ${error instanceof Error ? reasonOf(error) : String(error)}`,
+    )
+    process.exitCode = 1
   } finally {
     await context.close()
   }
@@ -101,7 +108,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
   }
   await checkpoints.remove()
   console.log(`${place}: ${result.stored} images stored, ${result.refused} refused`)
-  for (const { label, reason } of result.faults) console.error(`${place}: ${label}: ${reason}`)
+  for (const { label, reason } of result.faults) console.error(`${place}: ${shown(label)}: ${reason}`)
   if (result.refused > result.faults.length) console.error(`${place}: … and more`)
   if (result.refused > 0) process.exitCode = 1
 }
@@ -125,3 +132,7 @@ async function exportAll({ context, accountId, place }: Run): Promise<void> {
   for (const hash of missing.slice(0, MAX_TOLD)) console.error(`${place}: the bytes of ${hash} are lost`)
   if (missing.length > 0) process.exitCode = 1
 }
+
+/** On one line, and without what a terminal would act upon: names of files may hold anything but a slash. */
+const shown = (label: string): string =>
+  label.replaceAll(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)

@@ -115,3 +115,19 @@ test('an import takes metadata out where uploads do', async () => {
   const kept = await bytesOf(await client.link(expectedHash(png)))
   assert.equal(kept.includes('Calle Falsa 742'), false)
 })
+
+test('a place that is none is told in a line, and names of files cannot write to the terminal', async () => {
+  await using service = await startService()
+  await using folder = await temporaryFolder()
+  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.app.context.config.databaseUrl }
+  const run = (...args: string[]) => catalejo(['images', ...args, '--account', 'fotos'], where)
+  await writeFile(join(folder.path, 'a\n\x1b[2Jb.png'), 'no es una imagen')
+  const imported = await run('import', folder.path)
+  assert.equal(imported.code, 1)
+  assert.match(imported.stderr, /: a\\x0a\\x1b\[2Jb\.png: damaged: not an accepted kind\n/)
+  const file = join(folder.path, 'archivo')
+  await writeFile(file, '')
+  const exported = await run('export', file)
+  assert.equal(exported.code, 1)
+  assert.match(exported.stderr, /^catalejo: export of .*archivo: ENOTDIR: [^\n]*\n$/)
+})
