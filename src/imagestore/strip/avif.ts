@@ -1,9 +1,13 @@
 /** Items of a still AVIF that say something about the picture and are not part of it. */
 const METADATA = new Set(['Exif', 'mime', 'uri '])
 
+/** An Exif item that says nothing: where its TIFF header lies, the header, a directory without entries. */
+const NO_EXIF = Buffer.from('0000000049492a0008000000000000000000', 'hex')
+
 /**
- * In place: the bytes of metadata items become zeros, which no reader makes anything of. Lengths and places stay, so nothing else
- * has to be rewritten; the orientation is a property of the picture itself here.
+ * In place: the bytes of metadata items become zeros, which no reader makes anything of, but that some want Exif to be Exif or refuse
+ * the picture (libavif). Lengths and places stay, so nothing else has to be rewritten; the orientation is a property of the
+ * picture itself here.
  */
 export function stripAvif(original: Buffer): Buffer | undefined {
   const bytes = Buffer.from(original)
@@ -15,9 +19,11 @@ export function stripAvif(original: Buffer): Buffer | undefined {
   const items = metadataItems(bytes, infos)
   const extents = extentsOf(bytes, places, childOf(bytes, meta.start + 4, meta.end, 'idat')?.start)
   for (const { item, at, length } of extents) {
-    if (!items.has(item)) continue
+    const type = items.get(item)
+    if (type === undefined) continue
     if (at + length > bytes.length) return undefined
     bytes.fill(0, at, at + length)
+    if (type === 'Exif' && length >= NO_EXIF.length) NO_EXIF.copy(bytes, at)
   }
   return bytes
 }
@@ -42,16 +48,18 @@ function childOf(bytes: Buffer, from: number, to: number, wanted: string): Box |
   return undefined
 }
 
-function metadataItems(bytes: Buffer, { start, end }: Box): Set<number> {
-  const items = new Set<number>()
+/** Their types by their numbers. */
+function metadataItems(bytes: Buffer, { start, end }: Box): Map<number, string> {
+  const items = new Map<number, string>()
   let at = start + (bytes[start] === 0 ? 6 : 8)
   while (at + 20 <= end) {
     const size = bytes.readUInt32BE(at)
     const version = bytes[at + 8] ?? 0
     const wide = version === 3
     const item = wide ? bytes.readUInt32BE(at + 12) : bytes.readUInt16BE(at + 12)
-    const type = at + (wide ? 18 : 16)
-    if (version >= 2 && METADATA.has(bytes.toString('latin1', type, type + 4))) items.add(item)
+    const place = at + (wide ? 18 : 16)
+    const type = bytes.toString('latin1', place, place + 4)
+    if (version >= 2 && METADATA.has(type)) items.set(item, type)
     if (size < 12) break
     at += size
   }
