@@ -6,12 +6,12 @@ export const LURES: ReadonlySet<string> = new Set(
     'acceso acceder access account actualizacion actualizar admin alerta app apps asistencia atencion ayuda banca bank ' +
     'blog bonos canal chat chile cl clave cliente clientes club com compra compras contacto corp correo credito creditos ' +
     'cuenta cuentas delivery descuento descuentos digital empresa empresas en enlinea envios factura facturas gob ' +
-    'group grupo help home hogar hoy info informacion ingresa ingresar ingreso internet latam linea live login logon mail ' +
-    'mall market master mi mis mobile movil net now oferta ofertas oficial online pago pagos pay payment personas phone ' +
-    'plus portal premio premios pro promo promociones puntos registro reserva sac secure segura seguro seguros service ' +
-    'services servicio servicios shop sistema sitio sitioweb soporte spa store sucursal sucursalvirtual support tarjeta ' +
-    'tarjetas tienda tiendas token transferencia transferencias tu unete validacion validar ventas verificacion verificar ' +
-    'verify virtual vip web webmail webpay www'
+    'group grupo help home hogar hoy http https info informacion ingresa ingresar ingreso internet latam linea live ' +
+    'login logon mail mall market master mi mis mobile movil net now oferta ofertas oficial online org pago pagos ' +
+    'pay payment personas phone plus portal premio premios pro promo promociones puntos registro reserva sac secure ' +
+    'segura seguro seguros service services servicio servicios shop sistema sitio sitioweb soporte spa store ' +
+    'sucursal sucursalvirtual support tarjeta tarjetas tienda tiendas token transferencia transferencias tu unete ' +
+    'validacion validar ventas verificacion verificar verify virtual vip web webmail webpay ww www'
   ).split(' '),
 )
 

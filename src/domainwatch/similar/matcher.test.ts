@@ -45,6 +45,8 @@ const RESEMBLE: readonly [name: string, other: string, reasons: string][] = [
   ['mibanco', 'elmibancodetodos', 'word word'],
   ['bci', 'bci-pagos', 'word'],
   ['bci', 'bcichile', 'word'],
+  ['bci', 'httpsbci', 'word'],
+  ['bci', 'bciorg', 'word'],
   ['mibanco', 'banco', 'subdomain'],
   ['mibanco', 'mibnaoc', 'transposition transposition'],
 ]
