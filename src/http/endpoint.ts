@@ -3,8 +3,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteO
 import { Refusal } from '../core/errors.ts'
 import type { Authenticator, Identity, Service } from './authentication.ts'
 import { refusalOf } from './errors.ts'
+import type { BodyField } from './body/fields.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
-import { parseParameters, parseQuery, type Given, type Parameters, type Values } from './parameters.ts'
+import {
+  isFlag,
+  parseParameters,
+  parseQuery,
+  type Given,
+  type Parameters,
+  type Values,
+} from './parameters.ts'
 import { JSON_TYPE, jsonHead } from './ready-head.ts'
 import { receiveBody, type BodyBudget, type RequestBody } from './request-body.ts'
 import { documentEndpoint, type EndpointDocument } from './openapi.ts'
@@ -93,11 +101,13 @@ export function simpleEndpoint<P extends Parameters>(
       ? await receive(request, SMALL_BODY_BYTES, shared.bodies)
       : undefined
     if (body !== undefined && body.bytes.byteLength > 0) {
-      const fields = textFields(body)
-      request.identity ??= await authenticator.identify(fields?.['api'], endpoint.service, request.ip)
+      const fields = textFields(body, endpoint.parameters)
+      request.identity ??= await authenticator.identify(fields?.given['api'], endpoint.service, request.ip)
       if (bodyKind(body.contentType) === undefined) throw refusalOf(415)
       if (fields === undefined) throw new Refusal(400, 'El cuerpo de la solicitud no se puede leer')
-      given = { ...fields, ...given }
+      const odd = fields.odd.find((name) => given[name] === undefined)
+      if (odd !== undefined) throw new Refusal(400, `El parámetro ${odd} debe ser un texto o un número`)
+      given = { ...fields.given, ...given }
     }
     const identity =
       request.identity ?? (await authenticator.identify(undefined, endpoint.service, request.ip))
@@ -203,16 +213,30 @@ async function receive(request: FastifyRequest, limit: number, budget: BodyBudge
   return { contentType: request.headers['content-type'], bytes }
 }
 
-/** The parameters that a small body carries; undefined when it cannot be read. */
-function textFields(body: RequestBody): Given | undefined {
+/**
+ * The parameters that a small body carries, and the names of those that are neither text nor number; undefined when the body
+ * cannot be read. In JSON `null` is not given, and neither is a flag that is `false`.
+ */
+function textFields(body: RequestBody, parameters: Parameters): { given: Given; odd: string[] } | undefined {
   const parsed = parseBody(body.contentType, Buffer.from(body.bytes.buffer))
   if (!parsed.ok) return undefined
   const given: Record<string, string> = Object.create(null)
+  const odd: string[] = []
   for (const [name, field] of parsed.fields) {
-    if (field.kind === 'text') given[name] = field.value
-    else if (field.kind === 'json' && typeof field.value === 'number') given[name] = String(field.value)
+    const declared = Object.hasOwn(parameters, name) ? parameters[name] : undefined
+    const text = textOf(field, declared !== undefined && isFlag(declared))
+    if (text === 'odd') odd.push(...(declared === undefined ? [] : [name]))
+    else if (text !== undefined) given[name] = text.value
   }
-  return given
+  return { given, odd }
+}
+
+function textOf(field: BodyField, ofFlag: boolean): { readonly value: string } | 'odd' | undefined {
+  if (field.kind === 'text') return field
+  if (field.kind !== 'json') return 'odd'
+  const { value } = field
+  if (value === null || (ofFlag && value === false)) return undefined
+  return typeof value === 'number' || typeof value === 'boolean' ? { value: String(value) } : 'odd'
 }
 
 function checked<P extends Parameters>(parameters: P, given: Given): Values<P> {

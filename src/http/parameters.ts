@@ -108,7 +108,7 @@ export function parseParameters<P extends Parameters>(parameters: P, given: Give
   return { ok: true, values: values as Values<P> }
 }
 
-function isFlag(parameter: Parameter<unknown>): boolean {
+export function isFlag(parameter: Parameter<unknown>): boolean {
   const probe = parameter.parse('')
   return 'value' in probe && probe.value === true
 }

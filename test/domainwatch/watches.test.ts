@@ -22,6 +22,30 @@ suite('watches', () => {
   const remove = (id: string, key = service.domainKey) =>
     call(service, WATCHES, { method: 'DELETE', query: { api: key, id } })
 
+  test('a body of JSON may hold numbers and truth; what is neither text nor number is told, and makes no watch', async () => {
+    const make = (body: unknown) =>
+      call(service, WATCHES, {
+        method: 'POST',
+        query: { api: service.domainKey },
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    const made = await make({ name: 'a', max_length: 4, dis: true, rev: false, search: null, atom: true })
+    assert.equal(made.status, 200)
+    const [watch] = await watchesOf(service)
+    assert.deepEqual(watch?.filters, { max_length: '4', dis: '' })
+    await remove(String(watch?.id))
+
+    for (const odd of ['search', 'status', 'dis', 'atom', 'name']) {
+      const body = { name: 'a', atom: true, [odd]: [1], unknown: [1] }
+      const msg = `El parámetro ${odd} debe ser un texto o un número`
+      assert.deepEqual((await make(body)).body, { status: 400, msg })
+    }
+    const msg = 'El parámetro status debe ser un entero entre 0 y 1'
+    assert.deepEqual((await make({ name: 'a', atom: true, status: false })).body, { status: 400, msg })
+    assert.deepEqual(await watchesOf(service), [])
+  })
+
   test('a webhook tells of what comes to match, signed, once, from the making on', async () => {
     using receiver = await WebhookReceiver.start()
     await using reader = await EventReader.open(service, { api: service.domainKey })
