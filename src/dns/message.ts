@@ -47,6 +47,7 @@ const USUAL_RECORDS = 4
 
 function readRecords(reader: Reader, count: number): readonly ResourceRecord[] {
   if (count === 0) return NO_RECORDS
+  // oxlint-disable-next-line unicorn/no-new-array -- a length is meant
   const records = new Array<ResourceRecord>(Math.min(count, USUAL_RECORDS))
   let read = 0
   for (let i = 0; i < count; i++) {

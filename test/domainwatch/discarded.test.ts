@@ -108,7 +108,10 @@ test('of very many that ran out at once, those that are written again start afre
   )
   const found = await records(service, { limit: 1_024 })
   assert.deepEqual(found.map(({ name }) => name).toSorted(), again.toSorted())
-  assert.deepEqual(new Set(found.map(({ revision, discarded }) => `${revision}${discarded}`)), new Set(['00']))
+  assert.deepEqual(
+    new Set(found.map(({ revision, discarded }) => `${revision}${discarded}`)),
+    new Set(['00']),
+  )
   assert.equal((await update(service, [mark('n4499', 0)])).status, 500)
 })
 

@@ -14,6 +14,7 @@ process.once('SIGUSR2', () => {
   performance.now = () => start + (slowNow() - start) * FASTER
   const fast = (callback: () => void, ms = 0) => slowTimeout(callback, ms / FASTER)
   globalThis.setTimeout = Object.assign(fast, slowTimeout)
+  // oxlint-disable-next-line typescript/unbound-method -- the proxy calls it with its socket
   Socket.prototype.setTimeout = new Proxy(Socket.prototype.setTimeout, {
     apply: (slow, socket, [ms, ...rest]) => Reflect.apply(slow, socket, [Number(ms) / FASTER, ...rest]),
   })
