@@ -4,8 +4,8 @@ import { layoutOf, SAMPLE_LINES, type ImportFormat } from './format.ts'
 import { SourceFault, type Line } from './lines.ts'
 import { joinLines } from './joined-lines.ts'
 import { completeness, readLine } from './read-line.ts'
-import { Storing } from './storing.ts'
-import { Stretch, type RowBatch } from './stretch.ts'
+import { Storing, type ImportCounts, type Reached, type StoringOptions } from './storing.ts'
+import { Stretch } from './stretch.ts'
 
 /** Lines that are held to tell what a file is, blank ones among them. */
 const MAX_SAMPLED = 200
@@ -18,14 +18,6 @@ export interface LineFault {
   readonly msg: string
 }
 
-export interface ImportCounts {
-  /** Records of the file that were read right, a repeated one each time. */
-  read: number
-  /** Records that are new or changed by it. */
-  changed: number
-  refused: number
-}
-
 export type ImportOutcome =
   | {
       readonly kind: 'imported'
@@ -36,35 +28,12 @@ export type ImportOutcome =
     }
   | { readonly kind: 'unknown-format' }
 
-export interface Stored {
-  /** Rows that are new or changed. */
-  readonly changed: number
-  /** How long others who write had to wait for it. */
-  readonly heldMs: number
-}
-
-/** Stores records that were read, in one transaction. */
-export type StoreRows = (batch: RowBatch) => Promise<Stored>
-
-/** How far an import has come. */
-export interface Reached {
-  /** All lines up to this one are stored. */
-  readonly line: number
-  /** Read and refused up to that line; changed so far. */
-  readonly counts: ImportCounts
-  /** Of the lines behind it, up to the line `to`, the names up to `name` are stored too. */
-  readonly part?: { readonly to: number; readonly name: string } | undefined
-}
-
-export interface ImportOptions {
+export interface ImportOptions extends StoringOptions {
   readonly format?: ImportFormat | undefined
   readonly clock: Clock
   readonly timeZone: string
-  readonly store: StoreRows
   /** What an earlier run stored is passed over. */
   readonly after?: Reached | undefined
-  /** Told after each transaction. */
-  readonly stored?: (reached: Reached) => Promise<void>
 }
 
 /**

@@ -7,7 +7,7 @@ import { makeRoom } from '../purge.ts'
 import * as queries from '../queries.ts'
 import * as statements from '../queries-batches.ts'
 import type { ImportFormat } from './format.ts'
-import type { StoreRows } from './importer.ts'
+import type { StoreRows } from './storing.ts'
 import type { RowBatch } from './stretch.ts'
 
 const STATEMENTS: Readonly<Record<ImportFormat, BatchStatement>> = {

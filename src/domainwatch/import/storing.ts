@@ -1,13 +1,46 @@
 import { Overload } from '../../core/errors.ts'
-import type { ImportCounts, ImportOptions } from './importer.ts'
 import { Pace } from './pace.ts'
-import type { SortedRows } from './stretch.ts'
+import type { RowBatch, SortedRows } from './stretch.ts'
 
 /** Tries while others keep the database busy. */
 const MAX_TRIES = 10
 
+export interface ImportCounts {
+  /** Records of the file that were read right, a repeated one each time. */
+  read: number
+  /** Records that are new or changed by it. */
+  changed: number
+  refused: number
+}
+
+interface Stored {
+  /** Rows that are new or changed. */
+  readonly changed: number
+  /** How long others who write had to wait for it. */
+  readonly heldMs: number
+}
+
+/** Stores records that were read, in one transaction. */
+export type StoreRows = (batch: RowBatch) => Promise<Stored>
+
+/** How far an import has come. */
+export interface Reached {
+  /** All lines up to this one are stored. */
+  readonly line: number
+  /** Read and refused up to that line; changed so far. */
+  readonly counts: ImportCounts
+  /** Of the lines behind it, up to the line `to`, the names up to `name` are stored too. */
+  readonly part?: { readonly to: number; readonly name: string } | undefined
+}
+
+export interface StoringOptions {
+  readonly store: StoreRows
+  /** Told after each transaction. */
+  readonly stored?: (reached: Reached) => Promise<void>
+}
+
 /** A line, and what was read and refused up to it. */
-export interface Mark {
+interface Mark {
   readonly line: number
   readonly read: number
   readonly refused: number
@@ -15,13 +48,13 @@ export interface Mark {
 
 /** Stores stretches one after the other, and tells how far that has come. */
 export class Storing {
-  readonly #options: Pick<ImportOptions, 'store' | 'stored'>
+  readonly #options: StoringOptions
   readonly #pace = new Pace()
   #changed: number
   #from: Mark
   #work: Promise<void> = Promise.resolve()
 
-  constructor(options: Pick<ImportOptions, 'store' | 'stored'>, from: Mark, changed: number) {
+  constructor(options: StoringOptions, from: Mark, changed: number) {
     this.#options = options
     this.#from = from
     this.#changed = changed
