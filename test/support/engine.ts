@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { eventually } from './eventually.ts'
 import { administer, databaseAt } from './postgres.ts'
 
 /** A superuser's address on the server that `npm test` started; undefined where it could not, or was not asked to. */
@@ -8,6 +9,9 @@ export const POSTGRES_URL = process.env['TEST_POSTGRES_URL']
 
 /** Whether services of this run stand on PostgreSQL, otherwise on SQLite. */
 const ON_POSTGRES = process.env['TEST_DATABASE'] === 'postgres'
+
+const SQLITE_BUSY = 5
+const SHORT_WAIT_MS = 20
 
 export interface TestDatabase {
   /** What `--database-url` takes. */
@@ -27,8 +31,19 @@ export async function databaseFor(folder: string): Promise<TestDatabase> {
 /** Runs a statement on the database of a data folder from outside. @param url empty for SQLite */
 export async function runOn(url: string, folder: string, statement: string): Promise<void> {
   if (url !== '') return void (await administer(url, statement))
-  using database = new DatabaseSync(join(folder, 'catalejo.db'), { timeout: 5_000 })
-  database.exec(statement)
+  using database = new DatabaseSync(join(folder, 'catalejo.db'), { timeout: SHORT_WAIT_MS })
+  await eventually(() => hasRun(database, statement), 'nobody else writes')
+}
+
+/** False while somebody else writes: a service in this very process may be, which needs our thread to come to its end. */
+function hasRun(database: DatabaseSync, statement: string): boolean {
+  try {
+    database.exec(statement)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY) return false
+    throw error
+  }
 }
 
 export async function makeDatabase(server: string, name: string): Promise<TestDatabase> {
