@@ -35,13 +35,15 @@ export async function textOf(args: readonly string[]): Promise<string> {
   return text
 }
 
-/** What a process has in memory, now and at most so far; undefined where there is no /proc, or no such process. */
+/** What a process has in memory, now and at most so far; undefined where there is no /proc, or where it has ended. */
 export function memoryOf(pid: number | undefined) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1')
     const megabytes = (name: string) =>
       Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? NaN) / 1024
-    return { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') }
+    const memory = { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') }
+    // One that has ended, and that nobody has taken notice of yet, has a status without them.
+    return Number.isNaN(memory.peakMb) ? undefined : memory
   } catch {
     return undefined
   }
