@@ -48,7 +48,8 @@ export async function importLines(
   const counts: ImportCounts = { read: 0, changed: 0, refused: 0, ...after?.counts }
   const faults: LineFault[] = []
   let cutOff: SourceFault | undefined
-  const { sample, all } = await sampled(untilFault(lines, (fault) => (cutOff = fault)))
+  const source = untilFault(lines, (fault) => (cutOff = fault))
+  const { sample, all } = await sampled(source)
   const done = () => ({
     kind: 'imported' as const,
     counts,
@@ -57,7 +58,11 @@ export async function importLines(
   })
   if (sample.length === 0) return done()
   const layout = layoutOf(sample, options.format)
-  if (layout === undefined) return { kind: 'unknown-format' }
+  if (layout === undefined) {
+    // The file is open still.
+    await source.return()
+    return { kind: 'unknown-format' }
+  }
   const { format } = layout
   // Files that were put together have one each.
   const head = layout.hasHead ? sample[0]?.trim() : undefined
