@@ -77,6 +77,14 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     },
+    /** Asks until something is said. A list that others' transactions delay is none either, but nothing is said of it. */
+    async left(): Promise<string> {
+      for (;;) {
+        assert.equal(await catalogue.current(), undefined)
+        if (said.length > 0) return said.splice(0).join()
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    },
     async [Symbol.asyncDispose]() {
       await catalogue.close()
       await database.close()
