@@ -41,56 +41,17 @@ export async function openSqlite(
   const writes = new Mutex(MAX_WAITING_WRITES, WRITE_WAIT_MS)
   const scans = new Mutex(MAX_WAITING_SCANS, SCAN_WAIT_MS)
 
+  const tx = writingTransaction(writer)
+  const here = readerHere(reader, observe)
   let closing: Promise<void> | undefined
-
-  function read<T>(operation: () => T): T {
-    const start = performance.now()
-    try {
-      return operation()
-    } finally {
-      observe('read', (performance.now() - start) / 1000)
-    }
-  }
-
-  async function timed<T>(operation: 'scan' | 'write', work: () => Promise<T>): Promise<T> {
-    const start = performance.now()
-    try {
-      return await work()
-    } finally {
-      observe(operation, (performance.now() - start) / 1000)
-    }
-  }
-
-  const onWriter = threadReader(writer, (work) => work())
-  const tx: Transaction = {
-    ...onWriter,
-    run: async (query) =>
-      Number(await writer.send({ kind: 'run', text: query.sql, values: parameters(query) })),
-    runMany: async (batch, constants, rows) =>
-      Number(
-        await writer.send(
-          { kind: 'runMany', plan: batchPlan(batch), values: constants, rows },
-          transferable(rows),
-        ),
-      ),
-    newestChange: async () => Number((await onWriter.first(newestChange()))?.id),
-  }
-
-  const here: Reader = {
-    all: async <Row>(query: Query<Row>) =>
-      read(() => trusted<Row[]>(reader.all(query.sql, parameters(query)))),
-    first: async <Row>(query: Query<Row>) =>
-      read(() => trusted<Row | undefined>(reader.first(query.sql, parameters(query)))),
-    values: async (query) => read(() => reader.values(query.sql, parameters(query))),
-  }
 
   return {
     dialect: sqliteDialect,
     ...here,
-    scanner: threadReader(scanner, (work) => timed('scan', () => scans.run(work))),
+    scanner: threadReader(scanner, (work) => timed('scan', observe, () => scans.run(work))),
 
     transaction: (work, author) =>
-      timed('write', () =>
+      timed('write', observe, () =>
         writes.run(async () => {
           await writer.send({ kind: 'begin' })
           try {
@@ -129,6 +90,57 @@ export async function openSqlite(
       // Last, because the last connection to close moves the log into the database file.
       await writer.close()
     })
+  }
+}
+
+async function timed<T>(
+  operation: 'scan' | 'write',
+  observe: ObserveDatabase,
+  work: () => Promise<T>,
+): Promise<T> {
+  const start = performance.now()
+  try {
+    return await work()
+  } finally {
+    observe(operation, (performance.now() - start) / 1000)
+  }
+}
+
+/** Reads on the caller's own thread. */
+function readerHere(connection: Connection, observe: ObserveDatabase): Reader {
+  function read<T>(operation: () => T): T {
+    const start = performance.now()
+    try {
+      return operation()
+    } finally {
+      observe('read', (performance.now() - start) / 1000)
+    }
+  }
+
+  return {
+    all: async <Row>(query: Query<Row>) =>
+      read(() => trusted<Row[]>(connection.all(query.sql, parameters(query)))),
+    first: async <Row>(query: Query<Row>) =>
+      read(() => trusted<Row | undefined>(connection.first(query.sql, parameters(query)))),
+    values: async (query) => read(() => connection.values(query.sql, parameters(query))),
+  }
+}
+
+/** What a transaction may do, between its begin and its end. */
+function writingTransaction(writer: ConnectionThread): Transaction {
+  const reads = threadReader(writer, (work) => work())
+  return {
+    ...reads,
+    run: async (query) =>
+      Number(await writer.send({ kind: 'run', text: query.sql, values: parameters(query) })),
+    runMany: async (batch, constants, rows) =>
+      Number(
+        await writer.send(
+          { kind: 'runMany', plan: batchPlan(batch), values: constants, rows },
+          transferable(rows),
+        ),
+      ),
+    newestChange: async () => Number((await reads.first(newestChange()))?.id),
   }
 }
 
