@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { glob, readFile } from 'node:fs/promises'
+import { dirname, join, normalize } from 'node:path'
+import { before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { environmentName } from '../../src/config/setting.ts'
+import { settings } from '../../src/config/settings.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Of all pages, by their path from the root. */
+const pages = new Map<string, string>()
+
+interface Link {
+  readonly from: string
+  readonly to: string
+  readonly anchor: string | undefined
+}
+
+const withoutCode = (text: string) => text.replaceAll(/^```[^]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '')
+
+function linksOf(path: string, text: string): Link[] {
+  return [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, target = '']) => {
+    if (/^[a-z]+:/.test(target)) return []
+    const [file = '', anchor] = target.split('#')
+    return { from: path, to: file === '' ? path : normalize(join(dirname(path), file)), anchor }
+  })
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(text: string): Set<string> {
+  const seen = new Map<string, number>()
+  const anchors = new Set<string>()
+  for (const [, heading = ''] of text.replaceAll(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)) {
+    const slug = heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .trim()
+      .replaceAll(/\s/g, '-')
+    const count = seen.get(slug) ?? 0
+    seen.set(slug, count + 1)
+    anchors.add(count === 0 ? slug : `${slug}-${count}`)
+  }
+  return anchors
+}
+
+describe('documentation', () => {
+  let links: readonly Link[]
+  before(async () => {
+    for await (const path of glob(['*.md', 'docs/**/*.md'], { cwd: root })) {
+      pages.set(normalize(path), await readFile(join(root, path), 'utf8'))
+    }
+    links = [...pages].flatMap(([path, text]) => linksOf(path, text))
+  })
+
+  test('every link leads to a file that is there, and to a heading in it', () => {
+    const broken = links.filter(({ to, anchor }) => {
+      if (!existsSync(join(root, to))) return true
+      const page = pages.get(to)
+      return anchor !== undefined && (page === undefined || !anchorsOf(page).has(anchor))
+    })
+    assert.deepEqual(broken, [])
+    assert.ok(links.length > 100)
+  })
+
+  test('every page can be reached from the README', () => {
+    const reached = new Set(['README.md'])
+    for (const page of reached) {
+      for (const { from, to } of links) if (from === page && pages.has(to)) reached.add(to)
+    }
+    assert.deepEqual(
+      [...pages.keys()].filter((path) => !reached.has(path)),
+      [],
+    )
+  })
+
+  test('every picture is shown somewhere', async () => {
+    const shown = new Set(links.map(({ to }) => to))
+    const unused = []
+    for await (const path of glob('docs/images/**/*.*', { cwd: root })) {
+      if (!shown.has(normalize(path))) unused.push(path)
+    }
+    assert.deepEqual(unused, [])
+  })
+
+  test('the operations page has each setting once, in a row of its table', async () => {
+    const rows = [...(pages.get('docs/operations.md') ?? '').matchAll(/^\| `--([a-z-]+)` +\| `([A-Z_]+)` /gm)]
+    assert.deepEqual(
+      rows.map(([, flag, variable]) => [flag, variable]).sort(),
+      Object.values(settings)
+        .map(({ name }) => [name, environmentName(name)])
+        .sort(),
+    )
+  })
+})
