@@ -4,7 +4,7 @@ import { systemClock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import { DELIVERY_MODES, type DeliveryMode } from '../imagestore/access/modes.ts'
 import { deliveries, settleDelivery } from '../imagestore/access/settings.ts'
-import { createTermsOffice } from '../imagestore/owner.ts'
+import { createTermsOffice } from '../imagestore/terms.ts'
 import { readOptions } from './options.ts'
 import { usageFault } from './usage.ts'
 

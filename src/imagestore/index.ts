@@ -31,7 +31,7 @@ import { ImageStore } from './store.ts'
 import { fillThumbhashes } from './thumbhashes.ts'
 
 export { maxBodyBytes } from './routes/upload.ts'
-export { createTermsOffice } from './owner.ts'
+export { createTermsOffice } from './terms.ts'
 
 const MIB = 1024 * 1024
 

@@ -6,7 +6,7 @@ import { problem } from '../../http/json-schema.ts'
 import { choice, flag, text, type Parameter } from '../../http/parameters.ts'
 import { listRequest } from '../filters.ts'
 import type { Following } from '../following.ts'
-import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../watch-schemas.ts'
+import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../schemas-watches.ts'
 import { CHANGES, toSave, watchFilters } from '../watches/watched.ts'
 import { readTarget } from '../watches/webhook/target.ts'
 
