@@ -87,9 +87,9 @@ describe('documentation', () => {
   test('the operations page has each setting once, in a row of its table', async () => {
     const rows = [...(pages.get('docs/operations.md') ?? '').matchAll(/^\| `--([a-z-]+)` +\| `([A-Z_]+)` /gm)]
     assert.deepEqual(
-      rows.map(([, flag, variable]) => [flag, variable]).sort(),
+      rows.map(([, flag, variable]) => `${flag} ${variable}`).sort(),
       Object.values(settings)
-        .map(({ name }) => [name, environmentName(name)])
+        .map(({ name }) => `${name} ${environmentName(name)}`)
         .sort(),
     )
   })
