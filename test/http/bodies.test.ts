@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { ADD, names, record, UPDATE } from '../support/domains.ts'
 import { call, ENCODINGS, send } from '../support/http.ts'
 import { startService } from '../support/service.ts'
@@ -34,7 +35,11 @@ for (const encoding of ENCODINGS) {
       (await send(service, UPDATE, { data: marks, api: service.domainKey }, { encoding })).body,
       wanted,
     )
-    assert.deepEqual(await names(service, { search: name, rev: '' }), [name])
+    // The node that took a key from a body need not be the one that is asked.
+    const deadline = Date.now() + service.lagMs
+    const found = () => names(service, { search: name, rev: '' })
+    while ((await found()).length === 0 && Date.now() < deadline) await pause(10)
+    assert.deepEqual(await found(), [name])
   })
 
   test(`data may be JSON text in any encoding (${encoding})`, async () => {
