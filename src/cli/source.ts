@@ -1,7 +1,10 @@
 import { createReadStream } from 'node:fs'
-import { pipeline } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { SourceFault } from '../domainwatch/index.ts'
+
+/** Compressed bytes unpacked at a time: they may become a thousand times as many. */
+const MAX_PACKED = 4_096
 
 /**
  * The bytes of a file, or of standard input, unpacked where they are compressed.
@@ -34,6 +37,36 @@ async function* unzipped(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer>
     yield* source
   }
   if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) return yield* whole()
-  // Its fault is thrown where its output is read.
-  yield* pipeline(whole(), createGunzip(), () => {})
+  yield* gunzipped(whole())
 }
+
+/** All that comes before the place where it is cut off or damaged. Bytes behind a whole file that are none are left out. */
+async function* gunzipped(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip()
+  const unpacked: Buffer[] = []
+  // What a stream holds when it fails is lost, so it holds nothing.
+  gunzip.on('data', (piece: Buffer) => unpacked.push(piece))
+  const ended = finished(gunzip, { writable: false })
+  // Seen by whoever waits for it next.
+  ended.catch(() => {})
+  try {
+    for await (const chunk of source) {
+      for (let from = 0; from < chunk.length && !gunzip.readableEnded; from += MAX_PACKED) {
+        const taken = Promise.withResolvers<void>()
+        gunzip.write(chunk.subarray(from, from + MAX_PACKED), () => taken.resolve())
+        // Of bytes behind its end it never says that it took them.
+        const fault = await Promise.race([taken.promise, ended]).then(noFault, asError)
+        yield* unpacked.splice(0)
+        if (fault !== undefined) throw fault
+      }
+    }
+    gunzip.end()
+    await ended
+    yield* unpacked
+  } finally {
+    gunzip.destroy()
+  }
+}
+
+const noFault = () => undefined
+const asError = (error: unknown) => (error instanceof Error ? error : new Error(String(error)))

@@ -114,14 +114,24 @@ test('a worker that ends is replaced, and the others serve meanwhile', async () 
   assert.ok(ms < STOP_MS)
 })
 
-test('when no worker is left the service ends, and says so', async () => {
+test('when no worker is left others take their place, and nothing is lost', async () => {
   await using folder = await temporaryFolder()
   await using service = await startCrew(folder.path)
-  const exit = new Promise<number | null>((resolve) => service.child.once('close', resolve))
+  const api = keyOf(service, 'domainwatch')
+  const sent = { data: [record('queda')] }
+  assert.equal((await send(service, ADD, sent, { encoding: 'json', query: { api } })).status, 200)
   for (const pid of workersThat(service, 'listening').values()) process.kill(pid, 'SIGKILL')
-  assert.equal(await exit, 1)
-  assert.equal(service.stderr(), 'catalejo: no worker is left\n')
+  await eventually(() => workersThat(service, 'listening').size === 4, 'both are replaced')
+  // Nobody held the port meanwhile, so port 0 is another one.
+  const url = String(lines(service).findLast(({ msg }) => msg === 'listening')?.['address'])
+  const { text } = await call({ url }, LIST, { query: { api } })
+  assert.match(text, /"count":1,.*"name":"queda"/)
+  const { code } = await service.stop()
+  assert.deepEqual([code, service.stderr()], [0, ''])
+})
 
+test('a first worker that cannot start ends the service, and its line says why', async () => {
+  await using folder = await temporaryFolder()
   const taken = await serve(['--data', folder.path])
   const { port } = new URL(taken.url)
   const { code, stderr } = await catalejo(['serve', '--data', folder.path, '--port', port, ...WORKERS])

@@ -3,13 +3,8 @@ import type { Config } from '../../config/config.ts'
 import { createLog } from '../../core/log.ts'
 import { Gathering } from './gathering.ts'
 import type { FromWorker } from './messages.ts'
+import { Restarts } from './restarts.ts'
 
-/** A worker that ended is replaced after a pause, which doubles with each that ended in the last minute. */
-const FIRST_PAUSE_MS = 250
-const MAX_PAUSE_MS = 10_000
-const MINUTE = 60_000
-/** So many deaths a minute for each worker, and it is no accident: whoever supervises the service must know. */
-const MAX_DEATHS = 5
 /** Workers end by themselves sooner than this after the order to stop, and its delay. */
 const KILL_MS = 9_700
 
@@ -20,9 +15,10 @@ const KILL_MS = 9_700
 export function servePrimary({ logLevel, stopDelay, workers }: Config): void {
   const log = createLog(logLevel)
   const alive = new Set<Worker>()
-  const serving = new Set<Worker>()
+  /** Those that are ready, since when. */
+  const serving = new Map<Worker, number>()
   const gathering = new Gathering()
-  let deaths: number[] = []
+  const restarts = new Restarts(workers)
   let hasServed = false
   /** Set when all is to end: the exit code. */
   let ending: number | undefined
@@ -44,12 +40,12 @@ export function servePrimary({ logLevel, stopDelay, workers }: Config): void {
   function hear(worker: Worker, message: FromWorker): void {
     switch (message.kind) {
       case 'ready':
-        serving.add(worker)
+        serving.set(worker, performance.now())
         if (!hasServed) for (let started = 1; started < workers; started++) start()
         hasServed = true
         return
       case 'gather':
-        return gathering.ask(worker, serving)
+        return gathering.ask(worker, serving.keys())
       case 'measured':
         return gathering.take(worker, message)
     }
@@ -57,6 +53,7 @@ export function servePrimary({ logLevel, stopDelay, workers }: Config): void {
 
   function bury(worker: Worker, code: number | null, signal: string | null): void {
     if (!alive.delete(worker)) return
+    const served = serving.get(worker)
     serving.delete(worker)
     gathering.forget(worker)
     if (ending !== undefined) {
@@ -66,11 +63,9 @@ export function servePrimary({ logLevel, stopDelay, workers }: Config): void {
     // Its own line says why, where it could write one.
     if (!hasServed) return end(1, signal === null ? undefined : `could not start: ended by ${signal}`)
     log.error({ worker: worker.id, code, signal }, 'a worker ended')
-    const now = performance.now()
-    deaths = [...deaths.filter((at) => now - at < MINUTE), now]
-    if (alive.size === 0) return end(1, 'no worker is left')
-    if (deaths.length > MAX_DEATHS * workers) return end(1, 'workers end again and again')
-    setTimeout(start, Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (deaths.length - 1)))
+    const pause = restarts.pauseAfter({ now: performance.now(), served, others: serving.values() })
+    if (pause === undefined) return end(1, 'workers end again and again')
+    setTimeout(start, pause)
   }
 
   /** @param fault told on standard error, in a line */
