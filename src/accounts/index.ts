@@ -18,6 +18,11 @@ export type CreateKeyOutcome =
   | { readonly kind: 'other-service'; readonly service: Service }
   | { readonly kind: 'bad-name'; readonly takes: string }
 
+export interface NewAccount {
+  readonly name: string
+  readonly service: Service
+}
+
 export interface Accounts {
   /** Who holds this key; undefined when it is unknown or revoked, from the moment of revocation on. */
   readonly identify: (key: string) => Promise<Identity | undefined>
@@ -36,8 +41,11 @@ export interface Accounts {
   ofService(service: Service): Promise<queries.AccountRow[]>
   /** The name of an account, which never changes; undefined where there is none. */
   readonly nameOf: (id: number) => Promise<string | undefined>
-  /** Whether there is no account at all: the first run. */
-  isEmpty(): Promise<boolean>
+  /**
+   * Where there is no account at all, makes these, with a key each. Of nodes that start together one makes them.
+   * @returns the keys, in that order; undefined where there are accounts
+   */
+  createFirst(accounts: readonly NewAccount[]): Promise<readonly ApiKey[] | undefined>
 }
 
 export function createAccounts(database: Database, clock: Clock): Accounts {
@@ -70,17 +78,7 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
           takes: `1 to ${MAX_NAME_LENGTH} characters, none of them a control character`,
         }
       }
-      const key = newApiKey()
-      const id = newKeyId()
-      const now = clock.now()
-      const holder = (tx: Transaction) =>
-        service === 'admin' ? administrator(tx, account) : accountFor(tx, account, service, now)
-      return database.transaction(async (tx) => {
-        const found = await holder(tx)
-        if (found.kind === 'other-service') return found
-        await tx.run(found.insert(id, digestOf(key), now))
-        return { kind: 'created', key, id }
-      })
+      return database.transaction((tx) => addKey(tx, account, service, clock.now()))
     },
 
     keys: () => database.all(queries.allKeys()),
@@ -106,8 +104,33 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
       return name
     },
 
-    isEmpty: async () => (await database.first(queries.countAccounts()))?.count === 0,
+    createFirst: (accounts) =>
+      database.transaction(async (tx) => {
+        await tx.all(queries.lockInstance(database.dialect.forUpdate))
+        if ((await tx.first(queries.countAccounts()))?.count !== 0) return undefined
+        const made: ApiKey[] = []
+        for (const { name, service } of accounts) {
+          const outcome = await addKey(tx, name, service, clock.now())
+          if (outcome.kind !== 'created') throw new Error(`the first key could not be made: ${outcome.kind}`)
+          made.push(outcome.key)
+        }
+        return made
+      }),
   }
+}
+
+async function addKey(
+  tx: Transaction,
+  account: string,
+  service: Service,
+  now: number,
+): Promise<Exclude<CreateKeyOutcome, { kind: 'bad-name' }>> {
+  const found =
+    service === 'admin' ? await administrator(tx, account) : await accountFor(tx, account, service, now)
+  if (found.kind === 'other-service') return found
+  const [key, id] = [newApiKey(), newKeyId()]
+  await tx.run(found.insert(id, digestOf(key), now))
+  return { kind: 'created', key, id }
 }
 
 type Holder =

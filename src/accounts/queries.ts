@@ -1,4 +1,4 @@
-import { sql } from '../database/sql.ts'
+import { sql, type Sql } from '../database/sql.ts'
 import type { Service } from '../http/authentication.ts'
 
 export interface AccountRow {
@@ -66,6 +66,9 @@ export const revokeAdministrator = (id: string, now: number) => sql`
 
 export const keyById = (id: string) => sql<{ id: string }>`
   SELECT id FROM keys WHERE id = ${id} UNION ALL SELECT id FROM administrators WHERE id = ${id}`
+
+/** There is one row of it: who holds it is alone at what is done once for all. */
+export const lockInstance = (forUpdate: Sql) => sql`SELECT id FROM instance ${forUpdate}`
 
 export const countAccounts = () => sql<{ count: number }>`SELECT count(*) AS count FROM accounts`
 

@@ -101,12 +101,17 @@ const MALFORMED: readonly [Fields, string][] = [
   ],
   [{ from: '2026-01-06' }, 'El parámetro from debe ser anterior a to'],
   [{ from: '2025-02-01', to: '2025-01-31' }, 'El parámetro from debe ser anterior a to'],
-  [{ from: '2000-01-01', to: '2026-01-05' }, 'El parámetro from debe ser de a lo más 3660 días antes de to'],
+  [{ from: '2015-12-28', to: '2026-01-05' }, 'El parámetro from debe ser de a lo más 3660 días antes de to'],
   [{ agents: 0 }, 'El parámetro agents debe ser un entero entre 1 y 100'],
   [{ agents: 101 }, 'El parámetro agents debe ser un entero entre 1 y 100'],
   [{ length: 'x' }, 'El parámetro length debe ser un entero entre 1 y 63'],
   [{ agent: '' }, 'El parámetro agent necesita el parámetro search'],
 ]
+
+test('as many days as the refusal of more says', async () => {
+  const { days } = await counts({ from: '2015-12-29', to: '2026-01-05' })
+  assert.deepEqual([days['date'].length, days['date'][0]], [3_661, '2015-12-29'])
+})
 
 for (const [query, msg] of MALFORMED) {
   test(`${JSON.stringify(query)} is a 400 that names it`, async () => {

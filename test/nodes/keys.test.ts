@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { createAccounts } from '../../src/accounts/index.ts'
+import { systemClock } from '../../src/core/clock.ts'
 import { LIST } from '../support/domains.ts'
+import { databaseFor } from '../support/engine.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { openAt } from './open.ts'
 
 /** How long another node may go on taking a revoked key; SQLite's processes see it at once. */
 const REVOCATION_MS = process.env['TEST_DATABASE'] === 'postgres' ? 3_000 : 0
@@ -66,5 +71,28 @@ suite('keys on two nodes', () => {
     }
     const rows = String((await one.dump()).toString('latin1'))
     assert.equal(rows.includes('127.0.0.1'), false)
+  })
+
+  test('started together on an empty database, one of them makes the first accounts', async () => {
+    await using folder = await temporaryFolder()
+    const database = await databaseFor(folder.path)
+    const address = database.url === '' ? folder.path : database.url
+    const first = [
+      { name: 'grupo', service: 'domainwatch' },
+      { name: 'aplicacion', service: 'imagestore' },
+    ] as const
+    const nodes = await Promise.all([1, 2, 3].map(() => openAt(address)))
+    try {
+      const all = nodes.map((node) => createAccounts(node, systemClock))
+      const made = await Promise.all(all.map((accounts) => accounts.createFirst(first)))
+      assert.equal(made.flatMap((keys) => keys ?? []).length, 2)
+      assert.deepEqual(
+        (await all[0]?.keys())?.map(({ account, service }) => [account, service]),
+        first.map(({ name, service }) => [name, service]).toSorted(),
+      )
+    } finally {
+      for (const node of nodes) await node.close()
+      await database.drop()
+    }
   })
 })

@@ -7,7 +7,7 @@ import { statsAnswer } from '../schemas.ts'
 import { addDays, dayOf, daysBetween } from '../stats/days.ts'
 import type { Statistics } from '../stats/statistics.ts'
 
-/** Days of the series when none are given, and at most. */
+/** Days of the series when none are given; from its first to its last at most. */
 const DEFAULT_DAYS = 90
 const MAX_DAYS = 3_660
 const DEFAULT_AGENTS = 20
@@ -31,7 +31,7 @@ export function statsRoute(app: FastifyInstance, shared: EndpointShared, statist
       description:
         'Of those that the filters of `list` match: registrations and deletions a day, lengths, agents, totals; and when ' +
         `each account last added some. The days are those from \`from\` to \`to\`, the last ${DEFAULT_DAYS} unless given, ` +
-        `at most ${MAX_DAYS}.`,
+        `at most ${MAX_DAYS} before \`to\`.`,
       answers: { 200: statsAnswer },
     },
 
@@ -54,7 +54,8 @@ function spanOf(values: { from: string | undefined; to: string | undefined }, to
   const to = values.to ?? `${today} 23:59:59`
   const from = values.from ?? `${addDays(dayOf(to), 1 - DEFAULT_DAYS)} 00:00:00`
   if (from > to) throw new Refusal(400, 'El parámetro from debe ser anterior a to')
-  if (daysBetween(dayOf(from), dayOf(to)) > MAX_DAYS) {
+  // The message counts from one day to another, the series both of them.
+  if (daysBetween(dayOf(from), dayOf(to)) > MAX_DAYS + 1) {
     throw new Refusal(400, `El parámetro from debe ser de a lo más ${MAX_DAYS} días antes de to`)
   }
   return { from, to }

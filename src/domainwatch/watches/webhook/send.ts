@@ -1,5 +1,4 @@
-import { once } from 'node:events'
-import { request, type IncomingMessage } from 'node:http'
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Clock } from '../../../core/clock.ts'
 import type { MayConnect } from './addresses.ts'
 import { connectTo, Forbidden, type Resolve } from './connect.ts'
@@ -44,7 +43,7 @@ export function sender(options: SenderOptions): Send {
     const timeout = AbortSignal.timeout(TIMEOUT_MS)
     const limit = AbortSignal.any([signal, timeout])
     try {
-      return outcomeOf(await post(webhook, options, limit))
+      return outcomeOf(await post(webhook, options, limit), options.clock.now())
     } catch (error) {
       if (timeout.aborted) return failure('El receptor no respondió a tiempo')
       if (error instanceof Forbidden) return failure('La dirección del receptor no está permitida')
@@ -76,23 +75,42 @@ async function post(
       },
       signal,
     })
-    sent.on('error', () => {})
+    const answer = answerTo(sent)
     sent.end(body)
-    const [response]: IncomingMessage[] = await once(sent, 'response')
-    if (response === undefined) throw new Error('no response')
-    return response
+    return await answer
   } finally {
     socket.destroy()
   }
 }
 
-function outcomeOf({ statusCode: code = 0, headers }: IncomingMessage): Outcome {
+/** The head of the answer. However the request ends, this ends too: whoever waits holds one of few places. */
+function answerTo(sent: ClientRequest): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  sent.on('response', resolve)
+  // A receiver that wants to speak something else now: without this its answer would be no event at all.
+  sent.on('upgrade', resolve)
+  sent.on('error', reject)
+  sent.on('close', () => reject(new Error('no response')))
+  return promise
+}
+
+function outcomeOf({ statusCode: code = 0, headers }: IncomingMessage, now: number): Outcome {
   const error = `El receptor respondió ${code}`
   if (code >= 200 && code < 300) return { kind: 'delivered', code }
   if (code === 410) return { kind: 'gone', code, error }
-  const seconds = /^\d{1,9}$/.test(headers['retry-after'] ?? '') ? Number(headers['retry-after']) : 0
-  return { kind: 'failed', code, error, retryAfterMs: Math.min(seconds * 1000, MAX_RETRY_AFTER_MS) }
+  return { kind: 'failed', code, error, retryAfterMs: retryAfterMs(headers['retry-after'] ?? '', now) }
 }
+
+/** Seconds, or a date (RFC 9110, section 10.2.3); 0 for anything else. */
+export function retryAfterMs(text: string, now: number): number {
+  const asked = /^\d{1,9}$/.test(text)
+    ? Number(text) * 1000
+    : HTTP_DATE.test(text)
+      ? Date.parse(text) - now
+      : 0
+  return asked > 0 ? Math.min(asked, MAX_RETRY_AFTER_MS) : 0
+}
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
 function failure(error: string): Outcome {
   return { kind: 'failed', code: undefined, error, retryAfterMs: 0 }

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { systemClock } from '../../../core/clock.ts'
 import { connectable } from './addresses.ts'
 import type { Resolve } from './connect.ts'
 import { delayAfter } from './schedule.ts'
-import { sender } from './send.ts'
+import { retryAfterMs, sender } from './send.ts'
 import { newSecret, newWebhookId, signedHeaders } from './sign.ts'
 
 const FORBIDDEN = [
@@ -140,4 +141,44 @@ test('attempts spread over some three days, and end', () => {
   assert.equal(delays.reduce((sum, delay) => sum + delay, 0) / 1000, 75 * 3_600 + 35 * 60 + 5)
   assert.equal(delayAfter(1, 1), 6_000)
   assert.equal(delayAfter(10, 0), undefined)
+})
+
+test('a receiver puts off by seconds or to a date, by a day at most', () => {
+  const now = Date.UTC(2026, 10, 21, 12, 0, 0, 500)
+  const day = 24 * 60 * 60 * 1000
+  assert.equal(retryAfterMs('120', now), 120_000)
+  assert.equal(retryAfterMs('999999999', now), day)
+  assert.equal(retryAfterMs('Sat, 21 Nov 2026 12:10:00 GMT', now), 599_500)
+  assert.equal(retryAfterMs('Sat, 21 Nov 2037 12:10:00 GMT', now), day)
+  for (const none of [
+    '',
+    '0',
+    '-5',
+    '1.5',
+    'Sat, 21 Nov 2026 11:00:00 GMT',
+    'Sat, 99 Nov 2026 12:10:00 GMT',
+    '2027-01-01',
+  ])
+    assert.equal(retryAfterMs(none, now), 0, none)
+})
+
+test('a receiver that answers with another protocol, or hangs up, has failed at once', async () => {
+  let answer = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(answer))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const send = sender({ mayConnect: () => true, userAgent: 'x', clock: systemClock })
+  const url = `http://127.0.0.1:${address.port}/`
+  const post = () => send({ id: 'a', body: '{}', url, secret: newSecret() }, new AbortController().signal)
+  const refused = { kind: 'failed', code: 101, error: 'El receptor respondió 101', retryAfterMs: 0 }
+  assert.deepEqual(await post(), refused)
+  for (answer of ['', 'HTTP/1.1 103 Early Hints\r\n\r\n']) {
+    const error = 'No se ha podido conectar con el receptor (ECONNRESET)'
+    assert.deepEqual(await post(), { kind: 'failed', code: undefined, error, retryAfterMs: 0 })
+  }
+  server.close()
 })
