@@ -24,7 +24,7 @@ export function answerErrors(app: FastifyInstance): void {
 
   function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const path = request.raw.url?.split('?', 1)[0] ?? ''
-    const methods = methodsByPath.get(path) ?? prefixMatch(methodsByPath, path)
+    const methods = methodsByPath.get(path) ?? patternMatch(methodsByPath, path)
     if (methods === undefined) return send(reply, new Refusal(404, 'La dirección no existe'))
     const allow = [...methods].sort().join(', ')
     return send(reply, new Refusal(405, `El método debe ser ${allow}`, { headers: { allow } }))
@@ -47,9 +47,14 @@ export function send(reply: FastifyReply, refusal: Refusal): FastifyReply {
     .send(JSON.stringify(refusal.body()))
 }
 
-function prefixMatch(methodsByPath: Map<string, Set<string>>, path: string): Set<string> | undefined {
+/** Of a route for all that begins so, or with a part that differs: `/i/*`, `/w/:token.atom`. */
+function patternMatch(methodsByPath: Map<string, Set<string>>, path: string): Set<string> | undefined {
   for (const [pattern, methods] of methodsByPath) {
-    if (pattern.endsWith('*') && path.startsWith(pattern.slice(0, -1))) return methods
+    const [before = '', part, after = ''] = pattern.split(/(\*$|:[a-z]+)/)
+    if (part === undefined || path.length < before.length + after.length) continue
+    const given = path.slice(before.length, path.length - after.length)
+    const fits = part === '*' || (given !== '' && !given.includes('/'))
+    if (path.startsWith(before) && path.endsWith(after) && fits) return methods
   }
   return undefined
 }

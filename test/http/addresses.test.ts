@@ -23,6 +23,9 @@ for (const path of [
   '/i',
   '/healthz/',
   '/favicon.ico',
+  '/w/x',
+  '/w/x/y.atom',
+  '/w/.atom.atom/',
   '/__proto__',
   '/constructor',
 ]) {
@@ -41,6 +44,7 @@ const ALLOWED = new Map<string, string>([
   ['/metrics', 'GET, HEAD'],
   ['/openapi.json', 'GET, HEAD'],
   ['/i/x', 'GET, HEAD'],
+  ['/w/x.atom', 'GET, HEAD'],
 ])
 for (const { path } of ENDPOINTS) {
   const methods = ENDPOINTS.filter((one) => one.path === path).map(({ method }) => method)
