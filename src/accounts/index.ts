@@ -104,10 +104,14 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
       return name
     },
 
-    createFirst: (accounts) =>
-      database.transaction(async (tx) => {
+    async createFirst(accounts) {
+      const isEmpty = async (on: Pick<Transaction, 'first'>) =>
+        (await on.first(queries.countAccounts()))?.count === 0
+      // Every start asks: it must not wait for whoever writes.
+      if (!(await isEmpty(database))) return undefined
+      return database.transaction(async (tx) => {
         await tx.all(queries.lockInstance(database.dialect.forUpdate))
-        if ((await tx.first(queries.countAccounts()))?.count !== 0) return undefined
+        if (!(await isEmpty(tx))) return undefined
         const made: ApiKey[] = []
         for (const { name, service } of accounts) {
           const outcome = await addKey(tx, name, service, clock.now())
@@ -115,7 +119,8 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
           made.push(outcome.key)
         }
         return made
-      }),
+      })
+    },
   }
 }
 
