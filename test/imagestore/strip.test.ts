@@ -47,6 +47,42 @@ async function commentedGif(): Promise<Buffer> {
   return Buffer.concat([gif.subarray(0, -1), comment, gif.subarray(-1)])
 }
 
+/** The same with a small picture beside it, in a directory that is none of the pages, as cameras keep thumbnails. */
+function withThumbnail(tiff: Buffer): Buffer {
+  const text = Buffer.from(`${SECRET} \0`)
+  const directory = tiff.readUInt32LE(4)
+  const end = directory + 2 + tiff.readUInt16LE(directory) * 12
+  const entries = Array.from({ length: (end - directory - 2) / 12 }, (_, i) =>
+    tiff.subarray(directory + 2 + i * 12, directory + 14 + i * 12),
+  )
+  const beside = directoryOf([
+    entryOf(270, 2, text.length, tiff.length),
+    entryOf(273, 4, 1, tiff.length + text.length),
+    entryOf(279, 4, 1, text.length),
+  ])
+  const besideAt = tiff.length + 2 * text.length
+  const main = directoryOf(
+    [...entries, entryOf(330, 4, 1, besideAt)].toSorted((a, b) => a.readUInt16LE(0) - b.readUInt16LE(0)),
+  )
+  const out = Buffer.concat([tiff, text, text, beside, main])
+  out.writeUInt32LE(besideAt + beside.length, 4)
+  return out
+}
+
+function entryOf(tag: number, type: number, count: number, value: number): Buffer {
+  const entry = Buffer.alloc(12)
+  entry.writeUInt16LE(tag, 0)
+  entry.writeUInt16LE(type, 2)
+  entry.writeUInt32LE(count, 4)
+  entry.writeUInt32LE(value, 8)
+  return entry
+}
+
+function directoryOf(entries: readonly Buffer[]): Buffer {
+  const count = Buffer.from([entries.length, 0])
+  return Buffer.concat([count, ...entries, Buffer.alloc(4)])
+}
+
 const images: readonly (readonly [name: string, bytes: Buffer])[] = [
   ['JPEG', await tagged(gradient(60, 40), 6).jpeg().toBuffer()],
   ['crowded JPEG', await crowdedJpeg()],
@@ -58,6 +94,9 @@ const images: readonly (readonly [name: string, bytes: Buffer])[] = [
   ['WebP', await tagged(gradient(60, 40), 6).webp().toBuffer()],
   ['AVIF', await tagged(gradient(60, 40), 1).avif().toBuffer()],
   ['TIFF', await tagged(gradient(60, 40), 6).tiff().toBuffer()],
+  ['BigTIFF', await tagged(gradient(60, 40), 6).tiff({ bigtiff: true }).toBuffer()],
+  ['BigTIFF in tiles', await tagged(gradient(60, 40), 6).tiff({ bigtiff: true, tile: true }).toBuffer()],
+  ['TIFF with a thumbnail', withThumbnail(await tagged(gradient(60, 40), 6).tiff().toBuffer())],
   ['GIF', await commentedGif()],
 ]
 

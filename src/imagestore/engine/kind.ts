@@ -1,3 +1,4 @@
+import { svgHead } from './svg-text.ts'
 import type { ImageKind } from './types.ts'
 
 export const mimeOf = {
@@ -37,12 +38,12 @@ function isStillAvif(bytes: Buffer): boolean {
 
 /** True when the first element is `svg`. Steps over the prolog piece by piece: a pattern could backtrack for ever. */
 function isSvg(bytes: Buffer): boolean {
-  const text = bytes.toString('utf8', 0, SVG_PROLOG)
-  let at = text.startsWith('\ufeff') ? 1 : 0
+  const text = svgHead(bytes, SVG_PROLOG)
+  let at = 0
   while (at < text.length) {
     while (' \t\r\n'.includes(text.charAt(at) || 'x')) at++
     const end = prologPieceEnd(text, at)
-    if (end === undefined) return /^<(?:[\w.-]{1,64}:)?svg[\s>/]/.test(text.slice(at, at + 80))
+    if (end === undefined) return /^<(?:[^\s<>/:]{1,256}:)?svg[\s>/]/.test(text.slice(at, at + 270))
     if (end < 0) return false
     at = end
   }

@@ -2,10 +2,12 @@ import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
 import { readWhole } from './file-bytes.ts'
 import { detectKind } from './kind.ts'
 import { readStructure, type Structure } from './structure/index.ts'
+import { readableSvg } from './svg-text.ts'
 import type { ImageKind } from './types.ts'
 
 /** A file whose container is whole and whose header a decoder has accepted. */
 export interface Source {
+  /** As the decoder takes them: those of the file, but for some SVG. */
   readonly bytes: Buffer
   readonly kind: ImageKind
   readonly structure: Structure
@@ -33,9 +35,11 @@ export function openSharp(bytes: Buffer, maxPixels: number, options: SharpOption
 
 /** @param room where the file's bytes may come to stand: the source is good until the next one stands there */
 export async function openSource(path: string, maxPixels: number, room?: Buffer): Promise<Source> {
-  const bytes = readWhole(path, room)
-  const kind = detectKind(bytes)
+  const file = readWhole(path, room)
+  const kind = detectKind(file)
   if (kind === undefined) throw new RefusedImage('not an accepted kind')
+  const bytes = kind === 'svg' ? readableSvg(file) : file
+  if (bytes === undefined) throw new RefusedImage('svg is not in its encoding')
   const structure = readStructure(kind, bytes)
   if (!structure.complete) throw new RefusedImage(`${kind} ends early`)
   const metadata = await openSharp(bytes, maxPixels).metadata()
