@@ -89,8 +89,9 @@ export class AnswersAtOnce {
     const memory = response.socket === null ? undefined : this.#memory
     const ready = foundBy(lane, url, request, memory)
     if (ready === undefined) return false
-    const { head, body } = ready
-    const cors = this.#corsHeaders(request.headers.origin)
+    const { body } = ready
+    const { headers: cors, vary } = this.#corsHeaders(headers.origin)
+    const head = vary === undefined ? ready.head : ready.head.varyingBy(vary)
     // What else the end of a connection takes is known to Node.
     const isLasting = request.httpVersion === '1.1' && response.shouldKeepAlive
     const lines = isLasting

@@ -2,24 +2,32 @@ import type { FastifyInstance } from 'fastify'
 
 const METHODS = 'GET, HEAD, POST, DELETE'
 const EXPOSED = ['access-control-expose-headers', 'Link, Retry-After, ETag'] as const
-const NONE: readonly string[] = []
 /** Seconds for which a browser need not ask again. */
 const MAX_AGE = '86400'
 
-/** What an answer says to a page of this origin, names and values in turn. */
-export type CorsHeaders = (origin: string | undefined) => readonly string[]
+/** What an answer says to a page. */
+export interface Cors {
+  /** Names and values in turn. */
+  readonly headers: readonly string[]
+  /** The header of the request that has a say in it, which caches in between must be told of. */
+  readonly vary: string | undefined
+}
+
+/** What an answer says to a page of this origin. */
+export type CorsHeaders = (origin: string | undefined) => Cors
 
 /** @param origins those that may call; `*` among them for all, none at all for none */
 export function corsHeaders(origins: readonly string[]): CorsHeaders {
-  if (origins.length === 0) return () => NONE
-  if (origins.includes('*')) {
-    const headers = ['access-control-allow-origin', '*', ...EXPOSED]
-    return () => headers
+  const isOpen = origins.includes('*')
+  if (origins.length === 0 || isOpen) {
+    const headers = isOpen ? ['access-control-allow-origin', '*', ...EXPOSED] : []
+    const cors = { headers, vary: undefined }
+    return () => cors
   }
-  // What depends on the origin must say so to caches in between.
-  const others = ['vary', 'Origin', ...EXPOSED]
+  const corsOf = (headers: readonly string[]): Cors => ({ headers: [...headers, ...EXPOSED], vary: 'Origin' })
+  const others = corsOf([])
   const allowed = new Map(
-    origins.map((origin) => [origin, ['access-control-allow-origin', origin, ...others]] as const),
+    origins.map((origin) => [origin, corsOf(['access-control-allow-origin', origin])] as const),
   )
   return (origin) => allowed.get(origin ?? '') ?? others
 }
@@ -27,7 +35,8 @@ export function corsHeaders(origins: readonly string[]): CorsHeaders {
 /** Answers preflights, and says on every answer who may read it. */
 export function allowOrigins(app: FastifyInstance, headersFor: CorsHeaders): void {
   app.addHook('onRequest', (request, reply, done) => {
-    const headers = headersFor(request.headers.origin)
+    const { headers, vary: origin } = headersFor(request.headers.origin)
+    if (origin !== undefined) reply.header('vary', origin)
     for (let i = 0; i + 1 < headers.length; i += 2) reply.header(headers[i] ?? '', headers[i + 1])
     if (request.method !== 'OPTIONS') return done()
     // An OPTIONS that is no preflight is answered as one.

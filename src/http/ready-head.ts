@@ -10,12 +10,26 @@ export class ReadyHead {
   readonly headers: readonly string[]
   /** The status line and the headers, without those that belong to the moment and the connection. */
   readonly text: string
+  readonly #named: Readonly<Record<string, string>>
+  #varying: ReadyHead | undefined
 
   /** @throws for a header that cannot be sent, as Node does */
   constructor(status: number, headers: Readonly<Record<string, string>>) {
     this.status = status
+    this.#named = headers
     this.headers = Object.entries(headers).flat()
     this.text = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${headerLines(this.headers)}`
+  }
+
+  /**
+   * The same where one more header of the request has a say in the answer: all in one `Vary`, since caches there are (nginx
+   * before 1.23) that heed one only. Made once: of a service it is always the same header.
+   */
+  varyingBy(name: string): ReadyHead {
+    const { vary } = this.#named
+    const all = vary === undefined ? name : `${name}, ${vary}`
+    this.#varying ??= new ReadyHead(this.status, { ...this.#named, vary: all })
+    return this.#varying
   }
 }
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { get } from 'node:http'
 import { after, test } from 'node:test'
 import { ENDPOINTS } from '../support/endpoints.ts'
 import { call } from '../support/http.ts'
+import { gradient, ImageClient } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService()
@@ -57,6 +59,36 @@ test('only the origins that are configured', async () => {
     assert.match(headers.get('vary') ?? '', /origin/i)
   }
 })
+
+test('what an answer varies by is one header, whichever way it comes', async () => {
+  await using other = await startService({ flags: { 'cors-origins': origin } })
+  const client = new ImageClient(other.url, other.imageKey)
+  const { body } = await client.upload(await gradient(30, 20).png().toBuffer())
+  const link = `${other.url}/i/${String(body['hash'])}`
+  const asked = { origin, accept: 'image/webp' }
+  const { headers } = await client.link(`${String(body['hash'])}&m=w_9,f_auto`, { headers: asked })
+  const etag = headers.get('etag') ?? ''
+  // Answered before, from what is at hand, and once more after that; a range takes another way.
+  for (const more of [{}, {}, { 'if-none-match': etag }, { range: 'bytes=0-3' }, { 'if-none-match': '*' }]) {
+    const sent = { ...asked, ...more }
+    assert.deepEqual(await varyLines(`${link}&m=w_9,f_auto`, sent), [
+      'Origin, accept, save-data, sec-ch-dpr, dpr',
+    ])
+    assert.deepEqual(await varyLines(link, sent), ['Origin'])
+  }
+  assert.deepEqual(await varyLines(`${other.url}/i/nada`, asked), ['Origin'])
+})
+
+/** Each by itself: proxies there are that look at one of several alone. */
+async function varyLines(url: string, headers: Readonly<Record<string, string>>): Promise<string[]> {
+  const sent = get(url, { headers, agent: false })
+  const raw = await new Promise<string[]>((resolve, reject) => {
+    sent.on('error', reject).on('response', (response) => {
+      response.resume().on('end', () => resolve(response.rawHeaders))
+    })
+  })
+  return raw.filter((_value, i) => i % 2 === 1 && raw[i - 1]?.toLowerCase() === 'vary')
+}
 
 test('no origin at all', async () => {
   await using other = await startService({ flags: { 'cors-origins': '' } })

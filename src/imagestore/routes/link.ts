@@ -45,7 +45,7 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
     const { recipe, varies } = wanted
     const expires = earlier(wanted.expires, image.expires)
     const etag = recipe === undefined ? `"${blob.hash}"` : `"${blob.hash}-${recipe.name.slice(0, 16)}"`
-    const common = linkHeaders({ ...wanted, expires }, now())
+    const own = linkHeaders({ ...wanted, expires }, now())
     // What ends, or depends on another image, is looked at anew each time.
     if (expires === undefined && recipe?.mark === undefined) {
       const meaning = {
@@ -54,12 +54,13 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
         blob,
         name: recipe?.name,
         etag,
-        common,
+        common: own,
       }
       ready.note(link, varies, request.headers, meaning)
     }
     // Another origin's answer may differ in what CORS says: that is in the header already.
-    if (varies.length > 0) common['vary'] = [reply.getHeader('vary') ?? [], ...varies].flat().join(', ')
+    const vary = [reply.getHeader('vary') ?? [], ...varies].flat().join(', ')
+    const common = varies.length === 0 ? own : { ...own, vary }
     if (matches(request.headers['if-none-match'], etag)) {
       return reply.code(304).headers(knownHeaders(common, etag)).send()
     }
