@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { catalejo } from '../support/cli.ts'
@@ -73,6 +73,53 @@ test('a folder moves in, and what is exported moves in again to the same state',
   assert.deepEqual(theirs.body, ours.body)
   assert.match(JSON.stringify(theirs.body), /otro nombre\.png.*1500000000.*4000000000/)
   assert.doesNotMatch(await readFile(join(moved, 'images.ndjson'), 'utf8'), /"ip"/)
+})
+
+test("what cannot be read is refused by itself, and nothing outside of a list's folder is read", async () => {
+  await using service = await startService()
+  const client = new ImageClient(service.url, service.imageKey)
+  await using folder = await temporaryFolder()
+  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.app.context.config.databaseUrl }
+  const source = join(folder.path, 'fotos')
+  await mkdir(source)
+  await writeFile(join(folder.path, 'ajena.png'), stamped(png, 'ajena'))
+  await writeFile(join(source, 'propia.png'), stamped(png, 'propia'))
+  // A name in Latin-1, as old disks have them.
+  const old = Buffer.concat([Buffer.from(join(source, 'a')), Buffer.from([0xf1]), Buffer.from('o.png')])
+  await writeFile(old, stamped(png, 'año'))
+  await symlink('../ajena.png', join(source, 'enlace.png'))
+  await symlink('propia.png', join(source, 'otra.png'))
+  await symlink('vueltas.png', join(source, 'vueltas.png'))
+
+  const imported = await catalejo(['images', 'import', source, '--account', 'fotos'], where)
+  assert.deepEqual([imported.code, imported.stdout], [0, `${source}: 2 images stored, 0 refused\n`])
+  assert.equal((await client.get(expectedHash(stamped(png, 'año')))).body['name'], 'a\ufffdo.png')
+
+  const list = join(source, 'lista.ndjson')
+  const files = [
+    'enlace.png',
+    'vueltas.png',
+    'propia.png/x.png',
+    'a\0b.png',
+    'x'.repeat(300),
+    '.',
+    'otra.png',
+  ]
+  await writeFile(list, files.map((file) => `${JSON.stringify({ file, name: 'x' })}\n`).join(''))
+  const listed = await catalejo(['images', 'import', list, '--account', 'fotos'], where)
+  assert.equal(listed.stdout, `${list}: 1 images stored, 6 refused\n`)
+  assert.deepEqual(
+    listed.stderr.split('\n').filter((line) => line.startsWith(`${list}: line`)),
+    [
+      "line 1: a link out of the list's folder",
+      'line 2: cannot be read: ELOOP',
+      'line 3: no such file',
+      'line 4: cannot be read: ERR_INVALID_ARG_VALUE',
+      'line 5: cannot be read: ENAMETOOLONG',
+      "line 6: . is not below the list's folder",
+    ].map((text) => `${list}: ${text}`),
+  )
+  assert.equal((await client.get(expectedHash(stamped(png, 'ajena')))).status, 404)
 })
 
 test('bounds are set by command and hold for uploads and imports', async () => {

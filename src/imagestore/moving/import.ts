@@ -1,5 +1,6 @@
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, realpath } from 'node:fs/promises'
+import { join, sep } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { atOnce } from '../../core/at-once.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -9,7 +10,7 @@ import { storedBytes } from '../stored-bytes.ts'
 import { fullRefusal, isSeconds, readExpires, readInfo } from '../info.ts'
 import { secondsOf } from '../lifetime.ts'
 import type { ImageStore } from '../store.ts'
-import type { Item } from './sources.ts'
+import { unreadable, type Item } from './sources.ts'
 
 /** Refusals that are told one by one. */
 const MAX_FAULTS = 20
@@ -93,8 +94,8 @@ async function storeOne({ content }: Item, options: ImageImport): Promise<string
     if (info === undefined) return 'name or ip is not valid'
     if (date !== undefined && !isSeconds(date)) return 'date is not valid'
     const expires = readExpires(info.expires, secondsOf(clock))
-    const read = await readSmall(content.path, maxBytes)
-    if (read === undefined) return `larger than ${maxBytes} bytes`
+    const read = await readFile(content, maxBytes)
+    if (typeof read === 'string') return read
     const expected = content.info['hash']
     if (expected !== undefined && expected !== hashOf(read)) return 'not the bytes of its hash'
     const kept = storedBytes(read, strips)
@@ -110,13 +111,29 @@ async function storeOne({ content }: Item, options: ImageImport): Promise<string
     }
   } catch (error) {
     if (error instanceof Refusal) return error.message
-    if (isMissing(error)) return 'no such file'
     throw error
   }
 }
 
+/** @returns why it is not read */
+async function readFile(
+  { path, within }: Extract<Item['content'], { kind: 'file' }>,
+  maxBytes: number,
+): Promise<Buffer | string> {
+  try {
+    const real = within === undefined ? path : await realpath(path)
+    if (within !== undefined && !real.toString().startsWith(join(await realpath(within), sep)))
+      return "a link out of the list's folder"
+    return (await readSmall(real, maxBytes)) ?? `larger than ${maxBytes} bytes`
+  } catch (error) {
+    const reason = unreadable(error)
+    if (reason === undefined) throw error
+    return reason
+  }
+}
+
 /** Never reads more than it may, whatever a file grows to meanwhile. */
-async function readSmall(path: string, maxBytes: number): Promise<Buffer | undefined> {
+async function readSmall(path: string | Buffer, maxBytes: number): Promise<Buffer | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const { size } = await file.stat()
@@ -132,12 +149,4 @@ async function readSmall(path: string, maxBytes: number): Promise<Buffer | undef
   } finally {
     await file.close()
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    ['ENOENT', 'EISDIR', 'EACCES', 'ENXIO'].includes(String(error.code))
-  )
 }

@@ -10,25 +10,55 @@ export interface Item {
   /** How a person finds it: a path, or a line. */
   readonly label: string
   readonly content:
-    | { readonly kind: 'file'; readonly path: string; readonly info: Readonly<Record<string, unknown>> }
+    | {
+        readonly kind: 'file'
+        readonly path: string | Buffer
+        /** What it has to lie in when all links are followed; undefined where none were. */
+        readonly within?: string
+        readonly info: Readonly<Record<string, unknown>>
+      }
     | { readonly kind: 'wrong'; readonly reason: string }
 }
 
-/** Every file below a folder, in an order that is the same each time. Holds the names of one path of folders. */
+/**
+ * Every file below a folder, in an order that is the same each time. Holds the names of one path of folders. Names are bytes:
+ * those of old systems need not be UTF-8.
+ * @throws what the file system has against the folder itself; of folders below it each is an item that is wrong
+ */
 export async function* filesIn(folder: string): AsyncGenerator<Item> {
   let number = 0
-  async function* walk(below: string): AsyncGenerator<Item> {
-    const entries = await readdir(join(folder, below), { withFileTypes: true })
-    for (const entry of entries.toSorted((one, other) => (one.name < other.name ? -1 : 1))) {
-      const label = join(below, entry.name)
-      if (entry.isDirectory()) yield* walk(label)
-      else if (entry.isFile()) {
-        const content = { kind: 'file' as const, path: join(folder, label), info: { name: entry.name } }
-        yield { number: ++number, label, content }
+  async function* walk(path: Buffer, below: string): AsyncGenerator<Item> {
+    const entries = await readdir(path, { withFileTypes: true, encoding: 'buffer' })
+    for (const entry of entries.toSorted((one, other) => Buffer.compare(one.name, other.name))) {
+      const name = entry.name.toString()
+      const label = join(below, name)
+      const at = Buffer.concat([path, Buffer.from('/'), entry.name])
+      if (entry.isFile())
+        yield { number: ++number, label, content: { kind: 'file', path: at, info: { name } } }
+      if (!entry.isDirectory()) continue
+      try {
+        yield* walk(at, label)
+      } catch (error) {
+        const reason = unreadable(error)
+        if (reason === undefined) throw error
+        yield { number: ++number, label, content: { kind: 'wrong', reason } }
       }
     }
   }
-  yield* walk('')
+  yield* walk(Buffer.from(resolve(folder)), '')
+}
+
+/** What the file system has against one file or folder, in words; undefined for what is not of that kind. */
+export function unreadable(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  const code = String(error.code)
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such file'
+  // What is wrong with all files, or with the disk, is told at once and gone on after.
+  return ['EISDIR', 'EACCES', 'EPERM', 'ENXIO', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'].includes(
+    code,
+  )
+    ? `cannot be read: ${code}`
+    : undefined
 }
 
 /**
@@ -51,10 +81,10 @@ function contentOf(line: string, folder: string): Item['content'] {
   const { file } = info
   if (typeof file !== 'string' || file === '') return { kind: 'wrong', reason: 'file is missing' }
   const path = resolve(folder, file)
-  // A list from elsewhere must not make this command read what lies beside its images.
-  if (!path.startsWith(folder + sep))
+  // A list from elsewhere must not make this command read what lies beside its images: nor by links, which are followed later.
+  if (!path.startsWith(join(folder, sep)))
     return { kind: 'wrong', reason: `${file} is not below the list's folder` }
-  return { kind: 'file', path, info: { name: file.split('/').at(-1), ...info } }
+  return { kind: 'file', path, within: folder, info: { name: file.split('/').at(-1), ...info } }
 }
 
 function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
