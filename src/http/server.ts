@@ -25,8 +25,8 @@ const HEADERS_TIMEOUT_MS = 15_000
 const REQUEST_TIMEOUT_MS = 120_000
 /** Longer than the 60 s that balancers commonly keep an idle connection, so that they close it, not we. */
 const KEEP_ALIVE_MS = 72_000
-/** A connection on which nothing moves. */
-const IDLE_TIMEOUT_MS = 130_000
+/** A connection on which nothing moves in the middle of something. */
+const STANDSTILL_MS = 130_000
 const HTTP_OPTIONS = {
   headersTimeout: HEADERS_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
@@ -68,7 +68,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     clientAddress(trusted),
     new ConnectionLines(KEEP_ALIVE_MS),
   )
-  const stopping = new Stopping(KEEP_ALIVE_MS)
+  const stopping = new Stopping(KEEP_ALIVE_MS, STANDSTILL_MS)
   const bound = connectionBound(options.maxConnections, openFilesLimit())
   const app: FastifyInstance = fastify<Server>({
     loggerInstance: log,
@@ -90,7 +90,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
       })
       boundConnections(server, bound)
       stopping.watch(server)
-      return server.setTimeout(IDLE_TIMEOUT_MS)
+      return server
     },
     forceCloseConnections: 'idle',
     // What arrives on an open connection while the server stops is still answered: Fastify's 503 is not our JSON.

@@ -18,6 +18,10 @@ interface Connection {
   /** When it was first seen with nothing under way (by `performance.now`), and what had been received then. */
   idleSince: number
   received: number
+  /** The oldest answer at the last look. */
+  oldest: ServerResponse | undefined
+  /** Whether the connection ends when nothing moves on it. */
+  isWatched: boolean
 }
 
 /** Connections on which nothing happens are looked for so many times while one may stay. */
@@ -28,11 +32,13 @@ const LOOKS = 15
  * connection includes one whose answer is still on its way to a slow reader, and cuts it short; and it looks only
  * once, so a connection that is busy then keeps the server open until its keep-alive time is over.
  *
- * Ends idle connections meanwhile, too: Node sets two timers at each answer for that, a tenth of the time of a small one.
+ * Ends idle connections meanwhile, too, and those whose client stands still in the middle of something: Node sets two timers at
+ * each answer for the first and two more for the second, a tenth of the time of a small one.
  */
 export class Stopping {
   readonly #open = new Map<Socket, Connection>()
   readonly #keepAliveMs: number
+  readonly #standstillMs: number
   /** Those that tell their client to send nothing more on the connection. */
   readonly #last = new Set<ServerResponse>()
   #isStopping = false
@@ -41,15 +47,25 @@ export class Stopping {
   #isClosing = false
   #lingerMs = 0
 
-  /** @param keepAliveMs how long a connection is kept on which nothing happens: up to a seventh longer */
-  constructor(keepAliveMs: number) {
+  /**
+   * @param keepAliveMs how long a connection is kept on which nothing happens: up to a seventh longer
+   * @param standstillMs how long one may be under way while not a byte moves: longer by up to two sevenths of the other
+   */
+  constructor(keepAliveMs: number, standstillMs: number) {
     this.#keepAliveMs = keepAliveMs
+    this.#standstillMs = standstillMs
   }
 
   /** Called for each address that the service listens on. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      this.#open.set(socket, { answers: [], idleSince: Infinity, received: 0 })
+      this.#open.set(socket, {
+        answers: [],
+        idleSince: Infinity,
+        received: 0,
+        oldest: undefined,
+        isWatched: false,
+      })
       socket.once('close', () => this.#open.delete(socket))
     })
     const looking = setInterval(() => this.#endIdle(), this.#keepAliveMs / LOOKS).unref()
@@ -128,6 +144,7 @@ export class Stopping {
     for (const [socket, connection] of this.#open) {
       const isNew = connection.answers.length === 0 && connection.idleSince === Infinity
       connection.answers = underWay(connection)
+      this.#watchStandstill(socket, connection)
       if (isNew || connection.answers.length > 0) continue
       const { bytesRead } = socket
       if (connection.idleSince === Infinity || bytesRead !== connection.received) {
@@ -135,6 +152,16 @@ export class Stopping {
         connection.received = bytesRead
       } else if (now - connection.idleSince >= this.#keepAliveMs) socket.destroy()
     }
+  }
+
+  /** Node knows what moves on a connection, but at each move it sets a timer: so it is asked of the few that take long only. */
+  #watchStandstill(socket: Socket, connection: Connection): void {
+    const [oldest] = connection.answers
+    const isLong = oldest !== undefined && oldest === connection.oldest
+    connection.oldest = oldest
+    if (isLong === connection.isWatched) return
+    connection.isWatched = isLong
+    socket.setTimeout(isLong ? this.#standstillMs : 0)
   }
 }
 
