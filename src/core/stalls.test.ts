@@ -4,9 +4,18 @@ import { Stalls } from './stalls.ts'
 
 function stalls() {
   let now = 1_000
+  let waits = 1
   const spend = (ms: number) => (now += ms)
-  const counted = new Stalls(() => now)
-  return { stalls: counted, spend, read: (ms: number) => counted.run(() => spend(ms)) }
+  const counted = new Stalls(
+    () => now,
+    () => waits,
+  )
+  const read = (ms: number) =>
+    counted.run(() => {
+      waits++
+      spend(ms)
+    })
+  return { stalls: counted, spend, read, beBeside: (ms: number) => counted.run(() => spend(ms)) }
 }
 
 test('what is prompt may go on for ever', () => {
@@ -50,4 +59,23 @@ test('after one that hung nothing is tried for long, and then it is', () => {
   assert.ok(counted.areFew)
   read(0.1)
   assert.ok(counted.areFew)
+})
+
+test('what another process had the processor for is not taken for a wait, however long', () => {
+  const { stalls: counted, read, beBeside } = stalls()
+  read(3)
+  for (let i = 0; i < 100; i++) beBeside(20)
+  assert.ok(counted.areFew)
+  read(60)
+  assert.equal(counted.areFew, false)
+})
+
+test('where nobody counts waits all that takes long is one', () => {
+  let now = 1_000
+  const counted = new Stalls(
+    () => now,
+    () => 0,
+  )
+  for (let i = 0; i < 3; i++) counted.run(() => (now += 30))
+  assert.equal(counted.areFew, false)
 })
