@@ -24,7 +24,8 @@ export function pageBytes(hits: readonly Hit[], before: Uint8Array, behind: Uint
     const name = 2 * ((starts[position + 1] ?? 0) - (starts[position] ?? 0))
     size += name + (texts[i]?.length ?? 0) + MOMENT_LENGTH + BETWEEN.length
   }
-  const out = Buffer.allocUnsafeSlow(size)
+  // Small ones share their memory: to make one of its own takes longer than to fill it.
+  const out = Buffer.allocUnsafe(size)
   const between = Buffer.from(BETWEEN)
   // Records of a page were often changed at the same time.
   let modified = NaN
