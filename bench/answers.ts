@@ -1,9 +1,10 @@
 // Small answers: what the service adds to the least that Node can do for an answer of the same size.
 import { join } from 'node:path'
 import { startBare, startFastify } from './lib/bare.ts'
-import { compare } from './lib/compare.ts'
+import { compare, SMALL_WARM_UPS, type Contender } from './lib/compare.ts'
 import { addAll, generateDomains } from './lib/domains.ts'
 import { load, rotation } from './lib/load.ts'
+import { ROUNDS } from './lib/options.ts'
 import { photo, stamp, UploadBody } from './lib/photos.ts'
 import { post } from './lib/post.ts'
 import { startService, type Service } from './lib/service.ts'
@@ -51,7 +52,7 @@ await withWorkspace(async (workspace) => {
   const fastify = await startFastify(workspace, getSize)
   const bare = (size: number) => `bare node:http, ${size} bytes`
 
-  await compare('Small answers', [
+  const contenders: Contender[] = [
     ...[...floors].map(([size, server]) => ({
       name: bare(size),
       run: () => load({ server, url: server.url }),
@@ -86,7 +87,8 @@ await withWorkspace(async (workspace) => {
       target: TARGET,
       run: () => load({ server: service, url: searchLarge }),
     },
-  ])
+  ]
+  await compare('Small answers', contenders, ROUNDS, SMALL_WARM_UPS)
 })
 
 async function uploadSmall(service: Service): Promise<string[]> {

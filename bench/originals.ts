@@ -3,10 +3,11 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startBare, startBareKnown } from './lib/bare.ts'
-import { compare, type Contender } from './lib/compare.ts'
+import { compare, SMALL_WARM_UPS, type Contender } from './lib/compare.ts'
 import { canRotate, load, rotation } from './lib/load.ts'
 import { has, SERVER_CORE } from './lib/machine.ts'
 import { startNginx, startNginxCache } from './lib/nginx.ts'
+import { ROUNDS } from './lib/options.ts'
 import { padded, photo, stamp } from './lib/photos.ts'
 import { startServer } from './lib/server.ts'
 import { startService } from './lib/service.ts'
@@ -25,6 +26,9 @@ const SMALL_CACHE = ['--memory-cache', '8']
 const DERIVATIVE = '&m=w_360,q_80'
 const COLD_DERIVATIVE = '&m=q_95,f_jpg'
 const COLD_DERIVATIVES = 1_000
+
+const compareSmall = (title: string, contenders: readonly Contender[]) =>
+  compare(title, contenders, ROUNDS, SMALL_WARM_UPS)
 
 const hasNginx = has('nginx', '-v')
 if (!hasNginx) console.log('nginx is not here: its row is left out, and so are the ratios to it.')
@@ -118,11 +122,11 @@ await withWorkspace(async (workspace) => {
         run: () => load({ server: cold, url: cold.url, script: links }),
       })
     }
-    await compare(`Originals of ${kilobytes} KB`, contenders)
+    await compareSmall(`Originals of ${kilobytes} KB`, contenders)
 
     const header = `If-None-Match: "${hashes[0]}"`
     const knownFloor = 'bare node:http, a 304'
-    await compare(`What clients have, and what is made of originals of ${kilobytes} KB`, [
+    await compareSmall(`What clients have, and what is made of originals of ${kilobytes} KB`, [
       { name: knownFloor, run: () => load({ server: bareKnown, url: bareKnown.url }) },
       {
         name: '`/i/`, a 304',
@@ -161,7 +165,7 @@ await withWorkspace(async (workspace) => {
       },
     )
     if (canRotate) contenders.push(...(await inTurn()))
-    await compare(title, contenders)
+    await compareSmall(title, contenders)
   }
 
   async function inTurn(): Promise<Contender[]> {

@@ -1,7 +1,9 @@
 import { ROUNDS } from './options.ts'
 
-/** Turns that do not count: Node compiles what is hot only after some ten thousand runs. */
+/** Turns that do not count: Node compiles what is hot only after some ten thousand runs, and in steps. */
 const WARM_UPS = 2
+/** For what takes microseconds: its last step comes after some hundred thousand. */
+export const SMALL_WARM_UPS = 4
 
 /** One turn of one contender. */
 export interface Sample {
@@ -32,6 +34,7 @@ export async function compare(
   title: string,
   contenders: readonly Contender[],
   rounds = ROUNDS,
+  warmUps = WARM_UPS,
 ): Promise<ReadonlyMap<string, number>> {
   const samples = new Map<string, Sample[]>(contenders.map(({ name }) => [name, []]))
   const failures = new Map<string, string>()
@@ -45,7 +48,7 @@ export async function compare(
       return undefined
     }
   }
-  for (let turn = 0; turn < WARM_UPS; turn++) for (const contender of contenders) await takeTurn(contender)
+  for (let turn = 0; turn < warmUps; turn++) for (const contender of contenders) await takeTurn(contender)
   for (let round = 0; round < rounds; round++) {
     for (const contender of contenders) {
       const sample = await takeTurn(contender)
