@@ -4,10 +4,11 @@ import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { test } from 'node:test'
 import { catalejo, serve, type Served } from '../support/cli.ts'
-import { freePort, noBalancer, startBalancer, type Balancer } from '../support/balancer.ts'
+import { noBalancer, startBalancer, type Balancer } from '../support/balancer.ts'
 import { ADD, LIST, record } from '../support/domains.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { freePort } from '../support/free-port.ts'
 import { call, send } from '../support/http.ts'
 
 const NODES = ['node1', 'node2'] as const

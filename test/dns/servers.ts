@@ -4,7 +4,6 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -18,6 +17,7 @@ import {
   registryZone,
   resolverConfig,
 } from './fixtures/zones.ts'
+import { freePort } from '../support/free-port.ts'
 
 export interface DnsServers {
   /** `127.0.0.1:port` of a recursive server (unbound). */
@@ -29,6 +29,7 @@ export interface DnsServers {
 
 const NSD = '/usr/sbin/nsd'
 const UNBOUND = '/usr/sbin/unbound'
+const READY_MS = 30_000
 
 /**
  * A small .cl on the loopback interface: a registry and a hosting company (nsd), a recursive server (unbound) and an
@@ -40,11 +41,7 @@ export async function startDnsServers(): Promise<DnsServers | { readonly skipped
       return { skipped: `${program} is not installed (Debian packages nsd and unbound)` }
   }
   const directory = await mkdtemp(join(tmpdir(), 'catalejo-dns-'))
-  const [registry, hosting, recursive] = await Promise.all([
-    freePort('127.0.0.1'),
-    freePort('127.0.0.2'),
-    freePort('127.0.0.1'),
-  ])
+  const [registry, hosting, recursive] = await Promise.all([freePort(), freePort('127.0.0.2'), freePort()])
   const mute = createSocket('udp4')
   mute.bind(0, '127.0.0.3')
   await once(mute, 'listening')
@@ -98,11 +95,11 @@ async function end(child: ChildProcess): Promise<void> {
   await exited
 }
 
-/** Waits, at most ten seconds, until the server answers for a name. */
+/** Waits until the server answers for a name. */
 async function ready(server: string, name: string): Promise<void> {
   const client = new Resolver({ timeout: 250, tries: 1 })
   client.setServers([server])
-  for (let tries = 0; tries < 40; tries++) {
+  for (const late = performance.now() + READY_MS; performance.now() < late;) {
     try {
       await client.resolveSoa(name)
       return
@@ -111,25 +108,4 @@ async function ready(server: string, name: string): Promise<void> {
     }
   }
   throw new Error(`the DNS server at ${server} did not start`)
-}
-
-/** A port that is free for UDP and TCP at an address. It is released again, for a server that takes a number only. */
-async function freePort(address: string): Promise<number> {
-  for (let tries = 0; tries < 20; tries++) {
-    const udp = createSocket('udp4')
-    udp.bind(0, address)
-    await once(udp, 'listening')
-    const { port } = udp.address()
-    const tcp = createServer()
-    const free = await new Promise<boolean>((resolve) => {
-      tcp.once('error', () => resolve(false))
-      tcp.listen(port, address, () => resolve(true))
-    })
-    await Promise.all([
-      new Promise<void>((resolve) => udp.close(resolve)),
-      new Promise<void>((resolve) => tcp.close(() => resolve())),
-    ])
-    if (free) return port
-  }
-  throw new Error(`no free port at ${address}`)
 }

@@ -8,9 +8,9 @@ import { createAccounts } from '../../src/accounts/index.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { openPostgres } from '../../src/database/postgres/open.ts'
 import { databaseFor, runOn } from './engine.ts'
+import { freePort } from './free-port.ts'
 import { startHaproxy } from './haproxy.ts'
 import { startNode, type NodeProcess } from './node-process.ts'
-import { freePort } from './postgres.ts'
 import { testBlobsUrl } from './s3.ts'
 import { ManualClock, type TestService, type TestServiceOptions } from './test-service.ts'
 
@@ -18,7 +18,7 @@ const CLOCK = fileURLToPath(new URL('./clock-from-file.ts', import.meta.url))
 
 /** What the database interface promises, and how often wrong keys are told of, whichever is longer. */
 const LAG_MS = 3_000
-const LOG_LIMIT_MS = 10_000
+const LOG_LIMIT_MS = 30_000
 
 /** What a test throws that reaches into the process of the service, where the service is several others. */
 class InProcessOnly extends Error {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { freePort } from './free-port.ts'
 
 const CONFIGURATION = fileURLToPath(new URL('../../deploy/haproxy/haproxy.cfg', import.meta.url))
 const LIMIT_MS = 20_000
@@ -91,14 +92,4 @@ async function ask(path: string, command: string): Promise<string> {
   let answer = ''
   for await (const chunk of socket) answer += String(chunk)
   return answer
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  assert.ok(typeof address === 'object' && address !== null)
-  probe.close()
-  await once(probe, 'close')
-  return address.port
 }

@@ -3,11 +3,11 @@ import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_proces
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { freePort } from './free-port.ts'
 
 const run = promisify(execFile)
 
@@ -80,7 +80,7 @@ export async function startCeph(): Promise<Ceph> {
 }
 
 async function startDaemons(folder: string, daemons: ChildProcess[], limit: AbortSignal): Promise<number> {
-  const [monitorPort, port] = await freePorts()
+  const [monitorPort, port] = [await freePort(), await freePort()]
   const cluster = randomUUID()
   for (const name of ['mon', 'osd', 'rgw', 'run']) await mkdir(join(folder, name))
   await writeFile(join(folder, 'ceph.conf'), configuration(folder, cluster, monitorPort, port))
@@ -201,20 +201,4 @@ async function until(limit: AbortSignal, reached: () => Promise<boolean>): Promi
     assert.ok(!limit.aborted, `Ceph was not ready within ${START_LIMIT_MS} ms`)
     await pause(200)
   }
-}
-
-async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()] as const
-  const ports = await Promise.all(
-    servers.map(async (server) => {
-      server.listen(0, '127.0.0.1')
-      await once(server, 'listening')
-      const address = server.address()
-      assert.ok(typeof address === 'object' && address !== null)
-      return address.port
-    }),
-  )
-  for (const server of servers) server.close()
-  const [first = 0, second = 0] = ports
-  return [first, second]
 }

@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { freePort } from './free-port.ts'
 import { DIES_WITH_US } from './node-process.ts'
-import { freePort } from './postgres.ts'
 
 const START_LIMIT_MS = 20_000
 /** What the service itself answers when it is overloaded, for what never reached a node. */

@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { administer, freePort } from './postgres.ts'
+import { freePort } from './free-port.ts'
+import { administer } from './postgres.ts'
 
 const PROGRAM = '/usr/sbin/pgbouncer'
-const READY_MS = 10_000
+const READY_MS = 30_000
 const NOBODY = 65_534
 
 /** Why tests that need the pooler are skipped; false when it is here. */

@@ -8,9 +8,10 @@ import { openPostgres } from '../../src/database/postgres/open.ts'
 import type { Service } from '../../src/http/authentication.ts'
 import { startCeph, type Ceph } from './ceph.ts'
 import { startFaultProxy, type FaultProxy } from './fault-proxy.ts'
+import { freePort } from './free-port.ts'
 import { startHaproxy, type Balancer } from './haproxy.ts'
 import { startNode, type NodeProcess } from './node-process.ts'
-import { freePort, startPostgres, type TestPostgres } from './postgres.ts'
+import { startPostgres, type TestPostgres } from './postgres.ts'
 
 const BUCKET = 'catalejo'
 /** For writes that outlive a crash of the server, as any production has it. The tests' default is quicker. */
