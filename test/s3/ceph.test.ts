@@ -14,12 +14,10 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { missingPrograms, startCeph, type Ceph } from '../support/ceph.ts'
 import { noHaproxy } from '../support/haproxy.ts'
 import { BLOBS_VARIABLE } from '../support/s3.ts'
-import { ONE_MACHINE } from '../two-nodes/exceptions.ts'
+import { IMAGES_ON_ONE_NODE } from '../two-nodes/exceptions.ts'
 
 const BUCKET = 'catalejo-test'
 const TESTS = fileURLToPath(new URL('../', import.meta.url))
-/** Tests that look into the process of the service, beside those that the suite on two nodes leaves out. */
-const IN_PROCESS = ['link-modes', 'quotas', 'similar'].map((name) => `imagestore/${name}.test.ts`)
 
 const missing = missingPrograms()
 const skip =
@@ -32,8 +30,7 @@ async function filesIn(folder: string): Promise<string[]> {
 
 async function imageHosting(): Promise<string[]> {
   if (noHaproxy !== false) return filesIn('imagestore')
-  const left = [...ONE_MACHINE.keys()].filter((file) => file.startsWith('imagestore/'))
-  return [...left, ...IN_PROCESS].map((file) => join(TESTS, file))
+  return IMAGES_ON_ONE_NODE.map((file) => join(TESTS, file))
 }
 
 /** Runs test files in a runner of their own, with the cluster as their object store. */

@@ -41,3 +41,9 @@ export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['imagestore/thumbhash-later.test.ts', 'starts the service again on what it left'],
   ['domainwatch/history-retention.test.ts', 'sweeps by hand, on the database of its own process'],
 ])
+
+/** Of image hosting's tests: those left out, and those of which some look into the process. */
+export const IMAGES_ON_ONE_NODE: readonly string[] = [
+  ...[...ONE_MACHINE.keys()].filter((file) => file.startsWith('imagestore/')),
+  ...['link-modes', 'quotas', 'similar'].map((name) => `imagestore/${name}.test.ts`),
+]
