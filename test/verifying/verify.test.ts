@@ -1,5 +1,7 @@
 /** What `catalejo verify` finds, and what is as it should be after it repaired it. On every database and store. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { suite, test } from 'node:test'
 import { sweepsOf } from '../durability/sweeps.ts'
 import { catalejo } from '../support/cli.ts'
@@ -7,6 +9,21 @@ import { record, stored } from '../support/domains.ts'
 import { bytesOf, expectedHash, ImageClient, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 import { flipped, HOUR, keyOf, listed, look, NOTHING_DONE, png, put } from './looking.ts'
+
+/** Says at once that it does not let anybody in. One that is not there at all would be waited for. */
+async function refusingServer(): Promise<{ readonly port: number } & AsyncDisposable> {
+  const fields = Buffer.from('SFATAL\0C28P01\0Mpassword authentication failed\0\0')
+  const head = Buffer.from('E____')
+  head.writeInt32BE(4 + fields.length, 1)
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(Buffer.concat([head, fields])))
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return { port: address.port, [Symbol.asyncDispose]: async () => void server.close() }
+}
 
 suite('verify', { timeout: 400_000 }, () => {
   test('finds nothing where all is well, deleted images and records of all kinds included', async () => {
@@ -160,11 +177,12 @@ suite('verify', { timeout: 400_000 }, () => {
     )
     assert.match((await run()).stdout, /^lost: 3 /m)
 
+    await using refusing = await refusingServer()
     const wrong = [
       ['more'],
       ['--examples', 'x'],
       ['--port', 'x'],
-      ['--database-url', 'postgres://a@127.0.0.1:1/x'],
+      ['--database-url', `postgres://a@127.0.0.1:${refusing.port}/x`],
     ]
     const codes = await Promise.all(wrong.map(async (rest) => (await run(...rest)).code))
     assert.deepEqual(codes, [2, 2, 2, 2])
