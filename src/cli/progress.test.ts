@@ -18,7 +18,7 @@ function watch(output: { isTTY?: boolean; columns?: number }) {
   }
 }
 
-suite('progress', { timeout: 10_000 }, () => {
+suite('progress', { timeout: 60_000 }, () => {
   test('is plain lines where nobody watches, and the last says how it ended', () => {
     const { progress, at, take } = watch({})
     progress.begin('blobs', 4)

@@ -34,7 +34,8 @@ test('a connection is ended when nothing has happened on it for a while, and not
   const start = performance.now()
   await once(idle, 'data')
   await once(idle, 'close')
-  assert.ok(performance.now() - start >= KEEP_ALIVE_MS)
+  // Timers count whole milliseconds.
+  assert.ok(performance.now() - start > KEEP_ALIVE_MS - 2)
 
   assert.equal(busy.closed, false)
   held[0]?.end('done at last')

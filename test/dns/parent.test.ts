@@ -133,7 +133,7 @@ test('the servers of the zone are found, kept while their TTL lasts, and found a
   addresses = ['127.0.0.9']
   time += 300_001
   await resolver.nameServers('cuatro.cl')
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 30_000
   for (let i = 0; (await resolver.nameServers(`n${i}.cl`)).kind === 'found'; i++) {
     assert.ok(Date.now() < deadline, 'the old servers are still asked')
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -167,5 +167,5 @@ test('a search for servers that nobody answers ends with the deadline', async (t
   const start = performance.now()
   const { kind } = await resolver.nameServers(NAME)
   assert.ok(kind === 'timeout' || kind === 'failed', kind)
-  assert.ok(performance.now() - start < 5_000)
+  assert.ok(performance.now() - start < 10_000)
 })

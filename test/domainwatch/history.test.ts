@@ -167,11 +167,11 @@ const local = (ms: number) => new Date(ms - 3 * 3_600_000).toISOString().slice(0
 
 /** Name servers are written down a moment after they were seen. */
 async function seen(domain: string, count: number) {
-  const deadline = Date.now() + 10_000
+  const deadline = Date.now() + 30_000
   for (;;) {
     const { dns: entries } = await history(domain)
     if (entries.length >= count) return entries
-    assert.ok(Date.now() < deadline, `${entries.length} of ${count} entries after 10 s`)
+    assert.ok(Date.now() < deadline, `${entries.length} of ${count} entries after 30 s`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

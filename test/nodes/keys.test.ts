@@ -13,7 +13,7 @@ import { openAt } from './open.ts'
 /** How long another node may go on taking a revoked key; SQLite's processes see it at once. */
 const REVOCATION_MS = process.env['TEST_DATABASE'] === 'postgres' ? 3_000 : 0
 /** Counts of wrong keys are exchanged once a second. */
-const EXCHANGE_MS = 10_000
+const EXCHANGE_MS = 30_000
 
 const statusOf = async (service: TestService, api: string) =>
   (await call(service, LIST, { query: { api } })).status

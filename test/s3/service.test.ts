@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { bytesOf, expectedHash, gradient, ImageClient, noise, plain } from '../support/images.ts'
+import { bytesOf, expectedHash, gradient, ImageClient, noise, plain, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 import { ScriptedGateway } from './scripted-gateway.ts'
 
@@ -100,14 +100,19 @@ suite('the service over an object store in trouble', { timeout: 60_000, concurre
   test('a deletion is answered at once while it hangs', async () => {
     await using bench = await open()
     const { gateway, client } = bench
-    const bytes = await gradient(20, 10).png().toBuffer()
-    await client.upload(bytes)
+    const png = await gradient(20, 10).png().toBuffer()
+    const pictures = ['a', 'b', 'c'].map((text) => stamped(png, text))
+    for (const bytes of pictures) await client.upload(bytes)
     gateway.always = { kind: 'hang' }
-    const start = performance.now()
-    assert.equal((await client.remove(expectedHash(bytes))).status, 200)
-    // An attempt alone is waited for four seconds.
-    assert.ok(performance.now() - start < 3_000)
-    assert.equal((await client.link(expectedHash(bytes))).status, 404)
+    const took: number[] = []
+    for (const bytes of pictures) {
+      const start = performance.now()
+      assert.equal((await client.remove(expectedHash(bytes))).status, 200)
+      took.push(performance.now() - start)
+      assert.equal((await client.link(expectedHash(bytes))).status, 404)
+    }
+    // An attempt alone is waited for four seconds. A busy machine may stand still during one of them.
+    assert.ok(Math.min(...took) < 3_000, took.join())
     gateway.always = undefined
   })
 

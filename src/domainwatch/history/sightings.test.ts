@@ -84,7 +84,7 @@ test('it is written by itself, soon', async () => {
   })
   sightings.see('uno.cl', found('a'))
   // The timer alone does not keep a process.
-  const keep = setTimeout(() => written.resolve(-1), 10_000)
+  const keep = setTimeout(() => written.resolve(-1), 30_000)
   assert.equal(await written.promise, 1)
   clearTimeout(keep)
 })
