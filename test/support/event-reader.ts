@@ -8,7 +8,7 @@ export interface ServerSentEvent {
   readonly data: unknown
 }
 
-const LIMIT_MS = 20_000
+const LIMIT_MS = 60_000
 
 /** A reader of server-sent events, as the HTML standard says how to read them. */
 export class EventReader {

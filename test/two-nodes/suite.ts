@@ -25,7 +25,7 @@ export interface Ran extends Omit<Ended, 'outcome'> {
   readonly outcome: Outcome
 }
 
-export interface Place {
+interface Place {
   readonly postgres: TestPostgres
   readonly ceph: Ceph
   readonly bucket: string
