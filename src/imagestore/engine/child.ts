@@ -1,4 +1,5 @@
 /** The process that decodes: forked by child-process.ts, one job at a time. It may be killed at any moment. */
+import { flushCompileCache } from 'node:module'
 import { setPriority } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import sharp from 'sharp'
@@ -54,6 +55,18 @@ function askFor(bytes: number, granted: number, complex: boolean): Promise<boole
   })
 }
 
+/**
+ * Node writes down what it compiled when a process ends in order, which this one never does: each would compile it anew, and hold
+ * a compiler of TypeScript, 20 MB, for the rest of its life. Does nothing where all is known, or none is kept.
+ */
+function keepCompiled(): void {
+  flushCompileCache()
+}
+
+/** What it hashes with takes V8's compilers of WebAssembly: some megabytes that a process which only derives does without. */
+const loadInspection = () => import('./inspect.ts').finally(keepCompiled)
+let inspection: ReturnType<typeof loadInspection> | undefined
+
 async function run({ path, task, maxPixels, timeoutMs, granted }: Job): Promise<JobOutcome> {
   guard.allow(HEADER_BYTES)
   try {
@@ -75,8 +88,8 @@ async function run({ path, task, maxPixels, timeoutMs, granted }: Job): Promise<
       return { kind: 'too-heavy', reason: `needs ${cost} bytes to decode` }
     guard.allow(cost)
     if (task.operation === 'derive') return await deriveImage(source, task.plan, mark)
-    // What it hashes with takes V8's compilers of WebAssembly: some megabytes that a process which only derives does without.
-    const { inspectSource } = await import('./inspect.ts')
+    inspection ??= loadInspection()
+    const { inspectSource } = await inspection
     return await inspectSource(source)
   } catch (error) {
     const reason = error instanceof RefusedImage || error instanceof Error ? error.message : String(error)
@@ -113,3 +126,4 @@ process.on('SIGINT', () => undefined)
 process.on('SIGTERM', () => undefined)
 
 send({ type: 'ready' })
+keepCompiled()

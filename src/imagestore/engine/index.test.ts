@@ -230,8 +230,11 @@ test('close ends children and jobs at once', async () => {
   assert.deepEqual(await engine.inspect(quick), { kind: 'aborted' })
 })
 
-const script = (code: string): ReturnType<typeof spawn> =>
-  spawn(process.execPath, ['--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
+const script = (code: string, env: NodeJS.ProcessEnv = {}): ReturnType<typeof spawn> =>
+  spawn(process.execPath, ['--input-type=module', '-e', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  })
 const moduleUrl = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href)
 
 test('children end when their parent is killed, in the middle of a job too', async () => {
@@ -255,6 +258,24 @@ test('an idle engine lets the process end', async () => {
     await createImageEngine({ workers: 1 }).inspect(${JSON.stringify(quick)})`)
   const [code] = await once(parent, 'exit')
   assert.equal(code, 0)
+})
+
+test('what a child compiled is kept for the next, though it never ends in order', async () => {
+  const kept = join(folder, 'compiled')
+  // The parent writes what it compiled only when it ends.
+  const code = `
+    import { readdirSync } from 'node:fs'
+    import { createImageEngine } from ${moduleUrl('./index.ts')}
+    const engine = createImageEngine({ workers: 1 })
+    await engine.inspect(${JSON.stringify(quick)})
+    await engine.close()
+    console.log(readdirSync(${JSON.stringify(kept)}, { recursive: true }).length)`
+  const parent = script(code, { NODE_COMPILE_CACHE: kept })
+  assert.ok(parent.stdout !== null)
+  const [[files], [exitCode]] = await Promise.all([once(parent.stdout, 'data'), once(parent, 'exit')])
+  assert.equal(exitCode, 0)
+  // The library, the engine and its hashing: some 130.
+  assert.ok(Number(files) > 50, `${files}`)
 })
 
 test('the memory guard kills a process that grows past what it was allowed', async () => {
