@@ -85,13 +85,22 @@ async function importFile(file: string, run: Run): Promise<FileOutcome> {
   progress.begin(file, size)
   const target = { database, clock: systemClock, timeZone: config.timeZone, account }
   const trial = isDry ? tryRows(target) : undefined
-  const bytes = bytesOf(path, (count) => progress.add(count))
+  let [readBytes, storedBytes] = [0, 0]
+  const source = {
+    read: () => readBytes,
+    stored(bytes: number) {
+      progress.add(bytes - storedBytes)
+      storedBytes = bytes
+    },
+  }
+  const bytes = bytesOf(path, (count) => void (readBytes += count))
   const outcome = await importLines(readLines(bytes), {
     format,
     clock: systemClock,
     timeZone: config.timeZone,
     store: trial?.store ?? storeRows(target),
     after,
+    source,
     ...(checkpoints === undefined ? {} : { stored: (reached) => checkpoints.write(reached) }),
   })
   // What can be read another time goes on where it broke off.

@@ -208,15 +208,20 @@ test('an import that was cut off goes on where it was', async () => {
     part: { to: 25_000, name },
   })
   let rest = 0
+  // What is told of it is how much is stored, not how much is read.
+  const told: number[] = []
   const outcome = await importLines(readLines(createReadStream(path)), {
     ...options,
     after: reached,
+    source: { read: () => 3_000, stored: (amount) => void told.push(amount, rest) },
     store: (batch) => {
       rest += batch.names.length
       return store(batch)
     },
   })
   assert.equal(rest, 15_000)
+  assert.deepEqual(told.slice(0, 2), [2_000, 10_000])
+  assert.deepEqual(told.slice(-2), [3_000, 15_000])
   assert.deepEqual(outcome, {
     kind: 'imported',
     counts: { read: 25_000, changed: 25_000, refused: 0 },

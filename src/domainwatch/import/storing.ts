@@ -33,10 +33,19 @@ export interface Reached {
   readonly part?: { readonly to: number; readonly name: string } | undefined
 }
 
+/** What the lines come from, in whatever it counts: it is read far ahead of what is stored. */
+export interface Source {
+  /** So much has been read. */
+  readonly read: () => number
+  /** Told after each transaction: the rows of so much are stored. */
+  readonly stored: (amount: number) => void
+}
+
 export interface StoringOptions {
   readonly store: StoreRows
   /** Told after each transaction. */
   readonly stored?: (reached: Reached) => Promise<void>
+  readonly source?: Source
 }
 
 /** A line, and what was read and refused up to it. */
@@ -52,6 +61,8 @@ export class Storing {
   readonly #pace = new Pace()
   #changed: number
   #from: Mark
+  /** Of the source, where the stretch that is stored next begins. */
+  #place = 0
   #work: Promise<void> = Promise.resolve()
 
   constructor(options: StoringOptions, from: Mark, changed: number) {
@@ -62,8 +73,9 @@ export class Storing {
 
   /** Resolves when the stretch before it is stored. */
   async begin(rows: SortedRows, upTo: Mark): Promise<void> {
+    const place = this.#options.source?.read() ?? 0
     await this.#work
-    this.#work = this.#store(rows, upTo)
+    this.#work = this.#store(rows, upTo, place)
     // Awaited at the next turn: until then a failure is nobody's.
     this.#work.catch(() => {})
   }
@@ -74,8 +86,8 @@ export class Storing {
     return this.#changed
   }
 
-  async #store(rows: SortedRows, upTo: Mark): Promise<void> {
-    const { store, stored } = this.#options
+  async #store(rows: SortedRows, upTo: Mark, place: number): Promise<void> {
+    const { store, stored, source } = this.#options
     while (!rows.isEmpty) {
       const batch = rows.take(this.#pace.rows)
       const { changed, heldMs } = await patiently(() => store(batch))
@@ -83,9 +95,12 @@ export class Storing {
       this.#changed += changed
       const name = batch.names.at(-1)
       if (rows.isEmpty || name === undefined) break
+      source?.stored(this.#place + Math.floor((place - this.#place) * rows.share))
       await stored?.({ ...this.#told(), part: { to: upTo.line, name } })
     }
     this.#from = upTo
+    this.#place = place
+    source?.stored(place)
     await stored?.(this.#told())
   }
 

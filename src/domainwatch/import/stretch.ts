@@ -83,6 +83,11 @@ export class SortedRows {
     return this.#at === this.#entries.length
   }
 
+  /** Of them, those that were taken: from 0 to 1. */
+  get share(): number {
+    return this.isEmpty ? 1 : this.#at / this.#entries.length
+  }
+
   take(count: number): RowBatch {
     const some = this.#entries.slice(this.#at, this.#at + count)
     this.#at += some.length
