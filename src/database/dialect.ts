@@ -15,6 +15,10 @@ export interface Dialect {
   /** A condition: there is one of the ten ASCII digits in `column`. */
   hasDigit(column: Sql): Sql
   /**
+   * Whether the engine has no statistics of its tables: the statement then says by its form which index is to be gone through.
+   */
+  readonly plansAsWritten: boolean
+  /**
    * Ends a SELECT in a transaction: until that ends nobody else changes or removes the rows it found. Where several
    * write at once, a decision taken from a row needs it.
    */

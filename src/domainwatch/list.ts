@@ -132,11 +132,11 @@ export class DomainLists {
   }
 
   async #read(request: ListRequest): Promise<Page> {
-    const reader = await this.#reader(request.filters)
+    const reader = await this.#reader(request)
     const pageRequest = await this.#withSpans(reader, this.#pageRequest(request))
     // One more than shown tells whether there is a next page.
     const limit = pageRequest.limit + 1
-    const rows = await reader.values(queries.page(this.#database.dialect, { ...pageRequest, limit }))
+    const rows = await this.#rowsOf(reader, { ...pageRequest, limit })
     const hasNext = rows.length === limit
     if (hasNext) rows.pop()
     const last = rows.at(-1)
@@ -145,6 +145,13 @@ export class DomainLists {
         ? nextCursor(pageRequest.sources, placeOfRow(last, pageRequest.sortKey))
         : undefined
     return { json: Buffer.from(recordsToJson(rows)), count: rows.length, next }
+  }
+
+  async #rowsOf(reader: Reader, request: PageRequest): Promise<SqlValue[][]> {
+    const { dialect } = this.#database
+    if (!queries.goesThroughTable(dialect, request)) return reader.values(queries.page(dialect, request))
+    const near = await reader.values(queries.page(dialect, request, 'near'))
+    return near.length === request.limit ? near : reader.values(queries.page(dialect, request, 'table'))
   }
 
   #pageRequest(request: ListRequest): PageRequest {
@@ -193,9 +200,15 @@ export class DomainLists {
     return { low: placeOf(ends.low), high: placeOf(ends.high) }
   }
 
-  /** Filters that no index serves may visit every record: such a list must not hold the event loop. */
-  async #reader(filters: Filters): Promise<Reader> {
-    const visitsMany = UNINDEXED.some((filter) => filters[filter] !== undefined)
+  /**
+   * Filters that no index serves may visit every record, and of two that one each serves, all that the other does not want:
+   * such a list must not hold the event loop.
+   */
+  async #reader({ filters, lastRegister, lastDeleted }: ListRequest): Promise<Reader> {
+    const { status, reserve, rev, dis } = filters
+    const served = [reserve, rev, dis, (status ?? lastRegister ?? lastDeleted) !== undefined]
+    const visitsMany =
+      served.filter(Boolean).length > 1 || UNINDEXED.some((filter) => filters[filter] !== undefined)
     return visitsMany && !(await this.#isSmall()) ? this.#database.scanner : this.#database
   }
 

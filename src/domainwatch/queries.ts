@@ -30,17 +30,26 @@ export const notGone = (now: number): Sql =>
 
 export const gone = (now: number): Sql => sql`discarded_at <= ${goneBefore(now)}`
 
+/** Whether an index of few records serves it. */
+const isMarked = ({ dis, rev, reserve }: Filters) => dis || rev || reserve
+
 /**
  * All filters but those that look at the text of names; `matches` says the same of one record. Those that pick an index
- * name it by literals: a partial index serves no parameter.
+ * name it by literals: a partial index serves no parameter. Where nothing but the form of the statement picks one of several, the
+ * first of these is it: fewer are discarded than in review, and fewer of those than reserved, bought or deleted. The sign keeps
+ * the others' indexes away, and changes nothing else.
  */
 function conditions(dialect: Dialect, filters: Filters): Sql[] {
   const { agent, length, minLength, maxLength, from, to, hyphen, digits, idn, status } = filters
   const all: Sql[] = []
-  if (filters.dis) all.push(sql`discarded_at IS NOT NULL`)
-  if (filters.rev) all.push(sql`revision = 1`)
-  if (filters.reserve) all.push(sql`reserved = 1`)
-  if (status !== undefined) all.push(status === 1 ? sql`status = 1` : sql`status = 0`)
+  const { dis, rev, reserve } = filters
+  const besides = (isServed: boolean, condition: Sql) =>
+    isServed && dialect.plansAsWritten ? sql`+${condition}` : condition
+  if (dis) all.push(sql`discarded_at IS NOT NULL`)
+  if (rev) all.push(besides(dis, sql`revision = 1`))
+  if (reserve) all.push(besides(dis || rev, sql`reserved = 1`))
+  if (status !== undefined)
+    all.push(besides(isMarked(filters), status === 1 ? sql`status = 1` : sql`status = 0`))
   if (length !== undefined) all.push(sql`length = ${length}`)
   if (minLength !== undefined) all.push(sql`length >= ${minLength}`)
   if (maxLength !== undefined) all.push(sql`length <= ${maxLength}`)
@@ -86,6 +95,19 @@ export function matching(dialect: Dialect, filters: Filters): Sql[] {
   return [...conditions(dialect, filters), ...byName, ...other]
 }
 
+/** What other filters say of the name, so that an index tells it without the record. */
+function traitConditions(dialect: Dialect, filters: Filters): Sql[] {
+  const { length, minLength, maxLength, hyphen, digits, idn } = filters
+  const all: Sql[] = []
+  if (length !== undefined) all.push(sql`length(name) = ${length}`)
+  if (minLength !== undefined) all.push(sql`length(name) >= ${minLength}`)
+  if (maxLength !== undefined) all.push(sql`length(name) <= ${maxLength}`)
+  if (hyphen !== undefined) all.push(isSo(dialect.contains(sql`name`, '-'), hyphen))
+  if (digits !== undefined) all.push(isSo(dialect.hasDigit(sql`name`), digits))
+  if (idn !== undefined) all.push(isSo(sql`length(name) < octet_length(name)`, idn))
+  return all
+}
+
 type Key = 'date_reg' | 'deleted_at'
 
 /** What a page is made of, in this order. `name` and `key` come from where `from` finds them. */
@@ -98,32 +120,47 @@ const columns = {
 }
 
 /**
- * The records of one source, as a SELECT. A search looks through the names in an index by date first, which holds
- * nothing else, and fetches only the records that it found: ten times quicker where few match.
+ * The records of one source, as a SELECT. What is wanted of the name is looked for in an index by date first, which holds
+ * nothing else, and only the records that were found are fetched: ten times quicker where few match, and twenty times among
+ * ten million, where each is on a page of its own. An engine with statistics knows by itself when that is so, but of a search.
  */
 function select(
   dialect: Dialect,
   filters: Filters,
   key: Key,
-  status: Sql | undefined,
+  kind: Source['kind'],
   all: readonly Sql[],
+  among?: Sql,
 ): Sql {
   const { byName, other } = nameConditions(dialect, filters)
-  const where = [...all, ...other, ...(status === undefined ? [] : [status])]
-  if (byName.length === 0) return sql`SELECT ${columns.plain} FROM domains WHERE ${allOf(where)}`
-  const inIndex = status === undefined ? [] : [status]
+  const { plansAsWritten } = dialect
+  const where = [...all, ...other]
+  if (plansAsWritten && isMarked(filters)) {
+    const also = kind === 'all' ? [] : [kind === 'deleted' ? sql`+status = 0` : sql`+status = 1`]
+    return sql`SELECT ${columns.plain} FROM domains WHERE ${allOf([...where, ...byName, ...also])}`
+  }
+  if (among !== undefined)
+    return sql`SELECT ${columns.plain} FROM ${among} WHERE ${allOf([...where, ...byName])}`
+  const status = kind === 'all' ? [] : [kind === 'deleted' ? sql`deleted_at IS NOT NULL` : sql`status = 1`]
+  const inIndex = plansAsWritten ? [...byName, ...traitConditions(dialect, filters)] : byName
+  if (inIndex.length === 0)
+    return sql`SELECT ${columns.plain} FROM domains WHERE ${allOf([...where, ...status])}`
+  const { from, to } = filters
+  const span = [
+    ...(key === 'date_reg' && from !== undefined ? [sql`date_reg >= ${from}`] : []),
+    ...(key === 'date_reg' && to !== undefined ? [sql`date_reg <= ${to}`] : []),
+  ]
   return sql`SELECT ${columns[key]} FROM (
     SELECT ${raw(key)} AS place, name AS found FROM domains
-    WHERE ${allOf([...inIndex, ...byName])}
-  ) AS matching CROSS JOIN domains WHERE ${allOf([sql`name = found`, ...where])}`
+    WHERE ${allOf([...status, ...span, ...inIndex])}
+  ) AS matching CROSS JOIN domains WHERE ${allOf([sql`name = found`, ...where, ...status])}`
 }
 
 /** The records of one source. */
-function records(dialect: Dialect, source: Source, filters: Filters, now: number): Sql {
+function records(dialect: Dialect, source: Source, filters: Filters, now: number, among?: Sql): Sql {
   const all = [notGone(now), ...conditions(dialect, filters)]
-  if (source.kind === 'all') return select(dialect, filters, 'date_reg', undefined, all)
+  if (source.kind === 'all') return select(dialect, filters, 'date_reg', 'all', all, among)
   const name: Key = source.kind === 'deleted' ? 'deleted_at' : 'date_reg'
-  const status = source.kind === 'deleted' ? sql`deleted_at IS NOT NULL` : sql`status = 1`
   const key = raw(name)
   if (source.span !== undefined) {
     // Later pages: the records between the first page's ends, so that newer ones do not push others out.
@@ -132,10 +169,10 @@ function records(dialect: Dialect, source: Source, filters: Filters, now: number
       sql`(${key}, name) >= (${low.key}, ${low.name})`,
       sql`(${key}, name) <= (${high.key}, ${high.name})`,
     )
-    return select(dialect, filters, name, status, all)
+    return select(dialect, filters, name, source.kind, all)
   }
   return sql`SELECT * FROM (
-    ${select(dialect, filters, name, status, all)} ORDER BY ${key} DESC, name DESC ${limit(source.newest)}
+    ${select(dialect, filters, name, source.kind, all)} ORDER BY ${key} DESC, name DESC ${limit(source.newest)}
   ) AS newest`
 }
 
@@ -150,21 +187,41 @@ export interface PageRequest {
   readonly now: number
 }
 
-/** A page's rows, as arrays: `COLUMNS`. */
-export function page(dialect: Dialect, request: PageRequest): Query {
+/**
+ * Whether no index tells what such a page asks: to fetch record by record then takes twenty times as long as to go through
+ * the table, unless enough is found near the page's beginning.
+ */
+export const goesThroughTable = ({ plansAsWritten }: Dialect, { filters, sources }: PageRequest) =>
+  plansAsWritten &&
+  filters.agent !== undefined &&
+  !isMarked(filters) &&
+  sources.every(({ kind }) => kind === 'all')
+
+/** Records looked at near a page's beginning: some 100 ms where each is on a page of its own. */
+const NEAR = 20_000
+
+/**
+ * A page's rows, as arrays: `COLUMNS`.
+ * @param visit of a page that goes through the table: the first records alone, or all of it
+ */
+export function page(dialect: Dialect, request: PageRequest, visit?: 'near' | 'table'): Query {
   const { sources, filters, after, ascending, now } = request
   const key = raw(request.sortKey)
   const direction = raw(ascending ? 'ASC' : 'DESC')
+  const order = sql`ORDER BY ${key} ${direction}, name ${direction}`
   const beyond =
     after === undefined
       ? empty
       : sql`WHERE (${key}, name) ${raw(ascending ? '>' : '<')} (${after.key}, ${after.name})`
+  const near = sql`(SELECT * FROM domains ${beyond} ${order} ${limit(NEAR)}) AS near`
+  const among = visit === undefined ? undefined : visit === 'near' ? near : raw('domains')
   const union = join(
-    sources.map((source) => records(dialect, source, filters, now)),
+    sources.map((source) => records(dialect, source, filters, now, among)),
     ' UNION ALL ',
   )
-  return sql`SELECT * FROM (${union}) AS records ${beyond}
-    ORDER BY ${key} ${direction}, name ${direction} ${limit(request.limit)}`
+  // The sign keeps an index from giving the order, and changes nothing else.
+  const sorted = visit === 'table' ? sql`ORDER BY +${key} ${direction}, name ${direction}` : order
+  return sql`SELECT * FROM (${union}) AS records ${beyond} ${sorted} ${limit(request.limit)}`
 }
 
 /** The ends of the set that `last_register` or `last_deleted` names, at this moment: key and name joined. */

@@ -8,6 +8,7 @@ export const postgresDialect: Dialect = {
   glob: like,
   quoted: (text) => sql`to_json(${text})::text`,
   hasDigit: (column) => sql`${column} ~ '[0-9]'`,
+  plansAsWritten: false,
   forUpdate: raw('FOR UPDATE'),
   // jsonb: json's text is searched from its beginning for each column, which takes three times as long.
   jsonRows: (json, types) => ({

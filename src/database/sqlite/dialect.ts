@@ -11,6 +11,8 @@ export const sqliteDialect: Dialect = {
       : sql`${column} GLOB ${parts.map(globText).join('')}`,
   quoted: (text) => sql`json_quote(${text})`,
   hasDigit: (column) => sql`${column} GLOB '*[0-9]*'`,
+  // `sqlite_stat1` is made by ANALYZE alone, which reads all there is.
+  plansAsWritten: true,
   // There is one writer.
   forUpdate: empty,
   jsonRows: (json, types) => ({

@@ -1,5 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
+import { Overload } from '../../core/errors.ts'
 import { Mutex } from '../../core/queue.ts'
 import type { Database } from '../../database/database.ts'
 import { VersionedCache } from '../../database/versioned-cache.ts'
@@ -12,6 +13,8 @@ import { recordsNamed } from './queries.ts'
 /** Sweeps in line: one takes a part of a core for as long as it runs, and others are waiting to be answered meanwhile. */
 const MAX_WAITING = 64
 const WAIT_MS = 10_000
+/** How long one takes at most: without the index, ten million names are read anew for each, some 20 s. */
+const MAX_MS = 60_000
 /** How long a sweep holds the event loop at a stretch. */
 const STRETCH_MS = 4
 /** Records read and explained at a stretch: some 3 ms. */
@@ -50,7 +53,7 @@ export class LookalikeSearch {
 
   /**
    * The names that resemble this one most, best first, ties by name.
-   * @throws Overload when too many are looked for at once
+   * @throws Overload when too many are looked for at once, and when it takes too long
    */
   async find(name: string, limit: number): Promise<Lookalikes> {
     const matcher = new Matcher(name)
@@ -66,7 +69,9 @@ export class LookalikeSearch {
       const best = new Best(limit)
       let since = performance.now()
       const isOver = () => performance.now() - since > STRETCH_MS
+      const deadline = since + MAX_MS
       for await (const block of this.#names()) {
+        if (performance.now() > deadline) throw new Overload()
         for (let at: number | undefined = 0; at !== undefined;) {
           at = matcher.sweep(block, at, best.add, isOver)
           if (!isOver()) continue

@@ -1,35 +1,43 @@
 import type { Dialect } from '../../database/dialect.ts'
-import { allOf, join, limit, sql, type Sql } from '../../database/sql.ts'
+import { allOf, limit, raw, sql, type Sql } from '../../database/sql.ts'
 import type { Filters } from '../matches.ts'
-import { gone, matching, notGone } from '../queries.ts'
+import { matching, notGone } from '../queries.ts'
 import type { Span } from './counted.ts'
-
-/** By their names: then an index of names and dates alone serves all other records. */
-const notAmongGone = (now: number) => sql`name NOT IN (SELECT name FROM domains WHERE ${gone(now)})`
 
 const within = (column: Sql, { from, to }: Span) => sql`${column} >= ${from} AND ${column} <= ${to}`
 
-const perDay = (column: Sql, conditions: readonly Sql[]) => sql<DayRow>`
-  SELECT substr(${column}, 1, 10) AS day, count(*) AS count FROM domains
-  WHERE ${allOf(conditions)} GROUP BY substr(${column}, 1, 10)`
+/** The so many records behind a name. */
+const pageAfter = (after: string, count: number) =>
+  sql`(SELECT * FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}) AS page`
+
+/**
+ * How many of the so many records behind a name were registered and deleted on each day of the span. What was first recorded as
+ * deleted was registered on none.
+ */
+export function daysAfter(
+  dialect: Dialect,
+  filters: Filters,
+  span: Span,
+  after: string,
+  count: number,
+  now: number,
+) {
+  const matches = [...matching(dialect, filters), notGone(now)]
+  const wasThere = sql`(status = 1 OR deleted_at <> date_reg)`
+  const perDay = (series: 'registered' | 'deleted', column: Sql, conditions: readonly Sql[]) => sql`
+    SELECT ${raw(`'${series}'`)} AS series, substr(${column}, 1, 10) AS day, count(*) AS count
+    FROM ${pageAfter(after, count)} WHERE ${allOf([within(column, span), ...conditions])}
+    GROUP BY substr(${column}, 1, 10)`
+  const registered = perDay('registered', sql`date_reg`, [wasThere, ...matches])
+  const deleted = perDay('deleted', sql`deleted_at`, [sql`status = 0`, ...matches])
+  return sql<DayRow>`${registered} UNION ALL ${deleted}`
+}
 
 interface DayRow {
+  readonly series: 'registered' | 'deleted'
   readonly day: string
   readonly count: number
 }
-
-/** Registrations a day: of what is bought, and of what was deleted later. A day may be there twice. */
-export function registrations(dialect: Dialect, filters: Filters, span: Span, now: number) {
-  const all = [within(sql`date_reg`, span), ...matching(dialect, filters), notAmongGone(now)]
-  const parts = [
-    perDay(sql`date_reg`, [sql`status = 1`, ...all]),
-    perDay(sql`date_reg`, [sql`status = 0`, sql`deleted_at <> date_reg`, ...all]),
-  ]
-  return sql<DayRow>`${join(parts, ' UNION ALL ')}`
-}
-
-export const deletions = (dialect: Dialect, filters: Filters, span: Span, now: number) =>
-  perDay(sql`deleted_at`, [within(sql`deleted_at`, span), ...matching(dialect, filters), notAmongGone(now)])
 
 /**
  * The so many records behind a name, by length and agent, as arrays: length, agent; how many match, how many of them are
@@ -43,8 +51,8 @@ export function groupsAfter(dialect: Dialect, filters: Filters, after: string, c
     FROM (
       SELECT name, length, agent, status, reserved, revision, discarded_at,
         CASE WHEN ${matches} THEN 1 ELSE 0 END AS hit
-      FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}
-    ) AS page
+      FROM ${pageAfter(after, count)}
+    ) AS tested
     GROUP BY length, agent`
 }
 

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { createTasks } from '../../src/core/tasks.ts'
+import { DomainLists } from '../../src/domainwatch/list.ts'
+import { many, openBoth, requestOf } from '../support/lists-both-ways.ts'
+
+const tasks = createTasks(1)
+after(() => tasks.close())
+
+test('a list that may visit many records runs where it holds nobody up', async () => {
+  await using opened = await openBoth(tasks)
+  const { database, clock } = opened
+  await opened.store(many(2_500))
+  let scans = 0
+  const scanner = {
+    ...database.scanner,
+    values: (...query: Parameters<typeof database.scanner.values>) => {
+      scans++
+      return database.scanner.values(...query)
+    },
+  }
+  const lists = new DomainLists({ ...database, scanner }, clock)
+  const isScan = async (given: Readonly<Record<string, string>>) => {
+    scans = 0
+    await lists.page({ ...requestOf(given), limit: 5 })
+    return scans > 0
+  }
+  for (const given of [
+    {},
+    { rev: '' },
+    { reserve: '' },
+    { status: '0' },
+    { last_deleted: '3' },
+    { from: '2025-01-01' },
+  ])
+    assert.equal(await isScan(given), false, JSON.stringify(given))
+  for (const given of [
+    { length: '9' },
+    { rev: '', status: '0' },
+    { reserve: '', rev: '' },
+    { dis: '', last_deleted: '3' },
+    { reserve: '', last_register: '3' },
+  ])
+    assert.equal(await isScan(given), true, JSON.stringify(given))
+})

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openSqlite } from '../../src/database/sqlite/open.ts'
+import { sql } from '../../src/database/sql.ts'
+import type { Filters } from '../../src/domainwatch/matches.ts'
+import { page, type Source } from '../../src/domainwatch/queries.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+const ANY: Filters = { reserve: false, rev: false, dis: false }
+const ALL: Source = { kind: 'all' }
+const FROM = '2025-01-01 00:00:00'
+const COVERED = /SCAN domains USING COVERING INDEX domains_by_date/
+const DISCARDED = /domains_(discarded|expiring)/
+
+/** Ways that do not become minutes where each record is on a page of its own. */
+const PLANS: readonly (readonly [Partial<Filters>, Source, RegExp])[] = [
+  [{ search: { text: 'casa' } }, ALL, COVERED],
+  [{ length: 63 }, ALL, COVERED],
+  [{ minLength: 60 }, ALL, COVERED],
+  [{ maxLength: 1, hyphen: 1 }, ALL, COVERED],
+  [{ digits: 0, idn: 1 }, ALL, COVERED],
+  [{ length: 63, from: FROM }, ALL, /SEARCH domains USING COVERING INDEX domains_by_date \(date_reg>/],
+  [{ length: 63 }, { kind: 'registered', newest: 3 }, /COVERING INDEX domains_by_status \(status=/],
+  [{ search: { text: 'a' }, to: FROM }, ALL, /COVERING INDEX domains_by_date \(date_reg</],
+  [{ dis: true, rev: true, reserve: true, status: 0 }, ALL, DISCARDED],
+  [{ rev: true, reserve: true, status: 1 }, ALL, /domains_in_review/],
+  [{ reserve: true, status: 1, search: { text: 'a' } }, ALL, /domains_reserved/],
+  [{ dis: true }, { kind: 'deleted', newest: 3 }, DISCARDED],
+  [{ rev: true }, { kind: 'registered', newest: 3 }, /domains_in_review/],
+]
+
+test('SQLite goes through the shortest index that tells what a list asks', async () => {
+  await using folder = await temporaryFolder()
+  const database = await openSqlite(join(folder.path, 'plans.db'))
+  try {
+    const planOf = async (some: Partial<Filters>, source: Source, visit?: 'near' | 'table') => {
+      const request = {
+        sources: [source],
+        sortKey: 'date_reg',
+        ascending: false,
+        limit: 100,
+        now: 0,
+      } as const
+      const query = page(database.dialect, { ...request, filters: { ...ANY, ...some } }, visit)
+      const steps = await database.all<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${query}`)
+      return steps.map(({ detail }) => detail).join('\n')
+    }
+    for (const [filters, source, wanted] of PLANS)
+      assert.match(await planOf(filters, source), wanted, JSON.stringify(filters))
+    const agent = { agent: 'sur', length: 9 }
+    assert.match(await planOf(agent, ALL, 'near'), /SCAN domains USING INDEX domains_by_date\nSCAN near$/)
+    assert.match(await planOf(agent, ALL, 'table'), /^SCAN domains\n/)
+  } finally {
+    await database.close()
+  }
+})
