@@ -34,7 +34,7 @@ export interface Reached {
 }
 
 /** What the lines come from, in whatever it counts: it is read far ahead of what is stored. */
-export interface Source {
+interface Source {
   /** So much has been read. */
   readonly read: () => number
   /** Told after each transaction: the rows of so much are stored. */
