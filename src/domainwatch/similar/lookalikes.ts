@@ -41,13 +41,16 @@ export class LookalikeSearch {
   readonly #database: Database
   readonly #clock: Clock
   readonly #names: Names
+  readonly #maxMs: number
   readonly #turns = new Mutex(MAX_WAITING, WAIT_MS)
   readonly #rankings: VersionedCache<Ranking>
 
-  constructor(database: Database, clock: Clock, names: Names) {
+  /** @param maxMs how long a sweep takes at most */
+  constructor(database: Database, clock: Clock, names: Names, maxMs = MAX_MS) {
     this.#database = database
     this.#clock = clock
     this.#names = names
+    this.#maxMs = maxMs
     this.#rankings = new VersionedCache(database, 'domain', MAX_KEPT)
   }
 
@@ -69,7 +72,7 @@ export class LookalikeSearch {
       const best = new Best(limit)
       let since = performance.now()
       const isOver = () => performance.now() - since > STRETCH_MS
-      const deadline = since + MAX_MS
+      const deadline = since + this.#maxMs
       for await (const block of this.#names()) {
         if (performance.now() > deadline) throw new Overload()
         for (let at: number | undefined = 0; at !== undefined;) {

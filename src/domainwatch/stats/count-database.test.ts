@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Overload } from '../../core/errors.ts'
+import { sqliteDialect } from '../../database/sqlite/dialect.ts'
+import type { Reader } from '../../database/database.ts'
+import { countInDatabase } from './count-database.ts'
+
+test('a count that does not come to its end in time is given up', async (t) => {
+  let now = 0
+  t.mock.method(performance, 'now', () => (now += 1_000))
+  let pages = 0
+  // Each page is full, so there is always one more.
+  const scanner: Reader = {
+    all: async () => [],
+    first: async () => undefined,
+    values: async () => [[7, 'grupo', 50_000, 50_000, 0, 0, 0, 50_000, `n${pages++}`]],
+  }
+  const filters = { reserve: false, rev: false, dis: false }
+  const span = { from: '2026-01-01 00:00:00', to: '2026-01-31 23:59:59' }
+  await assert.rejects(countInDatabase({ dialect: sqliteDialect, scanner }, { filters, span }, 0), Overload)
+  assert.ok(pages > 10)
+})
