@@ -24,30 +24,12 @@ const FOLDER_LENGTH = 2
 /** Blobs as files, in folders named by the first two characters of the key. */
 export async function openFileBlobs(root: string): Promise<BlobStore> {
   await makeFolder(root)
-  const folders = new Map<string, Promise<void>>()
+  const folderFor = durableFolders(root)
   const stalls = new Stalls()
 
   // Put together by hand: `join` looks at each letter, for each image that is read.
   const base = join(root, sep)
   const pathOf = (key: string) => `${base}${key.slice(0, FOLDER_LENGTH)}${sep}${key}`
-
-  /** Makes sure that a folder is there for good, also for those who ask while it is being made. */
-  function folderFor(path: string): Promise<void> {
-    const folder = dirname(path)
-    let ready = folders.get(folder)
-    if (ready === undefined) {
-      ready = makeDurable(folder)
-      folders.set(folder, ready)
-      ready.catch(() => folders.delete(folder))
-    }
-    return ready
-  }
-
-  async function makeDurable(folder: string): Promise<void> {
-    await mkdir(folder, { recursive: true })
-    // Also when it was there: a run that was cut off may have made it and not come to flush the root.
-    await syncFolder(root)
-  }
 
   return {
     async put(key, staged) {
@@ -130,6 +112,28 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
     async ping() {
       await stat(root)
     },
+  }
+}
+
+/** Makes sure that a file's folder is there for good, also for those who ask while it is being made. */
+function durableFolders(root: string): (path: string) => Promise<void> {
+  const folders = new Map<string, Promise<void>>()
+
+  async function make(folder: string): Promise<void> {
+    await mkdir(folder, { recursive: true })
+    // Also when it was there: a run that was cut off may have made it and not come to flush the root.
+    await syncFolder(root)
+  }
+
+  return (path) => {
+    const folder = dirname(path)
+    let ready = folders.get(folder)
+    if (ready === undefined) {
+      ready = make(folder)
+      folders.set(folder, ready)
+      ready.catch(() => folders.delete(folder))
+    }
+    return ready
   }
 }
 

@@ -3,6 +3,7 @@ import { createAccounts } from '../accounts/index.ts'
 import type { Config } from '../config/config.ts'
 import { openDatabase } from '../context.ts'
 import { systemClock } from '../core/clock.ts'
+import type { Progress } from '../core/progress.ts'
 import type { Database } from '../database/database.ts'
 import {
   IMPORT_FORMATS,
@@ -14,7 +15,7 @@ import {
 } from '../domainwatch/index.ts'
 import { checkpointsOf } from './checkpoint.ts'
 import { readOptions } from './options.ts'
-import { createProgress, type Progress } from './progress.ts'
+import { createProgress } from './progress.ts'
 import { bytesOf } from './source.ts'
 import { usageFault } from './usage.ts'
 

@@ -1,16 +1,4 @@
-/** How far a long command has come, told on standard error: standard output is for what it finds. */
-export interface Progress {
-  /**
-   * Begins a new part of the work; the one before is shown as it ended.
-   * @param total of what `add` counts; undefined where nobody knows
-   * @param done of them already, by an earlier run: they count as no speed
-   */
-  begin(name: string, total?: number, done?: number): void
-  /** So many more are done, and so many bytes moved with them. */
-  add(count: number, bytes?: number): void
-  /** Shows how the last part ended. */
-  end(): void
-}
+import type { Progress } from '../core/progress.ts'
 
 /** Where it is shown: a terminal is drawn on again and again, anything else gets a line now and then. */
 export interface ProgressOutput {

@@ -15,7 +15,7 @@ import {
   type TableBackup,
 } from './manifest.ts'
 import { rowsIn } from './pages.ts'
-import type { Progress } from './progress.ts'
+import type { Progress } from '../core/progress.ts'
 import { prune, type Pruned } from './prune.ts'
 import { ownerOf } from './records.ts'
 import { imagesOfBackup, writeTable } from './table-files.ts'

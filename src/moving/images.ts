@@ -6,7 +6,7 @@ import { BlobDamaged } from '../blobs/damaged.ts'
 import type { Staging } from '../blobs/staging.ts'
 import { atOnce } from '../core/at-once.ts'
 import { hashOfDigest } from '../imagestore/hash.ts'
-import type { Progress } from './progress.ts'
+import type { Progress } from '../core/progress.ts'
 
 /** Images copied at a time. */
 const AT_ONCE = 8

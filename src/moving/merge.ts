@@ -8,7 +8,7 @@ import { continueIds, removeRows, storeRows, type Row } from '../database/rows.t
 import { CHANGES, type Table } from '../database/tables.ts'
 import { compareKeys, equalRows } from './order.ts'
 import { Cursor, rowsIn, type RowSource } from './pages.ts'
-import type { Progress } from './progress.ts'
+import type { Progress } from '../core/progress.ts'
 
 /** Rows written in one transaction. */
 const BATCH = 5_000

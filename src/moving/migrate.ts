@@ -8,7 +8,7 @@ import { copyImages, type CopyResult } from './images.ts'
 import { openInstance, type Place } from './instance.ts'
 import { makeEqual } from './merge.ts'
 import { rowsIn } from './pages.ts'
-import type { Progress } from './progress.ts'
+import type { Progress } from '../core/progress.ts'
 import { blobsTable, imagesIn, isEmpty, isRecorded, ownerOf } from './records.ts'
 
 /** Passes until one finds nothing to do. One that only brings up to date takes seconds, so a source that still changes is in use. */

@@ -7,7 +7,7 @@ import { copyImages, type CopyResult } from './images.ts'
 import { openInstance, type Instance, type Place } from './instance.ts'
 import { makeEqual } from './merge.ts'
 import { readManifest, snapshotsIn, type Manifest } from './manifest.ts'
-import type { Progress } from './progress.ts'
+import type { Progress } from '../core/progress.ts'
 import { isEmpty, ownerOf } from './records.ts'
 import { checkFile, imagesOfBackup, rowsOfBackup } from './table-files.ts'
 

@@ -10,7 +10,7 @@ import type { Manifest, TableFile } from './manifest.ts'
 import { Cursor, type RowSource } from './pages.ts'
 import type { ImageBytes } from './images.ts'
 import { imagesIn } from './records.ts'
-import type { Progress } from './progress.ts'
+import type { Progress } from '../core/progress.ts'
 
 /** Rows in one file: object stores take files of a few gigabytes only. */
 const FILE_ROWS = 1_000_000

@@ -1,11 +1,12 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import type { Clock } from '../core/clock.ts'
+import type { Progress } from '../core/progress.ts'
 import type { Database } from '../database/database.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkBytes, checkOwner, checkStrays } from './check-store.ts'
 import type { Findings } from './findings.ts'
 import { Repairer, type Repaired } from './repair.ts'
-import { Survey, type Progress } from './survey.ts'
+import { Survey } from './survey.ts'
 
 export interface VerifyOptions {
   readonly database: Database

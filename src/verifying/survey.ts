@@ -1,14 +1,9 @@
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { Overload } from '../core/errors.ts'
+import type { Progress } from '../core/progress.ts'
 import type { Database } from '../database/database.ts'
 import { Findings } from './findings.ts'
 import * as queries from './queries.ts'
-
-export interface Progress {
-  begin(name: string, total?: number): void
-  add(count: number, bytes?: number): void
-  end(): void
-}
 
 /** One verification under way: where it looks, and what it has seen so far. */
 export class Survey {
