@@ -20,7 +20,10 @@ interface Part {
   bytes: number
 }
 
-/** @param now milliseconds, of any beginning */
+/**
+ * Shows how far a long command has come, on standard error: standard output is for what it finds.
+ * @param now milliseconds, of any beginning
+ */
 export function createProgress(
   output: ProgressOutput = process.stderr,
   now: () => number = () => performance.now(),
