@@ -18,6 +18,10 @@ export async function watch(service: Target, fields: Fields, key = service.domai
   return { id: String(id), secret: String(secret), atom: String(atom) }
 }
 
+export function removeWatch(service: Target, id: string, key = service.domainKey): Promise<Reply> {
+  return call(service, WATCHES, { method: 'DELETE', query: { api: key, id } })
+}
+
 export async function watchesOf(
   service: Target,
   key = service.domainKey,
