@@ -93,4 +93,19 @@ describe('documentation', () => {
         .sort(),
     )
   })
+
+  test('the operations page has each metric', async () => {
+    const manual = pages.get('docs/operations.md') ?? ''
+    const metrics = new Set<string>()
+    for await (const path of glob('src/**/*.ts', { cwd: root })) {
+      const source = await readFile(join(root, path), 'utf8')
+      for (const [, name = ''] of source.matchAll(/'(catalejo_\w+)'/g)) metrics.add(name)
+    }
+    assert.ok(metrics.delete('catalejo_changes'), 'the channel of PostgreSQL')
+    assert.ok(metrics.size > 20)
+    assert.deepEqual(
+      [...metrics].filter((name) => !manual.includes(`\`${name}\``)),
+      [],
+    )
+  })
 })
