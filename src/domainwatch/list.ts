@@ -10,7 +10,7 @@ import { placeOfRow, recordsToJson } from './page-json.ts'
 import type { PageRequest, Place, Source, Span } from './queries.ts'
 import { find, placeOfHit, type Found } from './search/answer.ts'
 import type { Catalogue } from './search/catalogue.ts'
-import { pageBytes } from './search/page-bytes.ts'
+import { pageBytes, type Room } from './search/page-bytes.ts'
 
 export const MAX_PAGE = 1_024
 
@@ -51,6 +51,11 @@ export interface Page {
   readonly next: string | undefined
 }
 
+export interface PageAtHand extends Pick<Page, 'next'> {
+  /** Its JSON, in memory of its own where no other is given. */
+  write(room?: Room): Buffer
+}
+
 /** Records read at a time where all of them are wanted: some 4 ms for the connection that others wait for. */
 const PART = 2_000
 
@@ -79,19 +84,21 @@ export class DomainLists {
     this.#kept = new VersionedCache(database, 'domain', MAX_KEPT)
   }
 
-  /** The page where all is in memory as it is now. */
-  pageAtHand(request: ListRequest, frame = NO_FRAME): Page | undefined {
+  /** The page where all is in memory as it is now. It is written when that is asked for, in the same turn of the event loop. */
+  pageAtHand(request: ListRequest, frame = NO_FRAME): PageAtHand | undefined {
     const shelves = this.#catalogue?.atHand()
     const asked = this.#pageRequest(request)
     const found = shelves === undefined ? undefined : find(shelves, asked)
-    return found && pageOf(asked, found, frame)
+    if (found === undefined) return undefined
+    return { next: nextOf(asked, found), write: (room) => jsonOf(found, frame, room) }
   }
 
   async page(request: ListRequest, frame = NO_FRAME): Promise<Page> {
     const shelves = await this.#catalogue?.current()
     const asked = this.#pageRequest(request)
     const found = shelves === undefined ? undefined : find(shelves, asked)
-    if (found !== undefined) return pageOf(asked, found, frame)
+    if (found !== undefined)
+      return { json: jsonOf(found, frame), count: found.hits.length, next: nextOf(asked, found) }
     const page = await this.#pageOfDatabase(request)
     const { before, behind } = frame(page.count)
     return { ...page, json: Buffer.concat([before, page.json, behind]) }
@@ -222,13 +229,14 @@ export class DomainLists {
   }
 }
 
-function pageOf({ sortKey }: PageRequest, { hits, hasNext, sources }: Found, frame: Frame): Page {
-  const last = hits.at(-1)
-  const place =
-    last === undefined ? undefined : placeOfHit(last, sortKey === 'deleted_at' ? 'keys' : 'registered')
-  const next = hasNext && place !== undefined ? nextCursor(sources, place) : undefined
+function nextOf({ sortKey }: PageRequest, { hits, hasNext, sources }: Found): string | undefined {
+  const last = hasNext ? hits.at(-1) : undefined
+  return last && nextCursor(sources, placeOfHit(last, sortKey === 'deleted_at' ? 'keys' : 'registered'))
+}
+
+function jsonOf({ hits }: Found, frame: Frame, room?: Room): Buffer {
   const { before, behind } = frame(hits.length)
-  return { json: pageBytes(hits, before, behind), count: hits.length, next }
+  return pageBytes(hits, before, behind, room)
 }
 
 function nextCursor(sources: readonly Source[], after: Place): string {

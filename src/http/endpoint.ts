@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { Refusal } from '../core/errors.ts'
+import type { AnswerMemory, LentMemory } from './answer-memory.ts'
 import type { Authenticator, Identity, Service } from './authentication.ts'
 import { refusalOf } from './errors.ts'
 import type { BodyField } from './body/fields.ts'
@@ -33,11 +34,15 @@ export interface Call<P extends Parameters> {
 export interface CallAtOnce<P extends Parameters> extends Pick<Call<P>, 'identity' | 'values'> {
   /** The address as it was sent. */
   readonly url: string
+  /** For a body that nobody keeps: what is lent belongs into the answer, and nothing may fail in between. */
+  readonly memory: AnswerMemory | undefined
 }
 
 export interface AnswerAtOnce {
   /** JSON. */
   readonly body: Uint8Array | string
+  /** Where the body lies, where that is lent. */
+  readonly lent?: LentMemory | undefined
   /** A `Link` header. */
   readonly link?: string | undefined
 }
@@ -125,19 +130,20 @@ function answerAtOnce<P extends Parameters>(
 ): void {
   if (atOnce === undefined) return
   const route = `${app.prefix}${path}`
-  app.atOnce.add(`${route}?`, route, (query, { url = '' }) => {
+  app.atOnce.add(`${route}?`, route, (query, { url = '' }, memory) => {
     // There the framework has a query end.
     if (query.includes('#')) return undefined
     const given = parseQuery(query)
     const identity = authenticator.identifyAtOnce(given['api'], service)
     const parsed = identity && parseParameters(parameters, given)
     if (identity === undefined || parsed?.ok !== true) return undefined
-    const answer = atOnce({ identity, values: parsed.values, url })
+    const answer = atOnce({ identity, values: parsed.values, url, memory })
     if (answer === undefined) return undefined
-    const { body, link } = answer
+    const { body, lent, link } = answer
     return {
       head: jsonHead(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength, link),
       body,
+      lent,
     }
   })
 }

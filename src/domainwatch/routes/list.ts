@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../../core/errors.ts'
+import type { LentMemory } from '../../http/answer-memory.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/links.ts'
 import { integer, text } from '../../http/parameters.ts'
@@ -15,9 +16,6 @@ const parameters = {
 }
 
 const TAIL = Buffer.from(']}')
-
-/** A text goes out together with its head, in one piece; to make one of a larger answer costs more than that spares. */
-const MAX_TEXT_BYTES = 4_096
 
 function frameOf(search: string | undefined): Frame {
   const query = JSON.stringify(search?.toLowerCase() ?? '')
@@ -57,15 +55,18 @@ export function listRoute(
       return page.json
     },
 
-    atOnce({ values, url }) {
+    atOnce({ values, url, memory }) {
       // Pages beyond the first are few; all that may be wrong with a cursor is told above.
       if (values.cursor !== undefined) return undefined
       const page = lists.pageAtHand({ ...listRequest(values), limit: values.limit }, frameOf(values.search))
       if (page === undefined) return undefined
-      return {
-        body: page.json.byteLength <= MAX_TEXT_BYTES ? page.json.toString() : page.json,
-        link: page.next === undefined ? undefined : nextLink(baseUrl, url, page.next),
-      }
+      const link = page.next === undefined ? undefined : nextLink(baseUrl, url, page.next)
+      let lent: LentMemory | undefined
+      const body = page.write((bytes) => {
+        lent = memory?.lend(bytes)
+        return lent?.body(bytes) ?? Buffer.allocUnsafeSlow(bytes)
+      })
+      return { body, lent, link }
     },
   })
 }
