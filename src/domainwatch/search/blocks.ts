@@ -6,10 +6,12 @@ import {
   gapPlane,
   lengthPlane,
   LONGEST_PLANE,
+  MOST_TIMES,
   NOT_COMMON,
   orderPlane,
   pairPlane,
   PLANES,
+  repeatPlane,
   scattered,
   symbolPlane,
 } from './signatures.ts'
@@ -87,6 +89,16 @@ export function indexNames(names: Uint8Array, starts: Uint32Array, planes: Uint3
   return { bits, counts, planeCounts }
 }
 
+/** How often each character stands in the name so far. */
+const times = new Uint8Array(SYMBOLS)
+
+/** Counts a character once more, up to what planes tell apart. */
+function timesOf(symbol: number): number {
+  const count = Math.min(MOST_TIMES, (times[symbol] ?? 0) + 1)
+  times[symbol] = count
+  return count
+}
+
 /** Notes a name's keys by the bit of its block, and its planes by its own. */
 function indexName(
   names: Uint8Array,
@@ -102,6 +114,7 @@ function indexName(
   for (let least = Math.min(length, LONGEST_PLANE); least > 1; least--) set(planes, lengthPlane(least), bit)
   /** Common letters so far, by their numbers. */
   let before = 0
+  times.fill(0)
   let zeroth = BEGIN
   let first = BEGIN
   let second = BEGIN
@@ -117,6 +130,8 @@ function indexName(
     if (at < end) {
       set(keys, Key.symbol(third), blockBit)
       set(planes, symbolPlane(third), bit)
+      const repeated = repeatPlane(third, timesOf(third))
+      if (repeated >= 0) set(planes, repeated, bit)
       const common = COMMON_OF[third] ?? NOT_COMMON
       if (common !== NOT_COMMON) {
         for (let left = before; left !== 0; left &= left - 1) {

@@ -4,7 +4,16 @@ import type { NAME_FILTERS } from '../matches.ts'
 import { Key } from './blocks.ts'
 import { BytesGlob } from './glob-bytes.ts'
 import { rankOf, type Segment } from './segment.ts'
-import { COMMON_OF, gapPlane, NOT_COMMON, orderPlane, pairPlane, symbolPlane } from './signatures.ts'
+import {
+  COMMON_OF,
+  gapPlane,
+  MOST_TIMES,
+  NOT_COMMON,
+  orderPlane,
+  pairPlane,
+  repeatPlane,
+  symbolPlane,
+} from './signatures.ts'
 
 type Kind = (typeof NAME_FILTERS)[number]
 
@@ -106,7 +115,12 @@ function planesOf(runs: readonly (readonly number[])[]): number[] {
     }
   }
   let before: readonly number[] = []
+  const times = new Map<number, number>()
   for (const symbol of runs.flat()) {
+    const count = Math.min(MOST_TIMES, (times.get(symbol) ?? 0) + 1)
+    times.set(symbol, count)
+    const repeated = symbol === ANY ? -1 : repeatPlane(symbol, count)
+    if (repeated >= 0) planes.add(repeated)
     const common = COMMON_OF[symbol] ?? NOT_COMMON
     if (common === NOT_COMMON) continue
     for (const first of before) planes.add(orderPlane(first, common))
