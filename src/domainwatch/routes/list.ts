@@ -64,7 +64,7 @@ export function listRoute(
       let lent: LentMemory | undefined
       const body = page.write((bytes) => {
         lent = memory?.lend(bytes)
-        return lent?.body(bytes) ?? Buffer.allocUnsafeSlow(bytes)
+        return lent?.body(bytes) ?? Buffer.allocUnsafe(bytes)
       })
       return { body, lent, link }
     },

@@ -23,7 +23,7 @@ export function pageBytes(
   hits: readonly Hit[],
   before: Uint8Array,
   behind: Uint8Array,
-  room: Room = (bytes) => Buffer.allocUnsafeSlow(bytes),
+  room: Room = (bytes) => Buffer.allocUnsafe(bytes),
 ): Buffer {
   const count = hits.length
   gathered.take(hits)
