@@ -1,4 +1,5 @@
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
+import { grownCache } from '../core/grown-cache.ts'
 import type { Topic } from './changes/change.ts'
 import type { Database } from './database.ts'
 
@@ -19,7 +20,7 @@ export class VersionedCache<V extends {}> {
   constructor(database: Database, topics: Topic | readonly Topic[], max: number) {
     this.#database = database
     this.#topics = [topics].flat()
-    this.#entries = new LRUCache({ max })
+    this.#entries = grownCache(max)
     this.#version = this.version
   }
 

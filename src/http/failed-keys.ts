@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/clock.ts'
+import { grownCache } from '../core/grown-cache.ts'
 
 export const WINDOW_MS = 60_000
 /** Addresses whose wrong keys are counted at a time; past it the longest unseen one is forgotten. */
@@ -37,7 +37,7 @@ export interface SharedCount extends FailureCount {
 export class FailedKeys {
   readonly #clock: Clock
   readonly #limit: number
-  readonly #failures = new LRUCache<string, Failures>({ max: MAX_ADDRESSES })
+  readonly #failures = grownCache<Failures>(MAX_ADDRESSES)
   readonly #untold = new Set<string>()
   #onUntold: () => void = () => {}
 
