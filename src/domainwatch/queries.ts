@@ -28,7 +28,7 @@ export type Source =
 export const notGone = (now: number): Sql =>
   sql`COALESCE(discarded_at, ${raw(String(NEVER))}) > ${goneBefore(now)}`
 
-export const gone = (now: number): Sql => sql`discarded_at <= ${goneBefore(now)}`
+const gone = (now: number): Sql => sql`discarded_at <= ${goneBefore(now)}`
 
 /** Whether an index of few records serves it. */
 const isMarked = ({ dis, rev, reserve }: Filters) => dis || rev || reserve
