@@ -6,7 +6,7 @@ const EXPOSED = ['access-control-expose-headers', 'Link, Retry-After, ETag'] as 
 const MAX_AGE = '86400'
 
 /** What an answer says to a page. */
-export interface Cors {
+interface Cors {
   /** Names and values in turn. */
   readonly headers: readonly string[]
   /** The header of the request that has a say in it, which caches in between must be told of. */
