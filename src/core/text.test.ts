@@ -1,13 +1,23 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeUtf8, pieceOctets, replaceOctets } from './text.ts'
+import { decodeUtf8, fits, pieceOctets, replaceOctets } from './text.ts'
 
 test('UTF-8 comes back to the letter, a byte order mark too', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => assert.equal(decodeUtf8(Buffer.from(text)), text)),
   )
   assert.equal(decodeUtf8(Buffer.from('\ufeffx')), '\ufeffx')
+})
+
+test('characters are counted, not the units that strings are made of', () => {
+  const unit = fc.constantFrom('a', 'ñ', '🔭', 'e\u0301', '\ud800')
+  fc.assert(
+    fc.property(fc.array(unit, { maxLength: 12 }), fc.nat(14), (units, most) => {
+      const text = units.join('')
+      assert.equal(fits(text, most), [...text].length <= most)
+    }),
+  )
 })
 
 test('anything else is undefined: nothing is replaced', () => {

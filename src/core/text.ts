@@ -16,6 +16,12 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
+/** Whether `text` has at most so many characters: code points, as JSON Schema counts them. A long text is not walked through. */
+export function fits(text: string, characters: number): boolean {
+  if (text.length <= characters || text.length > 2 * characters) return text.length <= characters
+  return [...text].length <= characters
+}
+
 /**
  * How much of a large text goes through a string at a time. Pieces that fit the processor's cache are three times as
  * fast as a string of megabytes. A multiple of 4, for base64.

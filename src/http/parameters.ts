@@ -1,3 +1,5 @@
+import { fits } from '../core/text.ts'
+
 /** A text was refused: what the parameter takes, in Spanish, to follow its name in the answer. */
 export type Parameter<T> = {
   readonly required: boolean
@@ -42,7 +44,7 @@ export function text(description: string, maxLength: number): Parameter<string> 
     required: false,
     description,
     schema: { type: 'string', maxLength },
-    parse: (value) => (value.length <= maxLength ? { value } : { takes }),
+    parse: (value) => (fits(value, maxLength) ? { value } : { takes }),
   }
 }
 

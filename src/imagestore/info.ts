@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { Refusal } from '../core/errors.ts'
-import { isStorable } from '../core/text.ts'
+import { fits, isStorable } from '../core/text.ts'
 import type { ImageInfo } from './queries.ts'
 import type { Full } from './quota.ts'
 
@@ -51,5 +51,5 @@ export function fullRefusal({ of, max, used }: Full): Refusal {
 }
 
 function isText(value: unknown, maxLength: number): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= maxLength && isStorable(value)
+  return typeof value === 'string' && value !== '' && fits(value, maxLength) && isStorable(value)
 }

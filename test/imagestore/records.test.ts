@@ -135,6 +135,7 @@ suite('get and delete', () => {
       '\ufeffmarca',
       '100%_*?',
       'x'.repeat(1_024),
+      '🔭'.repeat(1_024),
       'İstanbul ẞ ΑΣ',
     ])
   })
