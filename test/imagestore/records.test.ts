@@ -135,7 +135,8 @@ suite('get and delete', () => {
       '\ufeffmarca',
       '100%_*?',
       'x'.repeat(1_024),
-      '🔭'.repeat(1_024),
+      // More than 1,024 units of UTF-16, and an address of less than 8,192 bytes.
+      '🔭'.repeat(600),
       'İstanbul ẞ ΑΣ',
     ])
   })
