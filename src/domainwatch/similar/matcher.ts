@@ -31,6 +31,20 @@ const LEAST_PARENT = 3
 /** Names looked at closely, and groups whose words are, between two looks at the clock. */
 const CLOSE_LOOKS = 128
 const GROUPS = 128
+/** The last group that is looked at may bring a whole group too many. */
+const MOST_PICKED = CLOSE_LOOKS + GROUP
+
+/**
+ * Of names that are looked at closely: what they may be, their numbers, where their letters are, and the first of those. One
+ * look is over before the next one begins.
+ */
+const near = {
+  prospects: new Uint8Array(MOST_PICKED),
+  indexes: new Uint32Array(MOST_PICKED),
+  starts: new Uint32Array(MOST_PICKED),
+  ends: new Uint32Array(MOST_PICKED),
+  firsts: new Uint8Array(MOST_PICKED),
+}
 
 /** Told of the name at `start` to `end` of the names. */
 export type Found = (names: Uint8Array, start: number, end: number, cost: number) => void
@@ -46,7 +60,7 @@ export class Matcher {
   readonly #automaton: Automaton
   /** Of a name so short that words beside it must be known, or set off. */
   readonly #bounds: Bounds | undefined
-  readonly #picked = new Uint32Array(CLOSE_LOOKS + GROUP)
+  readonly #picked = new Uint32Array(MOST_PICKED)
 
   constructor(name: string) {
     const octets = octetsOf(name)
@@ -84,17 +98,37 @@ export class Matcher {
     return undefined
   }
 
-  #lookAt({ names, starts, digest, isLive }: NameBlock, picks: number, found: Found): void {
+  #lookAt(block: NameBlock, picks: number, found: Found): void {
+    const { names, isLive } = block
+    const count = this.#bringNear(block, picks)
+    for (let i = 0; i < count; i++) {
+      const [start, end] = [near.starts[i] ?? 0, near.ends[i] ?? 0]
+      const cost = this.#cost(names, start, end, near.prospects[i] ?? 0)
+      if (cost < TOO_MUCH && isLive?.(near.indexes[i] ?? 0) !== false) found(names, start, end, cost)
+    }
+  }
+
+  /**
+   * Has the letters of those picked that may resemble ours brought near: names that are alike lie far from each other, and in
+   * short loops many of them are fetched from memory at once.
+   * @returns how many they are
+   */
+  #bringNear({ names, starts, digest }: NameBlock, picks: number): number {
+    let count = 0
     for (let pick = 0; pick < picks; pick++) {
       const place = this.#picked[pick] ?? 0
       const prospect = this.#prospects.of(digest.words, place * WORDS)
       if (prospect === 0) continue
-      const index = digest.order[place] ?? 0
-      const start = starts[index] ?? 0
-      const end = starts[index + 1] ?? 0
-      const cost = this.#cost(names, start, end, prospect)
-      if (cost < TOO_MUCH && isLive?.(index) !== false) found(names, start, end, cost)
+      near.prospects[count] = prospect
+      near.indexes[count++] = digest.order[place] ?? 0
     }
+    for (let i = 0; i < count; i++) {
+      const index = near.indexes[i] ?? 0
+      near.starts[i] = starts[index] ?? 0
+      near.ends[i] = starts[index + 1] ?? 0
+    }
+    for (let i = 0; i < count; i++) near.firsts[i] = names[near.starts[i] ?? 0] ?? 0
+    return count
   }
 
   /** Whether the name, whose words these are, resembles ours. */
