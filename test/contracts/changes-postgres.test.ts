@@ -87,6 +87,33 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
     assert.deepEqual(heard, ['lento', 'rápido'])
   })
 
+  test('nor is one whose transaction began after all that have ended', async () => {
+    await using place = await open()
+    const { database, clients } = place
+    const [first, late] = clients
+    assert.ok(first !== undefined && late !== undefined)
+    let cursor: string = await settledHead(database)
+    const heard: string[] = []
+    const read = async () => {
+      const page = await database.changes.since(cursor, 100)
+      assert.ok(page.kind === 'page')
+      cursor = page.cursor
+      heard.push(...page.changes.map(({ key }) => key))
+    }
+    await first.query(`BEGIN; ${write('uno', '')}`)
+    await late.query(`BEGIN; ${write('dos', '')}`)
+    const before = database.version('domain')
+    await first.query(`${write('tres', '')}; COMMIT`)
+    while (database.version('domain') === before) await new Promise((resolve) => setTimeout(resolve, 5))
+    await read()
+    await late.query('COMMIT')
+    await eventually(async () => {
+      await read()
+      return heard.length >= 3
+    })
+    assert.deepEqual(heard, ['uno', 'dos', 'tres'])
+  })
+
   test('whatever the order of writes and commits, every change is heard once and in the order of its record', async () => {
     await using place = await open()
     const { database, clients } = place

@@ -23,9 +23,12 @@ const RETRY_MS = 500
 /**
  * Tells what was committed since the snapshot `$1`, by whomever: by transactions that the old snapshot does not see and
  * the new one does. Nothing that commits between two looks escapes, whatever order ids and transactions have.
+ *
+ * `age` is how far the counter of transactions is from number 3, the first there is. A snapshot's own end is no
+ * substitute: it comes after the last that ended, and some that began later may run.
  */
 const LOOK = `
-  SELECT pg_current_snapshot()::text AS snapshot,
+  SELECT pg_current_snapshot()::text AS snapshot, age('3'::xid) AS age,
     COALESCE((SELECT max(id) FROM changes), 0) AS newest,
     ARRAY(
       SELECT DISTINCT topic FROM changes
@@ -34,6 +37,7 @@ const LOOK = `
 
 interface Look {
   readonly snapshot: string
+  readonly age: number
   readonly newest: number
   readonly topics: readonly string[]
 }
@@ -188,26 +192,27 @@ export class CommitWatch implements ChangeSource {
     const [look] = (await client.query<Look>(LOOK, [this.#snapshot])).rows
     if (look === undefined) throw new Error('a look saw nothing')
     const { xmin, xmax } = horizonsOf(look.snapshot)
+    const next = nextTransaction(look.age, xmax)
     // Another server's count: the database has moved, nothing known of it holds.
     const isContinued = this.#snapshot !== undefined && horizonsOf(this.#snapshot).xmin <= xmin
     this.#count(isContinued ? look.topics : TOPICS)
     this.#snapshot = look.snapshot
     this.#lookedAt = began
-    this.#settle(look.newest, xmin, xmax)
+    this.#settle(look.newest, xmin, next)
   }
 
   /**
-   * An id below the newest one in sight was drawn before this look, by a transaction that had a number already: it has
-   * ended, or is one of those that run. When all of those have ended, no lower id can appear any more.
+   * An id below the newest one in sight was drawn before this look, by a transaction that had a number already: one below
+   * the next to be given. When all of those have ended, no lower id can appear any more.
    */
-  #settle(newest: number, xmin: bigint, xmax: bigint): void {
+  #settle(newest: number, xmin: bigint, next: bigint): void {
     const before = this.#settled
     if (this.#settling !== undefined && this.#settling.until <= xmin) {
       this.#settled = Math.max(this.#settled, this.#settling.newest)
       this.#settling = undefined
     }
-    if (xmax <= xmin) this.#settled = Math.max(this.#settled, newest)
-    else if (newest > this.#settled) this.#settling ??= { newest, until: xmax }
+    if (next <= xmin) this.#settled = Math.max(this.#settled, newest)
+    else if (newest > this.#settled) this.#settling ??= { newest, until: next }
     if (this.#settled > before) for (const callback of this.#watchers) callback()
   }
 
@@ -230,8 +235,15 @@ export class CommitWatch implements ChangeSource {
   }
 }
 
-/** `xmin:xmax:running`: all transactions before the first have ended, none from the second on had begun. */
+/** `xmin:xmax:running`: all transactions before the first have ended, none from the second on had. */
 function horizonsOf(snapshot: string): { readonly xmin: bigint; readonly xmax: bigint } {
   const [xmin = '0', xmax = '0'] = snapshot.split(':')
   return { xmin: BigInt(xmin), xmax: BigInt(xmax) }
+}
+
+const NUMBERS = 2n ** 32n
+
+/** The number that the next transaction will have, from the lower half of it, which `age` counts: at least `xmax`, and soon after. */
+function nextTransaction(age: number, xmax: bigint): bigint {
+  return xmax + ((((BigInt(age) + 3n - xmax) % NUMBERS) + NUMBERS) % NUMBERS)
 }
