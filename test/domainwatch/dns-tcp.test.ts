@@ -46,7 +46,7 @@ const WANTED = Array.from({ length: NAMES }, (_, i) =>
 ).toSorted()
 
 for (const flags of [{}, { 'dns-tcp': 'bulk' }]) {
-  test(`with ${JSON.stringify(flags)} most questions of a bulk share a connection`, async () => {
+  test(`with ${JSON.stringify(flags)} questions of a bulk share a connection`, async () => {
     let asked = 0
     await using setting = await setUp(flags, async (question) => {
       // So that there is a connection before much has been answered, however slow the machine.
@@ -56,7 +56,8 @@ for (const flags of [{}, { 'dns-tcp': 'bulk' }]) {
     const reply = await setting.many()
     assert.deepEqual(linesOf(reply.text), WANTED)
     assert.equal(setting.connections.length, 1)
-    assert.ok(setting.over('tcp') > NAMES / 2, `${setting.over('tcp')} of ${NAMES}`)
+    // Until the service sees that it is connected, it asks by UDP: on a machine that stands still meanwhile, hundreds.
+    assert.ok(setting.over('tcp') >= AT_A_TIME, `${setting.over('tcp')} of ${NAMES}`)
   })
 }
 
