@@ -1,6 +1,6 @@
 import { isCalendarDateTime } from '../core/dates.ts'
 import { parseLabel } from '../core/names.ts'
-import { isStorable } from '../core/text.ts'
+import { fits, isStorable } from '../core/text.ts'
 
 /** A bad record of a batch: its place, its first bad field, and what is wrong with it. */
 export interface RecordFault {
@@ -143,6 +143,6 @@ function isOptionalBit(value: unknown): value is 0 | 1 | undefined {
 
 function isAgent(value: unknown): value is string {
   return (
-    typeof value === 'string' && value.trim() !== '' && value.length <= MAX_AGENT_LENGTH && isStorable(value)
+    typeof value === 'string' && value.trim() !== '' && fits(value, MAX_AGENT_LENGTH) && isStorable(value)
   )
 }

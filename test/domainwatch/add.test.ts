@@ -64,6 +64,12 @@ const FAULTY: readonly [string, unknown, string, string][] = [
   ['an empty agent', record('malo', { agent: '' }), 'agent', AGENT],
   ['an agent of white space', record('malo', { agent: ' \t' }), 'agent', AGENT],
   ['an agent of 101 characters', record('malo', { agent: 'a'.repeat(101) }), 'agent', AGENT],
+  [
+    'an agent of 101 characters in two units each',
+    record('malo', { agent: '🔭'.repeat(101) }),
+    'agent',
+    AGENT,
+  ],
   ['an agent that is no text', record('malo', { agent: 7 }), 'agent', AGENT],
   ['an agent null', record('malo', { agent: null }), 'agent', AGENT],
   ['half a character as agent', record('malo', { agent: '\ud800' }), 'agent', AGENT],
@@ -188,4 +194,13 @@ test('unknown fields of a record are ignored', async () => {
   await stored(service, [record('extra', { revision: 1, discarded: 1, otro: {} })])
   const [found] = await records(service, { search: 'extra' })
   assert.deepEqual([found?.revision, found?.discarded], [0, 0])
+})
+
+test('an agent may have 100 characters, each of two units of UTF-16', async () => {
+  const agent = '🔭'.repeat(100)
+  await stored(service, [record('telescopio', { agent })])
+  assert.deepEqual(
+    (await records(service, { search: 'telescopio' })).map((found) => found.agent),
+    [agent],
+  )
 })

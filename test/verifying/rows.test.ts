@@ -1,12 +1,15 @@
 /** Rows that the service itself would not have written. */
 import assert from 'node:assert/strict'
+import { basename } from 'node:path'
 import { suite, test } from 'node:test'
 import { systemClock } from '../../src/core/clock.ts'
+import { parseS3Location } from '../../src/blobs/s3/location.ts'
 import { sql, type Query } from '../../src/database/sql.ts'
 import { openInstance } from '../../src/moving/instance.ts'
 import { verify } from '../../src/verifying/index.ts'
 import { record, stored } from '../support/domains.ts'
 import { expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
+import { testBlobsUrl } from '../support/s3.ts'
 import { startService } from '../support/service.ts'
 
 suite('verify, on the rows of the database', { timeout: 60_000 }, () => {
@@ -24,7 +27,11 @@ suite('verify, on the rows of the database', { timeout: 60_000 }, () => {
     await service.stop()
     const { data, databaseUrl } = service
     await using stack = new AsyncDisposableStack()
-    const instance = await openInstance({ data, databaseUrl, blobsUrl: undefined })
+    const instance = await openInstance({
+      data,
+      databaseUrl,
+      blobsUrl: parseS3Location(testBlobsUrl(basename(data)) ?? ''),
+    })
     stack.defer(() => instance.close())
     const { database, blobs } = instance
     const hash = expectedHash(png)

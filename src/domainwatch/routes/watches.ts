@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../../core/errors.ts'
-import { isStorable } from '../../core/text.ts'
+import { fits, isStorable } from '../../core/text.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/json-schema.ts'
 import { choice, flag, text, type Parameter } from '../../http/parameters.ts'
@@ -116,7 +116,7 @@ function name(): Parameter<string> {
     schema: { type: 'string', minLength: 1, maxLength: MAX_NAME },
     parse: (given) => {
       const value = given.trim()
-      return value !== '' && value.length <= MAX_NAME && isStorable(value) ? { value } : { takes }
+      return value !== '' && fits(value, MAX_NAME) && isStorable(value) ? { value } : { takes }
     },
   }
 }
