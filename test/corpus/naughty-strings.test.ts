@@ -32,7 +32,9 @@ test('as search and as agent: never a 5xx, and echoed in lower case', { skip }, 
 for (const encoding of ENCODINGS) {
   test(`as the agent of a record: comes back to the letter (${encoding})`, { skip }, async () => {
     await using service = await startService()
-    const agents = strings().filter((text) => text.trim() !== '' && [...text].length <= 100 && text.isWellFormed())
+    const agents = strings().filter(
+      (text) => text.trim() !== '' && [...text].length <= 100 && text.isWellFormed(),
+    )
     assert.ok(agents.length > 300)
     await stored(
       service,
