@@ -49,7 +49,7 @@ export class Stopping {
 
   /**
    * @param keepAliveMs how long a connection is kept on which nothing happens: up to a seventh longer
-   * @param standstillMs how long one may be under way while not a byte moves: longer by up to two sevenths of the other
+   * @param standstillMs how long one may be under way while not a byte moves: longer by up to a seventh of the other, two looks
    */
   constructor(keepAliveMs: number, standstillMs: number) {
     this.#keepAliveMs = keepAliveMs
