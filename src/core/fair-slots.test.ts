@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Overload } from './errors.ts'
+import { FairSlots, WaitAborted, type FairSlotsOptions } from './fair-slots.ts'
+
+const OPTIONS: FairSlotsOptions = {
+  slots: 2,
+  slotsPerClient: 2,
+  maxWaiting: 8,
+  maxWaitingPerClient: 8,
+  timeoutMs: 60_000,
+}
+
+/** Takes slots and records the order in which they are granted. */
+function recorder(slots: FairSlots) {
+  const granted: string[] = []
+  const releases = new Map<string, () => void>()
+  return {
+    granted,
+    take: (name: string, signal?: AbortSignal) =>
+      slots.take(name.charAt(0), signal).then((release) => {
+        granted.push(name)
+        releases.set(name, release)
+      }),
+    release: async (name: string) => {
+      releases.get(name)?.()
+      await new Promise(setImmediate)
+    },
+  }
+}
+
+test('a newcomer is served before the queue of somebody who already runs tasks', async () => {
+  const { granted, take, release } = recorder(new FairSlots(OPTIONS))
+  await Promise.all([take('a1'), take('a2')])
+  const later = ['a3', 'a4', 'b1', 'b2'].map((name) => take(name))
+  await release('a1')
+  await release('a2')
+  assert.deepEqual(granted, ['a1', 'a2', 'b1', 'a3'])
+  await release('b1')
+  await release('a3')
+  await Promise.all(later)
+  assert.deepEqual(granted, ['a1', 'a2', 'b1', 'a3', 'b2', 'a4'])
+})
+
+test('one client never holds more than its own slots', async () => {
+  const slots = new FairSlots({ ...OPTIONS, slotsPerClient: 1 })
+  const { granted, take, release } = recorder(slots)
+  await take('a1')
+  const second = take('a2')
+  await take('b1')
+  assert.deepEqual(granted, ['a1', 'b1'])
+  await release('b1')
+  assert.deepEqual(granted, ['a1', 'b1'])
+  await release('a1')
+  await second
+  assert.deepEqual(granted, ['a1', 'b1', 'a2'])
+})
+
+test('a full queue refuses the newest task of the longest queue', async () => {
+  const { granted, take, release } = recorder(new FairSlots({ ...OPTIONS, maxWaiting: 3 }))
+  await Promise.all([take('a1'), take('a2')])
+  const kept = ['a3', 'a4'].map((name) => take(name))
+  const displaced = assert.rejects(take('a5'), Overload)
+  kept.push(take('b1'))
+  await displaced
+  await assert.rejects(take('b2'), Overload)
+  await assert.rejects(take('a6'), Overload)
+  for (const name of ['a1', 'a2', 'b1']) await release(name)
+  await Promise.all(kept)
+  assert.deepEqual(granted, ['a1', 'a2', 'b1', 'a3', 'a4'])
+})
+
+test('one client is refused past its own queue', async () => {
+  const { take, release } = recorder(new FairSlots({ ...OPTIONS, maxWaitingPerClient: 1 }))
+  await Promise.all([take('a1'), take('a2')])
+  const waiting = take('a3')
+  await assert.rejects(take('a4'), Overload)
+  await release('a1')
+  await waiting
+})
+
+test('a wait times out, and an aborted one ends', async () => {
+  const slots = new FairSlots({ ...OPTIONS, timeoutMs: 5 })
+  const { take } = recorder(slots)
+  await Promise.all([take('a1'), take('a2')])
+  await assert.rejects(take('b1'), Overload)
+  const leaving = new AbortController()
+  const left = assert.rejects(take('b2', leaving.signal), WaitAborted)
+  leaving.abort()
+  await left
+  await assert.rejects(take('b3', leaving.signal), WaitAborted)
+  assert.equal(slots.waiting, 0)
+})
+
+test('whatever clients do, limits hold and every task ends', async () => {
+  const client = fc.constantFrom('a', 'b', 'c')
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        slots: fc.integer({ min: 1, max: 4 }),
+        slotsPerClient: fc.integer({ min: 1, max: 4 }),
+        maxWaiting: fc.integer({ min: 0, max: 6 }),
+        maxWaitingPerClient: fc.integer({ min: 0, max: 6 }),
+      }),
+      fc.array(fc.tuple(client, fc.nat(3)), { maxLength: 40 }),
+      async (limits, tasks) => {
+        const slots = new FairSlots({ ...limits, timeoutMs: 60_000 })
+        const running = new Map<string, number>()
+        const outcomes = await Promise.allSettled(
+          tasks.map(([name, turns]) =>
+            slots.run(name, async () => {
+              running.set(name, (running.get(name) ?? 0) + 1)
+              assert.ok((running.get(name) ?? 0) <= limits.slotsPerClient)
+              assert.ok(slots.running <= limits.slots && slots.waiting <= limits.maxWaiting)
+              for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+              running.set(name, (running.get(name) ?? 0) - 1)
+            }),
+          ),
+        )
+        const faults = outcomes.flatMap((outcome) =>
+          outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
+        )
+        assert.ok(faults.every((fault) => fault instanceof Overload))
+        assert.deepEqual([slots.running, slots.waiting], [0, 0])
+      },
+    ),
+    { numRuns: 300 },
+  )
+})

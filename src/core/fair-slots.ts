@@ -1,0 +1,183 @@
+import { Overload } from './errors.ts'
+
+export interface FairSlotsOptions {
+  /** Tasks that run at the same time. */
+  readonly slots: number
+  /** Running tasks of one client. Less than `slots` keeps slots free for everybody else. */
+  readonly slotsPerClient: number
+  /** Tasks of all clients that may wait. */
+  readonly maxWaiting: number
+  /** Waiting tasks of one client. */
+  readonly maxWaitingPerClient: number
+  /** Longest wait for a slot, in milliseconds. */
+  readonly timeoutMs: number
+}
+
+interface Waiter {
+  readonly client: string
+  readonly start: () => void
+  readonly refuse: (error: unknown) => void
+}
+
+interface Client {
+  running: number
+  /** When its last task started, in tasks started so far. */
+  lastStart: number
+  readonly waiting: Waiter[]
+}
+
+/** Aborted while it waited for a slot: nobody needs the answer any more. */
+export class WaitAborted extends Error {}
+
+/**
+ * Limits how many tasks run at the same time and shares the slots among clients: a free slot goes to the waiting client
+ * that runs the fewest tasks, and among equals to the one served longest ago. Tasks of one client run in their order.
+ * When the queue is full, a client with a shorter queue displaces the newest task of the client with the longest one, so
+ * that nobody can fill the queue for everybody else.
+ */
+export class FairSlots {
+  readonly #options: FairSlotsOptions
+  readonly #clients = new Map<string, Client>()
+  #running = 0
+  #waiting = 0
+  #starts = 0
+
+  constructor(options: FairSlotsOptions) {
+    this.#options = options
+  }
+
+  get running(): number {
+    return this.#running
+  }
+
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /**
+   * Runs a task when a slot is free.
+   * @throws Overload if the queue is full or the wait times out
+   * @throws WaitAborted if `signal` aborts during the wait
+   */
+  async run<T>(client: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const release = await this.take(client, signal)
+    try {
+      return await task()
+    } finally {
+      release()
+    }
+  }
+
+  /** Takes a slot that outlives the call. Returns the function that releases it; releasing twice has no effect. */
+  async take(client: string, signal?: AbortSignal): Promise<() => void> {
+    if (signal?.aborted === true) throw new WaitAborted()
+    const state = this.#clientOf(client)
+    if (this.#running < this.#options.slots && state.running < this.#options.slotsPerClient)
+      this.#begin(state)
+    else await this.#wait(client, state, signal)
+    let isHeld = true
+    return () => {
+      if (isHeld) this.#release(client, state)
+      isHeld = false
+    }
+  }
+
+  #clientOf(client: string): Client {
+    const known = this.#clients.get(client)
+    if (known !== undefined) return known
+    const made: Client = { running: 0, lastStart: 0, waiting: [] }
+    this.#clients.set(client, made)
+    return made
+  }
+
+  #begin(state: Client): void {
+    state.running++
+    state.lastStart = ++this.#starts
+    this.#running++
+  }
+
+  #wait(client: string, state: Client, signal: AbortSignal | undefined): Promise<void> {
+    const { maxWaiting, maxWaitingPerClient, timeoutMs } = this.#options
+    const isFull = this.#waiting >= maxWaiting && !this.#displace(state)
+    if (isFull || state.waiting.length >= maxWaitingPerClient) {
+      this.#forget(client, state)
+      return Promise.reject(new Overload())
+    }
+    return new Promise((resolve, reject) => {
+      const leave = (error: Error) => {
+        this.#remove(waiter)
+        waiter.refuse(error)
+      }
+      const onAbort = () => leave(new WaitAborted())
+      const timer = setTimeout(() => leave(new Overload()), timeoutMs)
+      const settle = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', onAbort)
+      }
+      const waiter: Waiter = {
+        client,
+        start: () => {
+          settle()
+          resolve()
+        },
+        refuse: (error) => {
+          settle()
+          reject(error instanceof Error ? error : new Error(String(error)))
+        },
+      }
+      signal?.addEventListener('abort', onAbort, { once: true })
+      state.waiting.push(waiter)
+      this.#waiting++
+    })
+  }
+
+  /** Makes room for a task of `state`; false if no other client has a longer queue than it would have. */
+  #displace(state: Client): boolean {
+    let longest = state
+    for (const other of this.#clients.values())
+      if (other.waiting.length > longest.waiting.length) longest = other
+    const newest = longest.waiting.at(-1)
+    if (newest === undefined || longest.waiting.length <= state.waiting.length + 1) return false
+    this.#remove(newest)
+    newest.refuse(new Overload())
+    return true
+  }
+
+  #remove(waiter: Waiter): void {
+    const state = this.#clients.get(waiter.client)
+    const at = state?.waiting.indexOf(waiter) ?? -1
+    if (state === undefined || at < 0) return
+    state.waiting.splice(at, 1)
+    this.#waiting--
+    this.#forget(waiter.client, state)
+  }
+
+  #release(client: string, state: Client): void {
+    state.running--
+    this.#running--
+    this.#forget(client, state)
+    this.#startNext()
+  }
+
+  #startNext(): void {
+    let best: Client | undefined
+    for (const state of this.#clients.values()) {
+      if (state.waiting.length === 0 || state.running >= this.#options.slotsPerClient) continue
+      if (best === undefined || isBefore(state, best)) best = state
+    }
+    const next = best?.waiting.shift()
+    if (best === undefined || next === undefined) return
+    this.#waiting--
+    this.#begin(best)
+    next.start()
+  }
+
+  /** Keeps no state of clients that have nothing here, so that strangers cannot fill the map. */
+  #forget(client: string, state: Client): void {
+    if (state.running === 0 && state.waiting.length === 0) this.#clients.delete(client)
+  }
+}
+
+function isBefore(a: Client, b: Client): boolean {
+  return a.running === b.running ? a.lastStart < b.lastStart : a.running < b.running
+}
