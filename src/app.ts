@@ -145,7 +145,7 @@ export async function createRoutes(
         nameServers: (name) => resolver.nameServers(name),
         following,
         sightings,
-        bulkInFlight: share(Math.ceil(config.dnsInFlight / 2), config.workers),
+        dnsInFlight: share(Math.ceil(config.dnsInFlight / 2), config.workers),
         searchMemory:
           config.searchMemory === 'auto' ? usualMemory(config.workers) : config.searchMemory * MIB,
         searchFile: { path: join(resolve(config.data), 'lists'), version: VERSION },

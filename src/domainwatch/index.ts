@@ -52,8 +52,8 @@ export interface DomainwatchOptions {
   readonly following: Following
   /** Where answers of `nameServers` are remembered. */
   readonly sightings: Sightings
-  /** Questions that calls with many names may have under way together; the rest is for calls with one. */
-  readonly bulkInFlight: number
+  /** DNS look-ups of bulk calls that run at the same time, and as many of single ones. */
+  readonly dnsInFlight: number
   /** Bytes that the index of lists may take; 0 for none. */
   readonly searchMemory: number
   /** Where the index is kept for the next start. */
@@ -77,7 +77,7 @@ export function domainwatchRoutes(
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
-  const { database, tasks, clock, timeZone, baseUrl, nameServers, bulkInFlight, following, sightings } =
+  const { database, tasks, clock, timeZone, baseUrl, nameServers, dnsInFlight, following, sightings } =
     options
   const digests = new Digests(tasks)
   const catalogue = catalogueFor(app, options, digests)
@@ -96,11 +96,11 @@ export function domainwatchRoutes(
     sightings.see(name, answer)
     return answer
   }
-  dnsRoute(app, shared, watched)
+  dnsRoute(app, shared, watched, dnsInFlight)
   eventsRoute(app, shared, following.events)
   watchesRoutes(app, shared, following, baseUrl)
   watchFeedRoute(app, following.watches)
-  bulkDnsRoute(app, shared, watched, bulkInFlight)
+  bulkDnsRoute(app, shared, watched, dnsInFlight)
 }
 
 /** Fills while the server listens: whatever it does not answer yet the database does. */

@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { asTheyCome } from '../../core/concurrency.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
+import { FairSlots } from '../../core/fair-slots.ts'
 import { parseDomain } from '../../core/names.ts'
-import { Slots } from '../../core/queue.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
 import { readData } from '../data-field.ts'
@@ -21,13 +21,30 @@ const PATH = '/api/v1/domainwatch/dns'
 /** Names in one call, and how many of one call are asked, or wait for their turn, at a time. */
 const MAX_NAMES = 1_000
 const CONCURRENCY = 100
-/** Calls under way; past it the next is told to come again. */
-const MAX_CALLS = 64
-/** No turn takes longer to come, with silent servers only: all names of all calls, one look-up after the other. */
-const TURN_MS = 600_000
+/** Bulk calls that run at the same time, of all accounts and of one. None waits: its client is asked to come again. */
+const CALLS = { slots: 64, slotsPerClient: 4, maxWaiting: 0, maxWaitingPerClient: 0, timeoutMs: 1 }
+/** All names of all calls, one look-up after the other, with silent servers only. */
+const BULK_WAIT_MS = 600_000
+/** Single look-ups that wait for a slot. */
+const MAX_WAITING = 4_096
+const MAX_WAITING_PER_ACCOUNT = 256
+const WAIT_MS = 2_000
 const BULK_BYTES = 1024 * 1024
 
-export function dnsRoute(app: FastifyInstance, shared: EndpointShared, nameServers: NameServers) {
+/** @param inFlight single look-ups that run at the same time; one account may have half of them */
+export function dnsRoute(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  nameServers: NameServers,
+  inFlight: number,
+) {
+  const slots = new FairSlots({
+    slots: inFlight,
+    slotsPerClient: Math.ceil(inFlight / 2),
+    maxWaiting: MAX_WAITING,
+    maxWaitingPerClient: MAX_WAITING_PER_ACCOUNT,
+    timeoutMs: WAIT_MS,
+  })
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     methods: ['GET'],
@@ -44,11 +61,11 @@ export function dnsRoute(app: FastifyInstance, shared: EndpointShared, nameServe
       },
     },
 
-    async handle({ values: { domain } }) {
+    async handle({ values: { domain }, identity }) {
       const parsed = domain === undefined ? undefined : parseDomain(domain)
       if (domain === undefined || parsed?.ok !== true)
         throw new Refusal(400, `El parámetro domain ${TAKES_DOMAIN}`)
-      const answer = await nameServers(parsed.ascii)
+      const answer = await slots.run(String(identity.accountId), () => nameServers(parsed.ascii))
       if (answer.kind === 'overloaded') throw new Overload()
       const { status, dns, msg } = outcomeOf(answer)
       if (msg !== undefined) throw new Refusal(status, msg, { fields: { domain, dns } })
@@ -57,24 +74,21 @@ export function dnsRoute(app: FastifyInstance, shared: EndpointShared, nameServe
   })
 }
 
-/** @param inFlight questions of all calls together that are under way at a time */
+/** @param inFlight look-ups of all bulk calls that run at the same time; one account may have three quarters of them */
 export function bulkDnsRoute(
   app: FastifyInstance,
   shared: EndpointShared,
   nameServers: NameServers,
   inFlight: number,
 ) {
-  const turns = new Slots(inFlight, MAX_CALLS * CONCURRENCY, TURN_MS)
-  const inTurn: NameServers = (name) => turns.run(() => nameServers(name))
-  let calls = 0
-  async function* counted(lines: AsyncGenerator<string>): AsyncGenerator<string> {
-    calls++
-    try {
-      yield* lines
-    } finally {
-      calls--
-    }
-  }
+  const calls = new FairSlots(CALLS)
+  const lookups = new FairSlots({
+    slots: inFlight,
+    slotsPerClient: Math.ceil(inFlight * 0.75),
+    maxWaiting: CALLS.slots * CONCURRENCY,
+    maxWaitingPerClient: CALLS.slotsPerClient * CONCURRENCY,
+    timeoutMs: BULK_WAIT_MS,
+  })
 
   bulkEndpoint(app, shared, {
     service: 'domainwatch',
@@ -94,11 +108,16 @@ export function bulkDnsRoute(
 
     async handle({ body, identify, reply }) {
       const { api, data } = readData(body, { max: MAX_NAMES, of: 'nombres' })
-      await identify(api)
+      const account = String((await identify(api)).accountId)
       if (data.kind === 'unreadable') throw new Refusal(400, data.msg)
-      if (calls >= MAX_CALLS) throw new Overload()
+      const release = await calls.take(account)
       reply.type('application/x-ndjson')
-      return Readable.from(counted(answerLines(data.items, inTurn)))
+      const leaving = new AbortController()
+      const inTurn: NameServers = (name) => lookups.run(account, () => nameServers(name), leaving.signal)
+      return Readable.from(answerLines(data.items, inTurn)).once('close', () => {
+        leaving.abort()
+        release()
+      })
     },
   })
 }

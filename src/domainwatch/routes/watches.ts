@@ -96,8 +96,13 @@ export function watchesRoutes(
       tag: 'domainwatch',
       summary: 'Send a test to the webhook of a watch',
       description:
-        'Waits for its answer, at most 20 s. A watch that was given up goes on when the test arrives.',
-      answers: { 200: testAnswer, 404: watchGone },
+        'Waits for its answer, at most 20 s. A watch that was given up goes on when the test arrives. ' +
+        'Ten tests of an account and twenty to a host pass, then ten and twenty a minute.',
+      answers: {
+        200: testAnswer,
+        404: watchGone,
+        429: problem('Too many tests', 429, 'Demasiadas solicitudes'),
+      },
     },
     async handle({ values: { id = '' }, identity }) {
       const outcome = isStorable(id) ? await watches.test(identity.accountId, id) : undefined

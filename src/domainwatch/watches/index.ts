@@ -1,12 +1,13 @@
 import { hash, randomBytes } from 'node:crypto'
-import { Slots } from '../../core/queue.ts'
 import type { Clock } from '../../core/clock.ts'
 import { Refusal } from '../../core/errors.ts'
+import { FairSlots } from '../../core/fair-slots.ts'
+import { RateLimit } from '../../core/rate-limit.ts'
 import type { Database } from '../../database/database.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { EventPages } from '../events/pages.ts'
 import { entriesOf } from './feed-teller.ts'
-import { Lanes } from './lanes.ts'
+import { DeliverySlots } from './delivery-slots.ts'
 import { testPayload } from './payload.ts'
 import * as queries from './queries.ts'
 import { Tellers } from './tellers.ts'
@@ -17,10 +18,11 @@ import { newSecret, newWebhookId } from './webhook/sign.ts'
 
 /** Watches of an account. */
 const MAX_WATCHES = 50
-/** Tests under way, and in line, in this process. */
-const MAX_TESTS = 8
-const MAX_WAITING_TESTS = 32
-const TEST_WAIT_MS = 10_000
+/** Test deliveries of this process. One to a silent receiver takes 20 s, so that an account may hold only a few. */
+const TESTS = { slots: 32, slotsPerClient: 2, maxWaiting: 64, maxWaitingPerClient: 4, timeoutMs: 10_000 }
+/** Nobody needs more to try a receiver out, and a receiver may belong to somebody who never asked for tests. */
+const TESTS_OF_ACCOUNT = { burst: 10, perSecond: 1 / 6, maxClients: 10_000 }
+const TESTS_TO_HOST = { burst: 20, perSecond: 1 / 3, maxClients: 10_000 }
 
 export interface WatchesOptions {
   readonly database: Database
@@ -49,11 +51,13 @@ export interface NewWatch {
 export class Watches {
   readonly tellers: Tellers
   readonly #options: WatchesOptions
-  readonly #tests = new Slots(MAX_TESTS, MAX_WAITING_TESTS, TEST_WAIT_MS)
+  readonly #tests = new FairSlots(TESTS)
+  readonly #testsOfAccount = new RateLimit(TESTS_OF_ACCOUNT)
+  readonly #testsToHost = new RateLimit(TESTS_TO_HOST)
 
   constructor(options: WatchesOptions) {
     this.#options = options
-    this.tellers = new Tellers({ ...options, lanes: new Lanes() }, options.failed)
+    this.tellers = new Tellers({ ...options, slots: new DeliverySlots() }, options.failed)
   }
 
   /** @throws Refusal 409 when the account has all it may have */
@@ -100,8 +104,9 @@ export class Watches {
   }
 
   /**
-   * Sends a test now. A receiver that was given up and answers it is told of changes again.
-   * @returns undefined where the account has no such watch, or it has no webhook
+   * Sends a test now. Deliveries to a receiver that was given up resume when the test arrives.
+   * @returns undefined if the account has no such watch, or it has no webhook
+   * @throws Refusal 429 above the rate of the account or of the receiving host; Overload when too many tests wait
    */
   async test(accountId: number, watch: string): Promise<Outcome | undefined> {
     const { clock, database, send } = this.#options
@@ -113,12 +118,25 @@ export class Watches {
       url: row.url,
       secret: row.secret,
     }
-    const outcome = await this.#tests.run(() => send(webhook, new AbortController().signal))
+    this.#countTest(String(accountId), new URL(row.url).hostname)
+    const outcome = await this.#tests.run(String(accountId), () =>
+      send(webhook, new AbortController().signal),
+    )
     if (outcome.kind === 'delivered') {
       await writeOne(database, queries.revive(row.id))
       this.tellers.alarm.ring()
     }
     return outcome
+  }
+
+  #countTest(account: string, host: string): void {
+    const wait = Math.max(this.#testsOfAccount.waitOf(account), this.#testsToHost.waitOf(host))
+    if (wait > 0) {
+      const headers = { 'retry-after': String(Math.ceil(wait / 1000)) }
+      throw new Refusal(429, 'Demasiadas solicitudes', { headers })
+    }
+    this.#testsOfAccount.count(account)
+    this.#testsToHost.count(host)
   }
 
   /** Undefined for a token that opens none. */

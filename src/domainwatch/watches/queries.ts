@@ -21,6 +21,7 @@ export interface WatchRow {
 /** What it takes to tell of what it watches. */
 export interface TellingRow {
   readonly id: string
+  readonly account_id: number
   readonly name: string
   readonly filters: string
   readonly changes: string

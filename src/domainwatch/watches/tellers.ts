@@ -58,7 +58,7 @@ export class Tellers {
     } catch (error) {
       if (!signal.aborted) this.#failed(error)
     } finally {
-      if (name.startsWith('webhook')) this.#parts.lanes.forget(id)
+      if (name.startsWith('webhook')) this.#parts.slots.forget(id)
     }
   }
 }

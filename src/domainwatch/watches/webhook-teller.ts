@@ -5,7 +5,7 @@ import type { Database } from '../../database/database.ts'
 import type { Query } from '../../database/sql.ts'
 import type { EventPages } from '../events/pages.ts'
 import { collect } from './collect.ts'
-import type { Lanes } from './lanes.ts'
+import type { DeliverySlots } from './delivery-slots.ts'
 import { changesPayload, gapPayload, MAX_EVENTS } from './payload.ts'
 import * as queries from './queries.ts'
 import type { TellingRow } from './queries.ts'
@@ -23,7 +23,7 @@ export interface Telling {
   readonly database: Database
   readonly clock: Clock
   readonly pages: EventPages
-  readonly lanes: Lanes
+  readonly slots: DeliverySlots
   readonly send: Send
 }
 
@@ -40,8 +40,9 @@ interface Delivery {
  * then on; that it has arrived is stored before the next one is made.
  */
 export async function tellByWebhook(parts: Telling, row: TellingRow, signal: AbortSignal): Promise<void> {
-  const { id, url, secret } = row
+  const { id, account_id, url, secret } = row
   if (url === null || secret === null) return
+  const owner = { watch: id, account: String(account_id), url }
   const isAbout = watcherOf(row.filters, row.changes)
   const write = (query: Query) => writeOne(parts.database, query)
   let cursor = row.cursor ?? (await parts.pages.head())
@@ -64,13 +65,11 @@ export async function tellByWebhook(parts: Telling, row: TellingRow, signal: Abo
     }
     if (!(await comes(delivery.nextAt, parts.clock, signal))) return
     const { id: webhook, body, attempts } = delivery
-    const outcome = await parts.lanes.run(id, attempts > 0, () =>
-      signal.aborted
-        ? Promise.resolve(undefined)
-        : parts.send({ id: webhook, body, url, secret }, soonAfter(signal)),
+    const outcome = await parts.slots.run(owner, attempts > 0, signal, () =>
+      parts.send({ id: webhook, body, url, secret }, soonAfter(signal)),
     )
-    // Cut off by the stop: whether it arrived nobody knows, so it is sent again, with the same id.
-    if (outcome === undefined || (outcome.kind === 'failed' && signal.aborted)) return
+    // Cut off by the shutdown: whether it arrived is unknown, so it is sent again, with the same id.
+    if (outcome.kind === 'failed' && signal.aborted) return
     const failure = failureOf(outcome, attempts + 1, parts.clock.now())
     const now = parts.clock.now()
     const isOurs = await write(

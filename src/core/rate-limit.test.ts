@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RateLimit } from './rate-limit.ts'
+
+test('a burst passes, then calls at the rate, each client by itself', () => {
+  let now = 0
+  const limit = new RateLimit({ burst: 2, perSecond: 0.5, maxClients: 10 }, () => now)
+  const call = (client: string) => {
+    const wait = limit.waitOf(client)
+    if (wait === 0) limit.count(client)
+    return wait
+  }
+  assert.deepEqual([call('a'), call('a'), call('a'), call('b')], [0, 0, 2_000, 0])
+  now = 1_500
+  assert.equal(call('a'), 500)
+  now = 2_000
+  assert.deepEqual([call('a'), call('a')], [0, 2_000])
+  now = 1_000_000
+  assert.deepEqual([call('a'), call('a'), call('a')], [0, 0, 2_000])
+})
+
+test('clients past the bound are forgotten, those in use are not', () => {
+  const limit = new RateLimit({ burst: 1, perSecond: 1, maxClients: 2 }, () => 0)
+  for (const client of ['a', 'b', 'a', 'c']) {
+    limit.waitOf(client)
+    limit.count(client)
+  }
+  assert.deepEqual([limit.waitOf('b'), limit.waitOf('a') > 0], [0, true])
+})

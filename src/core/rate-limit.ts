@@ -1,0 +1,52 @@
+import { LRUCache } from 'lru-cache'
+
+export interface RateLimitOptions {
+  /** Calls that may come at the same moment after a pause. */
+  readonly burst: number
+  /** Calls a second in the long run. */
+  readonly perSecond: number
+  /** Clients remembered; of more, the one seen longest ago starts afresh. */
+  readonly maxClients: number
+}
+
+interface Bucket {
+  tokens: number
+  /** When `tokens` was last brought up to date, in milliseconds of `now`. */
+  at: number
+}
+
+/** A token bucket for each client. */
+export class RateLimit {
+  readonly #options: RateLimitOptions
+  readonly #now: () => number
+  readonly #buckets: LRUCache<string, Bucket>
+
+  /** @param now milliseconds of a monotonic clock */
+  constructor(options: RateLimitOptions, now: () => number = () => performance.now()) {
+    this.#options = options
+    this.#now = now
+    this.#buckets = new LRUCache({ max: options.maxClients })
+  }
+
+  /** Milliseconds until the client may make a call; 0 if it may now. Takes nothing. */
+  waitOf(client: string): number {
+    const { tokens } = this.#refilled(client)
+    return tokens >= 1 ? 0 : Math.ceil(((1 - tokens) * 1000) / this.#options.perSecond)
+  }
+
+  /** Counts a call. One made too early delays those after it. */
+  count(client: string): void {
+    const bucket = this.#refilled(client)
+    bucket.tokens--
+    this.#buckets.set(client, bucket)
+  }
+
+  #refilled(client: string): Bucket {
+    const { burst, perSecond } = this.#options
+    const now = this.#now()
+    const known = this.#buckets.get(client) ?? { tokens: burst, at: now }
+    known.tokens = Math.min(burst, known.tokens + ((now - known.at) * perSecond) / 1000)
+    known.at = now
+    return known
+  }
+}

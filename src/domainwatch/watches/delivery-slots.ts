@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { FairSlots } from '../../core/fair-slots.ts'
+import { RateLimit } from '../../core/rate-limit.ts'
+
+/** Deliveries that run at the same time, of all accounts and of one. An idle socket costs little. */
+const QUICK = { slots: 256, slotsPerClient: 16 }
+/** The same for receivers whose last delivery was slow or failed. */
+const SLOW = { slots: 128, slotsPerClient: 8 }
+/** To one receiver (host and port), whoever owns the watches. */
+const PER_HOST = { slots: 16, slotsPerClient: 4 }
+/** A watch has one delivery at a time, and an account 50 watches, so a queue is as long as there are watches. */
+const QUEUE = { maxWaiting: 1_000_000, maxWaitingPerClient: 1_000, timeoutMs: 60 * 60 * 1000 }
+/** Requests from one account to one host: what changes meanwhile is delivered together. */
+const PACE = { burst: 20, perSecond: 10, maxClients: 10_000 }
+/** A delivery that takes longer marks its watch as slow for the next one. */
+const SLOW_MS = 2_000
+
+export interface DeliveryOwner {
+  readonly watch: string
+  readonly account: string
+  /** Where the receiver is. */
+  readonly url: string
+}
+
+/**
+ * Limits concurrent webhook deliveries so that no account and no receiver delays the deliveries of another: each account has
+ * slots of its own, each host takes turns between accounts, and slow receivers are kept apart from quick ones.
+ */
+export class DeliverySlots {
+  readonly #quick = new FairSlots({ ...QUICK, ...QUEUE })
+  readonly #slow = new FairSlots({ ...SLOW, ...QUEUE })
+  readonly #hosts = new Map<string, FairSlots>()
+  readonly #pace = new RateLimit(PACE)
+  readonly #slowWatches = new Set<string>()
+
+  /**
+   * @param hasFailed at the last attempt
+   * @throws WaitAborted or an AbortError if `signal` aborts during the wait
+   */
+  async run<T>(
+    { watch, account, url }: DeliveryOwner,
+    hasFailed: boolean,
+    signal: AbortSignal,
+    deliver: () => Promise<T>,
+  ): Promise<T> {
+    const { host } = new URL(url)
+    await this.#paced(`${account} ${host}`, signal)
+    const slots = hasFailed || this.#slowWatches.has(watch) ? this.#slow : this.#quick
+    return this.#atHost(host, account, signal, () =>
+      slots.run(account, () => this.#timed(watch, deliver), signal),
+    )
+  }
+
+  forget(watch: string): void {
+    this.#slowWatches.delete(watch)
+  }
+
+  async #paced(client: string, signal: AbortSignal): Promise<void> {
+    for (let wait = this.#pace.waitOf(client); wait > 0; wait = this.#pace.waitOf(client)) {
+      await sleep(wait, undefined, { signal })
+    }
+    this.#pace.count(client)
+  }
+
+  async #atHost<T>(host: string, account: string, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    const slots = this.#hosts.get(host) ?? new FairSlots({ ...PER_HOST, ...QUEUE })
+    this.#hosts.set(host, slots)
+    try {
+      return await slots.run(account, task, signal)
+    } finally {
+      if (slots.running === 0 && slots.waiting === 0) this.#hosts.delete(host)
+    }
+  }
+
+  async #timed<T>(watch: string, deliver: () => Promise<T>): Promise<T> {
+    const begin = performance.now()
+    try {
+      return await deliver()
+    } finally {
+      if (performance.now() - begin > SLOW_MS) this.#slowWatches.add(watch)
+      else this.#slowWatches.delete(watch)
+    }
+  }
+}

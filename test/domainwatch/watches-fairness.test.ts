@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { after, before, suite, test } from 'node:test'
+import { record, stored } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
+import { send } from '../support/http.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { removeWatch, watch, WATCHES } from '../support/watches.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
+
+/** Accepts webhooks on every loopback address and answers none until it is released. */
+async function startSilentReceiver() {
+  const held: ServerResponse[] = []
+  let ended = 0
+  let isReleased = false
+  const server = createServer((request, response) => {
+    request.resume()
+    if (isReleased) return void response.writeHead(204).end()
+    held.push(response)
+    response.on('close', () => ended++)
+  }).listen(0, '0.0.0.0')
+  await once(server, 'listening')
+  const address = server.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const { port } = address
+  return {
+    url: (host: number) => `http://127.0.0.${host}:${port}/`,
+    held,
+    ended: () => ended,
+    release: () => {
+      isReleased = true
+      for (const response of held) response.writeHead(204).end()
+    },
+    [Symbol.dispose]: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+suite('watches of several accounts', () => {
+  let service: TestService
+  let otherKey = ''
+  before(async () => {
+    service = await startService({ flags: { 'webhook-networks': '127.0.0.0/8' } })
+    otherKey = (await service.newKey('otra', 'domainwatch')).key
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  test('fifty silent receivers of one account delay no delivery of another', async () => {
+    using silent = await startSilentReceiver()
+    using receiver = await WebhookReceiver.start()
+    const ids = []
+    for (let host = 2; host < 52; host++) {
+      ids.push((await watch(service, { search: 'ajeno', url: silent.url(host) })).id)
+    }
+    await stored(service, [record('ajeno')])
+    await eventually(async () => silent.held.length === 16)
+    const other = await watch(service, { search: 'propio', url: receiver.url }, otherKey)
+    await stored(service, [record('propio')])
+    await receiver.until(1)
+    assert.deepEqual(
+      [silent.held.length, silent.ended()],
+      [16, 0],
+      'no silent receiver was given up meanwhile',
+    )
+    for (const id of ids) await removeWatch(service, id)
+    await removeWatch(service, other.id, otherKey)
+  })
+
+  test('one receiver gets few requests of an account at a time', async () => {
+    using silent = await startSilentReceiver()
+    using receiver = await WebhookReceiver.start()
+    const ids = []
+    for (let i = 0; i < 10; i++) ids.push((await watch(service, { search: 'mismo', url: silent.url(2) })).id)
+    ids.push((await watch(service, { search: 'mismo', url: receiver.url })).id)
+    await stored(service, [record('mismo')])
+    await receiver.until(1)
+    await eventually(async () => silent.held.length === 4)
+    assert.equal(silent.ended(), 0)
+    for (const id of ids) await removeWatch(service, id)
+  })
+
+  test('tests of one account block those of no other, and have a rate', async () => {
+    using silent = await startSilentReceiver()
+    using receiver = await WebhookReceiver.start()
+    const slow = await watch(service, { url: silent.url(3) })
+    const quick = await watch(service, { url: receiver.url }, otherKey)
+    const testOf = (id: string, key: string) =>
+      send(service, `${WATCHES}/test`, { id }, { query: { api: key } })
+
+    const mine = Array.from({ length: 9 }, () => testOf(slow.id, service.domainKey))
+    await eventually(async () => silent.held.length === 2)
+    const replies = []
+    for (let i = 0; i < 12; i++) replies.push(await testOf(quick.id, otherKey))
+    const passed = replies.filter(({ status }) => status === 200).length
+    assert.ok(passed >= 10, 'the burst passes')
+    assert.equal(receiver.received.length, passed)
+    const refused = replies.find(({ status }) => status === 429)
+    assert.deepEqual(refused?.body, { status: 429, msg: 'Demasiadas solicitudes' })
+    assert.match(refused?.headers.get('retry-after') ?? '', /^[1-6]$/)
+    assert.deepEqual([silent.held.length, silent.ended()], [2, 0])
+    silent.release()
+    const statuses = (await Promise.all(mine)).map(({ status }) => status)
+    assert.deepEqual(new Set(statuses), new Set([200, 503]))
+    assert.equal(statuses.filter((status) => status === 503).length >= 3, true, 'four may wait')
+  })
+})
