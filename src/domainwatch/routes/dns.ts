@@ -4,6 +4,7 @@ import { asTheyCome } from '../../core/concurrency.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
 import { FairSlots } from '../../core/fair-slots.ts'
 import { parseDomain } from '../../core/names.ts'
+import { clientLeft } from '../../http/client-left.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
 import { readData } from '../data-field.ts'
@@ -112,12 +113,12 @@ export function bulkDnsRoute(
       if (data.kind === 'unreadable') throw new Refusal(400, data.msg)
       const release = await calls.take(account)
       reply.type('application/x-ndjson')
-      const leaving = new AbortController()
-      const inTurn: NameServers = (name) => lookups.run(account, () => nameServers(name), leaving.signal)
-      return Readable.from(answerLines(data.items, inTurn)).once('close', () => {
-        leaving.abort()
-        release()
-      })
+      // The stream itself closes only after the look-ups that run.
+      if (reply.raw.closed) release()
+      else reply.raw.once('close', release)
+      const left = clientLeft(reply.raw)
+      const inTurn: NameServers = (name) => lookups.run(account, () => nameServers(name), left)
+      return Readable.from(answerLines(data.items, inTurn))
     },
   })
 }
