@@ -6,6 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { distance } from 'fastest-levenshtein'
 import { DIGEST_BYTES, digestOf, SORTED_AT_ONCE } from '../src/domainwatch/similar/digest.ts'
 import { Matcher, type NameBlock } from '../src/domainwatch/similar/matcher.ts'
+import { Vocabulary } from '../src/domainwatch/similar/vocabulary.ts'
 import { compare, median, sampleOf, type Contender } from './lib/compare.ts'
 import { addAll, generateDomains, type DomainRecord } from './lib/domains.ts'
 import { RECORDS } from './lib/options.ts'
@@ -45,13 +46,14 @@ const digesting = performance.now()
 for (let from = 0; from < names.length; from += BLOCK) blocks.push(blockOf(names.slice(from, from + BLOCK)))
 const digested = (performance.now() - digesting) / 1000
 const floor = 'a bare pass over the octets'
+const vocabulary = new Vocabulary()
 /** So that no pass is compiled away. */
 let sum = 0
 /** So that no two ask the same. */
 let turn = 0
 
 function sweep(name: string, isOver = () => false): number {
-  const matcher = new Matcher(name)
+  const matcher = new Matcher(name, vocabulary)
   let found = 0
   for (const block of blocks) {
     for (let at: number | undefined = 0; at !== undefined;) {

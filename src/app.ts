@@ -195,6 +195,7 @@ export function follow(context: Context): Following {
     nameOf: accounts.nameOf,
     maxStreams: share(config.eventStreams, config.workers),
     webhookNetworks: config.webhookNetworks,
+    phishingKeywords: config.phishingKeywords,
     userAgent: `Catalejo/${VERSION}`,
     failed: (what, error) => log.warn({ err: error }, what),
   })

@@ -123,6 +123,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     eventStreams: read(settings.eventStreams),
     webhookNetworks: read(settings.webhookNetworks),
     failedKeys: read(settings.failedKeys),
+    phishingKeywords: read(settings.phishingKeywords),
     shown,
   }
   const warnings = unknownNames(environment)

@@ -171,8 +171,21 @@ export const settings = {
     [],
     listOf(network),
   ),
+  phishingKeywords: setting(
+    'phishing-keywords',
+    'words that phishing names put beside a brand, besides the built-in ones; -word removes one',
+    [],
+    listOf(phishingKeyword),
+  ),
   failedKeys: setting('failed-keys', 'wrong keys one address may send a minute', 300, integer(1, 1_000_000)),
 } satisfies Record<string, Setting<unknown>>
+
+/** A word that may stand in a .cl name, without accents; behind a hyphen one to remove. */
+function phishingKeyword(text: string): Parsed<string> {
+  return /^-?[a-z0-9ñ]{2,24}$/.test(text)
+    ? { value: text }
+    : { takes: 'a word of 2 to 24 letters a-z, ñ and digits, with a hyphen before it to remove it' }
+}
 
 function setting<T>(
   name: string,

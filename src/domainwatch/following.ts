@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import type { AccountName } from './events/event.ts'
 import { Events } from './events/index.ts'
+import { Vocabulary } from './similar/vocabulary.ts'
 import { Watches } from './watches/index.ts'
 import { connectable, type MayConnect } from './watches/webhook/addresses.ts'
 import { sender } from './watches/webhook/send.ts'
@@ -15,6 +16,8 @@ export interface FollowingOptions {
   /** Private networks that webhooks may be sent to. */
   readonly webhookNetworks: readonly string[]
   readonly userAgent: string
+  /** Words to add to the phishing keywords, or to remove from them behind a hyphen. */
+  readonly phishingKeywords: readonly string[]
   readonly failed: (what: string, error: unknown) => void
 }
 
@@ -23,10 +26,13 @@ export interface Following {
   readonly events: Events
   readonly watches: Watches
   readonly mayConnect: MayConnect
+  /** By which lookalikes are found beside words. */
+  readonly vocabulary: Vocabulary
 }
 
 export function openFollowing(options: FollowingOptions): Following {
   const { clock, database, failed, userAgent } = options
+  const vocabulary = new Vocabulary(options.phishingKeywords)
   const mayConnect = connectable(options.webhookNetworks)
   const events = new Events({ ...options, failed: (error) => failed('changes could not be read', error) })
   const watches = new Watches({
@@ -34,7 +40,8 @@ export function openFollowing(options: FollowingOptions): Following {
     clock,
     pages: events.pages,
     send: sender({ mayConnect, userAgent, clock }),
+    vocabulary,
     failed: (error) => failed('a watch could not tell of what is new', error),
   })
-  return { events, watches, mayConnect }
+  return { events, watches, mayConnect, vocabulary }
 }

@@ -88,7 +88,7 @@ export function domainwatchRoutes(
   listRoute(app, shared, lists, baseUrl)
   exportRoute(app, shared, lists)
   const names = () => allNames(database, clock, catalogue, digests)
-  similarRoute(app, shared, new LookalikeSearch(database, clock, names))
+  similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
   statsRoute(app, shared, new Statistics(database, clock, timeZone, catalogue))
   historyRoute(app, shared, { database, timeZone, baseUrl })
   const watched: NameServers = async (name) => {

@@ -5,6 +5,7 @@ import { Overload } from '../../src/core/errors.ts'
 import { createTasks } from '../../src/core/tasks.ts'
 import { databaseNames } from '../../src/domainwatch/similar/database-names.ts'
 import { LookalikeSearch } from '../../src/domainwatch/similar/lookalikes.ts'
+import { Vocabulary } from '../../src/domainwatch/similar/vocabulary.ts'
 import { many, openBoth } from '../support/lists-both-ways.ts'
 
 const tasks = createTasks(1)
@@ -20,5 +21,8 @@ test('lookalikes that do not come to their end in time are given up', async () =
       await breathe()
     }
   }
-  await assert.rejects(new LookalikeSearch(database, clock, endless, 50).find('casa', 10), Overload)
+  await assert.rejects(
+    new LookalikeSearch(database, clock, endless, new Vocabulary(), 50).find('casa', 10),
+    Overload,
+  )
 })

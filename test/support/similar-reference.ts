@@ -1,4 +1,5 @@
 import { additionCost, omissionCost, PLURAL, TRANSPOSITION } from '../../src/domainwatch/similar/alignment.ts'
+import type { Vocabulary } from '../../src/domainwatch/similar/vocabulary.ts'
 import { PAIRS, replacementOf } from '../../src/domainwatch/similar/letters.ts'
 
 /** For tests: what it costs to make one name from another, straight from the definition, trying every way. */
@@ -39,4 +40,89 @@ export function referenceCost(name: string, other: string): number {
     return least
   }
   return rest(0, 0)
+}
+
+const CONNECTORS = 'al de del el en la las los mi su tu'.split(' ')
+const BESIDE_COSTS = [0, 4, 6, 10, 12]
+/** What may stand beside a brand with at least so many characters: written as it is, with look-alikes, and with a change. */
+const MOST_BESIDE = [
+  [8, 4, 4, 4],
+  [6, 4, 4, 3],
+  [5, 4, 4, 1],
+  [4, 4, 4, -1],
+  [2, 3, 2, -1],
+  [1, -1, -1, -1],
+] as const
+
+/** For tests: what it costs that `other` holds `name` with words beside it, straight from the definition. Infinity if it does not. */
+export function referenceInside(name: string, other: string, vocabulary: Vocabulary): number {
+  const [, plain, exact, changed] = MOST_BESIDE.find(([length]) => name.length >= length) ?? [0, 0, 0, -1]
+  const [before, after] = [vocabulary.before(other), vocabulary.after(other)]
+  let least = Infinity
+  for (let from = 0; from < other.length; from++) {
+    for (let to = from + 1; to <= other.length; to++) {
+      if (other[from] === '-' || other[to - 1] === '-') continue
+      const besides = [
+        [before[from] ?? 0, from],
+        [after[to] ?? 0, other.length - to],
+      ] as const
+      const worst = Math.max(...besides.map(([beside]) => beside))
+      const costs = besides
+        .filter(([beside]) => beside > 0)
+        .map(([beside, length]) => besideCost(beside, length))
+      const words = costs.length === 0 ? 0 : Math.max(...costs) + (costs.length - 1)
+      if (worst <= plain && other.slice(from, to) === name) least = Math.min(least, words)
+      if (worst <= exact) least = Math.min(least, words + insideCost(name, other, from, to, 0))
+      if (worst <= changed) least = Math.min(least, words + insideCost(name, other, from, to, 1))
+    }
+  }
+  return least
+}
+
+function besideCost(beside: number, length: number): number {
+  return (BESIDE_COSTS[beside] ?? Infinity) + (beside >= 2 && length > 8 ? 1 : 0)
+}
+
+/** What it costs that the name stands from one place to another, with so many changes at most, look-alikes not counted. */
+function insideCost(name: string, other: string, from: number, to: number, most: number): number {
+  const code = (text: string, at: number) => text.charCodeAt(at) || 0
+  const known = new Map<string, number>()
+
+  function rest(i: number, j: number, left: number): number {
+    if (i === name.length && j === to) return 0
+    const key = `${i} ${j} ${left}`
+    const before = known.get(key)
+    if (before !== undefined) return before
+    const ways: number[] = [Infinity]
+    const way = (cost: number, toI: number, toJ: number) => {
+      if (cost > 3 && left === 0) return
+      ways.push(cost + rest(toI, toJ, cost > 3 ? left - 1 : left))
+    }
+    if (i < name.length) way(omissionCost(code(name, i), code(name, i - 1)), i + 1, j)
+    if (j < to) {
+      const [letter, last, next] = [code(other, j), j > from ? code(other, j - 1) : 0, code(other, j + 1)]
+      if (i < name.length && (i > 0 || j > from)) {
+        way(Math.min(additionCost(letter, last, 0), additionCost(letter, 0, next)), i, j + 1)
+        for (const word of CONNECTORS) {
+          if (other.startsWith(word, j) && j + word.length <= to) way(8, i, j + word.length)
+        }
+      } else if (i === name.length && other[j] === 's') way(PLURAL, i, j + 1)
+      if (i < name.length) {
+        const isSame = name[i] === other[j]
+        way(isSame ? 0 : replacementOf(code(name, i), letter).cost, i + 1, j + 1)
+        const [two, otherTwo] = [name.slice(i, i + 2), other.slice(j, Math.min(to, j + 2))]
+        if (two.length === 2 && two === [...otherTwo].toReversed().join('') && two !== otherTwo) {
+          way(TRANSPOSITION, i + 2, j + 2)
+        }
+        for (const pair of PAIRS) {
+          if (pair.two === two && pair.one === other[j]) way(pair.cost, i + 2, j + 1)
+          if (pair.two === otherTwo && pair.one === name[i]) way(pair.cost, i + 1, j + 2)
+        }
+      }
+    }
+    const least = Math.min(...ways)
+    known.set(key, least)
+    return least
+  }
+  return rest(0, from, most)
 }

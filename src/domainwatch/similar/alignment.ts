@@ -61,6 +61,14 @@ for (let letter = 0; letter < 256; letter++) {
   }
 }
 
+/** The lesser of what an additional letter costs by the letter before it and by the one after it; 0 stands for none. */
+export function leastAdditionCost(letter: number, before: number, after: number): number {
+  return Math.min(
+    additionCosts[letter * 256 + before] ?? 0,
+    additionCosts[65_536 + letter * 256 + after] ?? 0,
+  )
+}
+
 /** Costs of making others out of one name. Holds the table of the last one it was asked for. */
 export class Alignment {
   readonly octets: Uint8Array
@@ -102,10 +110,7 @@ export class Alignment {
     for (let j = 1; j <= otherLength; j++) {
       const letter = others[start + j - 1] ?? 0
       const after = j < otherLength ? (others[start + j] ?? 0) : 0
-      const addition = Math.min(
-        additionCosts[letter * 256 + before] ?? 0,
-        additionCosts[65_536 + letter * 256 + after] ?? 0,
-      )
+      const addition = leastAdditionCost(letter, before, after)
       const pair = endsPair[letter] === 1 ? letter + before * 256 : 0
       const pairOne = pairOnes[pair] ?? 0
       const pairCost = pairCosts[pair] ?? 0

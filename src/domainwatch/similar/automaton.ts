@@ -1,4 +1,5 @@
-import { HYPHEN, LEAST_CHANGE, MOST_THAT_IS_ALIKE, PAIRS, replacementCosts } from './letters.ts'
+import { CONNECTORS } from './inside.ts'
+import { HYPHEN, LEAST_CHANGE, MAX_LOOK_ALIKE, PAIRS, replacementCosts } from './letters.ts'
 
 /**
  * Follows, letter by letter, all places of a name at once that another name may have come to: one bit a place, one word
@@ -10,6 +11,14 @@ import { HYPHEN, LEAST_CHANGE, MOST_THAT_IS_ALIKE, PAIRS, replacementCosts } fro
 const MOST_LETTERS = 29
 
 type Places = Uint32Array
+
+const keyOf = (first: number, second: number, third: number) => (first << 16) | (second << 8) | third
+const connectorKeys = new Set(
+  CONNECTORS.map((connector) => {
+    const [first = 0, second = 0, third = 0] = Buffer.from(connector.padStart(3, '\0'), 'latin1')
+    return keyOf(first, second, third)
+  }),
+)
 
 const pairKey = (first: number, second: number) => first * 256 + second
 
@@ -44,7 +53,7 @@ export class Automaton {
   #addLetter(own: number, before: number, place: number): void {
     add(this.#same, own, place)
     for (let letter = 0; letter < 256; letter++) {
-      if ((replacementCosts[pairKey(own, letter)] ?? 0) <= MOST_THAT_IS_ALIKE) add(this.#alike, letter, place)
+      if ((replacementCosts[pairKey(own, letter)] ?? 0) <= MAX_LOOK_ALIKE) add(this.#alike, letter, place)
     }
     for (const { two, one, cost } of PAIRS) {
       const isNear = cost >= LEAST_CHANGE
@@ -113,22 +122,50 @@ export class Automaton {
     return this.#isWhole && ((changes > 1 ? two : one) & last) !== 0
   }
 
-  /** Whether ours, or its beginning, may be inside the other name, where nothing changes but what looks the same. */
-  mayBeInside(octets: Uint8Array, start: number, end: number): boolean {
+  /**
+   * Whether the name, or its beginning, may be inside the other one, where nothing changes but look-alikes, and what one
+   * further change makes of it.
+   * @param changes 0 or 1
+   */
+  mayBeInside(octets: Uint8Array, start: number, end: number, changes: number): boolean {
     const last = this.#last
-    let state = 1
-    let was = 0
-    let before = 0
+    const all = this.#all
+    // Places without a change, now and up to two letters earlier, as a connector has two or three; then those with one.
+    let [zero, zeroWas, zeroBefore] = [1, 0, 0]
+    let [one, oneWas] = [changes > 0 ? 3 : 0, 0]
+    let [before, first] = [0, 0]
     for (let at = start; at < end; at++) {
       const letter = octets[at] ?? 0
       if (letter === HYPHEN) continue
-      let next = 1 | ((state << 1) & (this.#alike[letter] ?? 0)) | ((state << 2) & (this.#joins[letter] ?? 0))
+      const alike = this.#alike[letter] ?? 0
+      const joins = this.#joins[letter] ?? 0
+      let split = 0
+      let nearSplit = 0
       if (this.#splits[letter] === 1) {
-        next |= (was << 1) & (this.#alikeSplits.get(pairKey(before, letter)) ?? 0)
+        split = this.#alikeSplits.get(pairKey(before, letter)) ?? 0
+        nearSplit = this.#nearSplits.get(pairKey(before, letter)) ?? 0
       }
-      if ((next & last) !== 0) return true
-      was = state
-      state = next
+      const nextZero = 1 | (((zero << 1) & alike) | ((zero << 2) & joins) | ((zeroWas << 1) & split))
+      if (changes > 0) {
+        const swapped = ((this.#same[letter] ?? 0) << 1) & (this.#same[before] ?? 0)
+        const nearJoins = this.#nearJoins[letter] ?? 0
+        let next =
+          ((one << 1) & alike) |
+          ((one << 2) & joins) |
+          ((oneWas << 1) & split) |
+          (zero | (zero << 1) | (nextZero << 1)) |
+          (((zeroWas << 2) & swapped) | ((zero << 2) & nearJoins) | ((zeroWas << 1) & nearSplit))
+        if (connectorKeys.has(keyOf(0, before, letter))) next |= zeroWas
+        if (connectorKeys.has(keyOf(first, before, letter))) next |= zeroBefore
+        oneWas = one
+        one = next & all
+        if ((one & last) !== 0) return true
+      }
+      if ((nextZero & last) !== 0) return true
+      zeroBefore = zeroWas
+      zeroWas = zero
+      zero = nextZero & all
+      first = before
       before = letter
     }
     return false

@@ -1,4 +1,3 @@
-import { edgesOf } from './edges.ts'
 import { COUNT_SHIFT, MOST_SIGNS, sign, SIGNS, WORDS } from './signature.ts'
 
 /** Names that are passed over together. */
@@ -10,14 +9,12 @@ export interface Digest {
   readonly order: Uint32Array
   /** At `WORDS * i`: its words. */
   readonly words: Uint32Array
-  /** At `i`: by what letters begin and end in it where a short name may stand. */
-  readonly edges: Uint32Array
   /** At `2 * g`: signs that any name of the group has, and the most of a name; then those that all have, and the fewest. */
   readonly groups: Uint32Array
 }
 
 /** Bytes of a digest, a name. */
-export const DIGEST_BYTES = 4 + 4 * WORDS + 4 + (2 * 4) / GROUP
+export const DIGEST_BYTES = 4 + 4 * WORDS + (2 * 4) / GROUP
 
 /** The most to sort at once: a place among so many fits beside a first word in the 53 bits that numbers have. */
 export const SORTED_AT_ONCE = 2 ** 21
@@ -35,16 +32,12 @@ export function digestOf(
 ): Digest {
   const words = make(count * WORDS)
   const order = make(count)
-  const edgesByName = new Uint32Array(count)
   for (let i = 0; i < count; i++) {
     order[i] = i
     sign(names, starts[i] ?? 0, starts[i + 1] ?? 0, words, i * WORDS)
-    edgesByName[i] = edgesOf(names, starts[i] ?? 0, starts[i + 1] ?? 0)
   }
   if (sortedAtOnce > 0) sort(words, order, sortedAtOnce)
-  const edges = make(count)
-  for (let i = 0; i < count; i++) edges[i] = edgesByName[order[i] ?? 0] ?? 0
-  return { words, order, edges, groups: groupsOf(words, count, make) }
+  return { words, order, groups: groupsOf(words, count, make) }
 }
 
 /** By the first word, piece by piece. */

@@ -1,7 +1,7 @@
 import { additionCost, octetsOf, omissionCost, PLURAL, TRANSPOSITION, type Alignment } from './alignment.ts'
 import { HYPHEN, pairOf, replacementOf } from './letters.ts'
 import type { Matcher } from './matcher.ts'
-import { LEAST_WORD } from './words.ts'
+import { CONNECTOR, CONNECTORS, MIN_WORD_COST } from './inside.ts'
 
 /** Tokens that clients may rely on: the kinds of change that `dnstwist` tells apart, and accents and words. */
 export const REASONS = [
@@ -33,8 +33,8 @@ export interface Change {
 /** The changes that make the other name, in its order. Both were found to resemble each other. */
 export function explain(matcher: Matcher, name: string, other: string): readonly Change[] {
   const octets = octetsOf(other)
-  const { alignment, containment, most } = matcher
-  const changed = alignment.cost(octets, 0, octets.length, most)
+  const { alignment, containment } = matcher
+  const changed = matcher.changedCost(octets, 0, octets.length)
   const inside = containment.find(octets, 0, octets.length)
   const below = matcher.parentCost(octets, 0, octets.length)
   if (below < Math.min(changed, inside.cost)) {
@@ -43,14 +43,32 @@ export function explain(matcher: Matcher, name: string, other: string): readonly
   }
   if (changed <= inside.cost) return walk(alignment, name, other)
   const { from, to } = inside
-  const core = other.slice(from, to)
-  const coreOctets = octetsOf(core)
-  alignment.cost(coreOctets, 0, coreOctets.length, Infinity)
+  const { core, connector } = withoutConnector(alignment, other.slice(from, to))
   const words = [other.slice(0, from), other.slice(to)].flatMap((text): Change[] => {
     const word = text.replace(/^-|-$/g, '')
-    return word === '' ? [] : [{ reason: 'word', cost: LEAST_WORD, text: `con «${word}»` }]
+    return word === '' ? [] : [{ reason: 'word', cost: MIN_WORD_COST, text: `con «${word}»` }]
   })
-  return [...words, ...(core === name ? [] : walk(alignment, name, core))]
+  return [...words, ...connector, ...(core === name ? [] : walk(alignment, name, core))]
+}
+
+/** What is left of `core` without a connector inside it, if that is the cheaper way to make it. */
+function withoutConnector(alignment: Alignment, core: string) {
+  const costOf = (text: string) => alignment.cost(octetsOf(text), 0, text.length, Infinity)
+  let best = { core, connector: [] as readonly Change[], cost: costOf(core) }
+  for (const word of CONNECTORS) {
+    for (
+      let at = core.indexOf(word, 1);
+      at > 0 && at + word.length < core.length;
+      at = core.indexOf(word, at + 1)
+    ) {
+      const rest = core.slice(0, at) + core.slice(at + word.length)
+      const cost = costOf(rest) + CONNECTOR
+      const connector: Change = { reason: 'word', cost: CONNECTOR, text: `con «${word}» en medio` }
+      if (cost < best.cost) best = { core: rest, connector: [connector], cost }
+    }
+  }
+  costOf(best.core)
+  return best
 }
 
 interface Step extends Change {

@@ -138,4 +138,4 @@ export const drawn: readonly (readonly number[])[] = Array.from({ length: 256 },
 /** The least that any other change costs, hyphens apart. */
 export const LEAST_CHANGE = NEARLY_ALIKE
 /** The most that a letter costs that looks the same: what it is, or is taken for, with or without an accent. */
-export const MOST_THAT_IS_ALIKE = ALIKE + ACCENT
+export const MAX_LOOK_ALIKE = ALIKE + ACCENT

@@ -9,6 +9,7 @@ import { Best, type Candidate } from './best.ts'
 import { explain, type Change } from './explain.ts'
 import { Matcher, type NameBlock } from './matcher.ts'
 import { recordsNamed } from './queries.ts'
+import type { Vocabulary } from './vocabulary.ts'
 
 /** Sweeps in line: one takes a part of a core for as long as it runs, and others are waiting to be answered meanwhile. */
 const MAX_WAITING = 64
@@ -41,15 +42,17 @@ export class LookalikeSearch {
   readonly #database: Database
   readonly #clock: Clock
   readonly #names: Names
+  readonly #vocabulary: Vocabulary
   readonly #maxMs: number
   readonly #turns = new Mutex(MAX_WAITING, WAIT_MS)
   readonly #rankings: VersionedCache<Ranking>
 
   /** @param maxMs how long a sweep takes at most */
-  constructor(database: Database, clock: Clock, names: Names, maxMs = MAX_MS) {
+  constructor(database: Database, clock: Clock, names: Names, vocabulary: Vocabulary, maxMs = MAX_MS) {
     this.#database = database
     this.#clock = clock
     this.#names = names
+    this.#vocabulary = vocabulary
     this.#maxMs = maxMs
     this.#rankings = new VersionedCache(database, 'domain', MAX_KEPT)
   }
@@ -59,7 +62,7 @@ export class LookalikeSearch {
    * @throws Overload when too many are looked for at once, and when it takes too long
    */
   async find(name: string, limit: number): Promise<Lookalikes> {
-    const matcher = new Matcher(name)
+    const matcher = new Matcher(name, this.#vocabulary)
     const kept = await this.#rankings.get(`${limit} ${name}`, () => this.#rank(matcher, limit))
     const found = await this.#read(matcher, name, kept)
     // Since the ranking was made some of its records ran out, and others may follow.

@@ -1,4 +1,5 @@
 import { drawn, NO_SIGN, pairOf } from './letters.ts'
+import { bitsOfRun } from './signature.ts'
 
 /**
  * How much of a name's signature a few changes may take away: the most, over all places where they may happen. An edit is of
@@ -72,4 +73,33 @@ function mostOf(
   let most = 0
   for (const one of some) for (const other of others) most = Math.max(most, of(one, other))
   return most
+}
+
+/** Pairs of neighbouring signs as they are in two words of a signature. */
+export type PairMask = readonly [second: number, third: number]
+
+/**
+ * The pairs that a name has in every case that holds these letters with one change: for each place where an edit may be, those
+ * beside it, and for each swap, those of the swapped letters too. A name that has none of these sets of pairs holds no such text.
+ */
+export function pairsLeft(letters: Uint8Array): readonly PairMask[] {
+  const signs = [...letters].flatMap((letter) => drawn[letter] ?? [])
+  const ends = endsOf(letters)
+  const edited = edits(letters).map(([from, to]) => maskOf([signs.slice(0, from), signs.slice(to)]))
+  const swapped = swaps(letters).map(([from, to], i) => {
+    const middle = ends[i + 1] ?? 0
+    const two = [...signs.slice(middle, to), ...signs.slice(from, middle)]
+    return maskOf([[...signs.slice(0, from), ...two, ...signs.slice(to)]])
+  })
+  return [...edited, ...swapped]
+}
+
+function maskOf(runs: readonly (readonly number[])[]): PairMask {
+  const mask: [number, number] = [0, 0]
+  for (const run of runs) {
+    const [second, third] = bitsOfRun(run)
+    mask[0] |= second
+    mask[1] |= third
+  }
+  return mask
 }

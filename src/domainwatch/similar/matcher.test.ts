@@ -6,8 +6,11 @@ import { Best } from './best.ts'
 import { explain } from './explain.ts'
 import { Matcher, type NameBlock } from './matcher.ts'
 import { digestOf } from './digest.ts'
-import { referenceCost } from '../../../test/support/similar-reference.ts'
+import { Vocabulary } from './vocabulary.ts'
+import { referenceCost, referenceInside } from '../../../test/support/similar-reference.ts'
 import { variants } from '../../../test/support/similar-variants.ts'
+
+const vocabulary = new Vocabulary()
 
 /** What is said of a name that resembles another: the reasons, in their order. */
 const RESEMBLE: readonly [name: string, other: string, reasons: string][] = [
@@ -49,11 +52,24 @@ const RESEMBLE: readonly [name: string, other: string, reasons: string][] = [
   ['bci', 'bciorg', 'word'],
   ['mibanco', 'banco', 'subdomain'],
   ['mibanco', 'mibnaoc', 'transposition transposition'],
+  ['bancoestado', 'bancestado-login', 'word omission'],
+  ['bancoestado', 'bancodelestado', 'word'],
+  ['bancoestado', 'soportetecnicobanconestado', 'word insertion'],
+  ['santander', 'santader-login', 'word omission'],
+  ['santander', 'zantanderpagos', 'word replacement'],
+  ['falabella', 'falabela-login', 'word omission'],
+  ['falabella', 'bancofallabella-cupo', 'word word repetition'],
+  ['chilexpress', 'chilexpess-paquete', 'word omission'],
+  ['paris', 'pari-login', 'word plural'],
+  ['sii', 'impuestossii', 'word'],
+  ['sii', 'devolucionsii', 'word'],
+  ['sii', 'siicontigo', 'word'],
+  ['hp', 'soportehp', 'word'],
 ]
 
 for (const [name, other, reasons] of RESEMBLE) {
   test(`${other} resembles ${name}: ${reasons}`, () => {
-    const matcher = new Matcher(name)
+    const matcher = new Matcher(name, vocabulary)
     assert.notEqual(costOf(matcher, other), TOO_MUCH)
     const changes = explain(matcher, name, other)
     assert.equal(changes.map(({ reason }) => reason).join(' '), reasons)
@@ -68,15 +84,24 @@ const DIFFER: readonly [name: string, other: string][] = [
   ['bci', 'bcixyz'],
   ['bci', 'abcin'],
   ['mi-banco', 'xyz'],
+  ['sii', 'wil'],
+  ['sii', 'd-ii'],
+  ['sii', 'siixyz'],
+  ['sii', 'pasiion'],
+  ['sii', 'sillastop'],
+  ['a', 'alogin'],
+  ['paris', 'maris-sol'],
+  ['casa', 'cosalogin'],
 ]
 
 for (const [name, other] of DIFFER) {
-  test(`${other} does not resemble ${name}`, () => assert.equal(costOf(new Matcher(name), other), TOO_MUCH))
+  test(`${other} does not resemble ${name}`, () =>
+    assert.equal(costOf(new Matcher(name, vocabulary), other), TOO_MUCH))
 }
 
 test('the cheaper, the more alike', () => {
   const others = ['mibancó', 'mi-banco', 'mibanco-chile', 'mbianco', 'mibnco', 'mibancodelsur', 'mibnao']
-  const matcher = new Matcher('mibanco')
+  const matcher = new Matcher('mibanco', vocabulary)
   const costs = others.map((other) => costOf(matcher, other))
   assert.deepEqual(
     costs.toSorted((a, b) => a - b),
@@ -96,28 +121,46 @@ const anEdit = fc.record({
   kind: fc.nat(4),
   by: fc.constantFrom(...ALPHABETS.join(''), 'rn', 'vv', 'cl', 'nn', 'lc', 'lb', 'login-', '-s'),
 })
+function edited(text: string, { at, kind, by }: { at: number; kind: number; by: string }): string {
+  const place = at % (text.length + 1)
+  const [left, right] = [text.slice(0, place), text.slice(place)]
+  if (kind === 0) return left + right.slice(1)
+  if (kind === 1) return left + by + right.slice(1)
+  if (kind === 2) return left + right.slice(1, 2) + right.slice(0, 1) + right.slice(2)
+  return left + by + right
+}
 const aPair = fc.tuple(aName, fc.array(anEdit, { maxLength: 4 })).map(([name, edits]) => {
-  const other = edits.reduce((text, { at, kind, by }) => {
-    const place = at % (text.length + 1)
-    const [left, right] = [text.slice(0, place), text.slice(place)]
-    if (kind === 0) return left + right.slice(1)
-    if (kind === 1) return left + by + right.slice(1)
-    if (kind === 2) return left + right.slice(1, 2) + right.slice(0, 1) + right.slice(2)
-    return left + by + right
-  }, name)
+  const other = edits.reduce(edited, name)
   return [name, other.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'a'] as const
 })
 
 test('what changes cost is what they cost one by one', () => {
   fc.assert(
     fc.property(aPair, ([name, other]) => {
-      const matcher = new Matcher(name)
+      const matcher = new Matcher(name, vocabulary)
       const octets = octetsOf(other)
       const cost = referenceCost(name, other)
       const wanted = cost <= matcher.most ? cost : TOO_MUCH
       assert.equal(matcher.alignment.cost(octets, 0, octets.length, matcher.most), wanted)
     }),
     { numRuns: 700 },
+  )
+})
+
+test('what words beside it cost is what the definition says', () => {
+  const word = fc.constantFrom('login', 'soportetecnico', 'contigo', 'zzq', '-x', 'del', 's', '')
+  const aDressedPair = fc.tuple(aName, fc.array(anEdit, { maxLength: 2 }), word, word, fc.boolean())
+  fc.assert(
+    fc.property(aDressedPair, ([name, edits, left, right, isHyphenated]) => {
+      const changed = edits.reduce(edited, name)
+      const joint = isHyphenated ? '-' : ''
+      const other = `${left}${joint}${changed}${joint}${right}`.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'a'
+      const octets = octetsOf(other)
+      const { cost } = new Matcher(name, vocabulary).containment.find(octets, 0, octets.length)
+      const wanted = referenceInside(name, other, vocabulary)
+      assert.equal(cost >= TOO_MUCH ? Infinity : cost, wanted, `${name} in ${other}`)
+    }),
+    { numRuns: 1_500 },
   )
 })
 
@@ -130,7 +173,7 @@ test('a sweep finds exactly what comparing name by name finds', () => {
         const names = [...new Set(pairs.flat())]
         const block = blockOf(names, sortedAtOnce)
         for (const [name] of pairs) {
-          const matcher = new Matcher(name)
+          const matcher = new Matcher(name, vocabulary)
           const wanted = names.filter((other) => costOf(matcher, other) !== TOO_MUCH)
           assert.deepEqual(sweep(matcher, block).toSorted(), wanted.toSorted())
         }
@@ -148,7 +191,7 @@ test('what two letters stand for is followed to the second of them', () => {
     ['llonncvnrhravkkokhmdvhmcdcvb', 'llonncvrnhroavkkokhrndvhmcdcvb'],
   ] as const
   for (const [name, other] of pairs) {
-    assert.deepEqual(sweep(new Matcher(name), blockOf([other])), [other])
+    assert.deepEqual(sweep(new Matcher(name, vocabulary), blockOf([other])), [other])
   }
 })
 
@@ -162,7 +205,7 @@ test('no kind of change is missed', () => {
     'construccionesdelsurlimitadaymuchomas',
   ]) {
     const others = [...variants(name)].filter((other) => other !== name)
-    const found = new Set(sweep(new Matcher(name), blockOf(others)))
+    const found = new Set(sweep(new Matcher(name, vocabulary), blockOf(others)))
     assert.deepEqual(
       others.filter((other) => !found.has(other)),
       [],
@@ -173,7 +216,7 @@ test('no kind of change is missed', () => {
 test('a sweep goes on where it stopped, and leaves out what is not live', () => {
   const names = Array.from({ length: 2_000 }, (_, i) => `mibanco${i}`)
   const block = { ...blockOf(names, 0), isLive: (at: number) => at % 2 === 0 }
-  const matcher = new Matcher('mibanco')
+  const matcher = new Matcher('mibanco', vocabulary)
   const found: string[] = []
   let stops = 0
   for (let at: number | undefined = 0; at !== undefined; stops++) {

@@ -1,11 +1,11 @@
-import { Alignment, octetsOf, TOO_MUCH } from './alignment.ts'
+import { Alignment, octetsOf, pairKey, pairOnes, TOO_MUCH } from './alignment.ts'
 import { Automaton } from './automaton.ts'
-import { Bounds } from './bounds.ts'
 import { GROUP, type Digest } from './digest.ts'
+import { changesInside, Containment, MIN_WORD_COST } from './inside.ts'
 import { HYPHEN, LEAST_CHANGE } from './letters.ts'
 import { Prospect, Prospects } from './prospects.ts'
 import { WORDS } from './signature.ts'
-import { Containment, LEAST_FOR_RUN_ON, LEAST_WORD } from './words.ts'
+import type { Vocabulary } from './vocabulary.ts'
 
 export interface NameBlock {
   readonly count: number
@@ -23,6 +23,9 @@ const MOST: readonly (readonly [length: number, most: number])[] = [
   [4, 16],
   [5, 20],
 ]
+/** Up to this length a slip counts only without look-alikes besides: both together make any name as short. */
+const SHORT = 3
+
 /** What ours is a subdomain's name below: `banco` may be set up to show `mi.banco`. */
 const SUBDOMAIN = 12
 const SUBDOMAIN_LETTER = 2
@@ -58,21 +61,20 @@ export class Matcher {
   readonly #octets: Uint8Array
   readonly #prospects: Prospects
   readonly #automaton: Automaton
-  /** Of a name so short that words beside it must be known, or set off. */
-  readonly #bounds: Bounds | undefined
+  readonly #changesInside: number
   readonly #picked = new Uint32Array(MOST_PICKED)
 
-  constructor(name: string) {
+  constructor(name: string, vocabulary: Vocabulary) {
     const octets = octetsOf(name)
     this.#octets = octets
     this.alignment = new Alignment(octets)
-    this.containment = new Containment(octets)
+    this.containment = new Containment(octets, vocabulary)
     this.most = MOST.findLast(([length]) => length <= octets.length)?.[1] ?? 0
     const changes = Math.floor(this.most / LEAST_CHANGE)
-    const isShort = octets.length < LEAST_FOR_RUN_ON
-    this.#prospects = new Prospects(octets, changes, isShort)
+    const inside = changesInside(octets.length)
+    this.#changesInside = inside ?? 0
+    this.#prospects = new Prospects(octets, changes, inside)
     this.#automaton = new Automaton(octets, changes)
-    this.#bounds = isShort ? new Bounds(octets) : undefined
   }
 
   /**
@@ -139,7 +141,7 @@ export class Matcher {
 
   /** What it costs to make this name from ours, nothing left out; `TOO_MUCH` where it does not resemble it. */
   cost(octets: Uint8Array, start: number, end: number): number {
-    const changed = this.alignment.cost(octets, start, end, this.most)
+    const changed = this.changedCost(octets, start, end)
     if (changed === 0) return TOO_MUCH
     const { cost } = this.containment.find(octets, start, end)
     return Math.min(changed, cost, this.parentCost(octets, start, end))
@@ -149,19 +151,25 @@ export class Matcher {
   #cost(octets: Uint8Array, start: number, end: number, prospect: number): number {
     let cost = TOO_MUCH
     if ((prospect & Prospect.changed) !== 0 && this.#automaton.mayBecome(octets, start, end)) {
-      cost = this.alignment.cost(octets, start, end, this.most)
+      cost = this.changedCost(octets, start, end)
       // The name itself resembles nothing.
       if (cost === 0) return TOO_MUCH
     }
     if (
       (prospect & Prospect.longer) !== 0 &&
-      cost > LEAST_WORD &&
-      this.#bounds?.mayBeInside(octets, start, end) !== false &&
-      this.#automaton.mayBeInside(octets, start, end)
+      cost > MIN_WORD_COST &&
+      this.#automaton.mayBeInside(octets, start, end, this.#changesInside)
     ) {
       cost = Math.min(cost, this.containment.find(octets, start, end).cost)
     }
     return (prospect & Prospect.ending) === 0 ? cost : Math.min(cost, this.parentCost(octets, start, end))
+  }
+
+  /** What the changes cost that make this name from ours; `TOO_MUCH` if they are too many. */
+  changedCost(octets: Uint8Array, start: number, end: number): number {
+    const cost = this.alignment.cost(octets, start, end, this.most)
+    const isSlip = cost >= LEAST_CHANGE && this.#octets.length <= SHORT
+    return isSlip && !isOneSlip(this.#octets, octets.subarray(start, end)) ? TOO_MUCH : cost
   }
 
   /** What it costs that ours would be below that name, were there a dot in it. */
@@ -173,3 +181,19 @@ export class Matcher {
     return SUBDOMAIN + SUBDOMAIN_LETTER * before
   }
 }
+
+/** Whether one of the names becomes the other by one letter more, less or other, or by two that are swapped or become one. */
+function isOneSlip(own: Uint8Array, other: Uint8Array): boolean {
+  let from = 0
+  while (from < own.length && from < other.length && own[from] === other[from]) from++
+  let back = 0
+  const most = Math.min(own.length, other.length) - from
+  while (back < most && own.at(-1 - back) === other.at(-1 - back)) back++
+  const [left, right] = [own.subarray(from, own.length - back), other.subarray(from, other.length - back)]
+  if (left.length === 2 && right.length === 2) return left[0] === right[1] && left[1] === right[0]
+  const [fewer, more] = [Math.min(left.length, right.length), Math.max(left.length, right.length)]
+  return more === 1 || (fewer === 1 && more === 2 && isPair(left.length === 2 ? left : right))
+}
+
+/** Whether two letters may be taken for one. */
+const isPair = ([first = 0, second = 0]: Uint8Array) => pairOnes[pairKey(first, second)] !== 0

@@ -1,7 +1,6 @@
-import { edgesWanted } from './edges.ts'
 import { GROUP, type Digest } from './digest.ts'
 import { drawn, HYPHEN, LEAST_CHANGE, PAIRS } from './letters.ts'
-import { brokenBy, lostBy } from './losses.ts'
+import { brokenBy, lostBy, pairsLeft, type PairMask } from './losses.ts'
 import { bitsOf, COUNT_SHIFT, DOUBLES_SHIFT, MOST_DOUBLES, sign, SIGNS, WORDS } from './signature.ts'
 
 /** What a name may turn out to be, for all that its words tell: bits, none where it resembles ours in no way. */
@@ -36,15 +35,17 @@ export class Prospects {
   readonly #broken: readonly number[]
   readonly #made: readonly number[]
   readonly #mostBroken: number
-  /** Of a name so short that words beside it must be known, or set off; else none. */
-  readonly #edges: number
+  /** The same of a longer name that has ours inside, with at most this many changes. */
+  readonly #changesInside: number | undefined
+  readonly #lostInside: number
+  readonly #brokenInside: number
+  readonly #pairsInside: readonly PairMask[]
 
   /**
-   * @param changes how many there may be, at most 2, what looks the same and hyphens not counted
-   * @param isShort whether ours is found inside others only between what is known, or set off
+   * @param changes how many there may be, at most 2, look-alikes and hyphens not counted
+   * @param changesInside how many of them inside longer names, 0 or 1; undefined to look for none of those
    */
-  constructor(octets: Uint8Array, changes: number, isShort = false) {
-    this.#edges = isShort ? edgesWanted(octets) : 0
+  constructor(octets: Uint8Array, changes: number, changesInside: number | undefined) {
     const words = new Uint32Array(WORDS)
     sign(octets, 0, octets.length, words, 0)
     const [first = 0, second = 0, third = 0] = words
@@ -61,6 +62,10 @@ export class Prospects {
     this.#broken = edits.map((count) => brokenBy(letters, count, changes - count))
     this.#mostBroken = Math.max(...this.#broken)
     this.#made = edits.map((count) => count * made + (changes - count) * 3)
+    this.#changesInside = changesInside
+    this.#lostInside = lostBy(letters, changesInside ?? 0)
+    this.#pairsInside = changesInside !== 1 ? [[this.#pairs, this.#morePairs]] : pairsLeft(letters)
+    this.#brokenInside = changesInside !== 1 ? 0 : Math.max(brokenBy(letters, 1, 0), brokenBy(letters, 0, 1))
   }
 
   /**
@@ -69,13 +74,7 @@ export class Prospects {
    * @param picked is given the places in the digest of those to look at again, from place `found` on
    * @returns the place behind the last of them
    */
-  pick(
-    { groups, words, edges }: Digest,
-    group: number,
-    count: number,
-    picked: Uint32Array,
-    found: number,
-  ): number {
+  pick({ groups, words }: Digest, group: number, count: number, picked: Uint32Array, found: number): number {
     const any = groups[2 * group] ?? 0
     const all = groups[2 * group + 1] ?? 0
     const signs = this.#signs
@@ -90,12 +89,14 @@ export class Prospects {
       all >>> COUNT_SHIFT <= most &&
       bitsOf(lackingInAll) <= lost &&
       bitsOf(strangeInAll) <= 2 * this.#changes
-    const isLonger = lackingInAll === 0 && any >>> COUNT_SHIFT >= own
+    const leastInside = this.#leastInside()
+    const lostInside = this.#lostInside
+    const brokenInside = this.#brokenInside
+    const isLonger = any >>> COUNT_SHIFT >= leastInside && bitsOf(lackingInAll) <= lostInside
     const isEnding = strangeInAll === 0 && all >>> COUNT_SHIFT < own
     if (!isChanged && !isLonger && !isEnding) return found
     const pairs = this.#pairs
     const morePairs = this.#morePairs
-    const wanted = this.#edges
     const to = Math.min(count, (group + 1) * GROUP)
     let next = found
     for (let place = group * GROUP; place < to; place++) {
@@ -109,8 +110,9 @@ export class Prospects {
       const absent = pairs & ~second
       if (
         (isLonger &&
-          (lacking | absent | (morePairs & ~third)) === 0 &&
-          (wanted & ~(edges[place] ?? 0)) === 0) ||
+          size >= leastInside &&
+          bitsOf(lacking) <= lostInside &&
+          bitsOf(absent) + bitsOf(morePairs & ~third) <= brokenInside) ||
         (isEnding && size < own && (strange | (second & ~pairs) | (third & ~morePairs)) === 0) ||
         (isChanged &&
           size <= most &&
@@ -136,13 +138,24 @@ export class Prospects {
     const absent = bitsOf(this.#pairs & ~second) + bitsOf(this.#morePairs & ~third)
     const additional = bitsOf(second & ~this.#pairs) + bitsOf(third & ~this.#morePairs)
     let prospect = 0
-    if (lacking === 0 && absent === 0 && count >= this.#count) prospect |= Prospect.longer
+    const isLonger =
+      bitsOf(lacking) <= this.#lostInside &&
+      absent <= this.#brokenInside &&
+      count >= this.#leastInside() &&
+      this.#pairsInside.some(([some, others]) => (some & ~second) === 0 && (others & ~third) === 0)
+    if (isLonger) prospect |= Prospect.longer
     if (strange === 0 && additional === 0 && count < this.#count) prospect |= Prospect.ending
     const doubles = (first >>> DOUBLES_SHIFT) & MOST_DOUBLES
     const edits = this.#fewestEdits(bitsOf(lacking), bitsOf(strange), count - this.#count, doubles)
     if (edits > this.#changes || absent > (this.#broken[edits] ?? 0)) return prospect
     const slack = doubles === MOST_DOUBLES ? DOUBLES_OF_TWO_CHANGES : doubles
     return additional <= (this.#made[edits] ?? 0) + slack ? prospect | Prospect.changed : prospect
+  }
+
+  /** Fewest signs of a name that has ours inside. */
+  #leastInside(): number {
+    if (this.#changesInside === undefined) return Infinity
+    return this.#count - this.#changesInside - Math.min(this.#changesInside, this.#doubles)
   }
 
   /** That make up for the signs that are gone, those that have come, and how many more there are. */

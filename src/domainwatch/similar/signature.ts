@@ -47,7 +47,7 @@ function bitOfSign(sign: number): number {
 }
 
 /** The bits of neighbours in a run, each pair scattered to one of 64 (Fibonacci hashing). */
-function bitsOfRun(run: readonly number[]): [number, number] {
+export function bitsOfRun(run: readonly number[]): [number, number] {
   const bits: [number, number] = [0, 0]
   for (const [i, sign] of run.slice(1).entries()) {
     const place = Math.imul((run[i] ?? 0) * 32 + sign, 0x9e37_79b1) >>> 26

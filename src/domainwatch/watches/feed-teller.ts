@@ -10,11 +10,11 @@ const MAX_ENTRIES = 50
 
 /** Keeps one watch's feed, until `signal` aborts or it is deleted. */
 export async function tellByFeed(
-  { database, pages, clock }: Pick<Telling, 'database' | 'pages' | 'clock'>,
+  { database, pages, clock, vocabulary }: Pick<Telling, 'database' | 'pages' | 'clock' | 'vocabulary'>,
   row: TellingRow,
   signal: AbortSignal,
 ): Promise<void> {
-  const isAbout = watcherOf(row.filters, row.changes)
+  const isAbout = watcherOf(row, vocabulary)
   let entries: readonly AtomEntry[] = entriesOf(row.feed)
   let cursor = row.feed_cursor ?? (await pages.head())
   while (!signal.aborted) {

@@ -6,6 +6,7 @@ import { RateLimit } from '../../core/rate-limit.ts'
 import type { Database } from '../../database/database.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { EventPages } from '../events/pages.ts'
+import type { Vocabulary } from '../similar/vocabulary.ts'
 import { entriesOf } from './feed-teller.ts'
 import { DeliverySlots } from './delivery-slots.ts'
 import { testPayload } from './payload.ts'
@@ -29,6 +30,7 @@ export interface WatchesOptions {
   readonly clock: Clock
   readonly pages: EventPages
   readonly send: Send
+  readonly vocabulary: Vocabulary
   readonly failed: (error: unknown) => void
 }
 

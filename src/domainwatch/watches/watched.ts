@@ -3,6 +3,8 @@ import { parseParameters, text, type Parameter, type Values } from '../../http/p
 import { enters, recordIn, touches, type DomainEvent } from '../events/event.ts'
 import { filterParameters, listRequest } from '../filters.ts'
 import { resembling } from '../similar/resembles.ts'
+import type { Vocabulary } from '../similar/vocabulary.ts'
+import type { TellingRow } from './queries.ts'
 
 const { last_register: _registered, last_deleted: _deleted, sort: _sort, ...recordFilters } = filterParameters
 
@@ -40,7 +42,10 @@ export function toSave(values: Values<typeof watchFilters>): SavedFilters {
 }
 
 /** Tells which events a watch is about. */
-export function watcherOf(filters: string, changes: string): (event: DomainEvent) => boolean {
+export function watcherOf(
+  { filters, changes }: Pick<TellingRow, 'filters' | 'changes'>,
+  vocabulary: Vocabulary,
+): (event: DomainEvent) => boolean {
   const parsed = parseParameters(watchFilters, savedOf(filters))
   // What an older version took and this one does not: better nothing than everything.
   if (!parsed.ok) return () => false
@@ -52,7 +57,7 @@ export function watcherOf(filters: string, changes: string): (event: DomainEvent
   })
   const isAbout = changes === 'new' ? enters : touches
   const { similar } = parsed.values
-  const resembles = similar === undefined ? () => true : resembling(similar)
+  const resembles = similar === undefined ? () => true : resembling(similar, vocabulary)
   return (event) => isAbout(asked.filters, event) && resembles(recordIn(event)?.name ?? '')
 }
 

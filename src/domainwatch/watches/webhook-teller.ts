@@ -5,6 +5,7 @@ import type { Database } from '../../database/database.ts'
 import type { Query } from '../../database/sql.ts'
 import type { EventPages } from '../events/pages.ts'
 import { collect } from './collect.ts'
+import type { Vocabulary } from '../similar/vocabulary.ts'
 import type { DeliverySlots } from './delivery-slots.ts'
 import { changesPayload, gapPayload, MAX_EVENTS } from './payload.ts'
 import * as queries from './queries.ts'
@@ -25,6 +26,7 @@ export interface Telling {
   readonly pages: EventPages
   readonly slots: DeliverySlots
   readonly send: Send
+  readonly vocabulary: Vocabulary
 }
 
 interface Delivery {
@@ -43,7 +45,7 @@ export async function tellByWebhook(parts: Telling, row: TellingRow, signal: Abo
   const { id, account_id, url, secret } = row
   if (url === null || secret === null) return
   const owner = { watch: id, account: String(account_id), url }
-  const isAbout = watcherOf(row.filters, row.changes)
+  const isAbout = watcherOf(row, parts.vocabulary)
   const write = (query: Query) => writeOne(parts.database, query)
   let cursor = row.cursor ?? (await parts.pages.head())
   let delivery = deliveryOf(row)
