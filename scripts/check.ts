@@ -8,6 +8,7 @@ const STEPS = {
   'dead code': 'knip',
   'drift of openapi.json': 'node scripts/openapi.ts --check',
   'drift of the compiled dhash': 'node scripts/build-wasm.ts --check',
+  'drift of the words': 'node scripts/build-words.ts --check',
   'drift of the built console': 'node scripts/build-console.ts --check',
 }
 

@@ -195,3 +195,40 @@ test('the index in memory and the database say the same, whatever was changed', 
     }
   }
 })
+
+test('misspelt brands beside words are found, and nearer than names two letters away', async () => {
+  const names = [
+    'bancestado-login',
+    'bancodelestado',
+    'soportetecnicobanconestado',
+    'bancoestadito',
+    'bancoesta',
+  ]
+  await stored(
+    service,
+    names.map((name) => record(name)),
+  )
+  const rows = await found({ domain: 'bancoestado' })
+  assert.deepEqual(
+    rows.map(({ name, reason }) => [name, reason]),
+    [
+      ['bancodelestado', 'word'],
+      ['bancestado-login', 'omission'],
+      ['soportetecnicobanconestado', 'insertion'],
+      ['bancoesta', 'omission'],
+      ['bancoestadito', 'insertion'],
+    ],
+  )
+})
+
+test('operators add phishing keywords and remove some', async () => {
+  const flags = { 'phishing-keywords': 'zafiro,-login' }
+  await using other = await startService({ clock, flags })
+  await stored(other, [record('pariszafiro'), record('parris-zafiro'), record('parris-login')])
+  const { body } = await call(other, SIMILAR, { query: { api: other.domainKey, domain: 'paris' } })
+  const { data } = body as { data: [Resembling[]] }
+  assert.deepEqual(
+    data[0].map(({ name }) => name),
+    ['pariszafiro', 'parris-zafiro'],
+  )
+})

@@ -9,7 +9,7 @@ import { areNeighbours, HYPHEN, ORDINARY, PAIRS, replacementCosts } from './lett
 const MAX_LENGTH = 63
 const WIDTH = MAX_LENGTH + 1
 
-export const HYPHENATION = 2
+const HYPHENATION = 2
 const REPETITION = 8
 export const TRANSPOSITION = 8
 export const PLURAL = 8

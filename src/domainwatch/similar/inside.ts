@@ -271,7 +271,7 @@ for (const connector of CONNECTORS) {
 const NONE: readonly number[] = []
 
 /** Lengths of the connectors that stand before `at` and do not begin before `from`. */
-export function connectorsEnding(other: Uint8Array, from: number, at: number): readonly number[] {
+function connectorsEnding(other: Uint8Array, from: number, at: number): readonly number[] {
   if (at - from < 2) return NONE
   const ending = connectorsByEnd.get(pairKey(other[at - 2] ?? 0, other[at - 1] ?? 0))
   if (ending === undefined) return NONE

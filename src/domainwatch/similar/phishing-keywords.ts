@@ -1,5 +1,5 @@
 /** Words that phishing names put beside a brand, in Chile above all. Operators add and remove some by a setting. */
-export const PHISHING_KEYWORDS: readonly string[] = (
+const PHISHING_KEYWORDS: readonly string[] = (
   'acceso acceder access account actualizacion actualizar aduana admin alerta app apps asistencia atencion autorizado ayuda ' +
   'banca bank beneficio beneficios blog bonificacion bono bonos canal chat chile cl clave cliente clientes club com ' +
   'comercial compra compras confirmacion confirmar contacto corp correo corporativo credito creditos cuenta cuentas cupo ' +
