@@ -25,7 +25,7 @@ interface Site extends AsyncDisposable {
 }
 
 /** Two nodes of one service behind the balancer; on PostgreSQL where the tests have it. */
-async function site(flags: readonly string[] = []): Promise<Site> {
+async function site(flags: readonly string[] = [], path = ''): Promise<Site> {
   const stack = new AsyncDisposableStack()
   const folder = stack.use(await temporaryFolder())
   const common = ['--data', folder.path]
@@ -42,7 +42,7 @@ async function site(flags: readonly string[] = []): Promise<Site> {
   stack.defer(async () => {
     for (const name of NODES) await nodes[name][Symbol.asyncDispose]()
   })
-  const balancer = stack.use(await startBalancer([ports.node1, ports.node2], folder.path))
+  const balancer = stack.use(await startBalancer([ports.node1, ports.node2], folder.path, path))
   for (const name of NODES) await balancer.until(`nodes_ready/${name}`, ({ status }) => status === 'UP')
   return {
     balancer,
@@ -197,3 +197,9 @@ async function wrongKey(balancer: Balancer, localAddress: string, claimed: strin
   response.resume()
   return response.statusCode
 }
+
+test('nodes with a path in their base URL are up', { skip: noBalancer }, async () => {
+  await using two = await site(['--base-url', 'https://example.cl/catalejo'], '/catalejo')
+  const { status } = await call(two.balancer, `/catalejo${LIST}`, { query: { api: two.key } })
+  assert.equal(status, 200)
+})

@@ -32,8 +32,13 @@ export interface ServerState {
  * The balancer as `deploy/` sets it up.
  * @param nodes ports on loopback
  * @param folder for its socket
+ * @param path of the nodes' base URL
  */
-export async function startBalancer(nodes: readonly [number, number], folder: string): Promise<Balancer> {
+export async function startBalancer(
+  nodes: readonly [number, number],
+  folder: string,
+  path = '',
+): Promise<Balancer> {
   const port = await freePort()
   const socket = join(folder, 'balancer.sock')
   const child = spawn('haproxy', ['-db', '-f', CONFIGURATION], {
@@ -42,6 +47,7 @@ export async function startBalancer(nodes: readonly [number, number], folder: st
       PATH: process.env['PATH'],
       BALANCER_ADDRESS: `127.0.0.1:${port}`,
       BALANCER_SOCKET: socket,
+      ...(path !== '' && { BALANCER_PATH: path }),
       CATALEJO_NODE_1: `127.0.0.1:${nodes[0]}`,
       CATALEJO_NODE_2: `127.0.0.1:${nodes[1]}`,
     },
