@@ -83,7 +83,7 @@ async function importFile(file: string, run: Run): Promise<FileOutcome> {
   if (restart) await checkpoints?.remove()
   const after = await checkpoints?.read()
   if (after !== undefined) console.error(`${file}: going on after line ${after.line}`)
-  progress.begin(file, size)
+  progress.begin(file, size, 0, 'bytes')
   const target = { database, clock: systemClock, timeZone: config.timeZone, account }
   const trial = isDry ? tryRows(target) : undefined
   let [readBytes, storedBytes] = [0, 0]

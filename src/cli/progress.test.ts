@@ -54,7 +54,22 @@ suite('progress', { timeout: 60_000 }, () => {
     assert.equal(take(), '\r\u001b[Kblobs: [######------------------]  2500 of 10000, 25 %  25/s  5:00 left')
     const narrow = watch({ isTTY: true, columns: 10 })
     narrow.progress.begin('blobs', 10)
-    assert.equal(narrow.take(), '\r\u001b[Kblobs: [-')
+    assert.equal(narrow.take(), '\r\u001b[Kblobs: 0 ')
+  })
+
+  test('counts bytes in their unit, and fits into 80 columns whatever the name', () => {
+    const { progress, at, take } = watch({ isTTY: true, columns: 80 })
+    progress.begin('/srv/lists/2025/registrations-of-all-the-year-2025.csv.gz', 123_456_789, 0, 'bytes')
+    at(10_000)
+    take()
+    progress.add(41_500_000)
+    progress.end()
+    const line = take().replace('\r\u001b[K', '')
+    assert.equal(line, '/srv/lists/2025…ear-2025.csv.gz: 41.5 MB of 123.5 MB, 33 %  4.2 MB/s  0:20 left\n')
+    progress.begin('list.csv', 999, 0, 'bytes')
+    progress.add(999)
+    progress.end()
+    assert.match(take(), /list\.csv: \[#{24}\] {2}999 B of 999 B, 100 % {2}/)
   })
 
   test('begins the next part after the last, which may have no known end or no work at all', () => {

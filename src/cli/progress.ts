@@ -1,4 +1,4 @@
-import type { Progress } from '../core/progress.ts'
+import type { Progress, ProgressUnit } from '../core/progress.ts'
 
 /** Where it is shown: a terminal is drawn on again and again, anything else gets a line now and then. */
 export interface ProgressOutput {
@@ -9,11 +9,15 @@ export interface ProgressOutput {
 
 const REDRAW_MS = 200
 const LINE_MS = 5_000
-const BAR_WIDTH = 24
+/** A bar that has less room is left out. */
+const MAX_BAR = 24
+const MIN_BAR = 4
+const MIN_NAME = 12
 
 interface Part {
   readonly name: string
   readonly total: number | undefined
+  readonly unit: ProgressUnit
   readonly before: number
   readonly startedAt: number
   count: number
@@ -21,7 +25,7 @@ interface Part {
 }
 
 /**
- * Shows how far a long command has come, on standard error: standard output is for what it finds.
+ * Shows the progress of a long command on standard error: standard output is for its results.
  * @param now milliseconds, of any beginning
  */
 export function createProgress(
@@ -34,10 +38,10 @@ export function createProgress(
 
   function show(): void {
     if (part === undefined) return
-    const text = progressText(part, now(), isTerminal)
+    const { name, words, share } = progressOf(part, now())
     // A line that wraps could not be drawn over.
-    if (isTerminal) output.write(`\r\u001b[K${text.slice(0, (output.columns ?? 80) - 1)}`)
-    else output.write(`${text}\n`)
+    if (isTerminal) output.write(`\r\u001b[K${fitted(name, words, share, (output.columns ?? 80) - 1)}`)
+    else output.write(`${name}: ${words}\n`)
   }
 
   function end(): void {
@@ -50,9 +54,9 @@ export function createProgress(
   }
 
   return {
-    begin(name, total, done = 0) {
+    begin(name, total, done = 0, unit = 'items') {
       end()
-      part = { name, total, before: done, startedAt: now(), count: done, bytes: 0 }
+      part = { name, total, unit, before: done, startedAt: now(), count: done, bytes: 0 }
       if (isTerminal) show()
       // A forgotten end must not keep the command from ending.
       timer = setInterval(show, isTerminal ? REDRAW_MS : LINE_MS).unref()
@@ -66,24 +70,48 @@ export function createProgress(
   }
 }
 
-function progressText(part: Part, now: number, withBar: boolean): string {
-  const { name, total, count, before, bytes } = part
+/** @returns what is said of a part, and the share that is done, from 0 to 1, if it is known */
+function progressOf(part: Part, now: number): { name: string; words: string; share: number | undefined } {
+  const { name, total, unit, count, before, bytes } = part
+  const amount = unit === 'bytes' ? bytesText : String
   const seconds = Math.max(0.001, (now - part.startedAt) / 1_000)
   const rate = (count - before) / seconds
+  const share = total === undefined ? undefined : total === 0 ? 1 : Math.min(1, count / total)
   const words: string[] = []
-  if (total === undefined) {
-    if (count > 0) words.push(String(count))
-  } else {
-    const share = total === 0 ? 1 : Math.min(1, count / total)
-    const filled = Math.floor(share * BAR_WIDTH)
-    if (withBar) words.push(`[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}]`)
-    words.push(`${count} of ${total}, ${Math.floor(share * 100)} %`)
-  }
-  if (count > 0) words.push(`${Math.round(rate)}/s`)
-  if (bytes > 0) words.push(`${(bytes / seconds / 1e6).toFixed(1)} MB/s`)
+  if (total !== undefined && share !== undefined) {
+    words.push(`${amount(count)} of ${amount(total)}, ${Math.floor(share * 100)} %`)
+  } else if (count > 0) words.push(amount(count))
+  if (count > 0) words.push(`${amount(Math.round(rate))}/s`)
+  if (bytes > 0) words.push(`${bytesText(bytes / seconds)}/s`)
   if (total === undefined || count >= total) words.push(`after ${duration(seconds)}`)
   else if (rate > 0) words.push(`${duration((total - count) / rate)} left`)
-  return `${name}: ${words.join('  ')}`
+  return { name, words: words.join('  '), share }
+}
+
+/** One line of at most `width` characters: the bar gives way first, then the middle of the name. */
+function fitted(name: string, words: string, share: number | undefined, width: number): string {
+  const room = Math.min(MAX_BAR, width - `${name}: []  ${words}`.length)
+  if (share !== undefined && room >= MIN_BAR) {
+    const filled = Math.floor(share * room)
+    return `${name}: [${'#'.repeat(filled)}${'-'.repeat(room - filled)}]  ${words}`
+  }
+  const most = Math.max(MIN_NAME, width - `: ${words}`.length)
+  return `${shortened(name, most)}: ${words}`.slice(0, width)
+}
+
+function shortened(name: string, most: number): string {
+  if (name.length <= most) return name
+  const half = Math.floor((most - 1) / 2)
+  return `${name.slice(0, most - 1 - half)}…${name.slice(-half)}`
+}
+
+const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
+
+/** Bytes in a decimal unit, with one digit behind the point: `41.5 MB`. */
+function bytesText(bytes: number): string {
+  const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)))
+  const value = bytes / 1_000 ** power
+  return `${power === 0 ? Math.round(value) : value.toFixed(1)} ${UNITS[power] ?? ''}`
 }
 
 function duration(seconds: number): string {

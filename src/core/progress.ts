@@ -1,13 +1,16 @@
-/** Told how far a long piece of work has come. */
+/** What the count of a progress is in. */
+export type ProgressUnit = 'items' | 'bytes'
+
+/** Reports progress of a long-running task. */
 export interface Progress {
   /**
-   * Begins a new part of the work; the one before is over.
-   * @param total of what `add` counts; undefined where nobody knows
-   * @param done of them already, by an earlier run: they count as no speed
+   * Begins a new part of the work, which ends the one before.
+   * @param total of what `add` counts; undefined if it is unknown
+   * @param done of it already, by an earlier run: does not count towards the speed
    */
-  begin(name: string, total?: number, done?: number): void
-  /** So many more are done, and so many bytes moved with them. */
+  begin(name: string, total?: number, done?: number, unit?: ProgressUnit): void
+  /** Adds to the count, and to the bytes that moved with it where the count is of items. */
   add(count: number, bytes?: number): void
-  /** The last part is over. */
+  /** Ends the last part. */
   end(): void
 }
