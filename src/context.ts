@@ -76,7 +76,6 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, ...observeS3(metrics, log))
   closing.push(async () => blobs.close())
   const isShared = config.sharedDerivatives === 1
-  if (isShared && config.blobsUrl === undefined) log.warn('without an S3 store derivatives are not shared')
   const derivativeStore =
     isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
   const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])

@@ -69,7 +69,7 @@ suite('progress', { timeout: 60_000 }, () => {
     progress.begin('list.csv', 999, 0, 'bytes')
     progress.add(999)
     progress.end()
-    assert.match(take(), /list\.csv: \[#{24}\] {2}999 B of 999 B, 100 % {2}/)
+    assert.match(take(), /list\.csv: \[#{20}\] {2}999 B of 999 B, 100 % {2}/)
   })
 
   test('begins the next part after the last, which may have no known end or no work at all', () => {

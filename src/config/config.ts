@@ -126,7 +126,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     phishingKeywords: read(settings.phishingKeywords),
     shown,
   }
-  const warnings = unknownNames(environment)
+  const warnings = [...unknownNames(environment), ...withoutEffect(shown)]
   return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, config, warnings }
 }
 
@@ -141,6 +141,18 @@ function shownSetting<T>(
   // Defaults that are not a text, a number or a list of those stand for a setting that is empty.
   const isPlain = ['string', 'number'].includes(typeof fallback) || Array.isArray(fallback)
   return { name: variable, value: isPlain ? String(fallback) : '', from: 'default' }
+}
+
+/** Settings that were given without the one that they need. */
+function withoutEffect(shown: readonly ShownSetting[]): string[] {
+  const given = new Set(
+    shown.filter(({ from, value }) => from !== 'default' && value !== '').map(({ name }) => name),
+  )
+  return Object.values(settings).flatMap(({ name, needs }: Setting<unknown>) => {
+    if (needs === undefined) return []
+    const [variable, needed] = [environmentName(name), environmentName(needs)]
+    return given.has(variable) && !given.has(needed) ? [`${variable} has no effect without ${needed}`] : []
+  })
 }
 
 function unknownNames(environment: NodeJS.ProcessEnv): string[] {

@@ -12,6 +12,8 @@ export interface Setting<T> {
   readonly summary: string
   readonly default: T
   readonly parse: (text: string) => Parsed<T>
+  /** The name of the setting without which this one has no effect. */
+  readonly needs?: string
   /** How a wrong value is shown, where it may hold a secret. */
   readonly show?: (text: string) => string
 }

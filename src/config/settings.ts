@@ -32,25 +32,32 @@ export const settings = {
       databaseUrl,
     ),
     show: withoutSecrets,
+    needs: 'database-url',
   },
-  databaseConnections: setting(
-    'database-connections',
-    'connections to PostgreSQL, beside one that listens',
-    12,
-    integer(3, 1_000),
-  ),
+  databaseConnections: {
+    ...setting(
+      'database-connections',
+      'connections to PostgreSQL, beside one that listens',
+      12,
+      integer(3, 1_000),
+    ),
+    needs: 'database-url',
+  },
   blobsUrl: setting(
     'blobs-url',
     'image store, s3://bucket/prefix?endpoint=…; empty for files in the data folder',
     undefined,
     blobsUrl,
   ),
-  blobsRedirect: setting(
-    'blobs-redirect',
-    'originals from this many bytes on are fetched by clients from S3 itself; 0 for none',
-    0,
-    integer(0, 1_000_000_000),
-  ),
+  blobsRedirect: {
+    ...setting(
+      'blobs-redirect',
+      'originals from this many bytes on are fetched by clients from S3 itself; 0 for none',
+      0,
+      integer(0, 1_000_000_000),
+    ),
+    needs: 'blobs-url',
+  },
   baseUrl: setting('base-url', 'public address; its path is where everything is served', '', baseUrl),
   timeZone: setting('time-zone', 'IANA time zone of date_mod', 'America/Santiago', timeZone),
   dnsServers: setting(
@@ -158,12 +165,15 @@ export const settings = {
     1_024,
     integer(0, 16 * MIB),
   ),
-  sharedDerivatives: setting(
-    'shared-derivatives',
-    '1 keeps modified images in the S3 store too, for all nodes',
-    0,
-    integer(0, 1),
-  ),
+  sharedDerivatives: {
+    ...setting(
+      'shared-derivatives',
+      '1 keeps modified images in the S3 store too, for all nodes',
+      0,
+      integer(0, 1),
+    ),
+    needs: 'blobs-url',
+  },
   eventStreams: setting('event-streams', 'event streams open at a time', 1_000, integer(1, 100_000)),
   webhookNetworks: setting(
     'webhook-networks',

@@ -69,6 +69,24 @@ test('an unknown name is a warning with the nearest known one', async () => {
   ])
 })
 
+test('a setting without the one that it needs is a warning', async () => {
+  await using folder = await temporaryFolder()
+  const { code, stderr } = await catalejo(['key', 'create', '--account', 'a', '--service', 'admin'], {
+    CATALEJO_DATA: folder.path,
+    CATALEJO_DATABASE_CONNECTIONS: '20',
+    CATALEJO_DATABASE_LISTEN_URL: 'postgres://localhost/x',
+    CATALEJO_BLOBS_REDIRECT: '1000',
+    CATALEJO_SHARED_DERIVATIVES: '1',
+  })
+  assert.equal(code, 0)
+  assert.deepEqual(stderr.trimEnd().split('\n').toSorted(), [
+    'CATALEJO_BLOBS_REDIRECT has no effect without CATALEJO_BLOBS_URL',
+    'CATALEJO_DATABASE_CONNECTIONS has no effect without CATALEJO_DATABASE_URL',
+    'CATALEJO_DATABASE_LISTEN_URL has no effect without CATALEJO_DATABASE_URL',
+    'CATALEJO_SHARED_DERIVATIVES has no effect without CATALEJO_BLOBS_URL',
+  ])
+})
+
 test('a setting and its _FILE twin at once are a fault', async () => {
   const { code, stderr } = await catalejo(['key', 'list'], { CATALEJO_DATA: 'x', CATALEJO_DATA_FILE: 'y' })
   assert.equal(code, 1)
