@@ -5,6 +5,8 @@ import { EventReader } from '../support/event-reader.ts'
 import { call, send } from '../support/http.ts'
 import { EXPIRED, limited, OUT_OF_SCOPE, perMinute } from '../support/key-limits.ts'
 import { ManualClock, startService } from '../support/service.ts'
+import { watch } from '../support/watches.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const START = '2026-01-01T00:00:00Z'
 const DAY = 86_400_000
@@ -50,6 +52,29 @@ test('a stream ends by itself, without anything to tell', async () => {
   await using reader = await EventReader.open(service, { api })
   assert.equal(await reader.next(), undefined)
   assert.equal(reader.comments, 0)
+})
+
+test('an account whose last key expired is sent nothing more', async () => {
+  const clock = new ManualClock(START)
+  await using service = await startService({ clock, flags: { 'webhook-networks': '127.0.0.0/8' } })
+  using receiver = await WebhookReceiver.start()
+  using expired = await WebhookReceiver.start()
+  const limits = limited({ scope: 'write', expiresAt: clock.now() + DAY })
+  const { key } = await service.newKey('vecino', 'domainwatch', limits)
+  const theirs = await watch(service, { search: 'nuevo', url: expired.url, atom: '' }, key)
+  await watch(service, { search: 'nuevo', url: receiver.url })
+  await stored(service, [record('nuevo1')])
+  await Promise.all([receiver.until(1), expired.until(1)])
+  const feed = new URL(theirs.atom).pathname
+  assert.equal((await call(service, feed)).status, 200)
+
+  clock.advance(DAY)
+  assert.equal((await call(service, feed)).status, 404)
+  for (const i of [2, 3]) {
+    await stored(service, [record(`nuevo${i}`)])
+    await receiver.until(i)
+  }
+  assert.equal(expired.received.length, 1)
 })
 
 test('the order of the checks: unknown, service, expiry, scope, rate', async () => {
