@@ -2,12 +2,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
+import { serverNow } from '../api/server.ts'
 import { say, sayFault } from '../app/toasts.tsx'
 import { Answer } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog } from '../design/parts.tsx'
 import { moment, t, tn } from '../i18n/index.ts'
 import { Accounts } from './accounts.tsx'
+import { rateText } from './limits.ts'
 import { NewKey } from './new-key.tsx'
 import './owner.css'
 
@@ -54,6 +56,9 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
                     <th scope="col">{t('owner.id')}</th>
                     <th scope="col">{t('owner.account')}</th>
                     <th scope="col">{t('owner.service')}</th>
+                    <th scope="col">{t('owner.scope')}</th>
+                    <th scope="col">{t('owner.expires')}</th>
+                    <th scope="col">{t('owner.rate')}</th>
                     <th scope="col">{t('owner.made')}</th>
                     <th scope="col">{t('owner.used')}</th>
                     <th scope="col">
@@ -63,12 +68,19 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
                 </thead>
                 <tbody>
                   {data.map((key) => (
-                    <tr key={key.id} className={key.revoked === null ? '' : 'gone'}>
+                    <tr key={key.id} className={key.revoked === null && !hasExpired(key) ? '' : 'gone'}>
                       <th scope="row" className="mono named">
                         {key.id}
                       </th>
                       <td>{key.account}</td>
                       <td>{t(`service.${key.service}`)}</td>
+                      <td>{t(`scope.name.${key.scope}`)}</td>
+                      <td>
+                        <Expiry record={key} />
+                      </td>
+                      <td className="figures">
+                        {key.rate === null ? t('owner.noRate') : rateText(key.rate)}
+                      </td>
                       <td>{moment(key.date)}</td>
                       <td>{key.used === null ? t('owner.never') : moment(key.used)}</td>
                       <td className="number">
@@ -92,6 +104,14 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
       </Answer>
     </section>
   )
+}
+
+const hasExpired = ({ expires }: Key) => expires !== null && expires * 1_000 <= serverNow()
+
+function Expiry({ record }: { record: Key }) {
+  const { expires } = record
+  if (expires === null) return t('owner.neverExpires')
+  return hasExpired(record) ? t('owner.expiredOn', { date: moment(expires) }) : moment(expires)
 }
 
 function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
