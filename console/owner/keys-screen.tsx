@@ -50,7 +50,7 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
         {(data) => (
           <>
             <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="keys">
-              <table className="plain">
+              <table className="plain cards">
                 <thead>
                   <tr>
                     <th scope="col">{t('owner.id')}</th>
@@ -72,17 +72,19 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
                       <th scope="row" className="mono named">
                         {key.id}
                       </th>
-                      <td>{key.account}</td>
-                      <td>{t(`service.${key.service}`)}</td>
-                      <td>{t(`scope.name.${key.scope}`)}</td>
-                      <td>
+                      <td data-label={t('owner.account')}>{key.account}</td>
+                      <td data-label={t('owner.service')}>{t(`service.${key.service}`)}</td>
+                      <td data-label={t('owner.scope')}>{t(`scope.name.${key.scope}`)}</td>
+                      <td data-label={t('owner.expires')}>
                         <Expiry record={key} />
                       </td>
-                      <td className="figures">
+                      <td className="figures" data-label={t('owner.rate')}>
                         {key.rate === null ? t('owner.noRate') : rateText(key.rate)}
                       </td>
-                      <td>{moment(key.date)}</td>
-                      <td>{key.used === null ? t('owner.never') : moment(key.used)}</td>
+                      <td data-label={t('owner.made')}>{moment(key.date)}</td>
+                      <td data-label={t('owner.used')}>
+                        {key.used === null ? t('owner.never') : moment(key.used)}
+                      </td>
                       <td className="number">
                         {key.revoked === null ? (
                           <button type="button" className="button quiet" onClick={() => onRevoke(key)}>
