@@ -30,14 +30,6 @@ export function object(
   return { type: 'object', required, properties, ...keywords }
 }
 
-/** The body of an error answer, with an example; `others` are further messages that it may carry. */
-export const problem = (
-  description: string,
-  status: number,
-  msg: string,
-  others: readonly string[] = [],
-): JsonSchema =>
-  object(
-    { status: integer(), msg: string() },
-    { description, examples: [msg, ...others].map((text) => ({ status, msg: text })) },
-  )
+/** The body of an error answer, with an example. */
+export const problem = (description: string, status: number, msg: string): JsonSchema =>
+  object({ status: integer(), msg: string() }, { description, examples: [{ status, msg }] })

@@ -16,15 +16,15 @@ export interface EndpointDocument {
 }
 
 const COMMON_ANSWERS = {
-  401: problem('No key, an unknown or revoked one, or one that expired', 401, 'Falta la clave de API', [
-    'La clave de API no es válida',
-    'La clave de API expiró',
-  ]),
+  401: problem(
+    'No key, an unknown or revoked one (`La clave de API no es válida`), or an expired one (`La clave de API expiró`)',
+    401,
+    'Falta la clave de API',
+  ),
   403: problem(
-    "The other service's key, or one whose scope does not include this operation",
+    "The other service's key, or one whose scope does not include this operation (`La clave de API no permite esta operación`)",
     403,
     'La clave de API no da acceso a este servicio',
-    ['La clave de API no permite esta operación'],
   ),
   429: problem(
     'The key is over its rate, or there were too many wrong keys from one address: `Retry-After` says when',
