@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
+import { keyRoutes } from './accounts/routes/key.ts'
 import { adminRoutes } from './admin/index.ts'
 import { chores } from './chores.ts'
 import type { Config } from './config/config.ts'
@@ -21,6 +22,8 @@ import {
 import { Authenticator } from './http/authentication.ts'
 import { exchangeFailures } from './http/failed-keys-exchange.ts'
 import { FailedKeys } from './http/failed-keys.ts'
+import { sharedWindows } from './http/key-rates-store.ts'
+import { KeyRates } from './http/key-rates.ts'
 import { BodyBudget } from './http/request-body.ts'
 import { createServer } from './http/server.ts'
 import type { Parting } from './http/stopping.ts'
@@ -118,6 +121,8 @@ export async function createRoutes(
   })
   const failures = new FailedKeys(clock, config.failedKeys)
   context.onClose(exchangeFailures(database, failures))
+  const rates = new KeyRates(clock, sharedWindows(database))
+  context.onClose(() => rates.close())
   const sightings = createSightings(database, clock, (error) =>
     log.error({ err: error }, 'the name servers seen could not be stored'),
   )
@@ -128,7 +133,7 @@ export async function createRoutes(
     () => sightings.lost,
   )
   const shared = {
-    authenticator: new Authenticator(accounts, failures),
+    authenticator: new Authenticator({ identities: accounts, failures, rates, clock }),
     bodies: new BodyBudget(bodyMemory(config)),
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
@@ -136,6 +141,7 @@ export async function createRoutes(
     async (app) => {
       consoleRoutes(app, { prefix, timeZone: config.timeZone })
       serviceRoutes(app, metrics, [() => database.ping(), () => images.store.ping()])
+      keyRoutes(app, shared)
       domainwatchRoutes(app, shared, {
         database,
         tasks,
@@ -175,7 +181,7 @@ export async function createRoutes(
         keys: {
           keys: () => accounts.keys(),
           accounts: () => accounts.accounts(),
-          create: (account, service) => accounts.createKey(account, service),
+          create: (account, service, limits) => accounts.createKey(account, service, limits),
           revoke: (id) => accounts.revoke(id),
         },
         terms: createTermsOffice(database),

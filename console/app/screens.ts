@@ -1,4 +1,5 @@
 import { lazy, type ComponentType } from 'react'
+import type { Ability } from '../api/scope.ts'
 import type { ServiceName } from '../api/session.ts'
 import type { IconName } from '../design/icon.tsx'
 import type { TextKey } from '../i18n/index.ts'
@@ -9,6 +10,8 @@ export interface Screen {
   readonly icon: IconName
   /** Whose key it needs. */
   readonly service: ServiceName
+  /** What that key must be able to do, if not every one of the service is. */
+  readonly needs?: Ability
   readonly view: ComponentType
 }
 
@@ -26,6 +29,7 @@ export const SCREENS: readonly Screen[] = [
     title: 'nav.triage',
     icon: 'triage',
     service: 'domainwatch',
+    needs: 'writeDomains',
     view: lazy(() => import('../triage/screen.tsx')),
   },
   {
@@ -33,6 +37,7 @@ export const SCREENS: readonly Screen[] = [
     title: 'nav.import',
     icon: 'upload',
     service: 'domainwatch',
+    needs: 'writeDomains',
     view: lazy(() => import('../import/screen.tsx')),
   },
   {
@@ -54,6 +59,7 @@ export const SCREENS: readonly Screen[] = [
     title: 'nav.images',
     icon: 'images',
     service: 'imagestore',
+    needs: 'readImages',
     view: lazy(() => import('../images/screen.tsx')),
   },
   {
@@ -61,6 +67,7 @@ export const SCREENS: readonly Screen[] = [
     title: 'nav.usage',
     icon: 'chart',
     service: 'imagestore',
+    needs: 'readImages',
     view: lazy(() => import('../images/usage-screen.tsx')),
   },
   {

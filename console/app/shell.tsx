@@ -1,7 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Suspense, useEffect, useRef, useState } from 'react'
 import { connection } from '../api/connection.ts'
-import { session, signOut } from '../api/session.ts'
+import { learnScopes, useMay, useScopes, type Ability } from '../api/scope.ts'
+import { session, signOut, type ServiceName } from '../api/session.ts'
 import { Loading } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog, Link, Notice } from '../design/parts.tsx'
@@ -29,6 +30,7 @@ export function Shell() {
     if (path === '' && !hasHome) go('claves')
   }, [path, hasHome])
   useEffect(() => setMenuOpen(false), [path])
+  useEffect(() => learnScopes(keys), [keys])
   useEffect(() => {
     document.title = screen === undefined ? t('app.title') : `${t(screen.title)} · ${t('app.title')}`
   }, [screen])
@@ -103,6 +105,7 @@ export function Shell() {
               <li key={service} className="chip on">
                 <Icon name="check" />
                 {t(`service.${service}`)}
+                <KeyScope service={service} />
               </li>
             ))}
           </ul>
@@ -144,6 +147,7 @@ function Group({ title, screens, path }: { title: string; screens: readonly Scre
             <Link to={screen.path} className="side-link" current={path.split('/')[0] === screen.path}>
               <Icon name={screen.icon} />
               {t(screen.title)}
+              {screen.needs !== undefined && <Lock needs={screen.needs} />}
             </Link>
           </li>
         ))}
@@ -167,7 +171,50 @@ function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boole
       </div>
     )
   }
-  return <screen.view />
+  return <Permitted screen={screen} />
+}
+
+/** The screen, or what kind of key it needs. A key that may only look is told so before anything is tried. */
+function Permitted({ screen }: { screen: Screen }) {
+  const { needs, service } = screen
+  const scope = useScopes()(service)
+  const may = useMay()
+  if (needs !== undefined && !may(needs)) {
+    return (
+      <div className="need stack">
+        <h1>{t(`scope.need.${needs}`)}</h1>
+        <p className="muted">{t('scope.has', { scope: t(`scope.name.${scope}`) })}</p>
+        <KeyForm />
+      </div>
+    )
+  }
+  return (
+    <>
+      {scope === 'read' && (
+        <p className="callout" role="note">
+          <Icon name="lock" /> {t(service === 'imagestore' ? 'scope.readImages' : 'scope.readDomains')}
+        </p>
+      )}
+      <screen.view />
+    </>
+  )
+}
+
+/** Marks a screen that the present key does not open. */
+function Lock({ needs }: { needs: Ability }) {
+  if (useMay()(needs)) return null
+  return (
+    <>
+      <span className="grow" />
+      <Icon name="lock" />
+      <span className="visually-hidden">{t('scope.locked')}</span>
+    </>
+  )
+}
+
+function KeyScope({ service }: { service: ServiceName }) {
+  const scope = useScopes()(service)
+  return scope === 'full' ? null : <span className="muted">{t(`scope.name.${scope}`)}</span>
 }
 
 function Lost() {

@@ -1,5 +1,6 @@
 import { useId, useState, type FormEvent } from 'react'
-import { ApiError, ask } from '../api/client.ts'
+import { ApiError } from '../api/client.ts'
+import { learnScope } from '../api/scope.ts'
 import { keepKey, refused, SERVICES, type ServiceName } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
 import { faultText } from './fault-text.ts'
@@ -7,19 +8,12 @@ import { useStore } from './store.ts'
 import { Choices } from './preferences.tsx'
 import { say } from './toasts.tsx'
 
-/** Something small of each service, to see whether a key opens it. */
-const PROBES: Readonly<Record<ServiceName, (key: string) => Promise<unknown>>> = {
-  domainwatch: (key) => ask('GET /api/v1/domainwatch/list', { key, query: { limit: 1 } }),
-  imagestore: (key) => ask('GET /api/v1/imagestore/list', { key, query: { limit: 1 } }),
-  admin: (key) => ask('GET /api/v1/admin/keys', { key }),
-}
-
 /** @throws ApiError when the key is worth nothing, ConnectionLost */
 async function serviceOfKey(key: string): Promise<ServiceName> {
   let last: unknown
   for (const service of SERVICES) {
     try {
-      await PROBES[service](key)
+      await learnScope(service, key)
       return service
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
 import { ask } from '../api/client.ts'
+import { useMay } from '../api/scope.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
 import { CopyButton, Fault, Notice } from '../design/parts.tsx'
@@ -91,6 +92,7 @@ function RecordPart({ name }: { name: string }) {
 }
 
 function RecordFacts({ record }: { record: DomainRecord }) {
+  const isLocked = !useMay()('writeDomains')
   const left = useTimeLeft(record.discarded === 1 ? [record.name] : [])(record.name)
   const ascii = asciiOf(record.name)
   return (
@@ -103,6 +105,7 @@ function RecordFacts({ record }: { record: DomainRecord }) {
         <button
           type="button"
           className="button"
+          disabled={isLocked}
           aria-pressed={record.revision === 1}
           onClick={() => void setMark([record], 'revision', record.revision === 1 ? 0 : 1)}
         >
@@ -112,6 +115,7 @@ function RecordFacts({ record }: { record: DomainRecord }) {
         <button
           type="button"
           className="button"
+          disabled={isLocked}
           onClick={() => void setMark([record], 'discarded', record.discarded === 1 ? 0 : 1)}
         >
           <Icon name={record.discarded === 1 ? 'undo' : 'trash'} />

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useMay } from '../api/scope.ts'
 import { ask } from '../api/client.ts'
 import { changed, usePlace } from '../app/router.ts'
 import { Icon } from '../design/icon.tsx'
@@ -63,6 +64,7 @@ type Known = Omit<ImageRecord, 'dhash'>
 
 function Side(props: { image: Known; other: Known; onDelete: (image: ImageRecord) => void }) {
   const { image, other, onDelete } = props
+  const isLocked = !useMay()('changeImages')
   return (
     <figure>
       <div className="compare-picture">
@@ -87,7 +89,12 @@ function Side(props: { image: Known; other: Known; onDelete: (image: ImageRecord
         <dt>{t('images.hash')}</dt>
         <dd className="mono">{image.hash}</dd>
       </dl>
-      <button type="button" className="button danger" onClick={() => onDelete({ dhash: '', ...image })}>
+      <button
+        type="button"
+        className="button danger"
+        disabled={isLocked}
+        onClick={() => onDelete({ dhash: '', ...image })}
+      >
         <Icon name="trash" />
         {t('images.deleteThis')}
         <span className="visually-hidden"> {image.name}</span>

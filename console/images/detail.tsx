@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { useMay } from '../api/scope.ts'
 import { ask } from '../api/client.ts'
 import { Icon } from '../design/icon.tsx'
 import { Dialog, Fault } from '../design/parts.tsx'
@@ -18,6 +19,7 @@ interface Props {
 }
 
 export function Detail({ hash, known, onClose, onDelete }: Props) {
+  const isLocked = !useMay()('changeImages')
   const { data, error, refetch } = useQuery({
     queryKey: ['images', 'get', hash],
     queryFn: async ({ signal }) =>
@@ -53,7 +55,12 @@ export function Detail({ hash, known, onClose, onDelete }: Props) {
             </dl>
             <Copies image={image} />
             <NearDuplicates hash={image.hash} />
-            <button type="button" className="button danger" onClick={() => onDelete(image)}>
+            <button
+              type="button"
+              className="button danger"
+              disabled={isLocked}
+              onClick={() => onDelete(image)}
+            >
               <Icon name="trash" />
               {t('images.delete')}
             </button>

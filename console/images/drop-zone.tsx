@@ -1,4 +1,5 @@
 import { useEffect, useState, type ReactNode } from 'react'
+import { useMay } from '../api/scope.ts'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import { addUploads } from './uploads.ts'
@@ -7,7 +8,9 @@ import './upload.css'
 /** Takes files that are dropped or pasted anywhere on the page. */
 export function DropZone({ children }: { children: ReactNode }) {
   const [isOver, setOver] = useState(false)
+  const isLocked = !useMay()('changeImages')
   useEffect(() => {
+    if (isLocked) return undefined
     const over = (event: DragEvent) => {
       if (event.dataTransfer?.types.includes('Files') !== true) return
       event.preventDefault()
@@ -37,7 +40,7 @@ export function DropZone({ children }: { children: ReactNode }) {
       removeEventListener('drop', drop)
       removeEventListener('paste', paste)
     }
-  }, [])
+  }, [isLocked])
   return (
     <div className="images">
       {children}

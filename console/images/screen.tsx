@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
+import { useMay } from '../api/scope.ts'
 import { changed, go, replaceQuery, usePlace } from '../app/router.ts'
 import { useKeys } from '../app/shortcuts.ts'
 import { Loading } from '../design/answer.tsx'
@@ -19,6 +20,7 @@ import './images.css'
 
 export default function ImagesScreen() {
   const { query } = usePlace()
+  const isLocked = !useMay()('changeImages')
   const search = query.get('search') ?? ''
   const open = query.get('imagen') ?? undefined
   const beside = query.get('con') ?? undefined
@@ -98,7 +100,12 @@ export default function ImagesScreen() {
           <Icon name="layers" />
           {t('images.group')}
         </button>
-        <button type="button" className="button primary" onClick={() => picker.current?.click()}>
+        <button
+          type="button"
+          className="button primary"
+          disabled={isLocked}
+          onClick={() => picker.current?.click()}
+        >
           <Icon name="upload" />
           {t('images.upload')}
         </button>
@@ -135,7 +142,12 @@ export default function ImagesScreen() {
       {selected.size > 0 && (
         <div className="selection fixed" role="region" aria-label={tn('images.selected', selected.size)}>
           <strong className="figures">{tn('images.selected', selected.size)}</strong>
-          <button type="button" className="button danger" onClick={() => setDeleting([...selected.values()])}>
+          <button
+            type="button"
+            className="button danger"
+            disabled={isLocked}
+            onClick={() => setDeleting([...selected.values()])}
+          >
             <Icon name="trash" />
             {t('images.delete')}
           </button>

@@ -22,7 +22,7 @@ export function Accounts() {
       <Answer of={accounts}>
         {(data) => (
           <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="accounts">
-            <table className="plain">
+            <table className="plain cards">
               <thead>
                 <tr>
                   <th scope="col">{t('owner.account')}</th>
@@ -64,26 +64,28 @@ function Row({ account, onSettle }: { account: Account; onSettle: () => void }) 
       <th scope="row" className="named">
         {account.account}
       </th>
-      <td>{t(`service.${account.service}`)}</td>
-      <td className="number">{count(account.keys)}</td>
+      <td data-label={t('owner.service')}>{t(`service.${account.service}`)}</td>
+      <td className="number" data-label={t('owner.activeKeys')}>
+        {count(account.keys)}
+      </td>
       {delivery === null ? (
         <>
-          <td>–</td>
-          <td>–</td>
-          <td>–</td>
+          <td className="none">–</td>
+          <td className="none">–</td>
+          <td className="none">–</td>
         </>
       ) : (
         <>
-          <td>
+          <td data-label={t('nav.images')}>
             <Held used={account.images} max={max_images} text={count} />
           </td>
-          <td>
+          <td data-label={t('owner.storage')}>
             <Held used={account.bytes} max={max_bytes} text={bytes} />
           </td>
-          <td>{t(`delivery.${delivery}`)}</td>
+          <td data-label={t('owner.delivery')}>{t(`delivery.${delivery}`)}</td>
         </>
       )}
-      <td>{account.used === null ? t('owner.never') : moment(account.used)}</td>
+      <td data-label={t('owner.used')}>{account.used === null ? t('owner.never') : moment(account.used)}</td>
       <td className="number">
         {delivery !== null && (
           <button type="button" className="button quiet" onClick={onSettle}>

@@ -2,12 +2,14 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
+import { serverNow } from '../api/server.ts'
 import { say, sayFault } from '../app/toasts.tsx'
 import { Answer } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog } from '../design/parts.tsx'
 import { moment, t, tn } from '../i18n/index.ts'
 import { Accounts } from './accounts.tsx'
+import { rateText } from './limits.ts'
 import { NewKey } from './new-key.tsx'
 import './owner.css'
 
@@ -48,12 +50,15 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
         {(data) => (
           <>
             <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="keys">
-              <table className="plain">
+              <table className="plain cards">
                 <thead>
                   <tr>
                     <th scope="col">{t('owner.id')}</th>
                     <th scope="col">{t('owner.account')}</th>
                     <th scope="col">{t('owner.service')}</th>
+                    <th scope="col">{t('owner.scope')}</th>
+                    <th scope="col">{t('owner.expires')}</th>
+                    <th scope="col">{t('owner.rate')}</th>
                     <th scope="col">{t('owner.made')}</th>
                     <th scope="col">{t('owner.used')}</th>
                     <th scope="col">
@@ -63,14 +68,23 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
                 </thead>
                 <tbody>
                   {data.map((key) => (
-                    <tr key={key.id} className={key.revoked === null ? '' : 'gone'}>
+                    <tr key={key.id} className={key.revoked === null && !hasExpired(key) ? '' : 'gone'}>
                       <th scope="row" className="mono named">
                         {key.id}
                       </th>
-                      <td>{key.account}</td>
-                      <td>{t(`service.${key.service}`)}</td>
-                      <td>{moment(key.date)}</td>
-                      <td>{key.used === null ? t('owner.never') : moment(key.used)}</td>
+                      <td data-label={t('owner.account')}>{key.account}</td>
+                      <td data-label={t('owner.service')}>{t(`service.${key.service}`)}</td>
+                      <td data-label={t('owner.scope')}>{t(`scope.name.${key.scope}`)}</td>
+                      <td data-label={t('owner.expires')}>
+                        <Expiry record={key} />
+                      </td>
+                      <td className="figures" data-label={t('owner.rate')}>
+                        {key.rate === null ? t('owner.noRate') : rateText(key.rate)}
+                      </td>
+                      <td data-label={t('owner.made')}>{moment(key.date)}</td>
+                      <td data-label={t('owner.used')}>
+                        {key.used === null ? t('owner.never') : moment(key.used)}
+                      </td>
                       <td className="number">
                         {key.revoked === null ? (
                           <button type="button" className="button quiet" onClick={() => onRevoke(key)}>
@@ -92,6 +106,14 @@ function Keys({ onRevoke }: { onRevoke: (key: Key) => void }) {
       </Answer>
     </section>
   )
+}
+
+const hasExpired = ({ expires }: Key) => expires !== null && expires * 1_000 <= serverNow()
+
+function Expiry({ record }: { record: Key }) {
+  const { expires } = record
+  if (expires === null) return t('owner.neverExpires')
+  return hasExpired(record) ? t('owner.expiredOn', { date: moment(expires) }) : moment(expires)
 }
 
 function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {

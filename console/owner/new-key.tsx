@@ -1,10 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { addressOf, ask } from '../api/client.ts'
+import { SCOPES, type Scope } from '../api/scope.ts'
 import { SERVICES, type ServiceName } from '../api/session.ts'
 import { faultText } from '../app/fault-text.ts'
 import { CopyButton, Dialog, DialogFoot } from '../design/parts.tsx'
-import { t } from '../i18n/index.ts'
+import { t, tn } from '../i18n/index.ts'
+import { LIFETIMES, PERIODS } from './limits.ts'
 
 interface Made {
   readonly key: string
@@ -17,6 +19,10 @@ export function NewKey({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const [account, setAccount] = useState('')
   const [service, setService] = useState<ServiceName>('domainwatch')
+  const [scope, setScope] = useState<Scope>('full')
+  const [expires, setExpires] = useState('')
+  const [most, setMost] = useState('')
+  const [period, setPeriod] = useState<(typeof PERIODS)[number]>('min')
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const [made, setMade] = useState<Made>()
@@ -27,7 +33,15 @@ export function NewKey({ onClose }: { onClose: () => void }) {
     setBusy(true)
     setFault(undefined)
     try {
-      const { data } = await ask('POST /api/v1/admin/create', { query: { account, service } })
+      const { data } = await ask('POST /api/v1/admin/create', {
+        query: {
+          account,
+          service,
+          scope,
+          ...(expires === '' ? {} : { expires }),
+          ...(most === '' ? {} : { rate: `${most}/${period}` }),
+        },
+      })
       setMade(data)
       await queries.invalidateQueries({ queryKey: ['admin'] })
     } catch (error) {
@@ -56,9 +70,10 @@ export function NewKey({ onClose }: { onClose: () => void }) {
           <select
             className="input"
             value={service}
-            onChange={(event) =>
+            onChange={(event) => {
               setService(SERVICES.find((one) => one === event.target.value) ?? 'domainwatch')
-            }
+              setScope('full')
+            }}
           >
             {SERVICES.map((one) => (
               <option key={one} value={one}>
@@ -67,6 +82,62 @@ export function NewKey({ onClose }: { onClose: () => void }) {
             ))}
           </select>
         </label>
+        <label className="field">
+          <span>{t('owner.scope')}</span>
+          <select
+            className="input"
+            value={scope}
+            onChange={(event) =>
+              setScope(SCOPES[service].find((one) => one === event.target.value) ?? 'full')
+            }
+          >
+            {SCOPES[service].map((one) => (
+              <option key={one} value={one}>
+                {t(`scope.name.${one}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label className="field">
+          <span>{t('owner.expires')}</span>
+          <select className="input" value={expires} onChange={(event) => setExpires(event.target.value)}>
+            <option value="">{t('owner.neverExpires')}</option>
+            {LIFETIMES.map((one) => (
+              <option key={one} value={one}>
+                {tn('owner.days', Number.parseInt(one, 10))}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div className="row">
+          <label className="field grow">
+            <span>{t('owner.rate')}</span>
+            <input
+              className="input"
+              type="number"
+              min={1}
+              max={1_000_000}
+              step={1}
+              placeholder={t('owner.noRate')}
+              value={most}
+              onChange={(event) => setMost(event.target.value)}
+            />
+          </label>
+          <label className="field">
+            <span>{t('owner.per')}</span>
+            <select
+              className="input"
+              value={period}
+              onChange={(event) => setPeriod(PERIODS.find((one) => one === event.target.value) ?? 'min')}
+            >
+              {PERIODS.map((one) => (
+                <option key={one} value={one}>
+                  {t(`owner.period.${one}`)}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
         <DialogFoot
           fault={fault}
           action={t('owner.make')}
@@ -79,9 +150,9 @@ export function NewKey({ onClose }: { onClose: () => void }) {
 }
 
 const TRIES: Readonly<Record<ServiceName, string>> = {
-  domainwatch: '/api/v1/domainwatch/list',
-  imagestore: '/api/v1/imagestore/list',
-  admin: '/api/v1/admin/system',
+  domainwatch: '/api/v1/domainwatch/key',
+  imagestore: '/api/v1/imagestore/key',
+  admin: '/api/v1/admin/key',
 }
 
 function Shown({ made, onClose }: { made: Made; onClose: () => void }) {

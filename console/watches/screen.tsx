@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/client.ts'
+import { useMay } from '../api/scope.ts'
 import { changed, go, usePlace } from '../app/router.ts'
 import { Answer } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
@@ -15,6 +16,7 @@ import './watches.css'
 /** Filters that are kept, and tell of what is new by webhook or feed. */
 export default function WatchesScreen() {
   const { query } = usePlace()
+  const may = useMay()
   const [removing, setRemoving] = useState<Watch>()
   const watches = useQuery({
     queryKey: ['watches'],
@@ -31,6 +33,7 @@ export default function WatchesScreen() {
         <button
           type="button"
           className="button primary"
+          disabled={!may('writeDomains')}
           onClick={() => go('vigilancias', changed(query, { nueva: '' }))}
         >
           <Icon name="plus" />
@@ -50,7 +53,7 @@ export default function WatchesScreen() {
           )
         }
       </Answer>
-      {isMaking && (
+      {isMaking && may('writeDomains') && (
         <NewWatch
           filters={filtersOf(query)}
           similar={query.get('similar') ?? ''}

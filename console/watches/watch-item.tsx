@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/client.ts'
+import { useMay } from '../api/scope.ts'
 import type { Operations } from '../api/schema.ts'
 import { useStore } from '../app/store.ts'
 import { say, sayFault } from '../app/toasts.tsx'
@@ -15,14 +16,15 @@ export type Watch = Operations['GET /api/v1/domainwatch/watches']['answer']['dat
 /** One watch: what it looks for, how it tells, and how that went. */
 export function WatchItem({ watch, onRemove }: { watch: Watch; onRemove: () => void }) {
   const spoken = useStore(language)
+  const isLocked = !useMay()('writeDomains')
   const words = formatWords(watch.filters, spoken)
   const { similar } = watch.filters
   return (
     <li className="watch" aria-label={watch.name}>
       <div className="row">
         <h2 className="grow">{watch.name}</h2>
-        {watch.url !== null && <TestButton watch={watch} />}
-        <button type="button" className="button danger" onClick={onRemove}>
+        {watch.url !== null && <TestButton watch={watch} isLocked={isLocked} />}
+        <button type="button" className="button danger" disabled={isLocked} onClick={onRemove}>
           {t('watch.remove')}
           <span className="visually-hidden"> {watch.name}</span>
         </button>
@@ -93,7 +95,7 @@ function Trouble({ watch }: { watch: Watch }) {
   )
 }
 
-function TestButton({ watch }: { watch: Watch }) {
+function TestButton({ watch, isLocked }: { watch: Watch; isLocked: boolean }) {
   const queries = useQueryClient()
   const [isBusy, setBusy] = useState(false)
   async function test() {
@@ -110,7 +112,13 @@ function TestButton({ watch }: { watch: Watch }) {
     setBusy(false)
   }
   return (
-    <button type="button" className="button" aria-disabled={isBusy} onClick={() => isBusy || void test()}>
+    <button
+      type="button"
+      className="button"
+      disabled={isLocked}
+      aria-disabled={isBusy}
+      onClick={() => isBusy || void test()}
+    >
       {isBusy ? <span className="spinner" /> : <Icon name="bell" />}
       {t('watch.test')}
       <span className="visually-hidden"> {watch.name}</span>

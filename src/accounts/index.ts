@@ -4,7 +4,8 @@ import type { Database, Transaction } from '../database/database.ts'
 import type { Query } from '../database/sql.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
 import type { Identity, Service } from '../http/authentication.ts'
-import { digestOf, newApiKey, newKeyId, type ApiKey } from './keys.ts'
+import { UNLIMITED, type KeyLimits } from '../http/key-limits.ts'
+import { digestOf, limitedDigestOf, newApiKey, newKeyId, type ApiKey } from './keys.ts'
 import * as queries from './queries.ts'
 import { KeyUses } from './uses.ts'
 
@@ -23,14 +24,26 @@ export interface NewAccount {
   readonly service: Service
 }
 
+/** A key as its owner sees it. */
+export interface KeyRecord extends KeyLimits {
+  readonly id: string
+  readonly account: string
+  readonly service: Service
+  /** Milliseconds since 1970. */
+  readonly created_at: number
+  readonly revoked_at: number | null
+  /** To within some minutes; null for one that never was. */
+  readonly used_at: number | null
+}
+
 export interface Accounts {
   /** Who holds this key; undefined when it is unknown or revoked, from the moment of revocation on. */
   readonly identify: (key: string) => Promise<Identity | undefined>
   /** The same where it is known at this moment. */
   readonly identifyAtOnce: (key: string) => Identity | undefined
-  /** Makes a key, and the account where there is none of that name. */
-  createKey(account: string, service: Service): Promise<CreateKeyOutcome>
-  keys(): Promise<queries.KeyRow[]>
+  /** Makes a key, and the account where there is none of that name. Without limits the key opens its whole service for good. */
+  createKey(account: string, service: Service, limits?: KeyLimits): Promise<CreateKeyOutcome>
+  keys(): Promise<KeyRecord[]>
   accounts(): Promise<(queries.AccountRow & { created_at: number })[]>
   /** Writes down which keys were used since the last time. */
   writeUses(): Promise<void>
@@ -57,8 +70,10 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
     // The cache forgets all when any key changes, so a revocation counts from its own commit on.
     async identify(key) {
       const identity = await cache.get(key, async () => {
-        const row = await database.first(queries.holderOf(digestOf(key)))
-        return row && { accountId: row.id, keyId: row.key_id, account: row.name, service: row.service }
+        const row = await database.first(queries.holderOf([digestOf(key), limitedDigestOf(key)]))
+        if (row === undefined) return undefined
+        const { id: accountId, key_id: keyId, name: account, service } = row
+        return { accountId, keyId, account, service, ...limitsOf(row) }
       })
       if (identity !== undefined) uses.note(identity.keyId)
       return identity
@@ -70,7 +85,7 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
       return identity
     },
 
-    async createKey(name, service) {
+    async createKey(name, service, limits = UNLIMITED) {
       const account = name.trim().normalize('NFC')
       if (account === '' || account.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(account)) {
         return {
@@ -78,10 +93,14 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
           takes: `1 to ${MAX_NAME_LENGTH} characters, none of them a control character`,
         }
       }
-      return database.transaction((tx) => addKey(tx, account, service, clock.now()))
+      return database.transaction((tx) => addKey(tx, account, service, { limits, now: clock.now() }))
     },
 
-    keys: () => database.all(queries.allKeys()),
+    keys: async () =>
+      (await database.all(queries.allKeys())).map((row) => {
+        const { id, account, service, created_at, revoked_at, used_at } = row
+        return { id, account, service, created_at, revoked_at, used_at, ...limitsOf(row) }
+      }),
     accounts: () => database.all(queries.allAccounts()),
     writeUses: () => uses.write(),
 
@@ -114,7 +133,7 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
         if (!(await isEmpty(tx))) return undefined
         const made: ApiKey[] = []
         for (const { name, service } of accounts) {
-          const outcome = await addKey(tx, name, service, clock.now())
+          const outcome = await addKey(tx, name, service, { limits: UNLIMITED, now: clock.now() })
           if (outcome.kind !== 'created') throw new Error(`the first key could not be made: ${outcome.kind}`)
           made.push(outcome.key)
         }
@@ -124,23 +143,33 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
   }
 }
 
+function limitsOf({ scope, expires_at, rate_count, rate_ms }: queries.LimitsRow): KeyLimits {
+  const rate = rate_count === null || rate_ms === null ? null : { count: rate_count, periodMs: rate_ms }
+  return { scope, expiresAt: expires_at, rate }
+}
+
+function isLimited({ scope, expiresAt, rate }: KeyLimits): boolean {
+  return scope !== 'full' || expiresAt !== null || rate !== null
+}
+
 async function addKey(
   tx: Transaction,
   account: string,
   service: Service,
-  now: number,
+  { limits, now }: { readonly limits: KeyLimits; readonly now: number },
 ): Promise<Exclude<CreateKeyOutcome, { kind: 'bad-name' }>> {
   const found =
     service === 'admin' ? await administrator(tx, account) : await accountFor(tx, account, service, now)
   if (found.kind === 'other-service') return found
   const [key, id] = [newApiKey(), newKeyId()]
-  await tx.run(found.insert(id, digestOf(key), now))
+  const digest = isLimited(limits) ? limitedDigestOf(key) : digestOf(key)
+  await tx.run(found.insert({ id, digest, now, limits }))
   return { kind: 'created', key, id }
 }
 
 type Holder =
   | { readonly kind: 'other-service'; readonly service: Service }
-  | { readonly kind: 'found'; readonly insert: (id: string, digest: string, now: number) => Query }
+  | { readonly kind: 'found'; readonly insert: (key: queries.NewKey) => Query }
 
 /** The account of that name, made where there is none. */
 async function accountFor(tx: Transaction, name: string, service: Service, now: number): Promise<Holder> {
@@ -155,12 +184,12 @@ async function accountFor(tx: Transaction, name: string, service: Service, now: 
   if (row === undefined) throw new Error('the account just inserted is not there')
   if (row.service !== service) return { kind: 'other-service', service: row.service }
   const { id: accountId } = row
-  return { kind: 'found', insert: (id, digest, at) => queries.insertKey(id, accountId, digest, at) }
+  return { kind: 'found', insert: (key) => queries.insertKey(accountId, key) }
 }
 
 /** Administrators have nothing of their own: their account is the name on the key. */
 async function administrator(tx: Transaction, name: string): Promise<Holder> {
   const row = await tx.first(queries.accountByName(name))
   if (row !== undefined) return { kind: 'other-service', service: row.service }
-  return { kind: 'found', insert: (id, digest, at) => queries.insertAdministrator(id, name, digest, at) }
+  return { kind: 'found', insert: (key) => queries.insertAdministrator(name, key) }
 }

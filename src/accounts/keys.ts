@@ -25,6 +25,14 @@ export function digestOf(key: string): string {
   return hash('sha256', key)
 }
 
+/**
+ * What is stored of a limited key. It differs from `digestOf`, so that a node of a version without limits, which would take
+ * the key for a full one, does not know it.
+ */
+export function limitedDigestOf(key: string): string {
+  return hash('sha256', `limited ${key}`)
+}
+
 function randomText(length: number): string {
   let text = ''
   for (const byte of randomBytes(length)) text += ALPHABET[byte & 31]

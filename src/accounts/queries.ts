@@ -1,5 +1,6 @@
-import { sql, type Sql } from '../database/sql.ts'
+import { join, raw, sql, type Sql } from '../database/sql.ts'
 import type { Service } from '../http/authentication.ts'
+import type { KeyLimits, Scope } from '../http/key-limits.ts'
 
 export interface AccountRow {
   readonly id: number
@@ -7,7 +8,16 @@ export interface AccountRow {
   readonly service: Service
 }
 
-export interface KeyRow {
+/** What a key is limited to, as it is stored. */
+export interface LimitsRow {
+  readonly scope: Scope
+  /** Milliseconds since 1970; null for never. */
+  readonly expires_at: number | null
+  readonly rate_count: number | null
+  readonly rate_ms: number | null
+}
+
+export interface KeyRow extends LimitsRow {
   readonly id: string
   readonly account: string
   readonly service: Service
@@ -17,12 +27,16 @@ export interface KeyRow {
   readonly used_at: number | null
 }
 
-export const holderOf = (digest: string) => sql<AccountRow & { key_id: string }>`
-  SELECT accounts.id, accounts.name, accounts.service, keys.id AS key_id
+const LIMITS = raw('scope, expires_at, rate_count, rate_ms')
+
+/** @param digests all that a key may be stored under */
+export const holderOf = (digests: readonly string[]) => sql<AccountRow & LimitsRow & { key_id: string }>`
+  SELECT accounts.id, accounts.name, accounts.service, keys.id AS key_id, ${LIMITS}
   FROM keys JOIN accounts ON accounts.id = keys.account_id
-  WHERE keys.digest = ${digest} AND keys.revoked_at IS NULL
+  WHERE keys.digest IN (${join([...digests])}) AND keys.revoked_at IS NULL
   UNION ALL
-  SELECT 0, name, 'admin', id FROM administrators WHERE digest = ${digest} AND revoked_at IS NULL`
+  SELECT 0, name, 'admin', id, ${LIMITS} FROM administrators
+  WHERE digest IN (${join([...digests])}) AND revoked_at IS NULL`
 
 export const accountByName = (name: string) => sql<AccountRow>`
   SELECT id, name, service FROM accounts WHERE name = ${name}`
@@ -41,19 +55,32 @@ export const allAccounts = () => sql<AccountRow & { created_at: number }>`
 export const insertAccount = (name: string, service: Service, now: number) => sql`
   INSERT INTO accounts (name, service, created_at) VALUES (${name}, ${service}, ${now})`
 
-export const insertKey = (id: string, accountId: number, digest: string, now: number) => sql`
-  INSERT INTO keys (id, account_id, digest, created_at) VALUES (${id}, ${accountId}, ${digest}, ${now})`
+/** A new key, less the secret. */
+export interface NewKey {
+  readonly id: string
+  readonly digest: string
+  readonly now: number
+  readonly limits: KeyLimits
+}
 
-export const insertAdministrator = (id: string, name: string, digest: string, now: number) => sql`
-  INSERT INTO administrators (id, name, digest, created_at) VALUES (${id}, ${name}, ${digest}, ${now})`
+const limitValues = ({ scope, expiresAt, rate }: KeyLimits) =>
+  sql`${scope}, ${expiresAt}, ${rate?.count ?? null}, ${rate?.periodMs ?? null}`
+
+export const insertKey = (accountId: number, { id, digest, now, limits }: NewKey) => sql`
+  INSERT INTO keys (id, account_id, digest, created_at, ${LIMITS})
+  VALUES (${id}, ${accountId}, ${digest}, ${now}, ${limitValues(limits)})`
+
+export const insertAdministrator = (name: string, { id, digest, now, limits }: NewKey) => sql`
+  INSERT INTO administrators (id, name, digest, created_at, ${LIMITS})
+  VALUES (${id}, ${name}, ${digest}, ${now}, ${limitValues(limits)})`
 
 export const allKeys = () => sql<KeyRow>`
-  SELECT every_key.id, account, service, created_at, revoked_at, key_uses.used_at
+  SELECT every_key.id, account, service, created_at, revoked_at, ${LIMITS}, key_uses.used_at
   FROM (
-    SELECT keys.id, accounts.name AS account, accounts.service, keys.created_at, keys.revoked_at
+    SELECT keys.id, accounts.name AS account, accounts.service, keys.created_at, keys.revoked_at, ${LIMITS}
     FROM keys JOIN accounts ON accounts.id = keys.account_id
     UNION ALL
-    SELECT id, name, 'admin', created_at, revoked_at FROM administrators
+    SELECT id, name, 'admin', created_at, revoked_at, ${LIMITS} FROM administrators
   ) AS every_key
   LEFT JOIN key_uses ON key_uses.id = every_key.id
   ORDER BY account, created_at, every_key.id`

@@ -14,6 +14,6 @@ export interface AdminOptions extends SystemOptions {
 export function adminRoutes(app: FastifyInstance, shared: EndpointShared, options: AdminOptions): void {
   accountsRoute(app, shared, options)
   settleRoute(app, shared, options)
-  keysRoutes(app, shared, options.keys)
+  keysRoutes(app, shared, options)
   systemRoute(app, shared, options)
 }

@@ -1,5 +1,6 @@
 import { array, constant, integer, object, string, type JsonSchema } from '../http/json-schema.ts'
 import { SERVICES } from '../http/authentication.ts'
+import { ALL_SCOPES } from '../http/key-limits.ts'
 
 const ID = 'k7mq2x9apd'
 const DATE = 1_767_619_230
@@ -14,6 +15,15 @@ const delivery = string({ enum: DELIVERY, description: 'How its images may be as
 const seconds = (description: string) =>
   integer({ description: `${description}, seconds since 1970-01-01 UTC` })
 const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'], 'null'] })
+
+const limits = {
+  scope: string({ enum: ALL_SCOPES, description: 'What of the service the key opens' }),
+  expires: orNull(seconds('When it expires; null for never')),
+  rate: orNull(
+    string({ description: 'How many requests it may make; null for no limit', examples: ['60/min'] }),
+  ),
+}
+const EXAMPLE_LIMITS = { scope: 'read', expires: DATE + 7_776_000, rate: '60/min' }
 
 export const accountsAnswer = object(
   {
@@ -85,6 +95,7 @@ export const keysAnswer = object(
         date: seconds('When it was made'),
         used: orNull(seconds('Last use, to within some minutes')),
         revoked: orNull(seconds('When it was revoked')),
+        ...limits,
       }),
     ),
   },
@@ -94,7 +105,17 @@ export const keysAnswer = object(
       {
         status: 200,
         count: 1,
-        data: [{ id: ID, account: 'fotos', service: 'imagestore', date: DATE, used: DATE, revoked: null }],
+        data: [
+          {
+            id: ID,
+            account: 'fotos',
+            service: 'imagestore',
+            date: DATE,
+            used: DATE,
+            revoked: null,
+            ...EXAMPLE_LIMITS,
+          },
+        ],
       },
     ],
   },
@@ -107,6 +128,7 @@ export const createAnswer = object(
     key: string({ description: 'The key: it is shown this once' }),
     account,
     service,
+    ...limits,
   },
   {
     description: 'The new key',
@@ -117,6 +139,7 @@ export const createAnswer = object(
         key: 'nq5c8v2m7wz4hk9xj3tbd6fg2ry8pae4',
         account: 'fotos',
         service: 'imagestore',
+        ...EXAMPLE_LIMITS,
       },
     ],
   },

@@ -11,7 +11,9 @@ export function help(): void {
   )
   console.log(`catalejo serve [flags]                     run the service
 catalejo key create --account NAME --service domainwatch|imagestore|admin
-                                           make a key (and the account) and print it
+                    [--scope read|write|upload|full] [--expires 90d] [--rate 60/min]
+                                           make a key (and the account) and print it; limit what it opens, for
+                                           how long, and how many requests it may make
 catalejo key list                          keys, without what is secret
 catalejo key revoke ID                     revoke a key, at once
 catalejo account list                      how each application's images may be asked for

@@ -17,6 +17,13 @@ export type Policy =
   /** It says something about this very place, or about the moment, and would be wrong elsewhere. */
   | { readonly kind: 'left'; readonly name: string }
 
+const KEY_LIMITS = {
+  scope: 'text',
+  expires_at: 'integer',
+  rate_count: 'integer',
+  rate_ms: 'integer',
+} as const
+
 const copied = (table: Table): Policy => ({ kind: 'copied', table })
 const left = (name: string): Policy => ({ kind: 'left', name })
 
@@ -60,6 +67,7 @@ export const policies: readonly Policy[] = [
       digest: 'text',
       created_at: 'integer',
       revoked_at: 'integer',
+      ...KEY_LIMITS,
     },
   }),
   copied({ name: 'feeds', key: ['account_id'], columns: { account_id: 'integer', added_at: 'integer' } }),
@@ -92,6 +100,11 @@ export const policies: readonly Policy[] = [
       date: 'integer',
       expires: 'integer',
     },
+  }),
+  copied({
+    name: 'image_uploads',
+    key: ['account_id', 'hash', 'key_id'],
+    columns: { account_id: 'integer', hash: 'text', key_id: 'text' },
   }),
   copied({
     name: 'delivery',
@@ -143,7 +156,14 @@ export const policies: readonly Policy[] = [
   copied({
     name: 'administrators',
     key: ['id'],
-    columns: { id: 'text', name: 'text', digest: 'text', created_at: 'integer', revoked_at: 'integer' },
+    columns: {
+      id: 'text',
+      name: 'text',
+      digest: 'text',
+      created_at: 'integer',
+      revoked_at: 'integer',
+      ...KEY_LIMITS,
+    },
   }),
   // The history of records. Their ids stay, but of which log they are does not: `renewLog`.
   copied({
@@ -162,6 +182,7 @@ export const policies: readonly Policy[] = [
     identity: 'id',
   }),
   left('key_uses'),
+  left('key_rates'),
   left('change_log'),
   left('failed_keys'),
   left('leases'),

@@ -1,11 +1,14 @@
+import type { Clock } from '../core/clock.ts'
 import { Refusal } from '../core/errors.ts'
 import type { FailedKeys } from './failed-keys.ts'
+import type { KeyLimits, LimitedScope } from './key-limits.ts'
+import type { KeyRates } from './key-rates.ts'
 
 export const SERVICES = ['domainwatch', 'imagestore', 'admin'] as const
 export type Service = (typeof SERVICES)[number]
 
-/** Whose key a request carries. */
-export interface Identity {
+/** Whose key a request carries, and what the key is limited to. */
+export interface Identity extends KeyLimits {
   /** 0 for an administrator, who has nothing of his own. */
   readonly accountId: number
   readonly keyId: string
@@ -20,50 +23,99 @@ export interface Identities {
   readonly identifyAtOnce: (key: string) => Identity | undefined
 }
 
-/** Checks the key of a request, and counts wrong ones by address. */
+/** Which keys may call an endpoint. */
+export interface Access {
+  readonly service: Service
+  /** The limited scopes that open it. A key of scope `full` opens every endpoint of its service. */
+  readonly scopes: readonly LimitedScope[]
+}
+
+export interface AuthenticatorOptions {
+  readonly identities: Identities
+  readonly failures: FailedKeys
+  readonly rates: KeyRates
+  readonly clock: Clock
+}
+
+/** Checks the key of a request, counts wrong ones by address, and holds keys to their rates. */
 export class Authenticator {
   readonly #identities: Identities
   readonly #failures: FailedKeys
+  readonly #rates: KeyRates
+  readonly #clock: Clock
 
-  constructor(identities: Identities, failures: FailedKeys) {
+  constructor({ identities, failures, rates, clock }: AuthenticatorOptions) {
     this.#identities = identities
     this.#failures = failures
+    this.#rates = rates
+    this.#clock = clock
   }
 
   /**
-   * @throws Refusal 401 without a key or with a wrong one, 403 with the other service's, 429 past the bound
+   * Checks in this order: missing 401, unknown 401 (429 past the address's limit), other service 403, expired 401, out of
+   * scope 403, over its rate 429. Only a request that passes all but the last counts towards the rate.
    *
    * A right key is served whatever others at its address did: behind a shared address, somebody's broken
-   * client must not lock the others out, and a key of 160 random bits is not found by trying.
+   * client must not lock the others out, and a key of 160 random bits is not found by trying. An expired key is no guess
+   * either, so it does not count against the address.
    */
-  async identify(key: string | undefined, service: Service, address: string): Promise<Identity> {
+  async identify(key: string | undefined, access: Access, address: string): Promise<Identity> {
     if (key === undefined || key === '') throw new Refusal(401, 'Falta la clave de API')
     const identity = await this.#identities.identify(key)
     if (identity === undefined) {
       this.#countFailure(address)
       throw new Refusal(401, 'La clave de API no es válida')
     }
-    if (identity.service !== service) {
+    if (identity.service !== access.service) {
       throw new Refusal(403, 'La clave de API no da acceso a este servicio')
     }
+    if (this.#hasExpired(identity)) throw new Refusal(401, 'La clave de API expiró')
+    if (!opens(identity, access)) throw new Refusal(403, 'La clave de API no permite esta operación')
+    const wait = await this.#rates.take(identity.keyId, identity.rate)
+    if (wait !== undefined) throw tooMany(wait)
     return identity
   }
 
-  /** Whose key it is, where that is known and it may; undefined for everything else, refusals included. */
-  identifyAtOnce(key: string | undefined, service: Service): Identity | undefined {
+  /**
+   * Whose key it is, where all of that is known and the request may be answered; undefined for everything else, refusals
+   * included. The request counts towards the rate only with `countAtOnce`, which must follow in the same turn.
+   */
+  identifyAtOnce(key: string | undefined, access: Access): Identity | undefined {
     const identity = key === undefined ? undefined : this.#identities.identifyAtOnce(key)
-    return identity?.service === service ? identity : undefined
+    if (identity?.service !== access.service || this.#hasExpired(identity)) return undefined
+    return opens(identity, access) && this.#rates.has(identity.keyId, identity.rate) ? identity : undefined
+  }
+
+  countAtOnce({ keyId, rate }: Identity): void {
+    this.#rates.takeAtOnce(keyId, rate)
   }
 
   /** Whether a key that was good when a request began is so still. */
   async isCurrent(key: string | undefined, { accountId }: Identity): Promise<boolean> {
-    return key !== undefined && (await this.#identities.identify(key))?.accountId === accountId
+    const identity = key === undefined ? undefined : await this.#identities.identify(key)
+    return identity?.accountId === accountId && !this.#hasExpired(identity)
+  }
+
+  /** Milliseconds until the key expires; infinite for one that never does. */
+  expiresIn({ expiresAt }: Identity): number {
+    return expiresAt === null ? Infinity : expiresAt - this.#clock.now()
+  }
+
+  #hasExpired(identity: Identity): boolean {
+    return this.expiresIn(identity) <= 0
   }
 
   #countFailure(address: string): void {
     const wait = this.#failures.count(address)
-    if (wait === undefined) return
-    const seconds = Math.max(1, Math.ceil(wait / 1000))
-    throw new Refusal(429, 'Demasiadas solicitudes', { headers: { 'retry-after': String(seconds) } })
+    if (wait !== undefined) throw tooMany(wait)
   }
+}
+
+function opens({ scope }: Identity, { scopes }: Access): boolean {
+  return scope === 'full' || scopes.includes(scope)
+}
+
+function tooMany(waitMs: number): Refusal {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000))
+  return new Refusal(429, 'Demasiadas solicitudes', { headers: { 'retry-after': String(seconds) } })
 }

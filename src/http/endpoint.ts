@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { Refusal } from '../core/errors.ts'
 import type { AnswerMemory, LentMemory } from './answer-memory.ts'
-import type { Authenticator, Identity, Service } from './authentication.ts'
+import type { Access, Authenticator, Identity } from './authentication.ts'
 import { refusalOf } from './errors.ts'
 import type { BodyField } from './body/fields.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
@@ -29,6 +29,8 @@ export interface Call<P extends Parameters> {
   readonly reply: FastifyReply
   /** Whether the request's key is still good: for answers that last. */
   readonly isCurrent: () => Promise<boolean>
+  /** Milliseconds until the key expires; infinite for one that never does. */
+  readonly expiresIn: () => number
 }
 
 export interface CallAtOnce<P extends Parameters> extends Pick<Call<P>, 'identity' | 'values'> {
@@ -48,7 +50,10 @@ export interface AnswerAtOnce {
 }
 
 /** The same for an endpoint that reads its body by itself, in another thread, and may find the key there. */
-export interface BulkCall<P extends Parameters> extends Omit<Call<P>, 'identity' | 'isCurrent'> {
+export interface BulkCall<P extends Parameters> extends Omit<
+  Call<P>,
+  'identity' | 'isCurrent' | 'expiresIn'
+> {
   readonly body: RequestBody
   /** The key check: of the key in the query, else of the one found in the body. */
   readonly identify: (keyInBody: string | undefined) => Promise<Identity>
@@ -57,8 +62,7 @@ export interface BulkCall<P extends Parameters> extends Omit<Call<P>, 'identity'
 /** What is ready to be sent (JSON, unless the handler set its type), an object to be serialised, a stream, or nothing. */
 export type Answer = string | Buffer | Readonly<Record<string, unknown>> | Readable | null
 
-interface EndpointBase<P extends Parameters> {
-  readonly service: Service
+interface EndpointBase<P extends Parameters> extends Access {
   readonly path: string
   readonly parameters: P
   readonly document: EndpointDocument
@@ -107,18 +111,18 @@ export function simpleEndpoint<P extends Parameters>(
       : undefined
     if (body !== undefined && body.bytes.byteLength > 0) {
       const fields = textFields(body, endpoint.parameters)
-      request.identity ??= await authenticator.identify(fields?.given['api'], endpoint.service, request.ip)
+      request.identity ??= await authenticator.identify(fields?.given['api'], endpoint, request.ip)
       if (bodyKind(body.contentType) === undefined) throw refusalOf(415)
       if (fields === undefined) throw new Refusal(400, 'El cuerpo de la solicitud no se puede leer')
       const odd = fields.odd.find((name) => given[name] === undefined)
       if (odd !== undefined) throw new Refusal(400, `El parámetro ${odd} debe ser un texto o un número`)
       given = { ...fields.given, ...given }
     }
-    const identity =
-      request.identity ?? (await authenticator.identify(undefined, endpoint.service, request.ip))
+    const identity = request.identity ?? (await authenticator.identify(undefined, endpoint, request.ip))
     const values = checked(endpoint.parameters, given)
     const isCurrent = () => authenticator.isCurrent(given['api'], identity)
-    return endpoint.handle({ identity, values, request, reply, isCurrent })
+    const expiresIn = () => authenticator.expiresIn(identity)
+    return endpoint.handle({ identity, values, request, reply, isCurrent, expiresIn })
   })
 }
 
@@ -126,19 +130,21 @@ export function simpleEndpoint<P extends Parameters>(
 function answerAtOnce<P extends Parameters>(
   app: FastifyInstance,
   authenticator: Authenticator,
-  { path, service, parameters, atOnce }: SimpleEndpoint<P>,
+  endpoint: SimpleEndpoint<P>,
 ): void {
+  const { path, parameters, atOnce } = endpoint
   if (atOnce === undefined) return
   const route = `${app.prefix}${path}`
   app.atOnce.add(`${route}?`, route, (query, { url = '' }, memory) => {
     // There the framework has a query end.
     if (query.includes('#')) return undefined
     const given = parseQuery(query)
-    const identity = authenticator.identifyAtOnce(given['api'], service)
+    const identity = authenticator.identifyAtOnce(given['api'], endpoint)
     const parsed = identity && parseParameters(parameters, given)
     if (identity === undefined || parsed?.ok !== true) return undefined
     const answer = atOnce({ identity, values: parsed.values, url, memory })
     if (answer === undefined) return undefined
+    authenticator.countAtOnce(identity)
     const { body, lent, link } = answer
     return {
       head: jsonHead(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength, link),
@@ -159,7 +165,7 @@ export function bulkEndpoint<P extends Parameters>(
     // Looked at now: the endpoint hands the bytes to another thread.
     const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
     const identify = async (keyInBody: string | undefined) => {
-      request.identity ??= await shared.authenticator.identify(keyInBody, endpoint.service, request.ip)
+      request.identity ??= await shared.authenticator.identify(keyInBody, endpoint, request.ip)
       if (isUnsupported) throw refusalOf(415)
       return request.identity
     }
@@ -182,7 +188,7 @@ function register<P extends Parameters>(
     onRequest: async (request) => {
       const key = queryOf(request)['api']
       if (key === undefined && mayCarryKey(request)) return
-      request.identity = await shared.authenticator.identify(key, endpoint.service, request.ip)
+      request.identity = await shared.authenticator.identify(key, endpoint, request.ip)
     },
     handler: async (request, reply) => {
       try {

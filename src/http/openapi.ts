@@ -1,4 +1,5 @@
 import type { FastifySchema } from 'fastify'
+import type { Access } from './authentication.ts'
 import { bodyContent } from './openapi-body.ts'
 import { problem, type JsonSchema } from './json-schema.ts'
 import type { Parameters } from './parameters.ts'
@@ -15,9 +16,21 @@ export interface EndpointDocument {
 }
 
 const COMMON_ANSWERS = {
-  401: problem('No key, or a wrong one', 401, 'Falta la clave de API'),
-  403: problem("The other service's key", 403, 'La clave de API no da acceso a este servicio'),
-  429: problem('Too many wrong keys from one address', 429, 'Demasiadas solicitudes'),
+  401: problem(
+    'No key, an unknown or revoked one (`La clave de API no es válida`), or an expired one (`La clave de API expiró`)',
+    401,
+    'Falta la clave de API',
+  ),
+  403: problem(
+    "The other service's key, or one whose scope does not include this operation (`La clave de API no permite esta operación`)",
+    403,
+    'La clave de API no da acceso a este servicio',
+  ),
+  429: problem(
+    'The key is over its rate, or there were too many wrong keys from one address: `Retry-After` says when',
+    429,
+    'Demasiadas solicitudes',
+  ),
   503: problem(
     'Too much to do: `Retry-After` says when',
     503,
@@ -44,10 +57,17 @@ const BODY_ANSWERS = {
 
 const API_KEY = { type: 'string', description: 'API key; in the query or in the body, where there is one' }
 
-interface Documented {
+interface Documented extends Access {
   readonly path: string
   readonly parameters: Parameters
   readonly document: EndpointDocument
+}
+
+declare module 'fastify' {
+  interface FastifySchema {
+    /** Scopes of keys that may call the endpoint. */
+    'x-scopes'?: readonly string[]
+  }
 }
 
 /** The route's schema: what the OpenAPI document is generated from, and what serialises its answers. */
@@ -67,6 +87,7 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
   return {
     tags: [document.tag],
     summary: document.summary,
+    'x-scopes': [...endpoint.scopes, 'full'],
     operationId: [method.toLowerCase(), ...path.split('/').slice(-2)].join('-'),
     // What a POST needs may come in its body instead.
     querystring: { type: 'object', properties, ...(isPost ? {} : { required }) },

@@ -108,10 +108,37 @@ export const IMAGE_COLUMNS =
   raw(`images.name, images.hash, blobs.mime, blobs.width, blobs.height, blobs.size, blobs.dhash,
     blobs.thumbhash, images.date, images.expires`)
 
-/** What an application knows of one of its images, whether it is over or not. */
-export const imageOf = (accountId: number, hash: string) => sql<ImageRow>`
+/**
+ * What an application knows of one of its images, whether it is over or not.
+ * @param uploader only if the key of this id uploaded it
+ */
+export const imageOf = (accountId: number, hash: string, uploader?: string) => sql<ImageRow>`
   SELECT ${IMAGE_COLUMNS} FROM images JOIN blobs ON blobs.hash = images.hash
-  WHERE images.account_id = ${accountId} AND images.hash = ${hash}`
+  WHERE images.account_id = ${accountId} AND images.hash = ${hash}
+  ${uploader === undefined ? empty : sql`AND EXISTS (${uploadBy(accountId, hash, uploader)})`}`
+
+const uploadBy = (accountId: number, hash: string, keyId: string) => sql`
+  SELECT 1 FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash} AND key_id = ${keyId}`
+
+export const expiryOf = (accountId: number, hash: string) => sql<{ expires: number | null }>`
+  SELECT expires FROM images WHERE account_id = ${accountId} AND hash = ${hash}`
+
+export const uploadsOf = (accountId: number, hash: string) => sql<{ key_id: string }>`
+  SELECT key_id FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash}`
+
+export const addUpload = (accountId: number, hash: string, keyId: string) => sql`
+  INSERT INTO image_uploads (account_id, hash, key_id) VALUES (${accountId}, ${hash}, ${keyId})
+  ON CONFLICT (account_id, hash, key_id) DO NOTHING`
+
+export const removeUpload = (accountId: number, hash: string, keyId: string) => sql`
+  DELETE FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash} AND key_id = ${keyId}`
+
+export const removeUploads = (accountId: number, hash: string) => sql`
+  DELETE FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash}`
+
+/** Changes nothing of an application's image, but announces a change of it. */
+export const touchImage = (accountId: number, hash: string) => sql`
+  UPDATE images SET date = date WHERE account_id = ${accountId} AND hash = ${hash}`
 
 export interface ImagePage {
   readonly accountId: number

@@ -15,6 +15,7 @@ import type { BlobRow, ImageInfo } from './queries.ts'
 import { holdLimits, overImagesOf } from './queries-quotas.ts'
 import { fullness, type Full } from './quota.ts'
 import { Removals } from './removals.ts'
+import { expiryAfter, isOver, noteUpload, uploadersBefore, withdrawUpload } from './uploads.ts'
 
 export interface Upload {
   readonly accountId: number
@@ -23,6 +24,8 @@ export interface Upload {
   readonly info: ImageInfo
   /** Seconds since 1970; unless it is given, now. */
   readonly date?: number | undefined
+  /** The id of the key, if that sees only what it uploaded itself. */
+  readonly uploader?: string | undefined
 }
 
 export type UploadOutcome =
@@ -121,7 +124,7 @@ export class ImageStore {
    * after the other.
    */
   async #record(
-    { accountId, hash, bytes, info, date }: Upload,
+    { accountId, hash, bytes, info, date, uploader }: Upload,
     blob: BlobRow | undefined,
   ): Promise<{ readonly kind: 'stored'; readonly blob: BlobRow } | Full | undefined> {
     const { dialect } = this.#database
@@ -143,7 +146,10 @@ export class ImageStore {
       if (held === blob) {
         await tx.run(known === undefined ? queries.insertBlob(blob) : queries.replaceBlob(blob))
       }
-      await tx.run(queries.upsertImage(accountId, hash, info, date ?? now))
+      const before = await uploadersBefore(tx, image, now)
+      const expires = expiryAfter(before, uploader, info.expires)
+      await tx.run(queries.upsertImage(accountId, hash, { ...info, expires }, date ?? now))
+      await noteUpload(tx, image, before, uploader)
       return { outcome: { kind: 'stored' as const, blob: held }, unheld }
     })
     for (const key of unheld) this.#removals.add(key)
@@ -152,13 +158,22 @@ export class ImageStore {
 
   /**
    * The image is gone when this resolves, its bytes a little later.
-   * @returns false when this application has no such image
+   * @param uploader the id of a key that deletes only what it uploaded itself: what others uploaded too stays for them
+   * @returns false when this application, or that key, has no such image
    */
-  async remove(accountId: number, hash: ImageHash): Promise<boolean> {
+  async remove(accountId: number, hash: ImageHash, uploader?: string): Promise<boolean> {
     const { dialect } = this.#database
-    const taken = await this.#database.transaction((tx) =>
-      takeAway(tx, dialect, hash, queries.deleteImage(accountId, hash, secondsOf(this.#clock))),
-    )
+    const taken = await this.#database.transaction(async (tx) => {
+      const now = secondsOf(this.#clock)
+      if (uploader !== undefined) {
+        await tx.first(queries.holdBlob(dialect, hash))
+        const image = await tx.first(queries.expiryOf(accountId, hash))
+        if (image === undefined || isOver(image, now)) return undefined
+        const state = await withdrawUpload(tx, { accountId, hash }, uploader)
+        if (state !== 'last') return state === 'withdrawn' ? { unheldKey: undefined } : undefined
+      }
+      return takeAway(tx, dialect, hash, queries.deleteImage(accountId, hash, now))
+    })
     if (taken?.unheldKey !== undefined) this.#removals.add(taken.unheldKey)
     return taken !== undefined
   }

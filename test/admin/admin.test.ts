@@ -32,7 +32,8 @@ test('a key made here opens its service at once, is shown this once, and shuts a
   assert.ok(typeof made.body === 'object' && made.body !== null && 'key' in made.body && 'id' in made.body)
   const { id, key } = made.body
   assert.match(String(key), /^[a-km-np-z2-9]{32}$/)
-  assert.deepEqual(made.body, { status: 200, id, key, account: 'Ana Ñ', service: 'domainwatch' })
+  const limits = { scope: 'full', expires: null, rate: null }
+  assert.deepEqual(made.body, { status: 200, id, key, account: 'Ana Ñ', service: 'domainwatch', ...limits })
   const list = () => call(service, '/api/v1/domainwatch/list', { query: { api: String(key) } })
   assert.equal((await list()).status, 200)
 
@@ -40,12 +41,102 @@ test('a key made here opens its service at once, is shown this once, and shuts a
   assert.doesNotMatch(keys.text, new RegExp(String(key)))
   assert.deepEqual(
     rowsOf(keys).find((one) => one['id'] === id),
-    { id, account: 'Ana Ñ', service: 'domainwatch', date: START, used: null, revoked: null },
+    { id, account: 'Ana Ñ', service: 'domainwatch', date: START, used: null, revoked: null, ...limits },
   )
   assert.deepEqual((await post('revoke', { id })).body, { status: 200, id })
   assert.equal((await list()).status, 401)
   assert.deepEqual((await post('revoke', { id })).body, { status: 200, id })
   assert.equal(rowsOf(await get('keys')).find((one) => one['id'] === id)?.['revoked'], START)
+})
+
+test('a key is made for less, and the list says for what', async () => {
+  const given = { account: 'Ana Ñ', service: 'domainwatch', scope: 'read', expires: '90d', rate: '60/min' }
+  const { body } = await post('create', given)
+  assert.ok(typeof body === 'object' && body !== null && 'key' in body && 'id' in body)
+  const limits = { scope: 'read', expires: START + 90 * 86_400, rate: '60/min' }
+  const named = { account: 'Ana Ñ', service: 'domainwatch', ...limits }
+  assert.deepEqual(body, { status: 200, id: body.id, key: body.key, ...named })
+  assert.deepEqual(
+    rowsOf(await get('keys')).find(({ id }) => id === body.id),
+    { id: body.id, ...named, date: START, used: null, revoked: null },
+  )
+  const mark = await send(service, '/api/v1/domainwatch/update', { data: [] }, { query: { api: body.key } })
+  assert.deepEqual(mark.body, { status: 403, msg: 'La clave de API no permite esta operación' })
+  assert.deepEqual((await post('revoke', { id: body.id })).body, { status: 200, id: body.id })
+})
+
+test('limits of every kind, and those that are none', async () => {
+  const created = async (fields: Fields) => {
+    const { body } = await post('create', { account: 'límites', service: 'imagestore', ...fields })
+    assert.ok(typeof body === 'object' && body !== null)
+    const { scope, expires, rate, msg } = { scope: null, expires: null, rate: null, msg: null, ...body }
+    if (msg !== null) return msg
+    return [scope, typeof expires === 'number' ? expires - START : expires, rate]
+  }
+  assert.deepEqual(await created({ scope: 'upload' }), ['upload', null, null])
+  assert.deepEqual(await created({ expires: '1m' }), ['full', 60, null])
+  assert.deepEqual(await created({ expires: '36h' }), ['full', 129_600, null])
+  assert.deepEqual(await created({ expires: '3650d' }), ['full', 315_360_000, null])
+  for (const rate of ['1/s', '5/s', '60/min', '1000/h', '10000/day', '1000000/day']) {
+    assert.deepEqual(await created({ rate }), ['full', null, rate])
+  }
+  const expires =
+    'El parámetro expires debe ser un plazo de minutos, horas o días, como 30m, 12h o 90d, de 3650d como máximo'
+  for (const wrong of ['', '0d', '-1d', '90', 'd', '1.5d', '90 d', '3651d', '90D', '1y', '99999999d']) {
+    assert.equal(await created({ expires: wrong }), expires, wrong)
+  }
+  const rate = 'El parámetro rate debe ser un máximo de solicitudes por s, min, h o day, como 5/s o 60/min'
+  for (const wrong of [
+    '',
+    '60',
+    '0/min',
+    '60/',
+    '/min',
+    '60/m',
+    '1.5/s',
+    '60 / min',
+    '1000001/s',
+    '60/year',
+  ]) {
+    assert.equal(await created({ rate: wrong }), rate, wrong)
+  }
+  const scope = 'El parámetro scope debe ser read o upload o full'
+  assert.equal(await created({ scope: 'write' }), scope)
+  const any = 'El parámetro scope debe ser read o write o full o upload'
+  for (const wrong of ['', 'todo', 'READ']) assert.equal(await created({ scope: wrong }), any, wrong)
+  const other = async (service_: string, scope_: string) => {
+    const { body } = await post('create', { account: service_, service: service_, scope: scope_ })
+    return body
+  }
+  assert.deepEqual(await other('domainwatch', 'upload'), {
+    status: 400,
+    msg: 'El parámetro scope debe ser read o write o full',
+  })
+  assert.deepEqual(await other('admin', 'read'), { status: 400, msg: 'El parámetro scope debe ser full' })
+})
+
+test('a key that expired is listed, and no longer counted as one that opens the service', async () => {
+  const { body } = await post('create', { account: 'vencida', service: 'imagestore', expires: '1h' })
+  assert.ok(typeof body === 'object' && body !== null && 'id' in body)
+  const keys = async () =>
+    rowsOf(await get('accounts')).find(({ account }) => account === 'vencida')?.['keys']
+  assert.equal(await keys(), 1)
+  await service.newKey('vencida', 'imagestore', {
+    scope: 'full',
+    expiresAt: clock.now() - 1,
+    rate: null,
+  })
+  assert.equal(await keys(), 1)
+  const states = rowsOf(await get('keys')).filter(({ account }) => account === 'vencida')
+  assert.deepEqual(
+    states
+      .map(({ expires, revoked }) => [Number(expires), revoked])
+      .toSorted(([a], [b]) => Number(a) - Number(b)),
+    [
+      [Math.floor((clock.now() - 1) / 1_000), null],
+      [Math.floor(clock.now() / 1_000) + 3_600, null],
+    ],
+  )
 })
 
 test('administrators are made and shut out the same way', async () => {

@@ -28,9 +28,18 @@ test('a key made beside a running service opens it at once, and is shut out at o
   const lines = listed.stdout.trimEnd().split('\n')
   assert.equal(lines.length, 3)
   const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
-  assert.match(lines[0] ?? '', new RegExp(`^[a-z2-9]{10}\tdomainwatch\tAna Ñ\t${time}\tactive$`))
-  assert.match(lines[1] ?? '', new RegExp(`^[a-z2-9]{10}\timagestore\tfotos\t${time}\tactive$`))
-  assert.match(lines[2] ?? '', new RegExp(`^[a-z2-9]{10}\tdomainwatch\tgrupo\t${time}\tactive$`))
+  assert.match(
+    lines[0] ?? '',
+    new RegExp(`^[a-z2-9]{10}\tdomainwatch\tAna Ñ\t${time}\tactive\tfull\t-\t-\t-$`),
+  )
+  assert.match(
+    lines[1] ?? '',
+    new RegExp(`^[a-z2-9]{10}\timagestore\tfotos\t${time}\tactive\tfull\t-\t-\t-$`),
+  )
+  assert.match(
+    lines[2] ?? '',
+    new RegExp(`^[a-z2-9]{10}\tdomainwatch\tgrupo\t${time}\tactive\tfull\t-\t-\t-$`),
+  )
   assert.equal(listed.stdout.includes(key), false)
 
   const [id = ''] = lines[0]?.split('\t') ?? []
@@ -39,7 +48,39 @@ test('a key made beside a running service opens it at once, and is shut out at o
   assert.equal(await status(service.domainKey), 200)
   assertPrints(await catalejo(['key', 'revoke', id, ...data]), { stdout: `${id} was revoked before\n` })
   const after = await catalejo(['key', 'list', ...data])
-  assert.match(after.stdout, new RegExp(`^${id}\tdomainwatch\tAna Ñ\t${time}\trevoked ${time}$`, 'm'))
+  assert.match(
+    after.stdout,
+    new RegExp(`^${id}\tdomainwatch\tAna Ñ\t${time}\trevoked ${time}\tfull\t-\t-\t-$`, 'm'),
+  )
+})
+
+test('a key for less, and what the list says of it', async () => {
+  await using service = await startService()
+  const data = ['--data', service.data]
+  const create = async (...limits: string[]) => {
+    const words = ['key', 'create', '--account', 'lectora', '--service', 'domainwatch', ...limits, ...data]
+    return (await catalejo(words)).stdout.trim()
+  }
+  const api = await create('--scope', 'read', '--expires', '90d', '--rate', '2/day')
+  const statuses: number[] = []
+  for (let i = 0; i < 3; i++) statuses.push((await call(service, LIST, { query: { api } })).status)
+  assert.deepEqual(statuses, [200, 200, 429])
+  await service.app.context.accounts.writeUses()
+  await create('--rate', '60/min')
+  const expired = { scope: 'write', expiresAt: Date.now() - 60_000, rate: null } as const
+  await service.newKey('lectora', 'domainwatch', expired)
+
+  const { stdout } = await catalejo(['key', 'list', ...data])
+  const listed = stdout.split('\n').filter((line) => line.includes('\tlectora\t'))
+  const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
+  const line = (rest: string) => new RegExp(`^[a-z2-9]{10}\tdomainwatch\tlectora\t${time}\t${rest}$`)
+  const today = new Date().toISOString().slice(0, 10)
+  assert.match(listed[0] ?? '', line(`active\tread\t${time}\t2/day\t${today}`))
+  assert.match(listed[1] ?? '', line(String.raw`active\tfull\t-\t60/min\t-`))
+  assert.match(listed[2] ?? '', line(`expired ${time}\twrite\t${time}\t-\t-`))
+  const [, , , made = '', , , expires = ''] = listed[0]?.split('\t') ?? []
+  // Two readings of the clock.
+  assert.ok(Math.abs(Date.parse(expires) - Date.parse(made) - 90 * 86_400_000) < 60_000)
 })
 
 test('what the key command refuses', async () => {
@@ -48,6 +89,16 @@ test('what the key command refuses', async () => {
   const takes = 'catalejo: key create takes --account NAME and --service domainwatch, imagestore or admin'
   const actions = 'catalejo: key takes create, list or revoke ID'
   const name = "catalejo: an account's name takes 1 to 100 characters, none of them a control character\n"
+
+  const lifetime = 'minutes, hours or days, such as 30m, 12h or 90d, at most 3650d'
+  const rate = 'a number of requests, at most 1000000, per s, min, h or day, such as 5/s or 60/min'
+  const limits = [
+    ['scope', 'write', 'read, upload, full for the service imagestore'],
+    ['expires', '90', lifetime],
+    ['expires', '', lifetime],
+    ['rate', '60', rate],
+    ['rate', '0/s', rate],
+  ] as const
 
   const made = await run('create', '--account', 'a', '--service', 'imagestore')
   assert.match(made.stdout, KEY)
@@ -58,6 +109,10 @@ test('what the key command refuses', async () => {
     [['revoke', 'nada'], { code: 1, stderr: 'catalejo: there is no key nada\n' }],
     [['create'], { code: 2, stderr: takes + HINT }],
     [['create', '--account', 'b', '--service', 'otro'], { code: 2, stderr: takes + HINT }],
+    ...limits.map(([flag, value, wanted]): [readonly string[], Partial<CliResult>] => [
+      ['create', '--account', 'b', '--service', 'imagestore', `--${flag}=${value}`],
+      { code: 2, stderr: `catalejo: --${flag} takes ${wanted}${HINT}` },
+    ]),
     [['create', '--account', '', '--service', 'imagestore'], { code: 1, stderr: name }],
     [
       ['create', '--account', ' a ', '--service', 'domainwatch'],

@@ -58,6 +58,17 @@ suite('two workers', () => {
     await eventually(() => workersThat(service, 'request').size === 2, 'both workers have something to do')
   })
 
+  test('hold a key to one rate together', async () => {
+    const words = ['key', 'create', '--account', 'medida', '--service', 'domainwatch', '--data', folder.path]
+    const { stdout } = await catalejo([...words, '--rate', '20/day'])
+    const statuses: number[] = []
+    for (let i = 0; i < 40; i++) {
+      const headers = { connection: 'close' }
+      statuses.push((await call(service, LIST, { query: { api: stdout.trim() }, headers })).status)
+    }
+    assert.deepEqual(statuses, [...Array<number>(20).fill(200), ...Array<number>(20).fill(429)])
+  })
+
   test('are measured together, whichever is asked', async () => {
     const count = async () => {
       const { text } = await call(service, '/metrics', { headers: { connection: 'close' } })

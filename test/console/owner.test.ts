@@ -63,6 +63,36 @@ test('the owner makes a key, sees it once, and revokes it', async () => {
   await context.close()
 })
 
+test('the owner makes a key for less, and sees what it is limited to', async () => {
+  const { page, context, complaints } = await browser.open(service, 'claves', { admin })
+  await page.getByRole('button', { name: 'Nueva clave' }).click()
+  const form = page.getByRole('dialog')
+  await form.getByLabel('Cuenta').fill('lectora')
+  await form.getByLabel('Alcance').selectOption('Solo lectura')
+  await form.getByLabel('Vence').selectOption('En 90 días')
+  await form.getByLabel('Máximo de solicitudes').fill('60')
+  await form.getByLabel(/^Por/).selectOption('minuto')
+  assert.deepEqual(await barriers(page), [])
+  await page.getByRole('button', { name: 'Crear' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Clave nueva de lectora' })
+  const key = (await dialog.locator('.secret').textContent()) ?? ''
+  await dialog.getByRole('button', { name: 'Ya la guardé' }).click()
+  const { body } = await call(service, '/api/v1/domainwatch/key', { query: { api: key } })
+  assert.partialDeepStrictEqual(body, { account: 'lectora', scope: 'read', rate: '60/min' })
+
+  const expired = { scope: 'write', expiresAt: Date.now() - 1_000, rate: null } as const
+  await service.newKey('vencida', 'domainwatch', expired)
+  await page.reload()
+  const keys = page.getByRole('region', { name: 'Claves' })
+  await keys.getByRole('row', { name: /lectora dominios Solo lectura .* 60 por minuto/ }).waitFor()
+  await keys
+    .getByRole('row', { name: /vencida dominios Lectura y escritura Venció el .* Sin máximo/ })
+    .waitFor()
+  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('the owner settles what an application may hold, and how its links work', async () => {
   const client = new ImageClient(service.url, (await service.newKey('tienda', 'imagestore')).key)
   await client.upload(await gradient(30, 20).png().toBuffer())

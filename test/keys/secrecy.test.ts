@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { ADD, add, DNS, LIST, record, UPDATE } from '../support/domains.ts'
 import { ENDPOINTS } from '../support/endpoints.ts'
 import { call, ENCODINGS, send } from '../support/http.ts'
+import { limited, perMinute } from '../support/key-limits.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
 
@@ -32,6 +33,22 @@ test('of a key only its digest is stored, while it runs and after', async () => 
   await check()
   await service.stop()
   await check()
+})
+
+test('a limited key is stored so that a node of an older version does not know it', async () => {
+  await using service = await startService()
+  const keys = [
+    limited({ scope: 'read' }),
+    limited({ expiresAt: Date.now() }),
+    limited({ rate: perMinute(1) }),
+  ]
+  for (const limits of keys) {
+    const { key, id } = await service.newKey('cuenta', 'domainwatch', limits)
+    const bytes = Buffer.concat([await bytesUnder(service.data), await service.dump()])
+    assert.ok(bytes.includes(id))
+    assert.equal(bytes.includes(hash('sha256', key)), false)
+    assert.equal(bytes.includes(key), false)
+  }
 })
 
 test('a key is 160 random bits in letters that survive being read aloud', async () => {

@@ -76,7 +76,7 @@ suite('migrate', { timeout: 400_000 }, () => {
         const { accounts, ...rest } = before
         assert.deepEqual(await portrait(home, keys), {
           ...rest,
-          accounts: [...accounts, 'domainwatch nueva'].toSorted(byName),
+          accounts: [...accounts, 'domainwatch nueva ["full",null,null]'].toSorted(byName),
         })
         await home.newKey('otra más', 'domainwatch')
       } finally {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { ADD, stored, update, walk, record } from '../support/domains.ts'
 import { call, send } from '../support/http.ts'
 import { bytesOf, expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
+import { perMinute } from '../support/key-limits.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
 
 /** Keys of an instance, which must go on opening it wherever it goes. */
@@ -9,6 +10,8 @@ export interface Keys {
   readonly domainKey: string
   readonly imageKey: string
   readonly otherImageKey: string
+  /** Of scope `upload`: it sees one of its application's images. */
+  readonly uploadKey: string
 }
 
 /** A service on SQLite and files, whatever the others of this run stand on. */
@@ -39,7 +42,10 @@ export async function furnish(service: TestService, domains = 1_100): Promise<Ke
     assert.equal((await mine.upload(await picture(`foto ${i}`), { name: `Ñ ${i}` })).status, 200)
   for (let i = 4; i < 8; i++) assert.equal((await theirs.upload(await picture(`foto ${i}`))).status, 200)
   assert.equal((await mine.remove(expectedHash(await picture('foto 0')))).status, 200)
-  return { domainKey: service.domainKey, imageKey: service.imageKey, otherImageKey }
+  const limits = { scope: 'upload', expiresAt: Date.UTC(2099, 0, 1), rate: perMinute(100_000) } as const
+  const { key: uploadKey } = await service.newKey('fotos', 'imagestore', limits)
+  assert.equal((await new ImageClient(service.url, uploadKey).upload(await picture('foto 5'))).status, 200)
+  return { domainKey: service.domainKey, imageKey: service.imageKey, otherImageKey, uploadKey }
 }
 
 const dateOf = (i: number) =>
@@ -51,8 +57,14 @@ export async function portrait(service: TestService, keys: Keys) {
   const images = await Promise.all([keys.imageKey, keys.otherImageKey].map((key) => imagesOf(service, key)))
   const discarded = await walk({ ...service, domainKey: keys.domainKey }, { dis: '' })
   const accounts = (await service.app.context.accounts.keys()).map(
-    ({ account, service }) => `${service} ${account}`,
+    ({ account, service, scope, expiresAt, rate }) =>
+      `${service} ${account} ${JSON.stringify([scope, expiresAt, rate])}`,
   )
+  const uploader = new ImageClient(service.url, keys.uploadKey)
+  const uploaded = await Promise.all(
+    ['foto 4', 'foto 5'].map(async (text) => (await uploader.get(expectedHash(await picture(text)))).status),
+  )
+  assert.deepEqual(uploaded, [404, 200])
   const histories = await Promise.all(
     ['nombre1', 'nombre2', 'nombre4', 'ñandú', 'año'].map((name) => historyOf(service, name, keys.domainKey)),
   )

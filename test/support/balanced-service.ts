@@ -1,4 +1,5 @@
 import type { Service } from '../../src/http/authentication.ts'
+import type { KeyLimits } from '../../src/http/key-limits.ts'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -54,8 +55,8 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
   if (database.url === '' || blobsUrl === undefined) throw new Error('two nodes need PostgreSQL and S3')
   const own = stack.adopt(await openPostgres(database.url), (opened) => opened.close())
   const accounts = createAccounts(own, options.clock ?? systemClock)
-  async function newKey(account: string, service: Service) {
-    const outcome = await accounts.createKey(account, service)
+  async function newKey(account: string, service: Service, limits?: KeyLimits) {
+    const outcome = await accounts.createKey(account, service, limits)
     if (outcome.kind !== 'created') throw new Error(`no key: ${outcome.kind}`)
     return { key: String(outcome.key), id: outcome.id }
   }

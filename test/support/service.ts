@@ -6,6 +6,7 @@ import { pino } from 'pino'
 import { startApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config/config.ts'
 import type { Service } from '../../src/http/authentication.ts'
+import type { KeyLimits } from '../../src/http/key-limits.ts'
 import { startBalanced } from './balanced-service.ts'
 import { databaseFor, runOn } from './engine.ts'
 import { testBlobsUrl } from './s3.ts'
@@ -47,8 +48,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     ...(options.clock === undefined ? {} : { clock: options.clock }),
   })
 
-  async function newKey(account: string, service: Service) {
-    const outcome = await app.context.accounts.createKey(account, service)
+  async function newKey(account: string, service: Service, limits?: KeyLimits) {
+    const outcome = await app.context.accounts.createKey(account, service, limits)
     if (outcome.kind !== 'created') throw new Error(`no key: ${outcome.kind}`)
     return { key: String(outcome.key), id: outcome.id }
   }

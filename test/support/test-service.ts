@@ -4,6 +4,7 @@ import type { Flags } from '../../src/config/config.ts'
 import { Alarm } from '../../src/core/alarm.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Service } from '../../src/http/authentication.ts'
+import type { KeyLimits } from '../../src/http/key-limits.ts'
 
 /** A clock that stands still until it is moved. */
 export class ManualClock implements Clock {
@@ -53,7 +54,7 @@ export interface TestService {
   loseDatabase(): Promise<void>
   /** All that its database holds, where that is not in the data folder. */
   dump(): Promise<Buffer>
-  newKey(account: string, service: Service): Promise<{ key: string; id: string }>
+  newKey(account: string, service: Service, limits?: KeyLimits): Promise<{ key: string; id: string }>
   revokeKey(id: string): Promise<void>
   /** Stops it; the data folder stays. */
   stop(): Promise<void>

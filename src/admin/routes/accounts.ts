@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { storageByAccount } from '../queries.ts'
@@ -11,10 +12,16 @@ const NO_TERMS = { max_images: null, max_bytes: null, delivery: null }
 export function accountsRoute(
   app: FastifyInstance,
   shared: EndpointShared,
-  { database, keys: office, terms }: { database: Database; keys: KeyOffice; terms: TermsOffice },
+  {
+    clock,
+    database,
+    keys: office,
+    terms,
+  }: { clock: Clock; database: Database; keys: KeyOffice; terms: TermsOffice },
 ): void {
   simpleEndpoint(app, shared, {
     service: 'admin',
+    scopes: [],
     methods: ['GET'],
     path: '/api/v1/admin/accounts',
     parameters: {},
@@ -52,16 +59,24 @@ export function accountsRoute(
           bytes: 0,
           ...NO_TERMS,
         })),
-      ].map((one) => ({ ...one, ...usesOf(keys.filter(({ account }) => account === one.account)) }))
+      ].map((one) => ({
+        ...one,
+        ...usesOf(
+          keys.filter(({ account }) => account === one.account),
+          clock.now(),
+        ),
+      }))
       return { status: 200, count: data.length, data }
     },
   })
 }
 
-function usesOf(keys: readonly KeyRecord[]) {
+function usesOf(keys: readonly KeyRecord[], now: number) {
   const latest = Math.max(...keys.map(({ used_at }) => used_at ?? -Infinity))
   return {
-    keys: keys.filter(({ revoked_at }) => revoked_at === null).length,
+    keys: keys.filter(
+      ({ expiresAt, revoked_at }) => revoked_at === null && (expiresAt === null || expiresAt > now),
+    ).length,
     used: Number.isFinite(latest) ? Math.floor(latest / 1_000) : null,
   }
 }

@@ -3,10 +3,21 @@ import { Refusal } from '../../core/errors.ts'
 import { SERVICES, type Service } from '../../http/authentication.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/json-schema.ts'
-import { choice, text } from '../../http/parameters.ts'
+import {
+  ALL_SCOPES,
+  formatRate,
+  parseLifetime,
+  parseRate,
+  parseScope,
+  SCOPES,
+  type KeyLimits,
+  type Rate,
+} from '../../http/key-limits.ts'
+import type { Clock } from '../../core/clock.ts'
+import { choice, text, type Parameter } from '../../http/parameters.ts'
 import { createAnswer, keysAnswer, revokeAnswer } from '../schemas.ts'
 
-export interface KeyRecord {
+export interface KeyRecord extends KeyLimits {
   readonly id: string
   readonly account: string
   readonly service: Service
@@ -32,7 +43,7 @@ export type CreateOutcome =
 export interface KeyOffice {
   readonly keys: () => Promise<readonly KeyRecord[]>
   readonly accounts: () => Promise<readonly AccountRecord[]>
-  readonly create: (account: string, service: Service) => Promise<CreateOutcome>
+  readonly create: (account: string, service: Service, limits: KeyLimits) => Promise<CreateOutcome>
   readonly revoke: (id: string) => Promise<'revoked' | 'already-revoked' | 'unknown'>
 }
 
@@ -40,26 +51,59 @@ const NO_KEY = 'La clave no existe'
 const NAME_TAKES = 'debe ser un texto de 1 a 100 caracteres, sin caracteres de control'
 const tag = 'admin'
 
-export function keysRoutes(app: FastifyInstance, shared: EndpointShared, office: KeyOffice): void {
+/** Milliseconds. */
+const lifetime: Parameter<number> = {
+  required: false,
+  description: 'How long the key is good for, from a minute to 3650 days; for ever unless given',
+  schema: { type: 'string', pattern: '^[1-9][0-9]*[mhd]$' },
+  example: '90d',
+  parse: (given) => {
+    const value = parseLifetime(given)
+    return value === undefined
+      ? { takes: 'debe ser un plazo de minutos, horas o días, como 30m, 12h o 90d, de 3650d como máximo' }
+      : { value }
+  },
+}
+
+const rate: Parameter<Rate> = {
+  required: false,
+  description: 'How many requests the key may make, from 1 to 1000000; as many as it likes unless given',
+  schema: { type: 'string', pattern: '^[1-9][0-9]*/(s|min|h|day)$' },
+  example: '60/min',
+  parse: (given) => {
+    const value = parseRate(given)
+    return value === undefined
+      ? { takes: 'debe ser un máximo de solicitudes por s, min, h o day, como 5/s o 60/min' }
+      : { value }
+  },
+}
+
+export function keysRoutes(
+  app: FastifyInstance,
+  shared: EndpointShared,
+  { keys: office, clock }: { readonly keys: KeyOffice; readonly clock: Clock },
+): void {
   simpleEndpoint(app, shared, {
     service: 'admin',
+    scopes: [],
     methods: ['GET'],
     path: '/api/v1/admin/keys',
     parameters: {},
     document: {
       tag,
       summary: 'List the keys',
-      description: 'Of all services, revoked ones included, by account and age.',
+      description: 'Of all services, those included that expired or were revoked, by account and age.',
       answers: { 200: keysAnswer },
     },
     async handle() {
-      const data = (await office.keys()).map(({ id, account, service, created_at, used_at, revoked_at }) => ({
-        id,
-        account,
-        service,
-        date: seconds(created_at),
-        used: used_at === null ? null : seconds(used_at),
-        revoked: revoked_at === null ? null : seconds(revoked_at),
+      const data = (await office.keys()).map((key) => ({
+        id: key.id,
+        account: key.account,
+        service: key.service,
+        date: seconds(key.created_at),
+        used: key.used_at === null ? null : seconds(key.used_at),
+        revoked: key.revoked_at === null ? null : seconds(key.revoked_at),
+        ...limitsAnswer(key),
       }))
       return { status: 200, count: data.length, data }
     },
@@ -67,11 +111,15 @@ export function keysRoutes(app: FastifyInstance, shared: EndpointShared, office:
 
   simpleEndpoint(app, shared, {
     service: 'admin',
+    scopes: [],
     methods: ['POST'],
     path: '/api/v1/admin/create',
     parameters: {
       account: text('Name of the account, which is made where there is none', 400),
-      service: choice('What the key opens', SERVICES),
+      service: choice('The service that the key opens', SERVICES),
+      scope: choice('What of it the key opens, `full` unless given', ALL_SCOPES),
+      expires: lifetime,
+      rate,
     },
     document: {
       tag,
@@ -82,10 +130,18 @@ export function keysRoutes(app: FastifyInstance, shared: EndpointShared, office:
         409: problem('The account is of another service', 409, 'La cuenta fotos es del servicio imagestore'),
       },
     },
-    async handle({ values: { account = '', service }, reply }) {
+    async handle({ values: { account = '', service, scope = 'full', expires, rate: most }, reply }) {
       if (service === undefined)
         throw new Refusal(400, `El parámetro service debe ser ${SERVICES.join(' o ')}`)
-      const outcome = await office.create(account, service)
+      if (parseScope(scope, service) === undefined) {
+        throw new Refusal(400, `El parámetro scope debe ser ${SCOPES[service].join(' o ')}`)
+      }
+      const limits = {
+        scope,
+        expiresAt: expires === undefined ? null : clock.now() + expires,
+        rate: most ?? null,
+      }
+      const outcome = await office.create(account, service, limits)
       switch (outcome.kind) {
         case 'created':
           reply.header('cache-control', 'no-store')
@@ -95,6 +151,7 @@ export function keysRoutes(app: FastifyInstance, shared: EndpointShared, office:
             key: outcome.key,
             account: account.trim().normalize('NFC'),
             service,
+            ...limitsAnswer(limits),
           }
         case 'other-service':
           throw new Refusal(409, `La cuenta ${account.trim()} es del servicio ${outcome.service}`)
@@ -106,6 +163,7 @@ export function keysRoutes(app: FastifyInstance, shared: EndpointShared, office:
 
   simpleEndpoint(app, shared, {
     service: 'admin',
+    scopes: [],
     methods: ['POST'],
     path: '/api/v1/admin/revoke',
     parameters: { id: text('Id of the key, from the list of keys', 100) },
@@ -121,5 +179,11 @@ export function keysRoutes(app: FastifyInstance, shared: EndpointShared, office:
     },
   })
 }
+
+const limitsAnswer = ({ scope, expiresAt, rate: most }: KeyLimits) => ({
+  scope,
+  expires: expiresAt === null ? null : seconds(expiresAt),
+  rate: most === null ? null : formatRate(most),
+})
 
 const seconds = (milliseconds: number) => Math.floor(milliseconds / 1_000)

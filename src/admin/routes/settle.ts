@@ -35,6 +35,7 @@ export function settleRoute(
 ): void {
   simpleEndpoint(app, shared, {
     service: 'admin',
+    scopes: [],
     methods: ['POST'],
     path: '/api/v1/admin/settle',
     parameters: {

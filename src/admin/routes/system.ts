@@ -31,6 +31,7 @@ export function systemRoute(app: FastifyInstance, shared: EndpointShared, option
   const stored = thriftyCount(() => database.scanner.first(storageInAll()))
   simpleEndpoint(app, shared, {
     service: 'admin',
+    scopes: [],
     methods: ['GET'],
     path: '/api/v1/admin/system',
     parameters: {},

@@ -17,6 +17,8 @@ export interface StreamRequest {
   readonly after: Cursor | undefined
   /** Whether the reader may still read. */
   readonly isCurrent: () => Promise<boolean>
+  /** Milliseconds until it may not any more by itself. */
+  readonly expiresIn: () => number
   /** Its end. */
   readonly signal: AbortSignal
 }
@@ -29,7 +31,7 @@ export async function* eventStream(
   pages: EventPages,
   request: StreamRequest,
 ): AsyncGenerator<string | Buffer> {
-  const { filters, isCurrent, signal } = request
+  const { filters, isCurrent, expiresIn, signal } = request
   const key = JSON.stringify(filters)
   let place = request.after ?? (await pages.head())
   let told = place
@@ -37,7 +39,9 @@ export async function* eventStream(
   let checkedAt = toldAt
   yield `retry: ${RETRY_MS}\nid: ${place}\n\n`
   for (;;) {
-    const step = await pages.next(place, signal, toldAt + HEARTBEAT_MS - performance.now())
+    const heartbeatIn = toldAt + HEARTBEAT_MS - performance.now()
+    const step = await pages.next(place, signal, Math.min(heartbeatIn, expiresIn()))
+    if (expiresIn() <= 0) return
     let text: string | Buffer | undefined
     if (step.kind === 'ended') return
     if (step.kind === 'gap') {

@@ -9,6 +9,7 @@ export const BATCH_BODY_BYTES = 32 * 1024 * 1024
 export function addRoute(app: FastifyInstance, shared: EndpointShared, batches: DomainBatches) {
   bulkEndpoint(app, shared, {
     service: 'domainwatch',
+    scopes: ['write'],
     methods: ['POST'],
     path: '/api/v1/domainwatch/add',
     bodyLimit: BATCH_BODY_BYTES,

@@ -48,6 +48,7 @@ export function dnsRoute(
   })
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
+    scopes: ['read', 'write'],
     methods: ['GET'],
     path: PATH,
     parameters: { domain: { ...text('Full name under .cl', 1_000), required: true, example: 'nic.cl' } },
@@ -93,6 +94,7 @@ export function bulkDnsRoute(
 
   bulkEndpoint(app, shared, {
     service: 'domainwatch',
+    scopes: ['read', 'write'],
     methods: ['POST'],
     path: PATH,
     bodyLimit: BULK_BYTES,

@@ -29,6 +29,7 @@ export function eventsRoute(app: FastifyInstance, shared: EndpointShared, events
 
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
+    scopes: ['read', 'write'],
     methods: ['GET'],
     path: '/api/v1/domainwatch/events',
     parameters,
@@ -41,7 +42,7 @@ export function eventsRoute(app: FastifyInstance, shared: EndpointShared, events
       answers: { 200: eventsAnswer },
     },
 
-    async handle({ values, identity, request, reply, isCurrent }) {
+    async handle({ values, identity, request, reply, isCurrent, expiresIn }) {
       const { filters } = listRequest({
         ...values,
         last_register: undefined,
@@ -58,7 +59,9 @@ export function eventsRoute(app: FastifyInstance, shared: EndpointShared, events
       // Node sends no body for it, and nobody would wait for the end.
       if (request.method === 'HEAD') return ''
       const signal = events.streams.open(identity.accountId, reply.raw)
-      return Readable.from(events.stream({ filters, after, isCurrent, signal }), { highWaterMark: 1 })
+      return Readable.from(events.stream({ filters, after, isCurrent, expiresIn, signal }), {
+        highWaterMark: 1,
+      })
     },
   })
 }

@@ -14,6 +14,7 @@ const parameters = {
 export function exportRoute(app: FastifyInstance, shared: EndpointShared, lists: DomainLists) {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
+    scopes: ['read', 'write'],
     methods: ['GET'],
     path: '/api/v1/domainwatch/export',
     parameters,

@@ -26,6 +26,7 @@ export function historyRoute(
 ) {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
+    scopes: ['read', 'write'],
     methods: ['GET'],
     path: '/api/v1/domainwatch/history',
     parameters,

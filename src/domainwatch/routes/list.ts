@@ -33,6 +33,7 @@ export function listRoute(
 ) {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
+    scopes: ['read', 'write'],
     methods: ['GET'],
     path: '/api/v1/domainwatch/list',
     parameters,

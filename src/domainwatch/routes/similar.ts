@@ -12,6 +12,7 @@ const DEFAULT_LIMIT = 100
 export function similarRoute(app: FastifyInstance, shared: EndpointShared, lookalikes: LookalikeSearch) {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
+    scopes: ['read', 'write'],
     methods: ['GET'],
     path: '/api/v1/domainwatch/similar',
     parameters: {

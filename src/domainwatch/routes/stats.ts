@@ -19,6 +19,7 @@ const { last_register: _register, last_deleted: _deleted, sort: _sort, ...filter
 export function statsRoute(app: FastifyInstance, shared: EndpointShared, statistics: Statistics) {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
+    scopes: ['read', 'write'],
     methods: ['GET'],
     path: '/api/v1/domainwatch/stats',
     parameters: {

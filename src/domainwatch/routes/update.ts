@@ -7,6 +7,7 @@ import { BATCH_BODY_BYTES } from './add.ts'
 export function updateRoute(app: FastifyInstance, shared: EndpointShared, batches: DomainBatches) {
   bulkEndpoint(app, shared, {
     service: 'domainwatch',
+    scopes: ['write'],
     methods: ['POST'],
     path: '/api/v1/domainwatch/update',
     bodyLimit: BATCH_BODY_BYTES,

@@ -33,6 +33,7 @@ export function watchesRoutes(
   simpleEndpoint(app, shared, {
     ...base,
     methods: ['POST'],
+    scopes: ['write'],
     parameters,
     document: {
       tag: 'domainwatch',
@@ -61,6 +62,7 @@ export function watchesRoutes(
   simpleEndpoint(app, shared, {
     ...base,
     methods: ['GET'],
+    scopes: ['read', 'write'],
     parameters: {},
     document: { tag: 'domainwatch', summary: "The account's watches", answers: { 200: watchesAnswer } },
     async handle({ identity }) {
@@ -74,6 +76,7 @@ export function watchesRoutes(
   simpleEndpoint(app, shared, {
     ...base,
     methods: ['DELETE'],
+    scopes: ['write'],
     parameters: which,
     document: {
       tag: 'domainwatch',
@@ -89,6 +92,7 @@ export function watchesRoutes(
 
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
+    scopes: ['write'],
     path: `${PATH}/test`,
     methods: ['POST'],
     parameters: which,

@@ -143,7 +143,8 @@ export class Watches {
 
   /** Undefined for a token that opens none. */
   async feed(token: string): Promise<string | undefined> {
-    const row = await this.#options.database.first(queries.feedByDigest(digestOf(token)))
+    const { clock, database } = this.#options
+    const row = await database.first(queries.feedByDigest(digestOf(token), clock.now()))
     return row && atomFeed(`vigilancia ${row.id}`, `Dominios .cl: ${row.name}`, entriesOf(row.feed))
   }
 }

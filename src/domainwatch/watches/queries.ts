@@ -1,4 +1,4 @@
-import { limit, raw, sql, type Sql } from '../../database/sql.ts'
+import { limit, sql, type Sql } from '../../database/sql.ts'
 
 /** A watch as its owner sees it. */
 export interface WatchRow {
@@ -37,10 +37,10 @@ export interface TellingRow {
   readonly feed: string | null
 }
 
-/** An account without a key that works has left: nothing more is told to it. */
-const HAS_KEY = raw(
-  'EXISTS (SELECT 1 FROM keys WHERE keys.account_id = watches.account_id AND revoked_at IS NULL)',
-)
+/** An account all of whose keys are revoked or expired has left: nothing more is sent to it. */
+const hasKey = (now: number) => sql`EXISTS (
+  SELECT 1 FROM keys WHERE keys.account_id = watches.account_id AND revoked_at IS NULL
+    AND (expires_at IS NULL OR expires_at > ${now}))`
 
 export const lockAccount = (id: number, forUpdate: Sql) =>
   sql`SELECT id FROM accounts WHERE id = ${id} ${forUpdate}`
@@ -84,18 +84,25 @@ export const watchById = (id: string) => sql<TellingRow>`SELECT * FROM watches W
 export const anyWatch = () => sql<{ id: string }>`SELECT id FROM watches LIMIT 1`
 
 /** Those that have somebody to tell. `webhook` and `feed` are 0 or 1. */
-export const tellingWatches = () => sql<{ id: string; webhook: number; feed: number }>`
+export const tellingWatches = (now: number) => sql<{ id: string; webhook: number; feed: number }>`
   SELECT id, CASE WHEN url IS NOT NULL AND state = 'active' THEN 1 ELSE 0 END AS webhook,
     CASE WHEN feed_digest IS NOT NULL THEN 1 ELSE 0 END AS feed
-  FROM watches WHERE ${HAS_KEY}`
+  FROM watches WHERE ${hasKey(now)}`
 
-export const feedByDigest = (digest: string) => sql<{ id: string; name: string; feed: string }>`
-  SELECT id, name, feed FROM watches WHERE feed_digest = ${digest} AND ${HAS_KEY}`
+export const feedByDigest = (digest: string, now: number) => sql<{ id: string; name: string; feed: string }>`
+  SELECT id, name, feed FROM watches WHERE feed_digest = ${digest} AND ${hasKey(now)}`
+
+export interface NewDelivery {
+  readonly id: string
+  readonly body: string
+  readonly cursor: string
+}
 
 /** Fixes what is sent next. Changes no row where something is under way already, or nobody may be told any more. */
-export const beginDelivery = (id: string, delivery: string, body: string, cursor: string) => sql`
-  UPDATE watches SET delivery_id = ${delivery}, delivery_body = ${body}, delivery_cursor = ${cursor}, attempts = 0, next_at = 0
-  WHERE id = ${id} AND delivery_id IS NULL AND ${HAS_KEY}`
+export const beginDelivery = (id: string, delivery: NewDelivery, now: number) => sql`
+  UPDATE watches SET delivery_id = ${delivery.id}, delivery_body = ${delivery.body},
+    delivery_cursor = ${delivery.cursor}, attempts = 0, next_at = 0
+  WHERE id = ${id} AND delivery_id IS NULL AND ${hasKey(now)}`
 
 export const delivered = (id: string, delivery: string, now: number) => sql`
   UPDATE watches SET cursor = delivery_cursor, delivery_id = NULL, delivery_body = NULL, delivery_cursor = NULL,

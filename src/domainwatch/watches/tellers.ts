@@ -30,8 +30,10 @@ export class Tellers {
   async run(signal: AbortSignal): Promise<void> {
     const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>()
     while (!signal.aborted) {
+      const { clock, database } = this.#parts
+      const watches = await database.all(queries.tellingWatches(clock.now()))
       const wanted = new Map<string, string>(
-        (await this.#parts.database.all(queries.tellingWatches())).flatMap(({ id, webhook, feed }) => [
+        watches.flatMap(({ id, webhook, feed }) => [
           ...(webhook === 1 ? [[`webhook ${id}`, id] as const] : []),
           ...(feed === 1 ? [[`feed ${id}`, id] as const] : []),
         ]),

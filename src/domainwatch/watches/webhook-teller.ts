@@ -63,7 +63,8 @@ export async function tellByWebhook(parts: Telling, row: TellingRow, signal: Abo
       const body = found.isGap ? gapPayload(row, parts.clock.now()) : changesPayload(row, found.events)
       delivery = { id: newWebhookId(), body, attempts: 0, nextAt: 0 }
       cursor = found.cursor
-      if (!(await write(queries.beginDelivery(id, delivery.id, body, cursor)))) return
+      const next = { id: delivery.id, body, cursor }
+      if (!(await write(queries.beginDelivery(id, next, parts.clock.now())))) return
     }
     if (!(await comes(delivery.nextAt, parts.clock, signal))) return
     const { id: webhook, body, attempts } = delivery

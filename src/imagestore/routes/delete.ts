@@ -5,18 +5,22 @@ import { problem } from '../../http/json-schema.ts'
 import { isImageHash } from '../hash.ts'
 import { deleteAnswer } from '../schemas.ts'
 import type { ImageStore } from '../store.ts'
+import { uploaderOf } from '../uploads.ts'
 import { hashParameter, NO_IMAGE } from './get.ts'
 
 export function deleteRoute(app: FastifyInstance, shared: EndpointShared, store: ImageStore) {
   simpleEndpoint(app, shared, {
     service: 'imagestore',
+    scopes: ['upload'],
     methods: ['POST', 'DELETE'],
     path: '/api/v1/imagestore/delete',
     parameters: { hash: hashParameter },
     document: {
       tag: 'imagestore',
       summary: 'Delete an image',
-      description: 'The public link is gone from then on, unless another application holds the same bytes.',
+      description:
+        'The public link is gone from then on, unless another application holds the same bytes. A key of scope `upload` ' +
+        'deletes what it uploaded itself; what others of the application uploaded too stays for them.',
       answers: {
         200: deleteAnswer,
         404: problem('This application has no such image', 404, NO_IMAGE),
@@ -25,7 +29,9 @@ export function deleteRoute(app: FastifyInstance, shared: EndpointShared, store:
 
     async handle({ identity, values: { hash } }) {
       const removed =
-        hash !== undefined && isImageHash(hash) && (await store.remove(identity.accountId, hash))
+        hash !== undefined &&
+        isImageHash(hash) &&
+        (await store.remove(identity.accountId, hash, uploaderOf(identity)))
       if (!removed) throw new Refusal(404, NO_IMAGE)
       return { status: 200, hash }
     },

@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts'
 import { Refusal } from '../../core/errors.ts'
 import type { Database } from '../../database/database.ts'
 import { VersionedCache } from '../../database/versioned-cache.ts'
+import type { Identity } from '../../http/authentication.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
 import { problem } from '../../http/json-schema.ts'
@@ -10,6 +11,7 @@ import { isImageHash, type ImageHash } from '../hash.ts'
 import { secondsOf } from '../lifetime.ts'
 import { imageOf } from '../queries.ts'
 import { EXAMPLE_HASH, getAnswer } from '../schemas.ts'
+import { uploaderOf } from '../uploads.ts'
 
 export const NO_IMAGE = 'La imagen no existe'
 
@@ -27,11 +29,12 @@ interface Kept {
 export function getRoute(app: FastifyInstance, shared: EndpointShared, database: Database, clock: Clock) {
   const answers = new VersionedCache<Kept>(database, 'image', MAX_ANSWERS)
 
-  const keyOf = (accountId: number, hash: ImageHash) => `${accountId} ${hash}`
+  const keyOf = (identity: Identity, hash: ImageHash) =>
+    `${identity.accountId} ${hash} ${uploaderOf(identity) ?? ''}`
 
-  async function answerFor(accountId: number, hash: ImageHash): Promise<string | undefined> {
-    const kept = await answers.get(keyOf(accountId, hash), async () => {
-      const image = await database.first(imageOf(accountId, hash))
+  async function answerFor(identity: Identity, hash: ImageHash): Promise<string | undefined> {
+    const kept = await answers.get(keyOf(identity, hash), async () => {
+      const image = await database.first(imageOf(identity.accountId, hash, uploaderOf(identity)))
       if (image === undefined) return undefined
       const { name, mime, width, height, size, date, thumbhash, expires } = image
       const answer = { status: 200, name, hash, mime, width, height, size, date, thumbhash, expires }
@@ -45,12 +48,14 @@ export function getRoute(app: FastifyInstance, shared: EndpointShared, database:
 
   simpleEndpoint(app, shared, {
     service: 'imagestore',
+    scopes: ['read', 'upload'],
     methods: ['GET'],
     path: '/api/v1/imagestore/get',
     parameters: { hash: hashParameter },
     document: {
       tag: 'imagestore',
       summary: 'What is known of an image',
+      description: 'For a key of scope `upload`, of one that it uploaded itself.',
       answers: {
         200: getAnswer,
         401: problem('No key, or no `hash`', 401, 'Ha fallado la solicitud'),
@@ -60,13 +65,13 @@ export function getRoute(app: FastifyInstance, shared: EndpointShared, database:
 
     async handle({ identity, values: { hash } }) {
       if (hash === undefined || hash === '') throw new Refusal(401, 'Ha fallado la solicitud')
-      const answer = isImageHash(hash) ? await answerFor(identity.accountId, hash) : undefined
+      const answer = isImageHash(hash) ? await answerFor(identity, hash) : undefined
       if (answer === undefined) throw new Refusal(404, NO_IMAGE)
       return answer
     },
 
     atOnce({ identity, values: { hash = '' } }) {
-      const kept = isImageHash(hash) ? answers.peek(keyOf(identity.accountId, hash)) : undefined
+      const kept = isImageHash(hash) ? answers.peek(keyOf(identity, hash)) : undefined
       const body = kept && unlessOver(kept)
       return body === undefined ? undefined : { body }
     },

@@ -31,6 +31,7 @@ export function imageListRoute(
 ) {
   simpleEndpoint(app, shared, {
     service: 'imagestore',
+    scopes: ['read'],
     methods: ['GET'],
     path: '/api/v1/imagestore/list',
     parameters,

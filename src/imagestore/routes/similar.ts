@@ -52,6 +52,7 @@ export function similarRoute(
 ) {
   simpleEndpoint(app, shared, {
     service: 'imagestore',
+    scopes: ['read'],
     methods: ['GET'],
     path: '/api/v1/imagestore/similar',
     parameters,

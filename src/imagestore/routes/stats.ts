@@ -14,6 +14,7 @@ const parameters = {
 export function statsRoute(app: FastifyInstance, shared: EndpointShared, stats: ImageStats) {
   simpleEndpoint(app, shared, {
     service: 'imagestore',
+    scopes: ['read'],
     methods: ['GET'],
     path: '/api/v1/imagestore/stats',
     parameters,

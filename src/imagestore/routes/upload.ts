@@ -13,6 +13,7 @@ import { uploadAnswer, uploadBody } from '../schemas.ts'
 import type { SimilarImages } from '../similar/index.ts'
 import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
 import type { Input, Output } from '../tasks/read-upload.ts'
+import { uploaderOf } from '../uploads.ts'
 
 const READ_UPLOAD = taskModule('../tasks/read-upload', import.meta)
 
@@ -38,6 +39,7 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
   const { store, similar, clock, tasks, maxBytes, strips } = options
   bulkEndpoint(app, shared, {
     service: 'imagestore',
+    scopes: ['upload'],
     methods: ['POST'],
     path: '/api/v1/imagestore/upload',
     bodyLimit: maxBodyBytes(maxBytes),
@@ -69,25 +71,24 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
       const upload = await tasks.run<Input, Output>(READ_UPLOAD, { contentType, bytes, strips }, [
         bytes.buffer,
       ])
-      const { accountId } = await identify(upload.api)
+      const identity = await identify(upload.api)
+      const { accountId } = identity
+      const uploader = uploaderOf(identity)
       const { info, image } = upload
       if (info === undefined) throw new Refusal(401, NO_INFO)
       const expires = readExpires(info.expires, secondsOf(clock))
       if (image === undefined) throw new Refusal(401, DAMAGED)
       if (image.bytes.byteLength > maxBytes)
         throw new Refusal(413, `La imagen supera el máximo de ${maxBytes} bytes`)
-      const outcome = await save({ accountId, info: { ...info, expires }, ...image })
+      const outcome = await save({ accountId, info: { ...info, expires }, uploader, ...image })
       // Not where it threw: what was given up may still be reading them.
       letGo(image.bytes)
       switch (outcome.kind) {
         case 'stored': {
           const { hash, dhash, size, width, height, thumbhash } = outcome.blob
-          const count = await similar.countBeside(accountId, hash, dhash).catch((error: unknown) => {
-            // The image is stored: whatever is wrong here, that is the answer.
-            requestLog(request).error({ err: error }, 'similar images could not be counted')
-            return null
-          })
-          return { status: 200, hash, dhash, size, width, height, thumbhash, similar: count ?? null }
+          // A key that sees only its own images learns nothing of the others.
+          const count = uploader === undefined ? await countSimilar(hash, dhash) : null
+          return { status: 200, hash, dhash, size, width, height, thumbhash, similar: count }
         }
         case 'full':
           throw fullRefusal(outcome)
@@ -98,6 +99,16 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
           throw new Overload()
         case 'aborted':
           throw new Refusal(499, 'La conexión se cerró antes de terminar')
+      }
+
+      async function countSimilar(hash: string, dhash: string): Promise<number | null> {
+        try {
+          return (await similar.countBeside(accountId, hash, dhash)) ?? null
+        } catch (error) {
+          // The image is stored: whatever is wrong here, that is the answer.
+          requestLog(request).error({ err: error }, 'similar images could not be counted')
+          return null
+        }
       }
 
       async function save(checked: Upload): Promise<UploadOutcome> {

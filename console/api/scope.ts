@@ -1,0 +1,63 @@
+import { createStore, useStore } from '../app/store.ts'
+import { ask } from './client.ts'
+import { session, type Keys, type ServiceName } from './session.ts'
+
+export const SCOPES = {
+  domainwatch: ['full', 'write', 'read'],
+  imagestore: ['full', 'read', 'upload'],
+  admin: ['full'],
+} as const satisfies Record<ServiceName, readonly string[]>
+
+export type Scope = (typeof SCOPES)[ServiceName][number]
+
+interface Known {
+  readonly key: string
+  readonly scope: Scope
+}
+
+/** What keys of the session may do, as far as the service has told. */
+const known = createStore<Readonly<Partial<Record<ServiceName, Known>>>>({})
+
+/** What the console does that not every key may. */
+const NEEDS = {
+  writeDomains: { service: 'domainwatch', scopes: ['write', 'full'] },
+  readImages: { service: 'imagestore', scopes: ['read', 'full'] },
+  changeImages: { service: 'imagestore', scopes: ['full'] },
+} as const satisfies Record<string, { service: ServiceName; scopes: readonly Scope[] }>
+
+export type Ability = keyof typeof NEEDS
+
+/** Asks the service for the scope of a key. @throws ApiError when the key is not of this service, or worth nothing */
+export async function learnScope(service: ServiceName, key: string): Promise<void> {
+  const { data } = await ask(`GET /api/v1/${service}/key`, { key })
+  known.set({ ...known.get(), [service]: { key, scope: data.scope } })
+}
+
+/** Asks for the scopes of all keys that are not known yet. A key that the service refuses shows where it is used. */
+export function learnScopes(keys: Keys): void {
+  for (const service of ['domainwatch', 'imagestore', 'admin'] as const) {
+    const key = keys[service]
+    if (key !== undefined && known.get()[service]?.key !== key)
+      learnScope(service, key).catch(() => undefined)
+  }
+}
+
+/** The scope of the session's key of each service; `full` until the service has told. */
+export function useScopes(): (service: ServiceName) => Scope {
+  const keys = useStore(session)
+  const told = useStore(known)
+  return (service) => {
+    const one = told[service]
+    return one !== undefined && one.key === keys[service] ? one.scope : 'full'
+  }
+}
+
+/** Whether the keys of the session suffice for what the console does. */
+export function useMay(): (ability: Ability) => boolean {
+  const scopeOf = useScopes()
+  return (ability) => {
+    const { service, scopes } = NEEDS[ability]
+    const scope = scopeOf(service)
+    return scopes.some((one) => one === scope)
+  }
+}

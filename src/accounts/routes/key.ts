@@ -1,0 +1,63 @@
+import type { FastifyInstance } from 'fastify'
+import { SERVICES, type Service } from '../../http/authentication.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { constant, integer, object, string } from '../../http/json-schema.ts'
+import { formatRate, SCOPES, type LimitedScope } from '../../http/key-limits.ts'
+
+const EXAMPLE = {
+  domainwatch: { account: 'grupo', scope: 'read', rate: '60/min' },
+  imagestore: { account: 'fotos', scope: 'upload', rate: '5/s' },
+  admin: { account: 'dueña', scope: 'full', rate: null },
+} as const
+
+/** What the key of a request may do: every key of the service may ask. */
+export function keyRoutes(app: FastifyInstance, shared: EndpointShared): void {
+  for (const service of SERVICES) {
+    simpleEndpoint(app, shared, {
+      service,
+      scopes: SCOPES[service].filter((scope): scope is LimitedScope & typeof scope => scope !== 'full'),
+      methods: ['GET'],
+      path: `/api/v1/${service}/key`,
+      parameters: {},
+      document: {
+        tag: service,
+        summary: 'What the key may do',
+        answers: { 200: keyAnswer(service) },
+      },
+      async handle({ identity: { account, scope, expiresAt, rate }, reply }) {
+        reply.header('cache-control', 'no-store')
+        return {
+          status: 200,
+          account,
+          service,
+          scope,
+          expires: expiresAt === null ? null : Math.floor(expiresAt / 1_000),
+          rate: rate === null ? null : formatRate(rate),
+        }
+      },
+    })
+  }
+}
+
+function keyAnswer(service: Service) {
+  return object(
+    {
+      status: constant(200),
+      account: string({ description: 'The account that the key belongs to' }),
+      service: string({ enum: [service] }),
+      scope: string({ enum: SCOPES[service], description: 'What of the service the key opens' }),
+      expires: {
+        ...integer({ description: 'When it expires, seconds since 1970-01-01 UTC; null for never' }),
+        type: ['integer', 'null'],
+      },
+      rate: {
+        ...string({ description: 'How many requests it may make; null for no limit' }),
+        type: ['string', 'null'],
+      },
+    },
+    {
+      description: 'The limits of the key',
+      examples: [{ status: 200, service, expires: null, ...EXAMPLE[service] }],
+    },
+  )
+}

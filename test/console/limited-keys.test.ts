@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { barriers, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { record, stored } from '../support/domains.ts'
+import { gradient, ImageClient } from '../support/images.ts'
+import { limited } from '../support/key-limits.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { createWatch } from '../support/watches.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await stored(service, [record('casa'), record('perro')])
+  await createWatch(service, { name: 'Cortos', max_length: 4, atom: '' })
+  const client = new ImageClient(service.url, service.imageKey)
+  assert.equal((await client.upload(await gradient(40, 30).png().toBuffer())).status, 200)
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const READ_ONLY = 'Su clave es de solo lectura: no puede marcar dominios ni cambiar vigilancias.'
+
+test('a key that only reads opens the lists, and says beforehand what it does not do', async () => {
+  const { key } = await service.newKey('grupo', 'domainwatch', limited({ scope: 'read' }))
+  const { page, context, complaints } = await browser.open(service, '', {})
+  await page.getByLabel('Clave de API').fill(key)
+  await page.getByRole('button', { name: 'Entrar' }).click()
+  await page.getByText('Clave de dominios agregada').waitFor()
+
+  const link = (name: RegExp) =>
+    page.getByRole('navigation', { name: 'Pantallas' }).getByRole('link', { name })
+  await link(/^Triaje \(su clave no lo permite\)/).click()
+  await page.getByRole('heading', { name: 'Esta pantalla necesita una clave que pueda escribir' }).waitFor()
+  await page.getByText('La clave en uso: Solo lectura.').waitFor()
+  assert.deepEqual(await barriers(page), [])
+  await link(/^Importar \(su clave no lo permite\)/).click()
+  await page.getByRole('heading', { name: 'Esta pantalla necesita una clave que pueda escribir' }).waitFor()
+
+  await link(/^Dominios$/).click()
+  await page.getByText(READ_ONLY).waitFor()
+  await page.getByText('perro').first().click()
+  assert.equal(await page.getByRole('button', { name: 'Descartar' }).isDisabled(), true)
+  assert.deepEqual(await barriers(page), [])
+
+  await link(/^Vigilancias$/).click()
+  await page.getByRole('heading', { name: 'Cortos' }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Nueva vigilancia' }).isDisabled(), true)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a key that writes is told nothing of it', async () => {
+  const { key } = await service.newKey('grupo', 'domainwatch', limited({ scope: 'write' }))
+  const { page, context, complaints } = await browser.open(service, 'vigilancias', { domainwatch: key })
+  await page.getByRole('heading', { name: 'Cortos' }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Nueva vigilancia' }).isDisabled(), false)
+  assert.equal(await page.getByText(READ_ONLY).count(), 0)
+  assert.equal(await page.getByText('su clave no lo permite').count(), 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a key of image hosting that only reads deletes nothing; one that uploads sees no gallery', async () => {
+  const read = await service.newKey('fotos', 'imagestore', limited({ scope: 'read' }))
+  const reader = await browser.open(service, 'imagenes', { imagestore: read.key })
+  await reader.page.getByText('Su clave es de solo lectura: no puede subir ni borrar imágenes.').waitFor()
+  assert.equal(await reader.page.getByRole('button', { name: 'Subir' }).isDisabled(), true)
+  assert.deepEqual(reader.complaints, [])
+  await reader.context.close()
+
+  const upload = await service.newKey('fotos', 'imagestore', limited({ scope: 'upload' }))
+  const uploader = await browser.open(service, '', {})
+  await uploader.page.getByLabel('Clave de API').fill(upload.key)
+  await uploader.page.getByRole('button', { name: 'Entrar' }).click()
+  await uploader.page.getByText('Clave de imágenes agregada').waitFor()
+  await uploader.page.getByRole('link', { name: /^Imágenes \(su clave no lo permite\)/ }).click()
+  await uploader.page
+    .getByRole('heading', { name: 'Esta pantalla necesita una clave que pueda ver las imágenes' })
+    .waitFor()
+  await uploader.context.close()
+})
+
+test('an expired key is told so when it is pasted', async () => {
+  const limits = limited({ expiresAt: Date.now() - 1 })
+  const { key } = await service.newKey('grupo', 'domainwatch', limits)
+  const { page, context } = await browser.open(service, '', {})
+  await page.getByLabel('Clave de API').fill(key)
+  await page.getByRole('button', { name: 'Entrar' }).click()
+  await page.getByText('La clave de API expiró').waitFor()
+  await context.close()
+})

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ADD, LIST, record, stored } from '../support/domains.ts'
+import { EventReader } from '../support/event-reader.ts'
+import { call, send } from '../support/http.ts'
+import { EXPIRED, limited, OUT_OF_SCOPE, perMinute } from '../support/key-limits.ts'
+import { ManualClock, startService } from '../support/service.ts'
+import { watch } from '../support/watches.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
+
+const START = '2026-01-01T00:00:00Z'
+const DAY = 86_400_000
+
+test('a key is good until the very millisecond in which it expires, also where its answer is ready', async () => {
+  const clock = new ManualClock(START)
+  await using service = await startService({ clock })
+  await stored(service, [record('uno')])
+  const expiresAt = clock.now() + 90 * DAY
+  const { key: api } = await service.newKey('grupo', 'domainwatch', limited({ expiresAt }))
+  const list = async () => (await call(service, LIST, { query: { api } })).body
+  const add = async () => (await send(service, ADD, { api, data: [record('dos')] })).body
+  for (let i = 0; i < 3; i++) assert.partialDeepStrictEqual(await list(), { status: 200, count: 1 })
+  clock.advance(90 * DAY - 1)
+  for (let i = 0; i < 3; i++) assert.partialDeepStrictEqual(await list(), { status: 200, count: 1 })
+  assert.deepEqual(await add(), { status: 200, count: 1 })
+  clock.advance(1)
+  for (let i = 0; i < 3; i++) assert.deepEqual(await list(), EXPIRED)
+  assert.deepEqual(await add(), EXPIRED)
+  assert.equal((await call(service, LIST, { method: 'HEAD', query: { api } })).status, 401)
+})
+
+test('a stream ends when its key expires', async () => {
+  const clock = new ManualClock(START)
+  await using service = await startService({ clock })
+  const expiresAt = clock.now() + DAY
+  const { key: api } = await service.newKey('grupo', 'domainwatch', limited({ scope: 'read', expiresAt }))
+  await using reader = await EventReader.open(service, { api })
+  await using other = await EventReader.open(service, { api: service.domainKey })
+  await stored(service, [record('antes')])
+  assert.notEqual(await reader.next(), undefined)
+  assert.notEqual(await other.next(), undefined)
+  clock.advance(DAY)
+  await stored(service, [record('despues')])
+  assert.equal(await reader.next(), undefined)
+  assert.notEqual(await other.next(), undefined)
+})
+
+test('a stream ends by itself, without anything to tell', async () => {
+  await using service = await startService()
+  const limits = limited({ scope: 'read', expiresAt: Date.now() + 3_000 })
+  const { key: api } = await service.newKey('grupo', 'domainwatch', limits)
+  await using reader = await EventReader.open(service, { api })
+  assert.equal(await reader.next(), undefined)
+  assert.equal(reader.comments, 0)
+})
+
+test('an account whose last key expired is sent nothing more', async () => {
+  const clock = new ManualClock(START)
+  await using service = await startService({ clock, flags: { 'webhook-networks': '127.0.0.0/8' } })
+  using receiver = await WebhookReceiver.start()
+  using expired = await WebhookReceiver.start()
+  const limits = limited({ scope: 'write', expiresAt: clock.now() + DAY })
+  const { key } = await service.newKey('vecino', 'domainwatch', limits)
+  const theirs = await watch(service, { search: 'nuevo', url: expired.url, atom: '' }, key)
+  await watch(service, { search: 'nuevo', url: receiver.url })
+  await stored(service, [record('nuevo1')])
+  await Promise.all([receiver.until(1), expired.until(1)])
+  const feed = new URL(theirs.atom).pathname
+  assert.equal((await call(service, feed)).status, 200)
+
+  clock.advance(DAY)
+  assert.equal((await call(service, feed)).status, 404)
+  for (const i of [2, 3]) {
+    await stored(service, [record(`nuevo${i}`)])
+    await receiver.until(i)
+  }
+  assert.equal(expired.received.length, 1)
+})
+
+test('the order of the checks: unknown, service, expiry, scope, rate', async () => {
+  const clock = new ManualClock(START)
+  await using service = await startService({ clock, flags: { 'failed-keys': '1' } })
+  const limits = { scope: 'read', expiresAt: clock.now() + 1_000, rate: perMinute(1) } as const
+  const { key: api, id } = await service.newKey('grupo', 'domainwatch', limits)
+  const read = async () => (await call(service, LIST, { query: { api } })).body
+  const write = async () => (await send(service, ADD, { data: [] }, { query: { api } })).body
+  const other = async () => (await call(service, '/api/v1/imagestore/list', { query: { api } })).body
+  const OTHER = { status: 403, msg: 'La clave de API no da acceso a este servicio' }
+  assert.partialDeepStrictEqual(await read(), { status: 200 })
+  assert.partialDeepStrictEqual(await read(), { status: 429 })
+  // Out of scope costs nothing and is told whatever the rate.
+  assert.deepEqual(await write(), OUT_OF_SCOPE)
+  assert.deepEqual(await other(), OTHER)
+  clock.advance(1_000)
+  // An expired key is no guess: it may come as often as it likes.
+  for (let i = 0; i < 3; i++) {
+    assert.deepEqual(await read(), EXPIRED)
+    assert.deepEqual(await write(), EXPIRED)
+  }
+  assert.deepEqual(await other(), OTHER)
+  await service.revokeKey(id)
+  if (service.lagMs === 0) {
+    assert.deepEqual(await read(), { status: 401, msg: 'La clave de API no es válida' })
+    assert.deepEqual(await read(), { status: 429, msg: 'Demasiadas solicitudes' })
+  }
+})

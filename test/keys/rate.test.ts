@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ADD, LIST, record, stored } from '../support/domains.ts'
+import { call, send } from '../support/http.ts'
+import { limited, OVER_RATE, perMinute } from '../support/key-limits.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+
+const START = '2026-01-01T00:00:00Z'
+
+async function statuses(service: TestService, api: string, count: number): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {}
+  for (let i = 0; i < count; i++) {
+    const { status } = await call(service, LIST, { query: { api } })
+    counts[status] = (counts[status] ?? 0) + 1
+  }
+  return counts
+}
+
+/** Lets the present windows of all keys end: the database has a clock of its own. */
+async function endWindows(service: TestService, clock: ManualClock, ms: number): Promise<void> {
+  await service.sql('UPDATE key_rates SET ends_at = 0')
+  clock.advance(ms)
+}
+
+for (const count of [1, 5, 60, 200]) {
+  test(`a rate of ${count}/min lets through ${count}, and again when its minute is over`, async () => {
+    const clock = new ManualClock(START)
+    await using service = await startService({ clock })
+    const { key } = await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(count) }))
+    for (let window = 0; window < 2; window++) {
+      assert.deepEqual(await statuses(service, key, count + 10), { 200: count, 429: 10 })
+      await endWindows(service, clock, 60_000)
+    }
+  })
+}
+
+test('requests that come together are counted one by one', async () => {
+  await using service = await startService({ clock: new ManualClock(START) })
+  const { key: api } = await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(40) }))
+  const replies = await Promise.all(
+    Array.from({ length: 100 }, () => call(service, LIST, { query: { api } })),
+  )
+  assert.equal(replies.filter(({ status }) => status === 200).length, 40)
+  assert.equal(replies.filter(({ status }) => status === 429).length, 60)
+})
+
+test('what is past the rate is told when to come again', async () => {
+  await using service = await startService()
+  const { key: api } = await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(1) }))
+  assert.equal((await call(service, LIST, { query: { api } })).status, 200)
+  const refused = await call(service, LIST, { query: { api } })
+  assert.deepEqual(refused.body, OVER_RATE)
+  const wait = Number(refused.headers.get('retry-after'))
+  assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 60, String(wait))
+})
+
+test('every request that passes the key check counts, whatever becomes of it; the others do not', async () => {
+  await using service = await startService({ clock: new ManualClock(START) })
+  await stored(service, [record('uno')])
+  const limits = limited({ scope: 'write', rate: perMinute(7) })
+  const { key: api } = await service.newKey('grupo', 'domainwatch', limits)
+  const list = async (query = {}, headers = {}) =>
+    (await call(service, LIST, { query: { api, ...query }, headers })).status
+  const atom = { format: 'atom' }
+  const feed = await call(service, '/api/v1/domainwatch/events', { query: { api, ...atom } })
+  const etag = feed.headers.get('etag') ?? ''
+  const again = await call(service, '/api/v1/domainwatch/events', {
+    query: { api, ...atom },
+    headers: { 'if-none-match': etag },
+  })
+  assert.deepEqual([feed.status, again.status], [200, 304])
+  assert.equal(await list({ limit: 'x' }), 400)
+  assert.equal((await send(service, ADD, { data: 'x' }, { query: { api } })).status, 500)
+  assert.equal((await send(service, ADD, { api, data: 'x' })).status, 500)
+  assert.equal((await call(service, LIST, { method: 'HEAD', query: { api } })).status, 200)
+  // None of these is: its key is wrong, of the other service or may not, or nothing was there.
+  assert.equal((await call(service, LIST, { query: { api: `${api} ` } })).status, 401)
+  assert.equal((await call(service, '/api/v1/imagestore/list', { query: { api } })).status, 403)
+  assert.equal((await call(service, '/api/v1/nada', { query: { api } })).status, 404)
+  assert.deepEqual([await list(), await list()], [200, 429])
+  assert.equal((await send(service, ADD, { api, data: [] }, { encoding: 'json' })).status, 429)
+})
+
+test('keys of one account have a rate each, and a key without one has none', async () => {
+  await using service = await startService({ clock: new ManualClock(START) })
+  const made = async () => (await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(3) }))).key
+  const [one, other] = [await made(), await made()]
+  assert.deepEqual(await statuses(service, one, 5), { 200: 3, 429: 2 })
+  assert.deepEqual(await statuses(service, other, 5), { 200: 3, 429: 2 })
+  assert.deepEqual(await statuses(service, service.domainKey, 20), { 200: 20 })
+})

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Service } from '../../src/http/authentication.ts'
+import { SCOPES, type Scope } from '../../src/http/key-limits.ts'
+import { ADD, LIST, record } from '../support/domains.ts'
+import { ENDPOINTS } from '../support/endpoints.ts'
+import { call, ENCODINGS, send } from '../support/http.ts'
+import { limited, OUT_OF_SCOPE } from '../support/key-limits.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService()
+after(() => service[Symbol.asyncDispose]())
+
+/** What the contract opens to limited keys; everything else takes a key of scope `full`. */
+const OPEN: Readonly<Record<string, readonly Scope[]>> = {
+  'GET /api/v1/domainwatch/list': ['read', 'write'],
+  'GET /api/v1/domainwatch/export': ['read', 'write'],
+  'GET /api/v1/domainwatch/similar': ['read', 'write'],
+  'GET /api/v1/domainwatch/stats': ['read', 'write'],
+  'GET /api/v1/domainwatch/dns': ['read', 'write'],
+  'POST /api/v1/domainwatch/dns': ['read', 'write'],
+  'GET /api/v1/domainwatch/history': ['read', 'write'],
+  'GET /api/v1/domainwatch/events': ['read', 'write'],
+  'GET /api/v1/domainwatch/watches': ['read', 'write'],
+  'GET /api/v1/domainwatch/key': ['read', 'write'],
+  'POST /api/v1/domainwatch/add': ['write'],
+  'POST /api/v1/domainwatch/update': ['write'],
+  'POST /api/v1/domainwatch/watches': ['write'],
+  'DELETE /api/v1/domainwatch/watches': ['write'],
+  'POST /api/v1/domainwatch/watches/test': ['write'],
+  'GET /api/v1/imagestore/get': ['read', 'upload'],
+  'GET /api/v1/imagestore/list': ['read'],
+  'GET /api/v1/imagestore/similar': ['read'],
+  'GET /api/v1/imagestore/stats': ['read'],
+  'GET /api/v1/imagestore/key': ['read', 'upload'],
+  'POST /api/v1/imagestore/upload': ['upload'],
+  'POST /api/v1/imagestore/delete': ['upload'],
+  'DELETE /api/v1/imagestore/delete': ['upload'],
+}
+
+const ACCOUNTS = { domainwatch: 'grupo', imagestore: 'fotos', admin: 'dueña' }
+const keys = new Map<string, string>()
+before(async () => {
+  for (const name of ['domainwatch', 'imagestore', 'admin'] as const) {
+    for (const scope of SCOPES[name]) {
+      keys.set(`${name} ${scope}`, (await service.newKey(ACCOUNTS[name], name, limited({ scope }))).key)
+    }
+  }
+})
+const keyOf = (name: Service, scope: Scope) => keys.get(`${name} ${scope}`) ?? ''
+
+for (const { method, path, service: name } of ENDPOINTS) {
+  for (const scope of SCOPES[name]) {
+    const isOpen = scope === 'full' || (OPEN[`${method} ${path}`] ?? []).includes(scope)
+    test(`${method} ${path} is ${isOpen ? 'open' : 'closed'} to a key of scope ${scope}`, async () => {
+      const api = keyOf(name, scope)
+      const replies = [await call(service, path, { method, query: { api } })]
+      if (method === 'GET') replies.push(await call(service, path, { method: 'HEAD', query: { api } }))
+      else {
+        // Before any other check, as with any other key that may not.
+        for (const encoding of ENCODINGS) {
+          const fields = { api, data: 'x', info: 'x', image: '=', hash: '' }
+          replies.push(await send(service, path, fields, { encoding, method }))
+        }
+      }
+      for (const { status, body } of replies) {
+        if (isOpen) assert.notDeepEqual(body, OUT_OF_SCOPE)
+        else if (body === undefined) assert.equal(status, 403)
+        else assert.deepEqual(body, OUT_OF_SCOPE)
+      }
+    })
+  }
+}
+
+test('the table of endpoints holds every operation that takes a key, and the document says what opens it', async () => {
+  const { text } = await call(service, '/openapi.json')
+  const paths: Record<string, Record<string, { 'x-scopes'?: string[] }>> = JSON.parse(text).paths
+  const documented = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).flatMap(([method, { 'x-scopes': scopes }]) =>
+      scopes === undefined ? [] : [[`${method.toUpperCase()} ${path}`, scopes] as const],
+    ),
+  )
+  const expected = ENDPOINTS.map(({ method, path }) => {
+    const name = `${method} ${path}`
+    return [name, [...(OPEN[name] ?? []), 'full']] as const
+  })
+  const sorted = (all: readonly (readonly [string, readonly string[]])[]) =>
+    all.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  assert.deepEqual(sorted(documented), sorted(expected))
+})
+
+test('an out-of-scope request changes nothing', async () => {
+  const api = keyOf('domainwatch', 'read')
+  const refused = await send(service, ADD, { data: [record('ajeno')] }, { query: { api } })
+  assert.deepEqual(refused.body, OUT_OF_SCOPE)
+  const listed = await call(service, LIST, { query: { api, search: 'ajeno' } })
+  assert.partialDeepStrictEqual(listed.body, { status: 200, count: 0 })
+})
+
+test('the next page and a feed take the key that they were asked with', async () => {
+  const [write, read] = [keyOf('domainwatch', 'write'), keyOf('domainwatch', 'read')]
+  await send(service, ADD, { data: [record('uno'), record('dos')] }, { query: { api: write } })
+  const { headers } = await call(service, LIST, { query: { api: read, limit: 1 } })
+  const next = /^<([^>]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1] ?? ''
+  assert.equal(new URL(next).searchParams.get('api'), read)
+  assert.equal((await fetch(next)).status, 200)
+  const feed = { api: read, format: 'atom' }
+  const atom = await call(service, '/api/v1/domainwatch/events', { query: feed })
+  assert.equal(atom.status, 200)
+  assert.match(atom.text, /<feed /)
+  assert.equal(atom.text.includes(read), false)
+})
+
+test('every key can ask what it may do', async () => {
+  const ask = async (name: Service, api: string) =>
+    (await call(service, `/api/v1/${name}/key`, { query: { api } })).body
+  const none = { status: 200, expires: null, rate: null }
+  for (const name of ['domainwatch', 'imagestore', 'admin'] as const) {
+    for (const scope of SCOPES[name]) {
+      const wanted = { ...none, account: ACCOUNTS[name], service: name, scope }
+      assert.deepEqual(await ask(name, keyOf(name, scope)), wanted)
+    }
+  }
+  const expiresAt = Date.now() + 60_500
+  const { key } = await service.newKey('grupo', 'domainwatch', {
+    scope: 'read',
+    expiresAt,
+    rate: { count: 5, periodMs: 1_000 },
+  })
+  assert.deepEqual(await ask('domainwatch', key), {
+    status: 200,
+    account: 'grupo',
+    service: 'domainwatch',
+    scope: 'read',
+    expires: Math.floor(expiresAt / 1_000),
+    rate: '5/s',
+  })
+})
