@@ -1,6 +1,18 @@
 // Generated from openapi.json by npm run openapi. Do not edit.
 
 export interface Operations {
+  'GET /api/v1/domainwatch/key': {
+    query: {  }
+    answer: { status: 200; account: string; service: "domainwatch"; scope: "read" | "write" | "full"; expires: number | null; rate: string | null }
+  }
+  'GET /api/v1/imagestore/key': {
+    query: {  }
+    answer: { status: 200; account: string; service: "imagestore"; scope: "read" | "upload" | "full"; expires: number | null; rate: string | null }
+  }
+  'GET /api/v1/admin/key': {
+    query: {  }
+    answer: { status: 200; account: string; service: "admin"; scope: "full"; expires: number | null; rate: string | null }
+  }
   'POST /api/v1/domainwatch/add': {
     query: {  }
     body: { data: ({ domain: string; length: number; reserve: number; status: number; date_reg: string; agent?: string })[] | string }
@@ -103,12 +115,12 @@ export interface Operations {
   }
   'GET /api/v1/admin/keys': {
     query: {  }
-    answer: { status: 200; count: number; data: ({ id: string; account: string; service: "domainwatch" | "imagestore" | "admin"; date: number; used: number | null; revoked: number | null })[] }
+    answer: { status: 200; count: number; data: ({ id: string; account: string; service: "domainwatch" | "imagestore" | "admin"; date: number; used: number | null; revoked: number | null; scope: "read" | "write" | "full" | "upload"; expires: number | null; rate: string | null })[] }
   }
   'POST /api/v1/admin/create': {
-    query: { account?: string; service?: "domainwatch" | "imagestore" | "admin" }
-    body: { account?: string; service?: "domainwatch" | "imagestore" | "admin" }
-    answer: { status: 200; id: string; key: string; account: string; service: "domainwatch" | "imagestore" | "admin" }
+    query: { account?: string; service?: "domainwatch" | "imagestore" | "admin"; scope?: "read" | "write" | "full" | "upload"; expires?: string; rate?: string }
+    body: { account?: string; service?: "domainwatch" | "imagestore" | "admin"; scope?: "read" | "write" | "full" | "upload"; expires?: string; rate?: string }
+    answer: { status: 200; id: string; key: string; account: string; service: "domainwatch" | "imagestore" | "admin"; scope: "read" | "write" | "full" | "upload"; expires: number | null; rate: string | null }
   }
   'POST /api/v1/admin/revoke': {
     query: { id?: string }

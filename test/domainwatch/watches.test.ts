@@ -78,7 +78,8 @@ suite('watches with a webhook', () => {
     )
     await stored(service, [record('mibanc0', { status: 0 })])
     await stored(service, [record('mibanko')])
-    while (receiver.received.flatMap(changesIn).length < near.length + 1) await receiver.until(receiver.received.length + 1)
+    while (receiver.received.flatMap(changesIn).length < near.length + 1)
+      await receiver.until(receiver.received.length + 1)
     assert.deepEqual(
       new Set(receiver.received.flatMap(changesIn)),
       new Set([...near, 'mibanko'].map((name) => `added ${name}`)),
