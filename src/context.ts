@@ -12,6 +12,7 @@ import { Staging } from './blobs/staging.ts'
 import type { Config } from './config/config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import { createLog } from './core/log.ts'
+import { isOpenToOthers } from './core/private-files.ts'
 import { share } from './core/queue.ts'
 import { createTasks, type Tasks } from './core/tasks.ts'
 import type { Database, ObserveDatabase } from './database/database.ts'
@@ -46,6 +47,7 @@ export interface Overrides {
   readonly log?: Logger
 }
 
+const TAKE_RIGHTS = 'take their rights away with chmod -R go='
 /** Of a process: one for each kind of work. */
 const LEAST_CONNECTIONS = 3
 /** Under which all names are. */
@@ -57,6 +59,8 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
   const metrics = new Metrics()
   const data = resolve(config.data)
   await makeFolder(data)
+  // It was made by an earlier version, or by hand; whoever did that may have had a reason.
+  if (isOpenToOthers(data)) log.warn({ folder: data }, `others can read the data folder: ${TAKE_RIGHTS}`)
   const database = await openDatabase(config, metrics, log)
   const tasks = createTasks(TASK_THREADS)
   const resolver = createResolver({

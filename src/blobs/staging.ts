@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { open, readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
+import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createFile } from '../core/private-files.ts'
 import { makeFolder } from './durable.ts'
 
 /** An upload on its way: a local file that becomes a blob or is discarded. */
@@ -48,7 +49,7 @@ export class Staging {
 
   async #stage(fill: (handle: FileHandle) => Promise<void>): Promise<StagedFile> {
     const path = this.freshPath()
-    const handle = await open(path, 'wx')
+    const handle = await createFile(path)
     let size: number
     try {
       await fill(handle)
