@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
@@ -16,8 +17,9 @@ import { isOpenToOthers } from './core/private-files.ts'
 import { share } from './core/queue.ts'
 import { createTasks, type Tasks } from './core/tasks.ts'
 import type { Database, ObserveDatabase } from './database/database.ts'
+import type { OpenOptions } from './database/opening.ts'
 import { openPostgres } from './database/postgres/open.ts'
-import { openSqlite, type OpenOptions } from './database/sqlite/open.ts'
+import { openSqlite } from './database/sqlite/open.ts'
 import { createResolver, systemServers, type Resolver } from './dns/index.ts'
 import { Metrics } from './http/metrics.ts'
 
@@ -54,14 +56,23 @@ const LEAST_CONNECTIONS = 3
 const ZONE = 'cl'
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 
-export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
+/** @param existing uses only a database that is there, and of this version */
+export async function createContext(
+  config: Config,
+  overrides: Overrides = {},
+  { existing = false } = {},
+): Promise<Context> {
   const { clock = systemClock, log = createLog(config.logLevel) } = overrides
   const metrics = new Metrics()
   const data = resolve(config.data)
-  await makeFolder(data)
+  if (!existing) await makeFolder(data)
   // It was made by an earlier version, or by hand; whoever did that may have had a reason.
-  if (isOpenToOthers(data)) log.warn({ folder: data }, `others can read the data folder: ${TAKE_RIGHTS}`)
-  const database = await openDatabase(config, metrics, log)
+  if (existsSync(data) && isOpenToOthers(data))
+    log.warn({ folder: data }, `others can read the data folder: ${TAKE_RIGHTS}`)
+  const database = await openDatabase(config, metrics, log, {
+    existing,
+    onMigrated: (from, to) => log.info({ from, to }, 'the schema of the database was brought up to date'),
+  })
   const tasks = createTasks(TASK_THREADS)
   const resolver = createResolver({
     servers: config.dnsServers ?? systemServers(),
@@ -76,32 +87,43 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     () => tasks.close(),
     () => database.close(),
   ]
-  const staging = await Staging.open(join(data, 'staging'), { flush: config.blobsUrl === undefined })
-  const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, ...observeS3(metrics, log))
-  closing.push(async () => blobs.close())
-  const isShared = config.sharedDerivatives === 1
-  if (isShared && config.blobsUrl === undefined) log.warn('without an S3 store derivatives are not shared')
-  const derivativeStore =
-    isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
-  const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])
-  observe(metrics, database, tasks, resolver)
+  const close = async () => {
+    for (const each of closing) await each()
+  }
+  try {
+    return await open()
+  } catch (error) {
+    // Threads that did start would keep the process alive.
+    await close()
+    throw error
+  }
 
-  return {
-    config,
-    clock,
-    log,
-    metrics,
-    database,
-    blobs: observed(blobs.store, (operation, seconds) => blobSeconds.observe({ operation }, seconds)),
-    staging,
-    derivativeStore,
-    tasks,
-    accounts: createAccounts(database, clock),
-    resolver,
-    onClose: (close) => closing.unshift(close),
-    close: async () => {
-      for (const close of closing) await close()
-    },
+  async function open(): Promise<Context> {
+    const staging = await Staging.open(join(data, 'staging'), { flush: config.blobsUrl === undefined })
+    const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, ...observeS3(metrics, log))
+    closing.push(async () => blobs.close())
+    const isShared = config.sharedDerivatives === 1
+    if (isShared && config.blobsUrl === undefined) log.warn('without an S3 store derivatives are not shared')
+    const derivativeStore =
+      isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
+    const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])
+    observe(metrics, database, tasks, resolver)
+
+    return {
+      config,
+      clock,
+      log,
+      metrics,
+      database,
+      blobs: observed(blobs.store, (operation, seconds) => blobSeconds.observe({ operation }, seconds)),
+      staging,
+      derivativeStore,
+      tasks,
+      accounts: createAccounts(database, clock),
+      resolver,
+      onClose: (close) => closing.unshift(close),
+      close,
+    }
   }
 }
 
@@ -123,11 +145,11 @@ export async function openDatabase(
       connections:
         config.databaseConnections &&
         Math.max(LEAST_CONNECTIONS, share(config.databaseConnections, config.workers ?? 1)),
-      schema: options.schema,
+      ...options,
     })
   }
   const data = resolve(config.data)
-  await makeFolder(data)
+  if (options.existing !== true) await makeFolder(data)
   return openSqlite(join(data, 'catalejo.db'), observe, options)
 }
 

@@ -74,7 +74,7 @@ export async function restore(
     if (fault !== undefined) return unusable(fault)
 
     // As the tables were then; what is older is migrated afterwards, as it would have been in place.
-    const instance = await openInstance(to, manifest.schema)
+    const instance = await openInstance(to, { schema: manifest.schema })
     let restored: RestoreOutcome
     try {
       restored = await fill(instance, place, manifest, progress)

@@ -1,12 +1,18 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { Mutex } from '../../core/queue.ts'
 import { ChangeFeed } from '../changes/feed.ts'
 import { newestChange } from '../changes/queries.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
+import { StorageFault } from '../faults.ts'
+import { SCHEMA } from '../migrations/index.ts'
+import type { OpenOptions } from '../opening.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
 import { batchPlan } from './batch.ts'
 import { checkSqlite } from './check.ts'
 import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
+import { onStorage } from './faults.ts'
 import { readSnapshot } from './snapshot.ts'
 import { ConnectionThread } from './thread-client.ts'
 import { CommitWatch } from './watch.ts'
@@ -18,13 +24,6 @@ const WRITE_WAIT_MS = 15_000
 const MAX_WAITING_SCANS = 256
 const SCAN_WAIT_MS = 15_000
 
-export interface OpenOptions {
-  /** Go up to this version of the schema only. */
-  readonly schema?: number | undefined
-  /** For a process that does nothing but store a great many records: more memory is worth it. */
-  readonly load?: boolean
-}
-
 /**
  * Opens (and makes or migrates) the SQLite file at `path`. Small reads run on the caller's thread, where they
  * cost microseconds; writes and scans have a thread each.
@@ -32,26 +31,27 @@ export interface OpenOptions {
 export async function openSqlite(
   path: string,
   observe: ObserveDatabase = () => {},
-  { schema, load = false }: OpenOptions = {},
+  { schema, load = false, existing = false, onMigrated, onFault }: OpenOptions = {},
 ): Promise<Database> {
-  const writer = await ConnectionThread.open(path, load ? 'load' : 'write', { schema })
-  const scanner = await ConnectionThread.open(path, 'read')
-  const reader = new Connection(path, 'read')
+  if (existing && !existsSync(path)) throw missing(path)
+  const { writer, scanner, reader } = await connect(path, load ? 'load' : 'write', { schema, existing })
+  const target = schema ?? SCHEMA
+  if (writer.version !== 0 && writer.version < target) onMigrated?.(writer.version, target)
   const watch = new CommitWatch(reader)
   const writes = new Mutex(MAX_WAITING_WRITES, WRITE_WAIT_MS)
   const scans = new Mutex(MAX_WAITING_SCANS, SCAN_WAIT_MS)
 
   const tx = writingTransaction(writer)
-  const here = readerHere(reader, observe)
+  const here = readerHere(reader, path, observe, onFault)
   let closing: Promise<void> | undefined
 
   return {
     dialect: sqliteDialect,
     ...here,
-    scanner: threadReader(scanner, (work) => timed('scan', observe, () => scans.run(work))),
+    scanner: threadReader(scanner, (work) => timed('scan', () => scans.run(work))),
 
     transaction: (work, author) =>
-      timed('write', observe, () =>
+      timed('write', () =>
         writes.run(async () => {
           await writer.send({ kind: 'begin' })
           try {
@@ -75,11 +75,23 @@ export async function openSqlite(
     changes: new ChangeFeed(here, watch, sqliteDialect),
     ping: async () => {
       if (!writer.alive || !scanner.alive) throw new Error('a database thread ended')
-      reader.first('SELECT count(*) FROM accounts', [])
+      onStorage(path, () => reader.first('SELECT count(*) FROM accounts', []))
     },
     stats: () => ({ waitingWrites: writes.waiting, waitingScans: scans.waiting }),
 
     close: () => (closing ??= close()),
+  }
+
+  async function timed<T>(operation: 'scan' | 'write', work: () => Promise<T>): Promise<T> {
+    const start = performance.now()
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof StorageFault) onFault?.(error)
+      throw error
+    } finally {
+      observe(operation, (performance.now() - start) / 1000)
+    }
   }
 
   async function close(): Promise<void> {
@@ -93,25 +105,46 @@ export async function openSqlite(
   }
 }
 
-async function timed<T>(
-  operation: 'scan' | 'write',
-  observe: ObserveDatabase,
-  work: () => Promise<T>,
-): Promise<T> {
-  const start = performance.now()
+/** The writer, which creates and migrates, then those that read. Leaves none behind if one of them fails. */
+async function connect(
+  path: string,
+  mode: 'load' | 'write',
+  options: { readonly schema: number | undefined; readonly existing: boolean },
+): Promise<{ writer: ConnectionThread; scanner: ConnectionThread; reader: Connection }> {
+  const threads: ConnectionThread[] = []
   try {
-    return await work()
-  } finally {
-    observe(operation, (performance.now() - start) / 1000)
+    const writer = await ConnectionThread.open(path, mode, options)
+    threads.push(writer)
+    const scanner = await ConnectionThread.open(path, 'read')
+    threads.push(scanner)
+    return { writer, scanner, reader: onStorage(path, () => new Connection(path, 'read')) }
+  } catch (error) {
+    for (const thread of threads.toReversed()) await thread.close()
+    throw error
   }
 }
 
+function missing(path: string): Error {
+  const folder = dirname(path)
+  return new Error(
+    existsSync(folder) ? `there is no database in ${folder}` : `there is no data folder ${folder}`,
+  )
+}
+
 /** Reads on the caller's own thread. */
-function readerHere(connection: Connection, observe: ObserveDatabase): Reader {
+function readerHere(
+  connection: Connection,
+  path: string,
+  observe: ObserveDatabase,
+  onFault: OpenOptions['onFault'],
+): Reader {
   function read<T>(operation: () => T): T {
     const start = performance.now()
     try {
-      return operation()
+      return onStorage(path, operation)
+    } catch (error) {
+      if (error instanceof StorageFault) onFault?.(error)
+      throw error
     } finally {
       observe('read', (performance.now() - start) / 1000)
     }
