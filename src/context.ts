@@ -21,6 +21,7 @@ import type { OpenOptions } from './database/opening.ts'
 import { openPostgres } from './database/postgres/open.ts'
 import { openSqlite } from './database/sqlite/open.ts'
 import { createResolver, systemServers, type Resolver } from './dns/index.ts'
+import { createHealth, type Health } from './health.ts'
 import { Metrics } from './http/metrics.ts'
 
 /** All that the service runs on, wired once. */
@@ -37,6 +38,7 @@ export interface Context {
   /** Work in other threads: parsing of large bodies, hashing. */
   readonly tasks: Tasks
   readonly accounts: Accounts
+  readonly health: Health
   readonly resolver: Resolver
   /** Something else that must end with the rest. */
   onClose(close: () => Promise<void>): void
@@ -69,8 +71,10 @@ export async function createContext(
   // It was made by an earlier version, or by hand; whoever did that may have had a reason.
   if (existsSync(data) && isOpenToOthers(data))
     log.warn({ folder: data }, `others can read the data folder: ${TAKE_RIGHTS}`)
+  const health = createHealth(clock, log)
   const database = await openDatabase(config, metrics, log, {
     existing,
+    onFault: (fault) => health.databaseFailed(fault),
     onMigrated: (from, to) => log.info({ from, to }, 'the schema of the database was brought up to date'),
   })
   const tasks = createTasks(TASK_THREADS)
@@ -99,8 +103,17 @@ export async function createContext(
   }
 
   async function open(): Promise<Context> {
-    const staging = await Staging.open(join(data, 'staging'), { flush: config.blobsUrl === undefined })
-    const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, ...observeS3(metrics, log))
+    const staging = await Staging.open(join(data, 'staging'), {
+      flush: config.blobsUrl === undefined,
+      onFault: (fault) => health.imagesFailed(fault),
+    })
+    health.watch({ database, staging })
+    const blobs = await openBlobs(
+      config.blobsUrl,
+      join(data, 'blobs'),
+      staging,
+      ...observeS3(metrics, log, health),
+    )
     closing.push(async () => blobs.close())
     const isShared = config.sharedDerivatives === 1
     if (isShared && config.blobsUrl === undefined) log.warn('without an S3 store derivatives are not shared')
@@ -115,11 +128,16 @@ export async function createContext(
       log,
       metrics,
       database,
-      blobs: observed(blobs.store, (operation, seconds) => blobSeconds.observe({ operation }, seconds)),
+      blobs: observed(
+        blobs.store,
+        (operation, seconds) => blobSeconds.observe({ operation }, seconds),
+        (fault) => health.imagesFailed(fault),
+      ),
       staging,
       derivativeStore,
       tasks,
       accounts: createAccounts(database, clock),
+      health,
       resolver,
       onClose: (close) => closing.unshift(close),
       close,
@@ -154,7 +172,7 @@ export async function openDatabase(
 }
 
 /** What becomes of requests to an S3 store, for the log and the metrics. */
-function observeS3(metrics: Metrics, log: Logger): [ObserveFaults, ObserveAttempts] {
+function observeS3(metrics: Metrics, log: Logger, health: Health): [ObserveFaults, ObserveAttempts] {
   const labels = ['operation']
   const attempts = metrics.counter('catalejo_s3_attempts_total', 'Requests to the S3 store', labels)
   const retries = metrics.counter('catalejo_s3_retries_total', 'Those of them that repeat one', labels)
@@ -162,6 +180,7 @@ function observeS3(metrics: Metrics, log: Logger): [ObserveFaults, ObserveAttemp
   return [
     (operation, error) => {
       faults.inc({ operation })
+      if (operation === 'put') health.imagesFailed(error)
       log.warn({ operation, reason: reasonOf(error) }, 'the image store failed')
     },
     (operation, number) => {

@@ -4,7 +4,7 @@ import { StorageFault } from '../database/faults.ts'
 
 /** Why a command failed, in one line: what is wrong with a disk or a database is no matter for a stack. */
 export function failureLine(error: unknown): string {
-  if (error instanceof StorageFault) return error.explanation
+  if (error instanceof StorageFault) return error.advice
   // A refusal is worded for clients; what is behind it says more.
   const text =
     error instanceof Refusal ? reasonOf(error) : error instanceof Error ? error.message : String(error)

@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import { openDatabase } from '../context.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
+import { StorageFault } from '../database/faults.ts'
 import { isKind, KINDS } from '../verifying/findings.ts'
 import { countBlobs, verify, type Verified, type VerifyOptions } from '../verifying/index.ts'
 import { failureLine } from './failure.ts'
@@ -37,7 +38,7 @@ export async function verifyCommand(args: readonly string[]): Promise<void> {
     process.stdout.write(summary(verified, repair))
     process.exitCode = verified.findings.total === 0 ? 0 : 1
   } catch (error) {
-    const reason = failureLine(error)
+    const reason = error instanceof StorageFault ? error.explanation : failureLine(error)
     console.error(`catalejo: could not verify: ${reason}`)
     process.exitCode = COULD_NOT
   }

@@ -5,10 +5,10 @@
 export type StorageFaultKind = 'damaged' | 'full' | 'read-only' | 'failing'
 
 const EXPLANATIONS: Readonly<Record<StorageFaultKind, (place: string) => string>> = {
-  damaged: (place) => `${place} is damaged: catalejo verify finds where`,
+  damaged: (place) => `${place} is damaged`,
   full: (place) => `the disk of ${place} is full`,
   'read-only': (place) => `${place} cannot be written`,
-  failing: (place) => `the disk of ${place} fails: catalejo verify finds what it took`,
+  failing: (place) => `the disk of ${place} fails`,
 }
 
 /** The storage of a database failed an operation. `message` is the engine's own. */
@@ -16,11 +16,15 @@ export class StorageFault extends Error {
   readonly kind: StorageFaultKind
   /** What is wrong and where, in a line for a person. */
   readonly explanation: string
+  /** The same with what to do about it. */
+  readonly advice: string
 
   /** @param place names the database: a path, or the engine */
   constructor(kind: StorageFaultKind, place: string, message: string) {
     super(message)
     this.kind = kind
     this.explanation = `${EXPLANATIONS[kind](place)} (${message})`
+    const isFound = kind === 'damaged' || kind === 'failing'
+    this.advice = isFound ? `${this.explanation}: catalejo verify finds what is damaged` : this.explanation
   }
 }

@@ -47,8 +47,9 @@ const CONFLICTS = new Set([
   '23503', // foreign key violation
 ])
 
-/** What says something of the server's storage. A standby (25006) is `lost`: its primary may be elsewhere by now. */
+/** What says something of the server's storage. */
 const STORAGE: Readonly<Record<string, StorageFaultKind>> = {
+  '25006': 'read-only', // a standby
   '53100': 'full', // disk full
   '58030': 'failing', // I/O error
   XX001: 'damaged', // data corrupted
