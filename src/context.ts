@@ -74,6 +74,7 @@ export async function createContext(
   const health = createHealth(clock, log)
   const database = await openDatabase(config, metrics, log, {
     existing,
+    reserve: !existing,
     onFault: (fault) => health.databaseFailed(fault),
     onMigrated: (from, to) => log.info({ from, to }, 'the schema of the database was brought up to date'),
   })

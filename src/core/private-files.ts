@@ -2,9 +2,11 @@
  * Creates files and folders that only the service's user can read, whatever the umask: they hold what clients uploaded, their
  * addresses, and secrets. Every file of the service is created here; the linter enforces it.
  */
+import { randomBytes } from 'node:crypto'
 import { closeSync, constants, createWriteStream, lstatSync, openSync, type WriteStream } from 'node:fs'
 import { mkdir, open, type FileHandle } from 'node:fs/promises'
 
+const CHUNK_BYTES = 1024 * 1024
 const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
 const OPEN_TO_OTHERS = 0o077
@@ -42,6 +44,22 @@ export async function createFileWith(path: string, content: string | Uint8Array)
 /** Creates an empty file unless there is one, for libraries that would create it with a mode of their own. */
 export function ensureFileSync(path: string): void {
   closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT, FILE_MODE))
+}
+
+/** Makes a file this long, of bytes that no file system compresses. If there is no room for all of them it is left empty. */
+export async function fillFile(path: string, bytes: number): Promise<void> {
+  const chunk = randomBytes(Math.min(bytes, CHUNK_BYTES))
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT, FILE_MODE)
+  try {
+    for (let left = bytes; left > 0; left -= chunk.byteLength) {
+      await file.writeFile(chunk.subarray(0, left))
+    }
+  } catch (error) {
+    await file.truncate(0)
+    throw error
+  } finally {
+    await file.close()
+  }
 }
 
 /** Whether the group or others may read, write or enter a file or folder. */

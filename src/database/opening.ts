@@ -7,6 +7,8 @@ export interface OpenOptions {
   readonly schema?: number | undefined
   /** For a process that does nothing but store a great many records: more memory is worth it. */
   readonly load?: boolean
+  /** Keeps room on the disk for deletions (SQLite only; PostgreSQL's disk is its own matter). */
+  readonly reserve?: boolean
   /** Opens only what is there and of this version's schema: creates nothing, migrates nothing. */
   readonly existing?: boolean
   /** Called after migrations ran on a database that was not new, with the versions of its schema. */

@@ -156,8 +156,10 @@ export class ImageStore {
    */
   async remove(accountId: number, hash: ImageHash): Promise<boolean> {
     const { dialect } = this.#database
-    const taken = await this.#database.transaction((tx) =>
-      takeAway(tx, dialect, hash, queries.deleteImage(accountId, hash, secondsOf(this.#clock))),
+    const taken = await this.#database.transaction(
+      (tx) => takeAway(tx, dialect, hash, queries.deleteImage(accountId, hash, secondsOf(this.#clock))),
+      undefined,
+      'free-space',
     )
     if (taken?.unheldKey !== undefined) this.#removals.add(taken.unheldKey)
     return taken !== undefined
@@ -236,6 +238,6 @@ export class ImageStore {
   async #emptyTrash(key: string): Promise<void> {
     await this.#blobs.remove(key)
     await this.#forget(key)
-    await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)))
+    await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)), undefined, 'free-space')
   }
 }

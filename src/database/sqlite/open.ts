@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Mutex } from '../../core/queue.ts'
 import { ChangeFeed } from '../changes/feed.ts'
 import { newestChange } from '../changes/queries.ts'
@@ -13,6 +13,7 @@ import { checkSqlite } from './check.ts'
 import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
 import { onStorage } from './faults.ts'
+import { Reserve } from './reserve.ts'
 import { readSnapshot } from './snapshot.ts'
 import { ConnectionThread } from './thread-client.ts'
 import { CommitWatch } from './watch.ts'
@@ -31,7 +32,7 @@ const SCAN_WAIT_MS = 15_000
 export async function openSqlite(
   path: string,
   observe: ObserveDatabase = () => {},
-  { schema, load = false, existing = false, onMigrated, onFault }: OpenOptions = {},
+  { schema, load = false, existing = false, reserve = false, onMigrated, onFault }: OpenOptions = {},
 ): Promise<Database> {
   if (existing && !existsSync(path)) throw missing(path)
   const { writer, scanner, reader } = await connect(path, load ? 'load' : 'write', { schema, existing })
@@ -43,6 +44,8 @@ export async function openSqlite(
 
   const tx = writingTransaction(writer)
   const here = readerHere(reader, path, observe, onFault)
+  const room = new Reserve(join(dirname(path), 'reserve'))
+  const reserving = reserve ? room.restore() : undefined
   let closing: Promise<void> | undefined
 
   return {
@@ -50,22 +53,24 @@ export async function openSqlite(
     ...here,
     scanner: threadReader(scanner, (work) => timed('scan', () => scans.run(work))),
 
-    transaction: (work, author) =>
+    transaction: (work, author, purpose) =>
       timed('write', () =>
-        writes.run(async () => {
-          await writer.send({ kind: 'begin' })
-          try {
-            if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = ${author}`)
-            const result = await work(tx)
-            if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = NULL`)
-            await writer.send({ kind: 'commit' })
-            watch.committed()
-            return result
-          } catch (error) {
-            await writer.send({ kind: 'rollback' })
-            throw error
-          }
-        }),
+        writes.run(() =>
+          withRoom(purpose, async () => {
+            await writer.send({ kind: 'begin' })
+            try {
+              if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = ${author}`)
+              const result = await work(tx)
+              if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = NULL`)
+              await writer.send({ kind: 'commit' })
+              watch.committed()
+              return result
+            } catch (error) {
+              await writer.send({ kind: 'rollback' })
+              throw error
+            }
+          }),
+        ),
       ),
 
     snapshot: (work) => readSnapshot(path, (thread) => work(threadReader(thread, (read) => read()))),
@@ -94,7 +99,23 @@ export async function openSqlite(
     }
   }
 
+  /** Runs a transaction as far as the room on the disk is for its purpose; one that frees space again, with the room kept for it. */
+  async function withRoom<T>(purpose: 'free-space' | undefined, transact: () => Promise<T>): Promise<T> {
+    if (purpose === undefined && room.isReleased) {
+      await room.restore()
+      if (room.isReleased) throw new StorageFault('full', path, 'what room is left is for deletions')
+    }
+    try {
+      return await transact()
+    } catch (error) {
+      const isFull = error instanceof StorageFault && error.kind === 'full'
+      if (purpose === undefined || !isFull || !room.release()) throw error
+      return await transact()
+    }
+  }
+
   async function close(): Promise<void> {
+    await reserving
     watch.close()
     await writes.run(async () => {
       reader.close()
