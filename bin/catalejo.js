@@ -6,14 +6,17 @@ import { executionAsyncResource } from 'node:async_hooks'
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import module, { createRequire } from 'node:module'
-import { availableParallelism, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
+import { compileCacheFolder } from './compile-cache.js'
 
 // Keeps compiled code from one start to the next: most of a short command's time would be compiling. By the environment, threads
 // have it too, which without it would each hold a compiler of their own.
-process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'node-compile-cache')
-module.enableCompileCache?.(process.env.NODE_COMPILE_CACHE)
+const compileCache = process.env.NODE_COMPILE_CACHE ?? compileCacheFolder()
+if (compileCache !== undefined) {
+  process.env.NODE_COMPILE_CACHE = compileCache
+  module.enableCompileCache?.(compileCache)
+}
 
 const PARENT_CHECK_MS = 250
 /** @type {object[]} */

@@ -140,7 +140,11 @@ export async function createRoutes(
   await server.register(
     async (app) => {
       consoleRoutes(app, { prefix, timeZone: config.timeZone })
-      serviceRoutes(app, metrics, [() => database.ping(), () => images.store.ping()])
+      serviceRoutes(app, metrics, [
+        () => database.ping(),
+        () => images.store.ping(),
+        () => context.health.check(),
+      ])
       keyRoutes(app, shared)
       domainwatchRoutes(app, shared, {
         database,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
@@ -12,12 +13,15 @@ import { Staging } from './blobs/staging.ts'
 import type { Config } from './config/config.ts'
 import { systemClock, type Clock } from './core/clock.ts'
 import { createLog } from './core/log.ts'
+import { isOpenToOthers } from './core/private-files.ts'
 import { share } from './core/queue.ts'
 import { createTasks, type Tasks } from './core/tasks.ts'
 import type { Database, ObserveDatabase } from './database/database.ts'
+import type { OpenOptions } from './database/opening.ts'
 import { openPostgres } from './database/postgres/open.ts'
-import { openSqlite, type OpenOptions } from './database/sqlite/open.ts'
+import { openSqlite } from './database/sqlite/open.ts'
 import { createResolver, systemServers, type Resolver } from './dns/index.ts'
+import { createHealth, type Health } from './health.ts'
 import { Metrics } from './http/metrics.ts'
 
 /** All that the service runs on, wired once. */
@@ -34,6 +38,7 @@ export interface Context {
   /** Work in other threads: parsing of large bodies, hashing. */
   readonly tasks: Tasks
   readonly accounts: Accounts
+  readonly health: Health
   readonly resolver: Resolver
   /** Something else that must end with the rest. */
   onClose(close: () => Promise<void>): void
@@ -46,18 +51,33 @@ export interface Overrides {
   readonly log?: Logger
 }
 
+const TAKE_RIGHTS = 'take their rights away with chmod -R go='
 /** Of a process: one for each kind of work. */
 const LEAST_CONNECTIONS = 3
 /** Under which all names are. */
 const ZONE = 'cl'
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 
-export async function createContext(config: Config, overrides: Overrides = {}): Promise<Context> {
+/** @param existing uses only a database that is there, and of this version */
+export async function createContext(
+  config: Config,
+  overrides: Overrides = {},
+  { existing = false } = {},
+): Promise<Context> {
   const { clock = systemClock, log = createLog(config.logLevel) } = overrides
   const metrics = new Metrics()
   const data = resolve(config.data)
-  await makeFolder(data)
-  const database = await openDatabase(config, metrics, log)
+  if (!existing) await makeFolder(data)
+  // It was made by an earlier version, or by hand; whoever did that may have had a reason.
+  if (existsSync(data) && isOpenToOthers(data))
+    log.warn({ folder: data }, `others can read the data folder: ${TAKE_RIGHTS}`)
+  const health = createHealth(clock, log)
+  const database = await openDatabase(config, metrics, log, {
+    existing,
+    reserve: !existing,
+    onFault: (fault) => health.databaseFailed(fault),
+    onMigrated: (from, to) => log.info({ from, to }, 'the schema of the database was brought up to date'),
+  })
   const tasks = createTasks(TASK_THREADS)
   const resolver = createResolver({
     servers: config.dnsServers ?? systemServers(),
@@ -72,31 +92,56 @@ export async function createContext(config: Config, overrides: Overrides = {}): 
     () => tasks.close(),
     () => database.close(),
   ]
-  const staging = await Staging.open(join(data, 'staging'), { flush: config.blobsUrl === undefined })
-  const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, ...observeS3(metrics, log))
-  closing.push(async () => blobs.close())
-  const isShared = config.sharedDerivatives === 1
-  const derivativeStore =
-    isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
-  const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])
-  observe(metrics, database, tasks, resolver)
+  const close = async () => {
+    for (const each of closing) await each()
+  }
+  try {
+    return await open()
+  } catch (error) {
+    // Threads that did start would keep the process alive.
+    await close()
+    throw error
+  }
 
-  return {
-    config,
-    clock,
-    log,
-    metrics,
-    database,
-    blobs: observed(blobs.store, (operation, seconds) => blobSeconds.observe({ operation }, seconds)),
-    staging,
-    derivativeStore,
-    tasks,
-    accounts: createAccounts(database, clock),
-    resolver,
-    onClose: (close) => closing.unshift(close),
-    close: async () => {
-      for (const close of closing) await close()
-    },
+  async function open(): Promise<Context> {
+    const staging = await Staging.open(join(data, 'staging'), {
+      flush: config.blobsUrl === undefined,
+      onFault: (fault) => health.imagesFailed(fault),
+    })
+    health.watch({ database, staging })
+    const blobs = await openBlobs(
+      config.blobsUrl,
+      join(data, 'blobs'),
+      staging,
+      ...observeS3(metrics, log, health),
+    )
+    closing.push(async () => blobs.close())
+    const isShared = config.sharedDerivatives === 1
+    const derivativeStore =
+      isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
+    const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])
+    observe(metrics, database, tasks, resolver)
+
+    return {
+      config,
+      clock,
+      log,
+      metrics,
+      database,
+      blobs: observed(
+        blobs.store,
+        (operation, seconds) => blobSeconds.observe({ operation }, seconds),
+        (fault) => health.imagesFailed(fault),
+      ),
+      staging,
+      derivativeStore,
+      tasks,
+      accounts: createAccounts(database, clock),
+      health,
+      resolver,
+      onClose: (close) => closing.unshift(close),
+      close,
+    }
   }
 }
 
@@ -118,16 +163,16 @@ export async function openDatabase(
       connections:
         config.databaseConnections &&
         Math.max(LEAST_CONNECTIONS, share(config.databaseConnections, config.workers ?? 1)),
-      schema: options.schema,
+      ...options,
     })
   }
   const data = resolve(config.data)
-  await makeFolder(data)
+  if (options.existing !== true) await makeFolder(data)
   return openSqlite(join(data, 'catalejo.db'), observe, options)
 }
 
 /** What becomes of requests to an S3 store, for the log and the metrics. */
-function observeS3(metrics: Metrics, log: Logger): [ObserveFaults, ObserveAttempts] {
+function observeS3(metrics: Metrics, log: Logger, health: Health): [ObserveFaults, ObserveAttempts] {
   const labels = ['operation']
   const attempts = metrics.counter('catalejo_s3_attempts_total', 'Requests to the S3 store', labels)
   const retries = metrics.counter('catalejo_s3_retries_total', 'Those of them that repeat one', labels)
@@ -135,6 +180,7 @@ function observeS3(metrics: Metrics, log: Logger): [ObserveFaults, ObserveAttemp
   return [
     (operation, error) => {
       faults.inc({ operation })
+      if (operation === 'put') health.imagesFailed(error)
       log.warn({ operation, reason: reasonOf(error) }, 'the image store failed')
     },
     (operation, number) => {

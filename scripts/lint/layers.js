@@ -131,6 +131,46 @@ const environmentOnlyInConfig = {
   },
 }
 
+/** Functions of node:fs that create files or folders, with the modes that the umask leaves. */
+const CREATES =
+  /^(appendFile|copyFile|cp|createWriteStream|mkdir|mkdtemp|mkdtempDisposable|symlink|writeFile)(Sync)?$/
+
+const filesArePrivate = {
+  create(context) {
+    const place = placeOf(context.filename)
+    if (place === undefined || place === 'core/private-files.ts') return {}
+    const message = 'files and folders are created by core/private-files.ts only'
+    /** Local names of `open` and `openSync`. */
+    const opens = new Set()
+    return {
+      ImportDeclaration(node) {
+        if (!/^(node:)?fs(\/promises)?$/.test(node.source.value)) return
+        for (const one of node.specifiers) {
+          const name = one.imported?.name
+          // A whole module would hide what is used of it.
+          if (name === undefined || CREATES.test(name)) context.report({ node, message })
+          if (name === 'open' || name === 'openSync') opens.add(one.local.name)
+        }
+      },
+      CallExpression(node) {
+        if (node.callee.type !== 'Identifier' || !opens.has(node.callee.name)) return
+        const [, flags] = node.arguments
+        if (!isReading(flags)) context.report({ node, message })
+      },
+    }
+  },
+}
+
+/** Whether these flags of `open` create nothing: none, 'r', or a constant that says so. */
+function isReading(flags) {
+  if (flags === undefined || flags.value === 'r') return true
+  if (flags.type === 'Identifier') return flags.name.startsWith('READ_')
+  return flags.type === 'BinaryExpression' && isReadOnlyConstant(flags.left)
+}
+
+const isReadOnlyConstant = (node) =>
+  node.type === 'MemberExpression' ? node.property.name === 'O_RDONLY' : isReading(node)
+
 export default {
   meta: { name: 'house' },
   rules: {
@@ -139,5 +179,6 @@ export default {
     'sharp-only-in-imagestore': sharpOnlyInImagestore,
     'sql-only-in-queries': sqlOnlyInQueries,
     'environment-only-in-config': environmentOnlyInConfig,
+    'files-are-private': filesArePrivate,
   },
 }

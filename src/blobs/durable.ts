@@ -1,5 +1,6 @@
-import { mkdir, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { createFolder } from '../core/private-files.ts'
 
 /**
  * Flushes a folder, so that the names in it survive power loss (fsync(2): syncing a file does not sync the
@@ -17,6 +18,6 @@ export async function syncFolder(path: string): Promise<void> {
 
 /** Makes a folder and flushes its parent. */
 export async function makeFolder(path: string): Promise<void> {
-  const made = await mkdir(path, { recursive: true })
+  const made = await createFolder(path)
   if (made !== undefined) await syncFolder(dirname(made))
 }

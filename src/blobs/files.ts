@@ -1,12 +1,14 @@
-import { closeSync, createReadStream, fstatSync, openSync, readFileSync, readvSync } from 'node:fs'
-import { mkdir, open, opendir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
+import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSync, readvSync } from 'node:fs'
+import { lstat, open, opendir, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
+import { createFolder } from '../core/private-files.ts'
 import { Stalls } from '../core/stalls.ts'
 import { orUndefined } from './absent.ts'
 import type { BlobStore } from './blob-store.ts'
 import { BlobDamaged } from './damaged.ts'
 import { makeFolder, syncFolder } from './durable.ts'
+import { blobKey } from './key.ts'
 import { ownerFile, removeOwnerFile } from './owner-file.ts'
 
 /**
@@ -16,6 +18,9 @@ import { ownerFile, removeOwnerFile } from './owner-file.ts'
 const SYNC_READ_BYTES = 256 * 1024
 /** Read into behind a blob: whatever comes to lie there says that the file is longer. */
 const BEYOND = Buffer.alloc(1)
+
+/** A link or a pipe in the place of a blob is not followed, and not waited for. Windows has neither flag. */
+const READ_BLOB = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 /** Blobs are in folders of two characters; nothing else has such a name. */
 const QUARANTINE = 'quarantine'
@@ -29,7 +34,10 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
 
   // Put together by hand: `join` looks at each letter, for each image that is read.
   const base = join(root, sep)
-  const pathOf = (key: string) => `${base}${key.slice(0, FOLDER_LENGTH)}${sep}${key}`
+  const pathOf = (text: string) => {
+    const key = blobKey(text)
+    return `${base}${key.slice(0, FOLDER_LENGTH)}${sep}${key}`
+  }
 
   return {
     async put(key, staged) {
@@ -44,7 +52,9 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
     async read(key, size) {
       const path = pathOf(key)
       const bytes = await orUndefined(() =>
-        size <= SYNC_READ_BYTES && stalls.areFew ? stalls.run(() => readFileSync(path)) : readFile(path),
+        size <= SYNC_READ_BYTES && stalls.areFew
+          ? stalls.run(() => readFileSync(path, { flag: READ_BLOB }))
+          : readFile(path, { flag: READ_BLOB }),
       )
       if (bytes !== undefined && bytes.byteLength !== size) {
         throw new BlobDamaged(`${key} is ${bytes.byteLength} bytes long, not ${size}`)
@@ -62,7 +72,7 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
     },
 
     async stream(key, start, end) {
-      const handle = await orUndefined(() => open(pathOf(key), 'r'))
+      const handle = await orUndefined(() => open(pathOf(key), READ_BLOB))
       if (handle === undefined) return undefined
       // Asked now: once a part of it is sent, a file that ends early can no more be told from one that does not.
       const { size } = fstatSync(handle.fd)
@@ -72,7 +82,7 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
     },
 
     async whole(key) {
-      const handle = await orUndefined(() => open(pathOf(key), 'r'))
+      const handle = await orUndefined(() => open(pathOf(key), READ_BLOB))
       if (handle === undefined) return undefined
       const { size } = fstatSync(handle.fd)
       return { size, body: await streamOf(handle, 0, size - 1) }
@@ -80,8 +90,8 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
 
     async lend(key, use) {
       const path = pathOf(key)
-      const info = await orUndefined(() => stat(path))
-      return info === undefined ? undefined : await use(path)
+      const info = await orUndefined(() => lstat(path))
+      return info?.isFile() !== true ? undefined : await use(path)
     },
 
     async remove(key) {
@@ -103,7 +113,7 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
         if (!entry.isDirectory() || entry.name.length !== FOLDER_LENGTH) continue
         const folder = join(root, entry.name)
         for await (const file of await opendir(folder)) {
-          const info = await orUndefined(() => stat(join(folder, file.name)))
+          const info = await orUndefined(() => lstat(join(folder, file.name)))
           if (info?.isFile() === true) yield { key: file.name, writtenAt: info.mtimeMs }
         }
       }
@@ -120,7 +130,9 @@ function durableFolders(root: string): (path: string) => Promise<void> {
   const folders = new Map<string, Promise<void>>()
 
   async function make(folder: string): Promise<void> {
-    await mkdir(folder, { recursive: true })
+    await createFolder(folder)
+    const info = await lstat(folder)
+    if (!info.isDirectory()) throw new Error(`${folder} is not a folder: links are not followed`)
     // Also when it was there: a run that was cut off may have made it and not come to flush the root.
     await syncFolder(root)
   }
@@ -139,7 +151,7 @@ function durableFolders(root: string): (path: string) => Promise<void> {
 
 /** @returns false when the file has another size */
 function fill(target: Buffer, path: string): boolean {
-  const file = openSync(path, 'r')
+  const file = openSync(path, READ_BLOB)
   try {
     return readvSync(file, [target, BEYOND]) === target.byteLength
   } finally {

@@ -1,14 +1,25 @@
+import { isDiskFault } from '../core/disk-faults.ts'
 import type { BlobStore } from './blob-store.ts'
 
 /** Told how long each operation of a store took, for the metrics. */
 export type ObserveBlobs = (operation: 'put' | 'read' | 'stream' | 'remove', seconds: number) => void
 
-/** The same store, with its operations timed. A stream counts until it is open. */
-export function observed(store: BlobStore, observe: ObserveBlobs): BlobStore {
+/**
+ * The same store, with its operations timed. A stream counts until it is open.
+ * @param onDiskFault called when one fails because of the disk
+ */
+export function observed(
+  store: BlobStore,
+  observe: ObserveBlobs,
+  onDiskFault: (fault: Error) => void,
+): BlobStore {
   async function timed<T>(operation: Parameters<ObserveBlobs>[0], work: () => Promise<T>): Promise<T> {
     const start = performance.now()
     try {
       return await work()
+    } catch (error) {
+      if (isDiskFault(error)) onDiskFault(error)
+      throw error
     } finally {
       observe(operation, (performance.now() - start) / 1000)
     }

@@ -1,6 +1,7 @@
 import type { BlobStore } from './blob-store.ts'
 import type { DerivativeStore } from './derivative-store.ts'
 import { openFileBlobs } from './files.ts'
+import { withParsedKeys } from './parsed-keys.ts'
 import type { S3Location } from './s3/location.ts'
 import { resuming } from './s3/resumed.ts'
 import type { ObserveAttempts, ObserveFaults } from './s3/operations.ts'
@@ -24,13 +25,15 @@ export async function openBlobs(
   onFault: ObserveFaults,
   onAttempt?: ObserveAttempts,
 ): Promise<{ readonly store: BlobStore; readonly close: () => void }> {
-  if (location === undefined) return { store: await openFileBlobs(folder), close: () => {} }
+  if (location === undefined) {
+    return { store: withParsedKeys(await openFileBlobs(folder)), close: () => {} }
+  }
   // The client library is large: who keeps files does not load it.
   const { openS3Blobs } = await import('./s3/store.ts')
   const opened = openS3Blobs(location, staging, onFault, undefined, onAttempt)
   // It may come up later than this service, so nothing waits for it; but what is wrong is logged at once.
   opened.store.ping().catch(() => {})
-  return { ...opened, store: resuming(opened.store) }
+  return { ...opened, store: withParsedKeys(resuming(opened.store)) }
 }
 
 /** A place for derivatives beside an object store's blobs. */

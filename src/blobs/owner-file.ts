@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { link, open, readFile, rm } from 'node:fs/promises'
+import { link, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createFile } from '../core/private-files.ts'
 import { orUndefined } from './absent.ts'
 import { syncFolder } from './durable.ts'
 
@@ -13,7 +14,7 @@ export async function ownerFile(folder: string, claim: string | undefined): Prom
   if (owner !== undefined || claim === undefined) return owner
   const written = `${path}.${randomBytes(6).toString('hex')}`
   try {
-    const handle = await open(written, 'wx')
+    const handle = await createFile(written)
     try {
       await handle.writeFile(`${claim}\n`)
       await handle.sync()

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { open, readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
+import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDiskFault } from '../core/disk-faults.ts'
+import { createFile } from '../core/private-files.ts'
 import { makeFolder } from './durable.ts'
 
 /** An upload on its way: a local file that becomes a blob or is discarded. */
@@ -13,20 +15,28 @@ export interface StagedFile {
   discard(): Promise<void>
 }
 
+interface StagingOptions {
+  /** False where files never become blobs themselves, so that their durability is of no use. */
+  readonly flush?: boolean
+  /** Called when the disk fails a write or a flush. */
+  readonly onFault?: (fault: Error) => void
+}
+
 /** The folder where uploads wait for their checks. It must share a file system with the file blob store. */
 export class Staging {
   readonly #folder: string
   readonly #flush: boolean
+  readonly #onFault: (fault: Error) => void
 
-  private constructor(folder: string, flush: boolean) {
+  private constructor(folder: string, { flush = true, onFault = () => {} }: StagingOptions) {
     this.#folder = folder
     this.#flush = flush
+    this.#onFault = onFault
   }
 
-  /** @param flush false where files never become blobs themselves, so that their durability is of no use */
-  static async open(folder: string, { flush = true } = {}): Promise<Staging> {
+  static async open(folder: string, options: StagingOptions = {}): Promise<Staging> {
     await makeFolder(folder)
-    return new Staging(folder, flush)
+    return new Staging(folder, options)
   }
 
   /** A name that no file has yet. */
@@ -48,17 +58,17 @@ export class Staging {
 
   async #stage(fill: (handle: FileHandle) => Promise<void>): Promise<StagedFile> {
     const path = this.freshPath()
-    const handle = await open(path, 'wx')
+    const handle = await this.#told(createFile(path))
     let size: number
     try {
-      await fill(handle)
+      await this.#told(fill(handle))
       size = (await handle.stat()).size
     } catch (error) {
       await handle.close()
       await rm(path, { force: true })
       throw error
     }
-    const durable = this.#flush ? syncAndClose(handle) : handle.close()
+    const durable = this.#told(this.#flush ? syncAndClose(handle) : handle.close())
     // Whoever needs durability awaits it; a discarded upload must not surface as an unhandled rejection.
     durable.catch(() => {})
     return {
@@ -69,6 +79,15 @@ export class Staging {
         await durable.catch(() => {})
         await rm(path, { force: true })
       },
+    }
+  }
+
+  async #told<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      if (isDiskFault(error)) this.#onFault(error)
+      throw error
     }
   }
 

@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts'
 import { DELIVERY_MODES, type DeliveryMode } from '../imagestore/access/modes.ts'
 import { deliveries, settleDelivery } from '../imagestore/access/settings.ts'
 import { createTermsOffice } from '../imagestore/terms.ts'
+import { fail, failureLine } from './failure.ts'
 import { readOptions } from './options.ts'
 import { usageFault } from './usage.ts'
 
@@ -18,16 +19,17 @@ export async function account(args: readonly string[]): Promise<void> {
   const [action, name, ...rest] = positionals
   const wanted = readWanted(own)
   if (wanted === undefined) return
-  const database = await openDatabase(config).catch((error: unknown) =>
-    fail(`could not open the database: ${error instanceof Error ? error.message : String(error)}`),
+  if (rest.length > 0) return usageFault('account takes one NAME')
+  const isWhole = action === 'list' || ((action === 'set' || action === 'secret') && name !== undefined)
+  if (!isWhole) return usageFault('account takes list, set NAME, or secret NAME [--new]')
+  const database = await openDatabase(config, undefined, undefined, { existing: true }).catch(
+    (error: unknown) => fail(`could not open the database: ${failureLine(error)}`),
   )
   if (database === undefined) return
   try {
-    if (rest.length > 0) usageFault('account takes one NAME')
-    else if (action === 'list') await list(database)
-    else if (action === 'set' && name !== undefined) await set(database, name, wanted)
-    else if (action === 'secret' && name !== undefined) await secret(database, name, switches.has('new'))
-    else usageFault('account takes list, set NAME, or secret NAME [--new]')
+    if (name === undefined || action === 'list') await list(database)
+    else if (action === 'set') await set(database, name, wanted)
+    else await secret(database, name, switches.has('new'))
   } finally {
     await database.close()
   }
@@ -93,11 +95,6 @@ async function secret(database: Database, name: string, isNew: boolean) {
 
 export function faultOf(kind: 'unknown' | 'no-images', name: string): string {
   return kind === 'unknown' ? `there is no account «${name}»` : `the account «${name}» is of domainwatch`
-}
-
-function fail(message: string): void {
-  console.error(`catalejo: ${message}`)
-  process.exitCode = 1
 }
 
 const text = (limit: number | null): string => (limit === null ? 'any number of' : `at most ${limit}`)

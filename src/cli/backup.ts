@@ -1,7 +1,7 @@
-import { reasonOf } from '../blobs/open.ts'
 import { backup, type BackupOutcome } from '../moving/backup.ts'
 import { readBackupAddress } from './backup-address.ts'
 import { faultLines, imagesText } from './moving-text.ts'
+import { failureLine } from './failure.ts'
 import { readOptions } from './options.ts'
 import { createProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
@@ -20,7 +20,7 @@ export async function backupCommand(args: readonly string[]): Promise<void> {
     tell(await backup(options.config, address, { keep, progress }))
   } catch (error) {
     progress.end()
-    console.error(`catalejo: ${error instanceof Error ? reasonOf(error) : String(error)}`)
+    console.error(`catalejo: ${failureLine(error)}`)
     process.exitCode = 1
   }
 }

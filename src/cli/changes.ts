@@ -19,7 +19,7 @@ export async function changes(args: readonly string[]): Promise<void> {
   if (positionals.length > 0 || !['yes', 'no'].includes(follow)) {
     return usageFault('changes takes --since CURSOR and --follow yes or no')
   }
-  const database = await openDatabase(config, undefined, createLog('silent'))
+  const database = await openDatabase(config, undefined, createLog('silent'), { existing: true })
   const stopping = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
   // Whoever read it has gone.

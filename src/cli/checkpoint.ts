@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { makeFolder } from '../blobs/durable.ts'
+import { createFileWith } from '../core/private-files.ts'
 import type { ImportCounts, Reached } from '../domainwatch/index.ts'
 
 export interface Checkpoint {
@@ -36,7 +37,8 @@ export async function checkpointsOf(data: string, file: string): Promise<Checkpo
     },
     // Not flushed: should it get lost, lines are stored again, which changes nothing.
     async write(checkpoint) {
-      await writeFile(`${path}.new`, JSON.stringify(checkpoint))
+      await rm(`${path}.new`, { force: true })
+      await createFileWith(`${path}.new`, JSON.stringify(checkpoint))
       await rename(`${path}.new`, path)
     },
     remove: () => rm(path, { force: true }),

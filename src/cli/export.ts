@@ -14,7 +14,7 @@ export async function exportAll(args: readonly string[]): Promise<void> {
   const format = EXPORT_FORMATS.find((name) => name === (own['format'] ?? 'csv'))
   if (format === undefined) return usageFault(`--format takes ${EXPORT_FORMATS.join(' or ')}`)
   if (positionals.length > 0) return usageFault(`export takes no ${positionals[0]}`)
-  const database = await openDatabase(config)
+  const database = await openDatabase(config, undefined, undefined, { existing: true })
   try {
     const rows = new DomainLists(database, systemClock).rows(EVERYTHING)
     const fault = await writeAll(process.stdout, exportText(rows, format))

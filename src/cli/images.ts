@@ -1,6 +1,5 @@
 import { stat } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { reasonOf } from '../blobs/open.ts'
 import { createContext, type Context } from '../context.ts'
 import { createLog } from '../core/log.ts'
 import { openImagestore } from '../imagestore/index.ts'
@@ -8,6 +7,7 @@ import { exportImages, MANIFEST } from '../imagestore/moving/export.ts'
 import { importImages } from '../imagestore/moving/import.ts'
 import { filesIn, imagesListed } from '../imagestore/moving/sources.ts'
 import { checkpointsOf } from './checkpoint.ts'
+import { failureLine } from './failure.ts'
 import { readOptions } from './options.ts'
 import { createProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
@@ -34,7 +34,7 @@ export async function images(args: readonly string[]): Promise<void> {
     return usageFault('images takes import FOLDER|FILE.ndjson or export FOLDER')
   }
   if (name === undefined) return usageFault('--account tells whose images they are')
-  const context = await createContext(config, { log: createLog('silent') })
+  const context = await createContext(config, { log: createLog('silent') }, { existing: true })
   try {
     const account = await context.accounts.find(name)
     if (account?.service !== 'imagestore') {
@@ -46,9 +46,7 @@ export async function images(args: readonly string[]): Promise<void> {
     await (action === 'import' ? importAll(run) : exportAll(run))
   } catch (error) {
     // A folder that cannot be read or made, a full disk, a database that went away: begun again, it goes on.
-    console.error(
-      `catalejo: ${action} of ${place}: ${error instanceof Error ? reasonOf(error) : String(error)}`,
-    )
+    console.error(`catalejo: ${action} of ${place}: ${failureLine(error)}`)
     process.exitCode = 1
   } finally {
     await context.close()

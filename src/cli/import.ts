@@ -14,6 +14,7 @@ import {
   type ImportOutcome,
 } from '../domainwatch/index.ts'
 import { checkpointsOf } from './checkpoint.ts'
+import { tellMigrated } from './failure.ts'
 import { readOptions } from './options.ts'
 import { createProgress } from './progress.ts'
 import { bytesOf } from './source.ts'
@@ -43,7 +44,10 @@ export async function importFiles(args: readonly string[]): Promise<void> {
   const files = isPiped ? [STANDARD_INPUT] : positionals
   if (files.length === 0) return usageFault('import takes files, or - for standard input')
 
-  const database = await openDatabase(config, undefined, undefined, { load: true })
+  const database = await openDatabase(config, undefined, undefined, {
+    load: true,
+    onMigrated: tellMigrated,
+  })
   try {
     const account = await accountFor(database, own['account'])
     if (account === undefined) return

@@ -11,6 +11,7 @@ import {
   SCOPES,
   type KeyLimits,
 } from '../http/key-limits.ts'
+import { fail, failureLine, tellMigrated } from './failure.ts'
 import { readOptions } from './options.ts'
 import { usageFault } from './usage.ts'
 
@@ -20,26 +21,28 @@ export async function key(args: readonly string[]): Promise<void> {
   if (options === undefined) return
   const { config, own, positionals } = options
   const [action, id] = positionals
-  const database = await openDatabase(config).catch((error: unknown) =>
-    fail(`could not open the database: ${error instanceof Error ? error.message : String(error)}`),
-  )
+  const { account, service } = own
+  const isWhole = action === 'create' || action === 'list' || (action === 'revoke' && id !== undefined)
+  if (!isWhole) return usageFault('key takes create, list or revoke ID')
+  if (action === 'create' && (account === undefined || !isService(service))) {
+    return usageFault('key create takes --account NAME and --service domainwatch, imagestore or admin')
+  }
+  const database = await openDatabase(config, undefined, undefined, {
+    existing: action !== 'create',
+    onMigrated: tellMigrated,
+  }).catch((error: unknown) => fail(`could not open the database: ${failureLine(error)}`))
   if (database === undefined) return
   const accounts = createAccounts(database, systemClock)
   try {
-    if (action === 'create') await create(accounts, own)
-    else if (action === 'list') await list(accounts)
+    if (action === 'list') await list(accounts)
     else if (action === 'revoke' && id !== undefined) await revoke(accounts, id)
-    else usageFault('key takes create, list or revoke ID')
+    else if (account !== undefined && isService(service)) await create(accounts, account, service, own)
   } finally {
     await database.close()
   }
 }
 
-async function create(accounts: Accounts, { account, service, ...own }: Flags) {
-  if (account === undefined || !isService(service)) {
-    usageFault('key create takes --account NAME and --service domainwatch, imagestore or admin')
-    return
-  }
+async function create(accounts: Accounts, account: string, service: Service, own: Flags) {
   const limits = readLimits(own, service)
   if (typeof limits === 'string') return usageFault(limits)
   const outcome = await accounts.createKey(account, service, limits)
@@ -99,11 +102,6 @@ async function revoke(accounts: Accounts, id: string) {
   const outcome = await accounts.revoke(id)
   if (outcome === 'unknown') fail(`there is no key ${id}`)
   else console.log(outcome === 'revoked' ? `revoked ${id}` : `${id} was revoked before`)
-}
-
-function fail(message: string): void {
-  console.error(`catalejo: ${message}`)
-  process.exitCode = 1
 }
 
 function isService(text: string | undefined): text is Service {

@@ -1,9 +1,9 @@
-import { reasonOf } from '../blobs/open.ts'
 import type { Config, Flags } from '../config/config.ts'
 import { settings } from '../config/settings.ts'
 import type { Place } from '../moving/instance.ts'
 import { migrate, type MigrationOutcome } from '../moving/migrate.ts'
 import { faultLines, imagesText } from './moving-text.ts'
+import { failureLine } from './failure.ts'
 import { readOptions } from './options.ts'
 import { createProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
@@ -34,7 +34,7 @@ export async function migrateCommand(args: readonly string[]): Promise<void> {
     tell(outcome)
   } catch (error) {
     progress.end()
-    const reason = error instanceof Error ? reasonOf(error) : String(error)
+    const reason = failureLine(error)
     console.error(
       `catalejo: ${reason}\nThe copy is not finished. Run the same again: it goes on where it is.`,
     )

@@ -1,3 +1,4 @@
+import { isBlobKey } from '../blobs/key.ts'
 import type { CopyResult } from '../moving/images.ts'
 
 export function imagesText({ copied, copiedBytes, present }: CopyResult): string {
@@ -6,7 +7,10 @@ export function imagesText({ copied, copiedBytes, present }: CopyResult): string
 
 /** Each image that could not be copied, as far as they are listed. */
 export function faultLines({ faults, faultCount }: Pick<CopyResult, 'faults' | 'faultCount'>): string[] {
-  const lines = faults.map(({ key, kind }) => `image ${key}: ${kind}`)
+  const lines = faults.map(({ key, kind }) => `image ${shown(key)}: ${kind}`)
   if (faultCount > faults.length) lines.push(`and ${faultCount - faults.length} more`)
   return lines
 }
+
+/** A key that a database holds may be any text, and a terminal acts upon some. */
+const shown = (key: string): string => (isBlobKey(key) ? key : JSON.stringify(key))

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { readConfig, type Config, type Flags } from '../config/config.ts'
 import { settings } from '../config/settings.ts'
+import { WRONG_SETTINGS } from './exit-codes.ts'
 import { usageFault } from './usage.ts'
 
 interface Options {
@@ -47,7 +48,7 @@ export function readOptions(
   for (const warning of result.warnings) console.error(warning)
   if (!result.ok) {
     for (const fault of result.faults) console.error(fault)
-    process.exitCode = 1
+    process.exitCode = WRONG_SETTINGS
     return undefined
   }
   const switches = new Set(ownSwitches.filter((name) => parsed.values[name] === true))

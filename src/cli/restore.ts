@@ -1,7 +1,7 @@
-import { reasonOf } from '../blobs/open.ts'
 import { restore, type RestoreOutcome } from '../moving/restore.ts'
 import { readBackupAddress } from './backup-address.ts'
 import { faultLines, imagesText } from './moving-text.ts'
+import { failureLine } from './failure.ts'
 import { readOptions } from './options.ts'
 import { createProgress } from './progress.ts'
 
@@ -22,7 +22,7 @@ export async function restoreCommand(args: readonly string[]): Promise<void> {
     tell(await restore(address, options.config, { snapshot: options.own['snapshot'], progress }))
   } catch (error) {
     progress.end()
-    const reason = error instanceof Error ? reasonOf(error) : String(error)
+    const reason = failureLine(error)
     console.error(`catalejo: ${reason}\nIt is not restored. Run the same again: it goes on where it is.`)
     process.exitCode = 1
   }

@@ -6,6 +6,7 @@ import { readLink } from '../imagestore/link.ts'
 import { canonical } from '../imagestore/modifiers/index.ts'
 import { blobByHash } from '../imagestore/queries.ts'
 import { faultOf } from './account.ts'
+import { fail, failureLine } from './failure.ts'
 import { readOptions } from './options.ts'
 import { usageFault } from './usage.ts'
 
@@ -24,8 +25,8 @@ export async function signLink(args: readonly string[]): Promise<void> {
   if (target === undefined) return fail(`«${positionals[0]}» names no image: it takes what stands behind /i/`)
   if (expires === null)
     return fail(`--expires «${until}» is not valid, it takes seconds from now or a date to come`)
-  const database = await openDatabase(config).catch((error: unknown) =>
-    fail(`could not open the database: ${error instanceof Error ? error.message : String(error)}`),
+  const database = await openDatabase(config, undefined, undefined, { existing: true }).catch(
+    (error: unknown) => fail(`could not open the database: ${failureLine(error)}`),
   )
   if (database === undefined) return
   try {
@@ -56,9 +57,4 @@ function readTime(text: string): number | null {
   const now = Math.floor(Date.now() / 1_000)
   const time = /^\d{1,10}$/.test(text) ? now + Number(text) : Math.floor(Date.parse(text) / 1_000)
   return time > now ? time : null
-}
-
-function fail(message: string): void {
-  console.error(`catalejo: ${message}`)
-  process.exitCode = 1
 }

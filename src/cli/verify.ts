@@ -1,11 +1,15 @@
+import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { openBlobs, reasonOf } from '../blobs/open.ts'
+import { openBlobs } from '../blobs/open.ts'
 import { Staging } from '../blobs/staging.ts'
 import type { Config } from '../config/config.ts'
 import { openDatabase } from '../context.ts'
 import { systemClock } from '../core/clock.ts'
+import type { Database } from '../database/database.ts'
+import { StorageFault } from '../database/faults.ts'
 import { isKind, KINDS } from '../verifying/findings.ts'
-import { verify, type Verified, type VerifyOptions } from '../verifying/index.ts'
+import { countBlobs, verify, type Verified, type VerifyOptions } from '../verifying/index.ts'
+import { failureLine } from './failure.ts'
 import { readOptions } from './options.ts'
 import { createProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
@@ -34,7 +38,7 @@ export async function verifyCommand(args: readonly string[]): Promise<void> {
     process.stdout.write(summary(verified, repair))
     process.exitCode = verified.findings.total === 0 ? 0 : 1
   } catch (error) {
-    const reason = error instanceof Error ? reasonOf(error) : String(error)
+    const reason = error instanceof StorageFault ? error.explanation : failureLine(error)
     console.error(`catalejo: could not verify: ${reason}`)
     process.exitCode = COULD_NOT
   }
@@ -44,9 +48,10 @@ async function verifyAll(
   config: Config,
   asked: Pick<VerifyOptions, 'repair' | 'claim' | 'examples'>,
 ): Promise<Verified> {
-  const database = await openDatabase(config)
+  const database = await openDatabase(config, undefined, undefined, { existing: true })
   try {
     const data = resolve(config.data)
+    if (config.blobsUrl === undefined) await assertStore(database, join(data, 'blobs'))
     const staging = await Staging.open(join(data, 'staging'), { flush: false })
     const blobs = await openBlobs(config.blobsUrl, join(data, 'blobs'), staging, () => {})
     try {
@@ -64,6 +69,14 @@ async function verifyAll(
   } finally {
     await database.close()
   }
+}
+
+/** Bytes that are all gone at once are more likely on a disk that is not mounted: none may be marked as lost for that. */
+async function assertStore(database: Database, folder: string): Promise<void> {
+  if (existsSync(folder)) return
+  const count = await countBlobs(database)
+  if (count > 0)
+    throw new Error(`there is no image store in ${folder}, and the database knows ${count} images`)
 }
 
 function summary({ findings, repaired, checked }: Verified, repair: boolean): string {

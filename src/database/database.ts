@@ -44,9 +44,10 @@ export interface Database extends Reader {
    * when another transaction comes in between, and each of its statements sees what was committed before it:
    * what a decision rests on is read with `dialect.forUpdate`.
    * @param author the id of the account on whose behalf, for the table of changes
+   * @param purpose `free-space` for work that makes room on the disk: it may use the room that is kept for that
    * @throws Overload when too many transactions wait, or one waited too long
    */
-  transaction<T>(work: (tx: Transaction) => Promise<T>, author?: number): Promise<T>
+  transaction<T>(work: (tx: Transaction) => Promise<T>, author?: number, purpose?: 'free-space'): Promise<T>
   /**
    * Reads from one view of everything, as it was when this was called, for as long as `work` runs: whatever others commit
    * meanwhile is not in it. The engine keeps what they replace until then, so it is for minutes, and for pages of rows.

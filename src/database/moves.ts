@@ -13,6 +13,7 @@ export type CopyState = 'unfinished' | 'finished'
 
 const COPY = 'copy '
 const BACKUP = 'backup'
+const PROBE = 'write probe'
 
 const moveNames = () => sql<{ name: string }>`SELECT name FROM moves ORDER BY name`
 const moveNamed = (name: string) => sql<{ until: number }>`SELECT until FROM moves WHERE name = ${name}`
@@ -44,6 +45,11 @@ export async function schemaOf(database: Database): Promise<number> {
 /** Sets a mark of any name, for whoever has to find out whether two addresses are one database. */
 export async function mark(database: Database, name: string): Promise<void> {
   await database.transaction((tx) => tx.run(setMove(name, 0)))
+}
+
+/** Resolves when a write was committed. @param now differs from the last one, for a row that stays as it is is not written */
+export async function probeWrite(database: Database, now: number): Promise<void> {
+  await database.transaction((tx) => tx.run(setMove(PROBE, now)))
 }
 
 export async function isMarked(reader: Reader, name: string): Promise<boolean> {

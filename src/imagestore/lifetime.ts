@@ -70,11 +70,15 @@ export async function sweepOver(
   signal?: AbortSignal,
 ): Promise<void> {
   while (signal?.aborted !== true) {
-    const { found, keys } = await database.transaction(async (tx) => {
-      const now = secondsOf(clock)
-      const over = await tx.all(quotas.overImages(now, BATCH))
-      return { found: over.length, keys: await removeEach(tx, database.dialect, over, now) }
-    })
+    const { found, keys } = await database.transaction(
+      async (tx) => {
+        const now = secondsOf(clock)
+        const over = await tx.all(quotas.overImages(now, BATCH))
+        return { found: over.length, keys: await removeEach(tx, database.dialect, over, now) }
+      },
+      undefined,
+      'free-space',
+    )
     for (const key of keys) removed(key)
     if (found < BATCH) return
   }

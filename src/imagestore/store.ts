@@ -163,17 +163,21 @@ export class ImageStore {
    */
   async remove(accountId: number, hash: ImageHash, uploader?: string): Promise<boolean> {
     const { dialect } = this.#database
-    const taken = await this.#database.transaction(async (tx) => {
-      const now = secondsOf(this.#clock)
-      if (uploader !== undefined) {
-        await tx.first(queries.holdBlob(dialect, hash))
-        const image = await tx.first(queries.expiryOf(accountId, hash))
-        if (image === undefined || isOver(image, now)) return undefined
-        const state = await withdrawUpload(tx, { accountId, hash }, uploader)
-        if (state !== 'last') return state === 'withdrawn' ? { unheldKey: undefined } : undefined
-      }
-      return takeAway(tx, dialect, hash, queries.deleteImage(accountId, hash, now))
-    })
+    const taken = await this.#database.transaction(
+      async (tx) => {
+        const now = secondsOf(this.#clock)
+        if (uploader !== undefined) {
+          await tx.first(queries.holdBlob(dialect, hash))
+          const image = await tx.first(queries.expiryOf(accountId, hash))
+          if (image === undefined || isOver(image, now)) return undefined
+          const state = await withdrawUpload(tx, { accountId, hash }, uploader)
+          if (state !== 'last') return state === 'withdrawn' ? { unheldKey: undefined } : undefined
+        }
+        return takeAway(tx, dialect, hash, queries.deleteImage(accountId, hash, now))
+      },
+      undefined,
+      'free-space',
+    )
     if (taken?.unheldKey !== undefined) this.#removals.add(taken.unheldKey)
     return taken !== undefined
   }
@@ -251,6 +255,6 @@ export class ImageStore {
   async #emptyTrash(key: string): Promise<void> {
     await this.#blobs.remove(key)
     await this.#forget(key)
-    await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)))
+    await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)), undefined, 'free-space')
   }
 }

@@ -1,5 +1,6 @@
-import { realpath } from 'node:fs/promises'
+import { lstat, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { orUndefined } from '../blobs/absent.ts'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { makeFolder } from '../blobs/durable.ts'
 import { openBlobs } from '../blobs/open.ts'
@@ -24,12 +25,30 @@ export interface BackupPlace {
 }
 
 const PARTS = ['manifests', 'tables', 'images'] as const
+const STAGING = 'staging'
+
+/** @throws if there is no folder to restore from: none is made */
+export async function assertBackupFolder(address: BackupAddress): Promise<void> {
+  if (address.kind === 's3') return
+  const found = await orUndefined(() => lstat(join(address.path, 'manifests')))
+  if (found === undefined) throw new Error(`there are no backups in ${resolve(address.path)}`)
+}
+
+/** Backups come from elsewhere: a link in one would make us read, write and remove files outside of it. */
+async function assertNoLinks(folder: string): Promise<void> {
+  for (const part of [...PARTS, STAGING]) {
+    const path = join(folder, part)
+    const found = await orUndefined(() => lstat(path))
+    if (found?.isDirectory() === false) throw new Error(`${path} is not a folder: links are not followed`)
+  }
+}
 
 /** @param data the instance's folder, where what goes to or comes from an object store waits */
 export async function openBackupPlace(address: BackupAddress, data: string): Promise<BackupPlace> {
   const folder = address.kind === 'folder' ? resolve(address.path) : resolve(data)
   await makeFolder(folder)
-  const staging = await Staging.open(join(folder, 'staging'), { flush: address.kind === 'folder' })
+  if (address.kind === 'folder') await assertNoLinks(folder)
+  const staging = await Staging.open(join(folder, STAGING), { flush: address.kind === 'folder' })
   const open = async (part: (typeof PARTS)[number]) => {
     const location =
       address.kind === 'folder'

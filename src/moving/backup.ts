@@ -48,7 +48,7 @@ export async function backup(
   { keep, progress, clock = systemClock }: BackupOptions,
 ): Promise<BackupOutcome> {
   if (await isWithin(to, from)) return { kind: 'refused', reason: 'own-place' }
-  const instance = await openInstance(from)
+  const instance = await openInstance(from, { existing: true })
   try {
     const place = await openBackupPlace(to, from.data)
     try {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { BlobDamaged } from '../blobs/damaged.ts'
+import { isBlobKey } from '../blobs/key.ts'
 import type { Staging } from '../blobs/staging.ts'
 import { atOnce } from '../core/at-once.ts'
 import { hashOfDigest } from '../imagestore/hash.ts'
@@ -30,7 +31,7 @@ export interface Side {
 
 export interface Fault {
   readonly key: string
-  /** `missing`: the source does not have it. `damaged`: its bytes have another hash than its record says. */
+  /** `missing`: the source does not have it. `damaged`: its bytes have another hash than its record says, or its key is none. */
   readonly kind: 'missing' | 'damaged'
 }
 
@@ -87,6 +88,7 @@ async function copy(
   target: Side,
   check: boolean,
 ): Promise<'copied' | 'present' | Fault['kind']> {
+  if (!isBlobKey(image.key)) return 'damaged'
   const there = check ? await examine(image, target.blobs) : await exists(image, target.blobs)
   if (there === 'right') return 'present'
   const body = await opened(image, source)

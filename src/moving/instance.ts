@@ -6,6 +6,7 @@ import { Staging } from '../blobs/staging.ts'
 import type { Config } from '../config/config.ts'
 import { openDatabase } from '../context.ts'
 import type { Database } from '../database/database.ts'
+import type { OpenOptions } from '../database/opening.ts'
 
 /** Where an instance keeps what it has. */
 export type Place = Pick<Config, 'data' | 'databaseUrl' | 'blobsUrl'>
@@ -18,11 +19,17 @@ export interface Instance {
   close(): Promise<void>
 }
 
-/** @param schema make or migrate the database up to this version only */
-export async function openInstance(place: Place, schema?: number): Promise<Instance> {
+/**
+ * @param options `schema`: create or migrate the database up to this version only. `existing`: only one that is there, and of
+ *   this version
+ */
+export async function openInstance(
+  place: Place,
+  options: Pick<OpenOptions, 'schema' | 'existing'> = {},
+): Promise<Instance> {
   const data = resolve(place.data)
-  await makeFolder(data)
-  const database = await openDatabase(place, undefined, undefined, { schema })
+  if (options.existing !== true) await makeFolder(data)
+  const database = await openDatabase(place, undefined, undefined, options)
   try {
     const staging = await Staging.open(join(data, 'staging'), { flush: place.blobsUrl === undefined })
     const blobs = await openBlobs(place.blobsUrl, join(data, 'blobs'), staging, reportFault)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Table } from '../database/tables.ts'
+import { copiedTables, type Table } from '../database/tables.ts'
 import type { BackupPlace } from './backup-place.ts'
 
 /** One file of a table's rows, compressed: a JSON array of its columns' values a line, by key. */
@@ -78,26 +78,57 @@ export async function readManifest(place: BackupPlace, name: string): Promise<Ma
   if (seal === null || hash('sha256', text) !== seal[2]) return { kind: 'damaged' }
   const value: unknown = JSON.parse(text)
   if (hasFormat(value) && value.format !== 1) return { kind: 'newer' }
-  return isManifest(value) ? { kind: 'read', manifest: value } : { kind: 'damaged' }
+  return isManifest(value) && value.name === name ? { kind: 'read', manifest: value } : { kind: 'damaged' }
 }
 
 const hasFormat = (value: unknown): value is { format: unknown } =>
   typeof value === 'object' && value !== null && 'format' in value
 
-/** The digest says that it is as it was written; this, that no name in it can become a statement of its own. */
+/**
+ * The digest says that it is whole, but anybody can make one: every name in it that becomes part of a statement or of a path
+ * is checked, and every number.
+ */
 function isManifest(value: unknown): value is Manifest {
   if (!hasFormat(value) || !('tables' in value) || !Array.isArray(value.tables)) return false
-  if (!('schema' in value) || !Number.isSafeInteger(value.schema)) return false
-  return value.tables.every((table: unknown) => {
-    if (typeof table !== 'object' || table === null) return false
-    if (!('name' in table && 'key' in table && 'columns' in table && 'files' in table)) return false
-    const { name, key, columns, files } = table
-    if (!Array.isArray(key) || !Array.isArray(files) || typeof columns !== 'object' || columns === null)
-      return false
-    const types: unknown[] = Object.values(columns)
-    return (
-      [name, ...key, ...Object.keys(columns)].every((one) => /^[a-z_]{1,60}$/.test(String(one))) &&
-      types.every((type) => type === 'text' || type === 'integer')
-    )
-  })
+  if (!('schema' in value && 'owner' in value && 'images' in value)) return false
+  const { images, owner, schema, tables } = value
+  if (!isCount(schema) || typeof owner !== 'string') return false
+  if (!isObject(images) || !isCount(images['count']) || !isCount(images['bytes'])) return false
+  const names = tables.map((table: unknown) => (isObject(table) ? table['name'] : undefined))
+  return new Set(names).size === names.length && tables.every(isTableBackup)
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+
+/** One of the tables that backups hold. An older version's may have fewer columns than today's. */
+function isTableBackup(table: unknown): boolean {
+  if (!isObject(table)) return false
+  const { columns, files, identity, key, name, rows } = table
+  const known = copiedTables.find((one) => one.name === name)
+  if (known === undefined || !isObject(columns) || !Array.isArray(key) || !Array.isArray(files)) return false
+  const types: Readonly<Record<string, string>> = known.columns
+  return (
+    isCount(rows) &&
+    identity === known.identity &&
+    key.join() === known.key.join() &&
+    Object.keys(columns).slice(0, key.length).join() === key.join() &&
+    Object.entries(columns).every(
+      ([column, type]) => Object.hasOwn(types, column) && types[column] === type,
+    ) &&
+    files.every((file: unknown) => isTableFile(file, known.name))
+  )
+}
+
+function isTableFile(file: unknown, table: string): boolean {
+  if (!isObject(file)) return false
+  const { bytes, name, rows, sha256 } = file
+  if (typeof name !== 'string' || typeof sha256 !== 'string') return false
+  const [, snapshot = '', of] = /^([^-]+)-([a-z_]+)-\d{1,6}\.ndjson\.gz$/.exec(name) ?? []
+  return (
+    NAME.test(snapshot) && of === table && isCount(rows) && isCount(bytes) && /^[0-9a-f]{64}$/.test(sha256)
+  )
 }

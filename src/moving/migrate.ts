@@ -46,7 +46,7 @@ export async function migrate({ from, to, force, progress }: Migration): Promise
     images: imagesName(from) !== imagesName(to),
   }
   if (!moved.database && !moved.images) return { kind: 'refused', reason: 'nothing-to-move' }
-  const source = await openInstance(from)
+  const source = await openInstance(from, { existing: true })
   try {
     const target = await openInstance(to)
     try {

@@ -2,14 +2,20 @@ import { clearChanges } from '../database/changes/renew.ts'
 import { SCHEMA } from '../database/migrations/index.ts'
 import { copyState, schemaOf, setCopyState } from '../database/moves.ts'
 import { CHANGES } from '../database/tables.ts'
-import { isWithin, openBackupPlace, type BackupAddress, type BackupPlace } from './backup-place.ts'
+import {
+  assertBackupFolder,
+  isWithin,
+  openBackupPlace,
+  type BackupAddress,
+  type BackupPlace,
+} from './backup-place.ts'
 import { copyImages, type CopyResult } from './images.ts'
 import { openInstance, type Instance, type Place } from './instance.ts'
 import { makeEqual } from './merge.ts'
 import { readManifest, snapshotsIn, type Manifest } from './manifest.ts'
 import type { Progress } from '../core/progress.ts'
 import { isEmpty, ownerOf } from './records.ts'
-import { checkFile, imagesOfBackup, rowsOfBackup } from './table-files.ts'
+import { checkFile, checkKeys, imagesOfBackup, rowsOfBackup } from './table-files.ts'
 
 /** The first version of the schema that has a table of changes. */
 const SCHEMA_WITH_CHANGES = 2
@@ -43,6 +49,7 @@ export async function restore(
   { snapshot, progress }: RestoreOptions,
 ): Promise<RestoreOutcome> {
   if (await isWithin(from, to)) return { kind: 'refused', reason: 'own-place' }
+  await assertBackupFolder(from)
   const place = await openBackupPlace(from, to.data)
   try {
     const names = await snapshotsIn(place)
@@ -63,9 +70,11 @@ export async function restore(
     // Before anything is written: half of the records is worse than none.
     const faults = await checkFiles(place, manifest, progress)
     if (faults.length > 0) return unusable(...faults)
+    const fault = await checkKeys(place.tables, manifest)
+    if (fault !== undefined) return unusable(fault)
 
     // As the tables were then; what is older is migrated afterwards, as it would have been in place.
-    const instance = await openInstance(to, manifest.schema)
+    const instance = await openInstance(to, { schema: manifest.schema })
     let restored: RestoreOutcome
     try {
       restored = await fill(instance, place, manifest, progress)

@@ -3,6 +3,7 @@ import { pipeline, Readable, Transform } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { BlobStore } from '../blobs/blob-store.ts'
 import { BlobDamaged } from '../blobs/damaged.ts'
+import { isBlobKey } from '../blobs/key.ts'
 import type { Row } from '../database/rows.ts'
 import type { Table } from '../database/tables.ts'
 import type { BackupPlace } from './backup-place.ts'
@@ -16,6 +17,8 @@ import type { Progress } from '../core/progress.ts'
 const FILE_ROWS = 1_000_000
 /** Lines handed on at a time. */
 const PAGE = 2_000
+/** Characters of a line: what is longer was not written by us, and would be held in memory whole. */
+const MAX_LINE = 16 * 1024 * 1024
 /** Three times as quick as the default, for a tenth more bytes. */
 const LEVEL = 3
 
@@ -114,6 +117,25 @@ export async function checkFile(tables: BlobStore, file: TableFile): Promise<Fil
   }
 }
 
+/**
+ * Why the tables that name files of the image store cannot be restored: a key in them is none, and would become a path.
+ * Undefined if all are fine.
+ */
+export async function checkKeys(tables: BlobStore, manifest: Manifest): Promise<string | undefined> {
+  for (const table of manifest.tables) {
+    const at = table.name === 'blobs' || table.name === 'blob_trash' ? keyColumn(table) : -1
+    if (at === -1) continue
+    for await (const page of rowsOfBackup(tables, manifest).pages(table, 'rows')) {
+      const wrong = page.find((row) => !isBlobKey(String(row[at])))
+      if (wrong === undefined) continue
+      return `${table.name} has ${JSON.stringify(String(wrong[at]).slice(0, 100))}, which is not a valid blob key`
+    }
+  }
+  return undefined
+}
+
+const keyColumn = (table: Table) => Object.keys(table.columns).indexOf('key')
+
 async function* pagesOf(tables: BlobStore, file: TableFile): AsyncGenerator<readonly Row[]> {
   const body = await opened(tables, file)
   const text = pipeline(body, createGunzip(), () => {})
@@ -123,6 +145,7 @@ async function* pagesOf(tables: BlobStore, file: TableFile): AsyncGenerator<read
   for await (const chunk of text) {
     const parts = (rest + String(chunk)).split('\n')
     rest = parts.pop() ?? ''
+    if (rest.length > MAX_LINE) throw new FileFault(file.name, 'damaged')
     lines.push(...parts)
     if (lines.length < PAGE) continue
     yield parsed(file, lines)

@@ -5,6 +5,7 @@ import type { Database } from '../database/database.ts'
 import { checkDatabase } from './check-database.ts'
 import { checkBytes, checkOwner, checkStrays } from './check-store.ts'
 import type { Findings } from './findings.ts'
+import { countOf } from './queries.ts'
 import { Repairer, type Repaired } from './repair.ts'
 import { Survey } from './survey.ts'
 
@@ -21,6 +22,11 @@ export interface VerifyOptions {
   /** How many of each kind of fault are listed. */
   readonly examples: number
   readonly progress: Progress
+}
+
+/** How many blobs the database has records of. */
+export async function countBlobs(database: Database): Promise<number> {
+  return (await database.scanner.first(countOf('blobs')))?.count ?? 0
 }
 
 export interface Verified {

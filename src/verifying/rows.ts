@@ -1,3 +1,4 @@
+import { isBlobKey } from '../blobs/key.ts'
 import { isCalendarDateTime } from '../core/dates.ts'
 import { parseLabel } from '../core/names.ts'
 import type { Query } from '../database/sql.ts'
@@ -33,8 +34,9 @@ export function imageFault(row: Row<typeof imagesAfter>): string | undefined {
 }
 
 export function blobFault(row: Row<typeof blobsAfter>): string | undefined {
-  return faultOf(`blob ${row.key}`, {
+  return faultOf(`blob ${isBlobKey(row.key) ? row.key : JSON.stringify(row.key)}`, {
     'its hash is none': isImageHash(row.hash),
+    'its key is none': isBlobKey(row.key),
     'its key does not begin with its hash': row.key.startsWith(`${row.hash}.`),
     'a measure is not positive': [row.size, row.width, row.height, row.frames].every(
       (measure) => measure > 0,

@@ -27,7 +27,7 @@ test('every wrong setting is told at once, one line for each', async () => {
       CATALEJO_WORKERS: 'muchos',
     },
   )
-  assert.deepEqual([code, stdout], [1, ''])
+  assert.deepEqual([code, stdout], [78, ''])
   const zone = 'an IANA time zone, such as America/Santiago'
   assert.deepEqual(stderr.trimEnd().split('\n').toSorted(), [
     'CATALEJO_BASE_URL: «ftp://x» (flag --base-url) is not valid, it takes an http:// or https:// address without query, such as https://example.cl/catalejo',
@@ -50,13 +50,14 @@ test('the key command heeds the same settings', async () => {
   const { code, stderr } = await catalejo(['key', 'list'], { CATALEJO_PORT: 'x' })
   assert.deepEqual(
     [code, stderr],
-    [1, 'CATALEJO_PORT: «x» (environment) is not valid, it takes an integer from 0 to 65535\n'],
+    [78, 'CATALEJO_PORT: «x» (environment) is not valid, it takes an integer from 0 to 65535\n'],
   )
 })
 
 test('an unknown name is a warning with the nearest known one', async () => {
   await using folder = await temporaryFolder()
-  const { code, stderr } = await catalejo(['key', 'list', '--data', folder.path], {
+  const create = ['key', 'create', '--account', 'a', '--service', 'imagestore', '--data', folder.path]
+  const { code, stderr } = await catalejo(create, {
     CATALEJO_PROT: '1',
     CATALEJO_TIMEZONE_FILE: 'x',
     CATALEJO_BASEURL: 'x',
@@ -89,7 +90,7 @@ test('a setting without the one that it needs is a warning', async () => {
 
 test('a setting and its _FILE twin at once are a fault', async () => {
   const { code, stderr } = await catalejo(['key', 'list'], { CATALEJO_DATA: 'x', CATALEJO_DATA_FILE: 'y' })
-  assert.equal(code, 1)
+  assert.equal(code, 78)
   assert.equal(
     stderr,
     'CATALEJO_DATA: set twice, by itself and by CATALEJO_DATA_FILE «y»; it takes only one of them\n',

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parse } from 'yaml'
 import { environmentName } from '../../src/config/setting.ts'
 import { settings } from '../../src/config/settings.ts'
+import { catalejo } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const folder = fileURLToPath(new URL('../../deploy', import.meta.url))
@@ -46,6 +47,20 @@ test('the systemd unit is in order and leaves little exposed', { skip: noSystemd
   assert.deepEqual({ code: verified.status, said: verified.stderr }, { code: 0, said: '' })
   // Of 10, in tenths.
   execFileSync('systemd-analyze', ['security', '--offline=true', '--threshold=16', unit], { stdio: 'pipe' })
+})
+
+test('systemd does not start the service again after wrong words or settings', async () => {
+  const never = /^RestartPreventExitStatus=(.*)$/m.exec(await text('systemd/catalejo.service'))?.[1]
+  const codes = await Promise.all(
+    [
+      ['serve', '--port', 'x'],
+      ['serve', '--no-such-flag', 'x'],
+    ].map(async (args) => (await catalejo(args)).code),
+  )
+  assert.deepEqual(
+    never?.split(' ').map(Number),
+    codes.toSorted((one, other) => Number(one) - Number(other)),
+  )
 })
 
 interface Compose {

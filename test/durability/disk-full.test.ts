@@ -37,11 +37,14 @@ suite('a full disk', { skip, timeout: 120_000 }, () => {
       for (let round = 0; round < 3; round++) {
         assert.deepEqual(await place.upload(third), IMAGE_NOT_SAVED)
         assert.deepEqual(await place.update('uno'), BATCH_NOT_SAVED)
-        assert.equal((await place.remove(first)).status, 500)
         assert.deepEqual((await place.names()).toSorted(), kept.toSorted())
         for (const picture of [first, second, large]) await place.expectPicture(picture, true)
         await place.expectPicture(third, false)
       }
+      // To delete makes room, and so must go on.
+      assert.equal((await place.remove(first)).status, 200)
+      assert.equal((await place.remove(large)).status, 200)
+      for (const picture of [first, large]) await place.expectPicture(picture, false)
       await rm(join(disk.path, 'filler'))
       await heals(() => place.upload(third))
       await heals(() => place.remove(second))
@@ -51,7 +54,24 @@ suite('a full disk', { skip, timeout: 120_000 }, () => {
     // It was ended by `kill -9`.
     await using again = await startSingleNode(disk.path)
     assert.deepEqual((await again.names()).toSorted(), kept.toSorted())
-    for (const picture of [first, third, large]) await again.expectPicture(picture, true)
-    await again.expectPicture(second, false)
+    await again.expectPicture(third, true)
+    for (const picture of [first, second, large]) await again.expectPicture(picture, false)
+  })
+
+  test('room that deletions make is used again', async (context) => {
+    await using disk = await smallDisk()
+    if (disk === undefined) return context.skip('no disk may be mounted here')
+    const noisy = await noise(700, 700).png().toBuffer()
+    const pictures = Array.from({ length: 4 }, (_, index) => stamped(noisy, `foto ${index}`))
+    await using place = await startSingleNode(disk.path)
+    for (const picture of pictures) assert.equal((await place.upload(picture)).status, 200)
+    await fill(join(disk.path, 'filler'))
+    const more = stamped(noisy, 'una más')
+    assert.deepEqual(await place.upload(more), IMAGE_NOT_SAVED)
+    for (let index = 0; (await place.add(`lleno${index}`)).status === 200; index++) assert.ok(index < 2_000)
+    for (const picture of pictures) assert.equal((await place.remove(picture)).status, 200)
+    await heals(() => place.upload(more))
+    await place.expectPicture(more, true)
+    for (const picture of pictures) await place.expectPicture(picture, false)
   })
 })

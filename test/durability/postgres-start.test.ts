@@ -38,6 +38,30 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
     }
   }
 
+  test('commands that need an instance refuse an empty database, and leave it empty', async () => {
+    await using folder = await temporaryFolder()
+    const database = await makeDatabase(SERVER, unique('empty'))
+    try {
+      for (const words of [['verify'], ['export'], ['key', 'list'], ['backup', 'x'], ['changes']]) {
+        const { code, stderr } = await catalejo([
+          ...words.map((word) => (word === 'x' ? `${folder.path}/backups` : word)),
+          '--data',
+          `${folder.path}/data`,
+          '--database-url',
+          database.url,
+        ])
+        assert.equal(code, words[0] === 'verify' ? 2 : 1)
+        assert.match(stderr, /^catalejo: .*the PostgreSQL database is empty\n$/)
+      }
+      assert.deepEqual(
+        await administer(database.url, `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`),
+        [],
+      )
+    } finally {
+      await database.drop()
+    }
+  })
+
   /** What keeps it from opening, which must never show a password. */
   async function refusal(url: string): Promise<string> {
     let message = ''

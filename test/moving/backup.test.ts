@@ -189,7 +189,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
       [SCHEMA - 1, SCHEMA - 1],
       [undefined, SCHEMA],
     ]) {
-      const instance = await openInstance(place, wanted)
+      const instance = await openInstance(place, { schema: wanted })
       assert.equal(await schemaOf(instance.database), found)
       await instance.close()
     }

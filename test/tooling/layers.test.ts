@@ -85,6 +85,15 @@ const BREACHES: readonly Plant[] = [
     path: 'config/settings.ts',
     text: `import { env } from 'node:process'\nconsole.log(env)\n`,
   },
+  ...[
+    `import { mkdir } from 'node:fs/promises'\nawait mkdir('x')\n`,
+    `import { writeFileSync } from 'node:fs'\nwriteFileSync('x', 'y')\n`,
+    `import { createWriteStream } from 'fs'\nexport const out = createWriteStream('x')\n`,
+    `import { open as unlock } from 'node:fs/promises'\nexport const file = await unlock('x', 'wx')\n`,
+    `import { openSync } from 'node:fs'\nexport const file = openSync('x', 'a+')\n`,
+    `import * as files from 'node:fs'\nfiles.writeFileSync('x', 'y')\n`,
+    `import files from 'node:fs/promises'\nawait files.mkdir('x')\n`,
+  ].map((text, index) => ({ rule: 'house(files-are-private)', path: `blobs/creates-${index}.ts`, text })),
   {
     rule: 'typescript(no-floating-promises)',
     path: 'core/floating.ts',
@@ -125,6 +134,11 @@ const ALLOWED: readonly Plant[] = [
   imports('cli/fine.ts', '../imagestore/hash.ts'),
   imports('core/fine.test.ts', '../http/server.ts'),
   imports('domainwatch/queries-purge.ts', '../database/sql.ts'),
+  ...[
+    `import { openSync } from 'node:fs'\nexport const file = openSync('x', 'r')\n`,
+    `import { readFile, rename, rm } from 'node:fs/promises'\nexport const all = [readFile, rename, rm]\n`,
+    `import { constants } from 'node:fs'\nimport { open } from 'node:fs/promises'\nexport const file = await open('x', constants.O_RDONLY | constants.O_NONBLOCK)\n`,
+  ].map((text, index) => ({ rule: '', path: `blobs/reads-${index}.ts`, text })),
   { rule: '', path: 'imagestore/picture.ts', text: `import sharp from 'sharp'\nconsole.log(sharp)\n` },
   { rule: '', path: 'core/ring-b.ts', text: `import { a } from './ring-a.ts'\nexport const b = () => a()\n` },
   {

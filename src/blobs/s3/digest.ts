@@ -1,7 +1,8 @@
 import { createHash, hash, webcrypto } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createReadStream } from 'node:fs'
 import { Transform, type Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { createFileStream } from '../../core/private-files.ts'
 
 /** Hashing less than this takes less time than handing it to another thread. */
 const SYNC_BYTES = 64 * 1024
@@ -28,6 +29,6 @@ export async function saveTo(path: string, body: Readable, signal: AbortSignal):
       done(null, chunk)
     },
   })
-  await pipeline(body, tap, createWriteStream(path, { flags: 'wx' }), { signal })
+  await pipeline(body, tap, createFileStream(path), { signal })
   return digest.digest('hex')
 }

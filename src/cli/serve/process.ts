@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import { startApp, type App } from '../../app.ts'
 import type { Config } from '../../config/config.ts'
 import { createLog } from '../../core/log.ts'
+import { failureLine } from '../failure.ts'
 import type { Crew } from './crew.ts'
 import { firstRun } from './first-run.ts'
 
@@ -52,7 +53,7 @@ async function started(config: Config, crew: Crew | undefined): Promise<App> {
   try {
     return await startApp(config, { log: createLog(config.logLevel, crew?.worker) })
   } catch (error) {
-    console.error(`catalejo: could not start: ${error instanceof Error ? error.message : String(error)}`)
+    console.error(`catalejo: could not start: ${failureLine(error)}`)
     // Parts that did start would keep the process alive.
     process.exit(1)
   }

@@ -1,4 +1,5 @@
 import { Overload } from '../../core/errors.ts'
+import type { StorageFaultKind } from '../faults.ts'
 
 /**
  * What a failure means for the work that met it: `conflict`, somebody else's transaction came in between, and running it
@@ -45,6 +46,18 @@ const CONFLICTS = new Set([
   '23505', // unique violation
   '23503', // foreign key violation
 ])
+
+/** What says something of the server's storage. */
+const STORAGE: Readonly<Record<string, StorageFaultKind>> = {
+  '25006': 'read-only', // a standby
+  '53100': 'full', // disk full
+  '58030': 'failing', // I/O error
+  XX001: 'damaged', // data corrupted
+  XX002: 'damaged', // index corrupted
+}
+
+/** The kind of a storage fault; undefined for any other failure. */
+export const storageKindOf = ({ code }: DatabaseFault): StorageFaultKind | undefined => STORAGE[code ?? '']
 
 const LOST = new Set([
   '57P01', // the server shuts down

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { migrations } from '../migrations/index.ts'
+import { tooNew } from '../opening.ts'
 import { sql } from '../sql.ts'
 import { DatabaseFault } from './faults.ts'
 import { localLimits } from './settings.ts'
@@ -37,21 +38,26 @@ export async function migrate(pool: ConnectionPool, target = migrations.length):
   }
 }
 
-async function step(connection: PostgresConnection, target: number): Promise<'more' | 'done'> {
+/** The number of steps taken; undefined where nobody has taken one. */
+export async function schemaVersion(connection: PostgresConnection): Promise<number | undefined> {
   const [known] = await connection.rows(sql`SELECT to_regclass('schema_version') IS NOT NULL AS there`)
-  // One row: the number of steps taken. Where it is there, a role that may not create tables does as well.
-  if (known?.['there'] !== true) {
+  if (known?.['there'] !== true) return undefined
+  const [row] = await connection.rows(sql`SELECT version FROM schema_version`)
+  return Number(row?.['version'])
+}
+
+async function step(connection: PostgresConnection, target: number): Promise<'more' | 'done'> {
+  const known = await schemaVersion(connection)
+  // One row. Where it is there, a role that may not create tables does as well.
+  if (known === undefined) {
     await connection.run(`
       CREATE TABLE schema_version (
         only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), version integer NOT NULL
       );
       INSERT INTO schema_version (version) VALUES (0)`)
   }
-  const [row] = await connection.rows(sql`SELECT version FROM schema_version`)
-  const current = Number(row?.['version'])
-  if (current > migrations.length) {
-    throw new Error(`the database is at schema ${current}, this version knows only ${migrations.length}`)
-  }
+  const current = known ?? 0
+  if (current > migrations.length) throw tooNew(current)
   const next = current < target ? migrations[current] : undefined
   if (next === undefined) {
     await connection.run(SEARCH_INDEXES)

@@ -1,9 +1,12 @@
 import { ChangeFeed } from '../changes/feed.ts'
 import type { Database, ObserveDatabase } from '../database.ts'
+import { StorageFault } from '../faults.ts'
+import { SCHEMA } from '../migrations/index.ts'
+import type { OpenOptions } from '../opening.ts'
 import { sql } from '../sql.ts'
 import { checkPostgres } from './check.ts'
 import { postgresDialect } from './dialect.ts'
-import { DatabaseFault } from './faults.ts'
+import { DatabaseFault, storageKindOf } from './faults.ts'
 import { ConnectionPool, type PostgresConnection, type Report } from './pool.ts'
 import { readerOn } from './reader.ts'
 import {
@@ -21,15 +24,13 @@ import { CommitWatch } from './watch.ts'
 
 const BEGIN_SCAN = `BEGIN READ ONLY; ${localLimits(SCAN_TIMEOUT_MS)}`
 
-export interface PostgresOptions {
+export interface PostgresOptions extends Omit<OpenOptions, 'load'> {
   /** Where LISTEN works: the server itself, where `url` names a pooler in transaction mode. */
   readonly listenUrl?: string | undefined
   /** Connections in all but the listening one; at least 3. */
   readonly connections?: number | undefined
   /** How long a server that cannot be used yet is waited for. */
   readonly patienceMs?: number
-  /** Go up to this version of the schema only. */
-  readonly schema?: number | undefined
 }
 
 /**
@@ -44,8 +45,9 @@ export async function openPostgres(
   report: Report = () => {},
   options: PostgresOptions = {},
 ): Promise<Database> {
-  const { listenUrl = url, connections, patienceMs = START_PATIENCE_MS, schema } = options
-  await prepareServer(url, report, patienceMs, schema)
+  const { listenUrl = url, connections, onFault, patienceMs = START_PATIENCE_MS, schema = SCHEMA } = options
+  const version = await prepareServer(url, report, patienceMs, options)
+  if (version !== 0 && version < schema) options.onMigrated?.(version, schema)
   const share = shares(connections)
   const reads = new ConnectionPool(url, share.reads, READ_TIMEOUT_MS, report)
   const writes = new ConnectionPool(url, share.writes, WRITE_TIMEOUT_MS + SILENCE_MS, report)
@@ -59,6 +61,8 @@ export async function openPostgres(
     } catch (error) {
       if (!(error instanceof DatabaseFault)) throw error
       if (error.kind !== 'fault') report(error)
+      const storage = storageKindOf(error)
+      if (storage !== undefined) onFault?.(new StorageFault(storage, 'PostgreSQL', error.message))
       throw error.translated()
     } finally {
       observe(operation, (performance.now() - start) / 1000)

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { assertCurrentSchema } from '../opening.ts'
 import { sql } from '../sql.ts'
 import { DatabaseFault } from './faults.ts'
-import { migrate, STEP_TIMEOUT_MS } from './migrate.ts'
+import { migrate, schemaVersion, STEP_TIMEOUT_MS } from './migrate.ts'
 import { ConnectionPool, type Report } from './pool.ts'
 import { READ_TIMEOUT_MS, SILENCE_MS } from './settings.ts'
 
@@ -13,28 +14,36 @@ const MAX_PAUSE_MS = 2_000
 /** The first that makes random ids by itself, and lets the owner of a database add the extension for searching. */
 const LEAST_VERSION = 130_000
 
-/** Once the server can be used, brings its schema up to date, or up to the version `schema`. */
+/**
+ * Once the server can be used, brings its schema up to date, or up to the version `schema`; with `existing`, only makes sure
+ * that it is.
+ * @returns the version that the schema was at; 0 if there was none
+ */
 export function prepareServer(
   url: string,
   report: Report,
   patienceMs: number,
-  schema?: number,
-): Promise<void> {
+  { schema, existing = false }: { readonly schema?: number | undefined; readonly existing?: boolean } = {},
+): Promise<number> {
   return patiently(patienceMs, report, async () => {
     // New ones for each attempt: the next may find another server at the address.
     const reads = new ConnectionPool(url, 1, READ_TIMEOUT_MS, report)
     const steps = new ConnectionPool(url, 1, STEP_TIMEOUT_MS + SILENCE_MS, report)
     try {
       await check(reads)
-      await migrate(steps, schema)
+      const version = await reads.use(schemaVersion)
+      if (existing)
+        assertCurrentSchema(version, 'the PostgreSQL database', 'the PostgreSQL database is empty')
+      else await migrate(steps, schema)
       await tellOfSearch(reads, report)
+      return version ?? 0
     } finally {
       await Promise.all([reads.close(), steps.close()])
     }
   })
 }
 
-async function patiently(patienceMs: number, report: Report, work: () => Promise<void>): Promise<void> {
+async function patiently<T>(patienceMs: number, report: Report, work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + patienceMs
   let reported: string | undefined
   for (let delay = FIRST_PAUSE_MS; ; delay = Math.min(MAX_PAUSE_MS, delay * 2)) {

@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
+import { ensureFileSync } from '../../core/private-files.ts'
 import type { SqlValue } from '../sql.ts'
 import { untilFree } from './turns.ts'
 
@@ -36,7 +37,9 @@ export class Connection {
 
   readonly #version: StatementSync
 
-  constructor(path: string, mode: ConnectionMode) {
+  constructor(path: string, mode: ConnectionMode, existing = false) {
+    // SQLite would leave the file's mode to the umask; its log and index get the mode of the file.
+    if (mode !== 'read' && !existing) ensureFileSync(path)
     this.#db = new DatabaseSync(path, {
       readOnly: mode === 'read',
       timeout: mode === 'read' ? READ_WAIT_MS : 0,

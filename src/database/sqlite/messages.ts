@@ -1,4 +1,5 @@
 import type { SqlValue } from '../sql.ts'
+import type { StorageFaultKind } from '../faults.ts'
 import type { BatchPlan } from './batch.ts'
 import type { ConnectionMode } from './connection.ts'
 
@@ -8,6 +9,8 @@ export interface Start {
   readonly mode: ConnectionMode
   /** Up to which version of the schema a writer migrates; undefined for the newest. */
   readonly schema: number | undefined
+  /** A writer neither creates nor migrates. */
+  readonly existing: boolean
 }
 
 export type Work =
@@ -24,8 +27,13 @@ export type Work =
 
 export type Task = Work & { readonly id: number }
 
-/** The answer to the task of the same id; id 0 says that the thread is ready. */
+/** The answer to the task of the same id; that to id 0 says that the thread is ready: at which schema it found the database. */
 export type Answer =
   | { readonly id: number; readonly value: unknown }
-  /** `busy`: another process did not give way in time. */
-  | { readonly id: number; readonly fault: string; readonly busy: boolean }
+  /** `busy`: another process did not give way in time. `storage`: set if the storage is at fault. */
+  | {
+      readonly id: number
+      readonly fault: string
+      readonly busy: boolean
+      readonly storage: StorageFaultKind | undefined
+    }

@@ -1,6 +1,10 @@
 import { migrations, type Migration } from '../migrations/index.ts'
+import { tooNew } from '../opening.ts'
 import type { Connection } from './connection.ts'
 import { untilFree } from './turns.ts'
+
+export const schemaVersion = (connection: Connection): number =>
+  Number(connection.first('PRAGMA user_version', [])?.['user_version'] ?? 0)
 
 /**
  * Brings the schema up to date, one transaction a step. The write lock is taken before the version is read,
@@ -15,10 +19,10 @@ export function migrate(
 ): void {
   for (;;) {
     untilFree(() => connection.exec('BEGIN IMMEDIATE'))
-    const current = Number(connection.first('PRAGMA user_version', [])?.['user_version'] ?? 0)
+    const current = schemaVersion(connection)
     if (current > steps.length) {
       connection.exec('ROLLBACK')
-      throw new Error(`the database is at schema ${current}, this version knows only ${steps.length}`)
+      throw tooNew(current)
     }
     const next = current < target ? steps[current] : undefined
     if (next === undefined) {

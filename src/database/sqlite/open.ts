@@ -1,12 +1,19 @@
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { Mutex } from '../../core/queue.ts'
 import { ChangeFeed } from '../changes/feed.ts'
 import { newestChange } from '../changes/queries.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
+import { StorageFault } from '../faults.ts'
+import { SCHEMA } from '../migrations/index.ts'
+import type { OpenOptions } from '../opening.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
 import { batchPlan } from './batch.ts'
 import { checkSqlite } from './check.ts'
 import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
+import { onStorage } from './faults.ts'
+import { Reserve } from './reserve.ts'
 import { readSnapshot } from './snapshot.ts'
 import { ConnectionThread } from './thread-client.ts'
 import { CommitWatch } from './watch.ts'
@@ -18,13 +25,6 @@ const WRITE_WAIT_MS = 15_000
 const MAX_WAITING_SCANS = 256
 const SCAN_WAIT_MS = 15_000
 
-export interface OpenOptions {
-  /** Go up to this version of the schema only. */
-  readonly schema?: number | undefined
-  /** For a process that does nothing but store a great many records: more memory is worth it. */
-  readonly load?: boolean
-}
-
 /**
  * Opens (and makes or migrates) the SQLite file at `path`. Small reads run on the caller's thread, where they
  * cost microseconds; writes and scans have a thread each.
@@ -32,40 +32,45 @@ export interface OpenOptions {
 export async function openSqlite(
   path: string,
   observe: ObserveDatabase = () => {},
-  { schema, load = false }: OpenOptions = {},
+  { schema, load = false, existing = false, reserve = false, onMigrated, onFault }: OpenOptions = {},
 ): Promise<Database> {
-  const writer = await ConnectionThread.open(path, load ? 'load' : 'write', { schema })
-  const scanner = await ConnectionThread.open(path, 'read')
-  const reader = new Connection(path, 'read')
+  if (existing && !existsSync(path)) throw missing(path)
+  const { writer, scanner, reader } = await connect(path, load ? 'load' : 'write', { schema, existing })
+  const target = schema ?? SCHEMA
+  if (writer.version !== 0 && writer.version < target) onMigrated?.(writer.version, target)
   const watch = new CommitWatch(reader)
   const writes = new Mutex(MAX_WAITING_WRITES, WRITE_WAIT_MS)
   const scans = new Mutex(MAX_WAITING_SCANS, SCAN_WAIT_MS)
 
   const tx = writingTransaction(writer)
-  const here = readerHere(reader, observe)
+  const here = readerHere(reader, path, observe, onFault)
+  const room = new Reserve(join(dirname(path), 'reserve'))
+  const reserving = reserve ? room.restore() : undefined
   let closing: Promise<void> | undefined
 
   return {
     dialect: sqliteDialect,
     ...here,
-    scanner: threadReader(scanner, (work) => timed('scan', observe, () => scans.run(work))),
+    scanner: threadReader(scanner, (work) => timed('scan', () => scans.run(work))),
 
-    transaction: (work, author) =>
-      timed('write', observe, () =>
-        writes.run(async () => {
-          await writer.send({ kind: 'begin' })
-          try {
-            if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = ${author}`)
-            const result = await work(tx)
-            if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = NULL`)
-            await writer.send({ kind: 'commit' })
-            watch.committed()
-            return result
-          } catch (error) {
-            await writer.send({ kind: 'rollback' })
-            throw error
-          }
-        }),
+    transaction: (work, author, purpose) =>
+      timed('write', () =>
+        writes.run(() =>
+          withRoom(purpose, async () => {
+            await writer.send({ kind: 'begin' })
+            try {
+              if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = ${author}`)
+              const result = await work(tx)
+              if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = NULL`)
+              await writer.send({ kind: 'commit' })
+              watch.committed()
+              return result
+            } catch (error) {
+              await writer.send({ kind: 'rollback' })
+              throw error
+            }
+          }),
+        ),
       ),
 
     snapshot: (work) => readSnapshot(path, (thread) => work(threadReader(thread, (read) => read()))),
@@ -75,14 +80,42 @@ export async function openSqlite(
     changes: new ChangeFeed(here, watch, sqliteDialect),
     ping: async () => {
       if (!writer.alive || !scanner.alive) throw new Error('a database thread ended')
-      reader.first('SELECT count(*) FROM accounts', [])
+      onStorage(path, () => reader.first('SELECT count(*) FROM accounts', []))
     },
     stats: () => ({ waitingWrites: writes.waiting, waitingScans: scans.waiting }),
 
     close: () => (closing ??= close()),
   }
 
+  async function timed<T>(operation: 'scan' | 'write', work: () => Promise<T>): Promise<T> {
+    const start = performance.now()
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof StorageFault) onFault?.(error)
+      throw error
+    } finally {
+      observe(operation, (performance.now() - start) / 1000)
+    }
+  }
+
+  /** Runs a transaction as far as the room on the disk is for its purpose; one that frees space again, with the room kept for it. */
+  async function withRoom<T>(purpose: 'free-space' | undefined, transact: () => Promise<T>): Promise<T> {
+    if (purpose === undefined && room.isReleased) {
+      await room.restore()
+      if (room.isReleased) throw new StorageFault('full', path, 'what room is left is for deletions')
+    }
+    try {
+      return await transact()
+    } catch (error) {
+      const isFull = error instanceof StorageFault && error.kind === 'full'
+      if (purpose === undefined || !isFull || !room.release()) throw error
+      return await transact()
+    }
+  }
+
   async function close(): Promise<void> {
+    await reserving
     watch.close()
     await writes.run(async () => {
       reader.close()
@@ -93,25 +126,46 @@ export async function openSqlite(
   }
 }
 
-async function timed<T>(
-  operation: 'scan' | 'write',
-  observe: ObserveDatabase,
-  work: () => Promise<T>,
-): Promise<T> {
-  const start = performance.now()
+/** The writer, which creates and migrates, then those that read. Leaves none behind if one of them fails. */
+async function connect(
+  path: string,
+  mode: 'load' | 'write',
+  options: { readonly schema: number | undefined; readonly existing: boolean },
+): Promise<{ writer: ConnectionThread; scanner: ConnectionThread; reader: Connection }> {
+  const threads: ConnectionThread[] = []
   try {
-    return await work()
-  } finally {
-    observe(operation, (performance.now() - start) / 1000)
+    const writer = await ConnectionThread.open(path, mode, options)
+    threads.push(writer)
+    const scanner = await ConnectionThread.open(path, 'read')
+    threads.push(scanner)
+    return { writer, scanner, reader: onStorage(path, () => new Connection(path, 'read')) }
+  } catch (error) {
+    for (const thread of threads.toReversed()) await thread.close()
+    throw error
   }
 }
 
+function missing(path: string): Error {
+  const folder = dirname(path)
+  return new Error(
+    existsSync(folder) ? `there is no database in ${folder}` : `there is no data folder ${folder}`,
+  )
+}
+
 /** Reads on the caller's own thread. */
-function readerHere(connection: Connection, observe: ObserveDatabase): Reader {
+function readerHere(
+  connection: Connection,
+  path: string,
+  observe: ObserveDatabase,
+  onFault: OpenOptions['onFault'],
+): Reader {
   function read<T>(operation: () => T): T {
     const start = performance.now()
     try {
-      return operation()
+      return onStorage(path, operation)
+    } catch (error) {
+      if (error instanceof StorageFault) onFault?.(error)
+      throw error
     } finally {
       observe('read', (performance.now() - start) / 1000)
     }

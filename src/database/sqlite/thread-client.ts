@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { Overload } from '../../core/errors.ts'
+import { StorageFault } from '../faults.ts'
 import type { ConnectionMode } from './connection.ts'
 import type { Answer, Start, Work } from './messages.ts'
 
@@ -18,22 +19,32 @@ interface ThreadOptions {
   readonly timeoutMs?: number
   /** Up to which version of the schema a writer migrates; undefined for the newest. */
   readonly schema?: number | undefined
+  /** A writer neither creates nor migrates. */
+  readonly existing?: boolean
 }
 
 /** Talks to a connection in a thread. */
 export class ConnectionThread {
   readonly #worker: Worker
   readonly #timeoutMs: number
+  readonly #path: string
   readonly #pending = new Map<number, Pending>()
   #nextId = 0
   #ended: Error | undefined
+  /** The schema that the database was at when this was opened. */
+  version = 0
 
-  private constructor(path: string, mode: ConnectionMode, { timeoutMs, schema }: ThreadOptions) {
+  private constructor(
+    path: string,
+    mode: ConnectionMode,
+    { timeoutMs, schema, existing = false }: ThreadOptions,
+  ) {
+    this.#path = path
     this.#timeoutMs = timeoutMs ?? STATEMENT_TIMEOUT_MS
     // The sibling is a .ts file in a checkout and a .js file in the packed release.
     const file = new URL(`./thread${extname(import.meta.url)}`, import.meta.url)
     this.#worker = new Worker(file, {
-      workerData: { path, mode, schema } satisfies Start,
+      workerData: { path, mode, schema, existing } satisfies Start,
       name: `sqlite-${mode}`,
     })
     this.#worker.on('message', (answer: Answer) => this.#settle(answer))
@@ -48,7 +59,7 @@ export class ConnectionThread {
     options: ThreadOptions = {},
   ): Promise<ConnectionThread> {
     const thread = new ConnectionThread(path, mode, options)
-    await thread.#expect(thread.#nextId++)
+    thread.version = Number(await thread.#expect(thread.#nextId++))
     return thread
   }
 
@@ -73,7 +84,9 @@ export class ConnectionThread {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#pending.delete(id)
-        reject(new Error(`the database did not answer within ${this.#timeoutMs} ms`))
+        reject(
+          new StorageFault('failing', this.#path, `the database did not answer within ${this.#timeoutMs} ms`),
+        )
       }, this.#timeoutMs)
       this.#pending.set(id, { resolve, reject, timer })
     })
@@ -84,8 +97,10 @@ export class ConnectionThread {
     if (pending === undefined) return
     this.#pending.delete(answer.id)
     clearTimeout(pending.timer)
-    if ('fault' in answer) pending.reject(answer.busy ? new Overload() : new Error(answer.fault))
-    else pending.resolve(answer.value)
+    if (!('fault' in answer)) pending.resolve(answer.value)
+    else if (answer.busy) pending.reject(new Overload())
+    else if (answer.storage === undefined) pending.reject(new Error(answer.fault))
+    else pending.reject(new StorageFault(answer.storage, this.#path, answer.fault))
   }
 
   #end(error: Error): void {

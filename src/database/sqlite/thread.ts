@@ -2,10 +2,13 @@
  * A connection in a thread of its own, answering one message after another: the writer (so that a commit's
  * fsync or a batch of 50,000 rows never holds the event loop) and the scanner (reads of many rows).
  */
+import { dirname } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
+import { assertCurrentSchema } from '../opening.ts'
 import { Connection } from './connection.ts'
-import { migrate } from './migrate.ts'
+import { migrate, schemaVersion } from './migrate.ts'
 import { Overload } from '../../core/errors.ts'
+import { storageKindOf } from './faults.ts'
 import type { Answer, Start, Task } from './messages.ts'
 import { LARGE, runMany } from './run-many.ts'
 import type { SqlValue } from '../sql.ts'
@@ -13,12 +16,33 @@ import { Turns } from './turns.ts'
 
 const port = parentPort
 if (port === null) throw new Error('sqlite/thread must run as a worker thread')
-const { path, mode, schema }: Start = workerData
-const connection = new Connection(path, mode)
+const { path, mode, schema, existing }: Start = workerData
+const { connection, version } = opened()
 const turns = new Turns(connection)
-if (mode !== 'read') migrate(connection, schema)
 /** Whether the transaction that is under way stores so much that its pages are moved into the file behind the answer. */
 let isLarge = false
+
+/** The connection, and the schema that the database was at. Ends the thread where it cannot be opened. */
+function opened(): { readonly connection: Connection; readonly version: number } {
+  try {
+    const connection = new Connection(path, mode, existing)
+    const version = schemaVersion(connection)
+    if (mode !== 'read' && existing) {
+      const folder = dirname(path)
+      assertCurrentSchema(version, `the database in ${folder}`, `there is no database in ${folder}`)
+    } else if (mode !== 'read') migrate(connection, schema)
+    return { connection, version }
+  } catch (error) {
+    port?.postMessage(refusal(0, error))
+    // The answer is on its way; nothing is left to do here.
+    process.exit(1)
+  }
+}
+
+function refusal(id: number, error: unknown): Answer {
+  const fault = error instanceof Error ? error.message : String(error)
+  return { id, fault, busy: error instanceof Overload, storage: storageKindOf(error) }
+}
 
 function perform(task: Task): unknown {
   switch (task.kind) {
@@ -55,8 +79,7 @@ port.on('message', (task: Task) => {
   try {
     answer = { id: task.id, value: perform(task) }
   } catch (error) {
-    const fault = error instanceof Error ? error.message : String(error)
-    answer = { id: task.id, fault, busy: error instanceof Overload }
+    answer = refusal(task.id, error)
   }
   port.postMessage(answer)
   if (isLarge && (task.kind === 'commit' || task.kind === 'rollback')) {
@@ -65,4 +88,4 @@ port.on('message', (task: Task) => {
   }
   if (task.kind === 'close') port.close()
 })
-port.postMessage({ id: 0, value: undefined } satisfies Answer)
+port.postMessage({ id: 0, value: version } satisfies Answer)

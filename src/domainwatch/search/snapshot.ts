@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, readSync, fstatSync, writeSync } from 'node:fs'
 import { endianness } from 'node:os'
 import { crc32 } from 'node:zlib'
+import { createFileSync } from '../../core/private-files.ts'
 import type { Cursor } from '../../database/changes/change.ts'
 import { KEYS } from './blocks.ts'
 import { shared } from './columns.ts'
@@ -83,7 +84,7 @@ export function writeSnapshot({ path, version }: KeptFile, { place, parts }: Sna
   const prefix = Buffer.concat([MAGIC, Buffer.alloc(8)])
   prefix.writeUInt32LE(head.length, MAGIC.length)
   prefix.writeUInt32LE(crc32(head), MAGIC.length + 4)
-  const file = openSync(path, 'wx', 0o600)
+  const file = createFileSync(path)
   try {
     for (const part of [prefix, head, padding(PREFIX + head.length)]) writeAll(file, part)
     for (const array of arrays.keys()) {

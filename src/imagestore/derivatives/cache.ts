@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { isBlobKey } from '../../blobs/key.ts'
 import type { Derivation } from '../engine/index.ts'
 import type { DerivativeFolder } from './folder.ts'
 import type { AtHand, Lend } from './reading.ts'
@@ -67,6 +68,7 @@ export class DerivativeCache {
     make: Make,
     signal: AbortSignal = NEVER,
   ): Promise<Derivative | undefined> {
+    if (!isBlobKey(blobKey)) return Promise.resolve(undefined)
     const key = `${blobKey}/${name}`
     if (this.#slow.has(key)) return Promise.resolve({ kind: 'too-slow' })
     const running = this.#running.get(key) ?? this.#start(blobKey, name, make)
@@ -85,7 +87,7 @@ export class DerivativeCache {
 
   /** What this machine's disk has, where that need not be waited for. */
   readAtOnce(blobKey: string, name: string, lend: Lend): AtHand | undefined {
-    const known = this.#folder?.readAtOnce(blobKey, name, lend)
+    const known = isBlobKey(blobKey) ? this.#folder?.readAtOnce(blobKey, name, lend) : undefined
     if (known !== undefined) this.diskHits++
     return known
   }
@@ -185,6 +187,7 @@ export class DerivativeCache {
 
   /** Removes all that was made of a blob. @throws when some of it may still be there */
   async forget(blobKey: string): Promise<void> {
+    if (!isBlobKey(blobKey)) return
     await this.#folder?.remove(blobKey)
     await this.#shared?.remove(blobKey)
   }

@@ -1,4 +1,5 @@
-import { readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { createFileWith } from '../../core/private-files.ts'
 
 /** A claim whose holder still lives is believed for so long. */
 const STALE_MS = 60_000
@@ -33,7 +34,7 @@ export async function claim(path: string): Promise<(() => Promise<void>) | undef
 
 async function make(path: string): Promise<boolean> {
   try {
-    await writeFile(path, String(process.pid), { flag: 'wx' })
+    await createFileWith(path, String(process.pid))
     return true
   } catch (error) {
     if (isCode(error, 'EEXIST')) return false

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { rename, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { blobKey as parsedKey, isBlobKey } from '../../blobs/key.ts'
+import { createFileWith, createFolder } from '../../core/private-files.ts'
 import { Stalls } from '../../core/stalls.ts'
 import { claim, isClaimed, isCode } from './claim.ts'
 import { evict } from './eviction.ts'
@@ -95,7 +97,7 @@ export class DerivativeFolder {
     const fresh = join(folder, `${name}.${randomBytes(6).toString('hex')}`)
     await this.#attempt(async () => {
       try {
-        await inFolder(folder, () => writeFile(fresh, sealed, { flag: 'wx' }))
+        await inFolder(folder, () => createFileWith(fresh, sealed))
         await rename(fresh, join(folder, name))
       } catch (error) {
         await rm(fresh, { force: true }).catch(() => {})
@@ -146,7 +148,9 @@ export class DerivativeFolder {
 
   /** The blobs of which something is kept. */
   async *blobKeys(signal: AbortSignal): AsyncGenerator<string> {
-    for await (const { blobKey } of walk(this.#root, signal)) yield blobKey
+    for await (const { blobKey } of walk(this.#root, signal)) {
+      if (isBlobKey(blobKey)) yield blobKey
+    }
   }
 
   /** Keeps within the cap, once at a time among all processes. */
@@ -168,7 +172,7 @@ export class DerivativeFolder {
 
   async #sweep(signal: AbortSignal): Promise<void> {
     const { cap } = this.#options
-    await mkdir(this.#root, { recursive: true })
+    await createFolder(this.#root)
     this.#added = 0
     const counted = this.#total.added
     const release = await claim(join(this.#root, 'sweep.claim'))
@@ -186,7 +190,8 @@ export class DerivativeFolder {
   }
 
   #folderOf(blobKey: string): string {
-    return join(this.#root, blobKey.slice(0, 2), blobKey)
+    const key = parsedKey(blobKey)
+    return join(this.#root, key.slice(0, 2), key)
   }
 
   /** Undefined when the disk refuses, or did so a moment ago. */
@@ -214,7 +219,7 @@ async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (error) {
       if (attempt > 3 || !isCode(error, 'ENOENT')) throw error
-      await mkdir(folder, { recursive: true })
+      await createFolder(folder)
     }
   }
 }

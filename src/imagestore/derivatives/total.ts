@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm } from 'node:fs/promises'
+import { createFileWith } from '../../core/private-files.ts'
 
 /**
  * What the last sweep, by whichever process of the machine, found: its bytes and when, in a small file beside the folders. To
@@ -28,7 +29,7 @@ export class SweptTotal {
   async note(bytes: number, now: number, counted: number): Promise<void> {
     const fresh = `${this.#path}.${randomBytes(6).toString('hex')}`
     try {
-      await writeFile(fresh, JSON.stringify([bytes, now]), { flag: 'wx' })
+      await createFileWith(fresh, JSON.stringify([bytes, now]))
       await rename(fresh, this.#path)
       this.#sweptAt = now
       this.#added = Math.max(0, this.#added - counted)

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { open, rename, rm, stat } from 'node:fs/promises'
+import { rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import { makeFolder } from '../../blobs/durable.ts'
 import type { Clock } from '../../core/clock.ts'
+import { createFile } from '../../core/private-files.ts'
 import type { Database } from '../../database/database.ts'
 import { secondsOf } from '../lifetime.ts'
 import { isLost } from '../lost.ts'
@@ -39,7 +40,7 @@ export async function exportImages(options: ImageExport): Promise<ExportTotals> 
   const { folder, done } = options
   await makeFolder(join(folder, FOLDER))
   const list = join(folder, `.${MANIFEST}.${randomBytes(4).toString('hex')}`)
-  const manifest = await open(list, 'wx')
+  const manifest = await createFile(list)
   let [written, present] = [0, 0]
   const missing: string[] = []
   try {
@@ -91,7 +92,9 @@ async function writeImage(
   if (bytes === undefined) return 'missing'
   await makeFolder(join(path, '..'))
   const fresh = `${path}.new`
-  const file = await open(fresh, 'w')
+  // A run that was cut off may have left one.
+  await rm(fresh, { force: true })
+  const file = await createFile(fresh)
   try {
     await file.writeFile(bytes)
     await file.sync()

@@ -1,0 +1,69 @@
+/**
+ * Creates files and folders that only the service's user can read, whatever the umask: they hold what clients uploaded, their
+ * addresses, and secrets. Every file of the service is created here; the linter enforces it.
+ */
+import { randomBytes } from 'node:crypto'
+import { closeSync, constants, createWriteStream, lstatSync, openSync, type WriteStream } from 'node:fs'
+import { mkdir, open, type FileHandle } from 'node:fs/promises'
+
+const CHUNK_BYTES = 1024 * 1024
+const FILE_MODE = 0o600
+const FOLDER_MODE = 0o700
+const OPEN_TO_OTHERS = 0o077
+
+/** Creates a folder and those above it that are missing. @returns the first one that was created */
+export function createFolder(path: string): Promise<string | undefined> {
+  return mkdir(path, { recursive: true, mode: FOLDER_MODE })
+}
+
+/** Creates a file and opens it for writing. Rejects with EEXIST if there is one, be it a link. */
+export function createFile(path: string): Promise<FileHandle> {
+  return open(path, 'wx', FILE_MODE)
+}
+
+/** The same, synchronously. @returns the file descriptor */
+export function createFileSync(path: string): number {
+  return openSync(path, 'wx', FILE_MODE)
+}
+
+/** The same as a stream. */
+export function createFileStream(path: string): WriteStream {
+  return createWriteStream(path, { flags: 'wx', mode: FILE_MODE })
+}
+
+/** Creates a file with this content. Rejects with EEXIST if there is one. */
+export async function createFileWith(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await createFile(path)
+  try {
+    await file.writeFile(content)
+  } finally {
+    await file.close()
+  }
+}
+
+/** Creates an empty file unless there is one, for libraries that would create it with a mode of their own. */
+export function ensureFileSync(path: string): void {
+  closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT, FILE_MODE))
+}
+
+/** Makes a file this long, of bytes that no file system compresses. If there is no room for all of them it is left empty. */
+export async function fillFile(path: string, bytes: number): Promise<void> {
+  const chunk = randomBytes(Math.min(bytes, CHUNK_BYTES))
+  const file = await open(path, constants.O_WRONLY | constants.O_CREAT, FILE_MODE)
+  try {
+    for (let left = bytes; left > 0; left -= chunk.byteLength) {
+      await file.writeFile(chunk.subarray(0, left))
+    }
+  } catch (error) {
+    await file.truncate(0)
+    throw error
+  } finally {
+    await file.close()
+  }
+}
+
+/** Whether the group or others may read, write or enter a file or folder. */
+export function isOpenToOthers(path: string): boolean {
+  // Windows keeps access lists in place of modes.
+  return process.platform !== 'win32' && (lstatSync(path).mode & OPEN_TO_OTHERS) !== 0
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { chmod, chown, mkdir, readdir, stat, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { suite, test } from 'node:test'
+import { catalejo } from '../support/cli.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+/** Somebody else, for a test that runs as root. */
+const STRANGER = 65_534
+const onlyRoot = process.getuid?.() !== 0 && 'only root may give files away'
+
+/** Runs a command that compiles something. @returns what it left in each of the folders */
+async function run(home: string, temporary: string) {
+  const { code, stderr } = await catalejo(['help'], { HOME: home, TMPDIR: temporary })
+  assert.deepEqual([code, stderr], [0, ''])
+  return { temporary: await readdir(temporary) }
+}
+
+suite("the cache of compiled code is in nobody else's reach", () => {
+  test('it is in a folder of the user’s own, and not in the shared temporary folder', async () => {
+    await using home = await temporaryFolder()
+    await using temporary = await temporaryFolder()
+    assert.deepEqual(await run(home.path, temporary.path), { temporary: [] })
+    const cache = join(home.path, '.cache', 'catalejo')
+    assert.equal((await stat(cache)).mode & 0o777, 0o700)
+    assert.equal((await readdir(cache)).length, 1)
+  })
+
+  test('a folder that others can write to is not used', async () => {
+    await using home = await temporaryFolder()
+    await using temporary = await temporaryFolder()
+    const cache = join(home.path, '.cache', 'catalejo')
+    await mkdir(cache, { recursive: true })
+    await chmod(cache, 0o770)
+    await run(home.path, temporary.path)
+    assert.deepEqual(await readdir(cache), [])
+  })
+
+  test('a link is not used', async () => {
+    await using home = await temporaryFolder()
+    await using temporary = await temporaryFolder()
+    await using elsewhere = await temporaryFolder()
+    await mkdir(join(home.path, '.cache'))
+    await symlink(elsewhere.path, join(home.path, '.cache', 'catalejo'))
+    await run(home.path, temporary.path)
+    assert.deepEqual(await readdir(elsewhere.path), [])
+  })
+
+  test('a folder below one that others can write to is not used', async () => {
+    await using home = await temporaryFolder()
+    await using temporary = await temporaryFolder()
+    await mkdir(join(home.path, '.cache'))
+    await chmod(join(home.path, '.cache'), 0o777)
+    await run(home.path, temporary.path)
+    assert.deepEqual(await readdir(join(home.path, '.cache')), [])
+  })
+
+  test('a folder of another user is not used', { skip: onlyRoot }, async () => {
+    await using home = await temporaryFolder()
+    await using temporary = await temporaryFolder()
+    const cache = join(home.path, '.cache', 'catalejo')
+    await mkdir(cache, { recursive: true, mode: 0o700 })
+    await chown(cache, STRANGER, STRANGER)
+    await run(home.path, temporary.path)
+    assert.deepEqual(await readdir(cache), [])
+    await chown(cache, 0, 0)
+    await chown(join(home.path, '.cache'), STRANGER, STRANGER)
+    await run(home.path, temporary.path)
+    assert.deepEqual(await readdir(cache), [])
+  })
+})

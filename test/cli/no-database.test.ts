@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { suite, test } from 'node:test'
+import { SCHEMA } from '../../src/database/migrations/index.ts'
+import { openSqlite } from '../../src/database/sqlite/open.ts'
+import { catalejo } from '../support/cli.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { gradient, ImageClient } from '../support/images.ts'
+import { startService } from '../support/service.ts'
+
+/** Every command that works on an instance that must be there, with words that are right. */
+const COMMANDS: readonly (readonly string[])[] = [
+  ['verify'],
+  ['verify', '--repair'],
+  ['backup', 'BACKUPS'],
+  ['export'],
+  ['changes'],
+  ['key', 'list'],
+  ['key', 'revoke', 'abc'],
+  ['account', 'list'],
+  ['account', 'set', 'a', '--delivery', 'open'],
+  ['account', 'secret', 'a'],
+  ['sign', 'a'.repeat(32), '--account', 'a'],
+  ['images', 'export', 'OUT', '--account', 'a'],
+  ['images', 'import', 'IN', '--account', 'a'],
+  ['migrate', '--to-data', 'TARGET'],
+]
+
+/** Runs a command beside `data`. @returns its code and what it said, which is one line or two */
+async function run(words: readonly string[], folder: string, data: string) {
+  const args = words.map((word) => (/^[A-Z]+$/.test(word) ? join(folder, word) : word))
+  const { code, stdout, stderr } = await catalejo([...args, '--data', data])
+  assert.equal(stdout, '')
+  // `migrate` adds that the same command goes on.
+  const lines = stderr.trimEnd().split('\n')
+  assert.ok(lines.length === 1 || (words[0] === 'migrate' && lines.length === 2), stderr)
+  assert.equal(code, words[0] === 'verify' ? 2 : 1, stderr)
+  return lines[0] ?? ''
+}
+
+suite('a command that needs an instance creates none', { timeout: 240_000 }, () => {
+  for (const words of COMMANDS) {
+    test(`catalejo ${words.join(' ')}`, async () => {
+      await using folder = await temporaryFolder()
+      const data = join(folder.path, 'data')
+      const missing = await run(words, folder.path, data)
+      assert.ok(missing.endsWith(`there is no data folder ${data}`), missing)
+      assert.deepEqual(await readdir(folder.path), [])
+
+      await mkdir(data)
+      const empty = await run(words, folder.path, data)
+      assert.ok(empty.endsWith(`there is no database in ${data}`), empty)
+      assert.deepEqual(await readdir(folder.path, { recursive: true }), ['data'])
+
+      await writeFile(join(data, 'catalejo.db'), '')
+      const void_ = await run(words, folder.path, data)
+      assert.ok(void_.endsWith(`there is no database in ${data}`), void_)
+
+      await rm(join(data, 'catalejo.db'))
+      await (await openSqlite(join(data, 'catalejo.db'), undefined, { schema: 9 })).close()
+      const old = await run(words, folder.path, data)
+      assert.ok(
+        old.endsWith(
+          `the database in ${data} is at schema 9, this version needs ${SCHEMA}: catalejo serve brings it up to date`,
+        ),
+        old,
+      )
+      assert.equal(schemaOf(data), 9)
+      assert.deepEqual(await readdir(folder.path), ['data'])
+    })
+  }
+
+  test('wrong words create none either', async () => {
+    await using folder = await temporaryFolder()
+    for (const words of [['key'], ['key', 'create'], ['key', 'revoke'], ['account'], ['account', 'set']]) {
+      assert.equal((await catalejo([...words, '--data', join(folder.path, 'data')])).code, 2)
+    }
+    assert.deepEqual(await readdir(folder.path), [])
+  })
+
+  test('key create and import tell that they migrated an older database', async () => {
+    await using folder = await temporaryFolder()
+    const create = ['key', 'create', '--account', 'a', '--service', 'domainwatch', '--data', folder.path]
+    const made = await catalejo(create)
+    assert.deepEqual([made.code, made.stderr], [0, ''])
+    await writeFile(join(folder.path, 'names.txt'), 'uno\n')
+    for (const args of [create, ['import', join(folder.path, 'names.txt'), '--data', folder.path]]) {
+      await rm(join(folder.path, 'catalejo.db'))
+      await (await openSqlite(join(folder.path, 'catalejo.db'), undefined, { schema: 9 })).close()
+      const { stderr } = await catalejo(args)
+      assert.ok(
+        stderr.startsWith(
+          `catalejo: the schema of the database was brought up to date, from 9 to ${SCHEMA}\n`,
+        ),
+        stderr,
+      )
+      assert.equal(schemaOf(folder.path), SCHEMA)
+    }
+  })
+
+  test('verify says 2 when the folder of the images is gone, and marks none as lost', async () => {
+    await using service = await startService({ flags: { 'database-url': '', 'blobs-url': '' } })
+    const client = new ImageClient(service.url, service.imageKey)
+    const { body } = await client.upload(await gradient(9, 9).png().toBuffer())
+    await service.stop()
+    await rm(join(service.data, 'blobs'), { recursive: true })
+    const { code, stdout, stderr } = await catalejo(['verify', '--repair', '--data', service.data])
+    const folder = join(service.data, 'blobs')
+    assert.deepEqual(
+      [code, stdout, stderr],
+      [
+        2,
+        '',
+        `catalejo: could not verify: there is no image store in ${folder}, and the database knows 1 images\n`,
+      ],
+    )
+    using database = new DatabaseSync(join(service.data, 'catalejo.db'), { readOnly: true })
+    const key = String(database.prepare('SELECT key FROM blobs').get()?.['key'])
+    assert.ok(key.startsWith(`${String(body['hash'])}.`) && !key.endsWith('.lost'), key)
+  })
+})
+
+function schemaOf(data: string): number {
+  using database = new DatabaseSync(join(data, 'catalejo.db'), { readOnly: true })
+  return Number(database.prepare('PRAGMA user_version').get()?.['user_version'])
+}
