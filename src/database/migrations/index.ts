@@ -9,6 +9,7 @@ import { images } from './008-images.ts'
 import { delivery } from './009-delivery.ts'
 import { administrators } from './010-administrators.ts'
 import { feeds } from './011-feeds.ts'
+import { imageTriggers } from './013-image-triggers.ts'
 
 /** One step of the schema. Its place in the list is its version; a released step never changes. */
 export interface Migration {
@@ -29,6 +30,7 @@ export const migrations: readonly Migration[] = [
   delivery,
   administrators,
   feeds,
+  imageTriggers,
 ]
 
 /** The version of the schema that this program works with. */
