@@ -149,16 +149,18 @@ suite('what an application may hold, and for how long', () => {
     await sweepOver(service.app.context.database, clock, () => {})
   }
 
-  for (const [what, expires] of [
-    ['now', () => seconds()],
-    ['a text', () => String(seconds() + 60)],
-    ['a fraction', () => seconds() + 60.5],
-    ['past the year 9999', () => 253_402_300_800],
-    ['true', () => true],
+  const moment = 'un momento futuro, en segundos desde 1970'
+  for (const [what, expires, expected] of [
+    ['now', () => seconds(), moment],
+    ['a text', () => String(seconds() + 60), 'un número, no un texto'],
+    ['a fraction', () => seconds() + 60.5, moment],
+    ['past the year 9999', () => 253_402_300_800, moment],
+    ['true', () => true, 'un número, no un valor lógico'],
+    ['an array', () => [seconds() + 60], 'un número, no un arreglo'],
   ] as const) {
     test(`expires is refused: ${what}`, async () => {
       const { client } = await application()
-      const refused = problem(400, 'El parámetro expires debe ser un momento futuro, en segundos desde 1970')
+      const refused = problem(400, `El parámetro expires debe ser ${expected}`)
       assert.deepEqual(plain(await client.upload(image('mala'), { expires: expires() })), refused)
       assert.equal((await client.list()).body['count'], 0)
     })
