@@ -145,7 +145,7 @@ export class ImageStore {
       }
       await tx.run(queries.upsertImage(accountId, hash, info, date ?? now))
       return { outcome: { kind: 'stored' as const, blob: held }, unheld }
-    })
+    }, accountId)
     for (const key of unheld) this.#removals.add(key)
     return outcome
   }
@@ -156,8 +156,9 @@ export class ImageStore {
    */
   async remove(accountId: number, hash: ImageHash): Promise<boolean> {
     const { dialect } = this.#database
-    const taken = await this.#database.transaction((tx) =>
-      takeAway(tx, dialect, hash, queries.deleteImage(accountId, hash, secondsOf(this.#clock))),
+    const taken = await this.#database.transaction(
+      (tx) => takeAway(tx, dialect, hash, queries.deleteImage(accountId, hash, secondsOf(this.#clock))),
+      accountId,
     )
     if (taken?.unheldKey !== undefined) this.#removals.add(taken.unheldKey)
     return taken !== undefined

@@ -1,8 +1,8 @@
-import { Mutex } from '../../core/queue.ts'
 import { ChangeFeed } from '../changes/feed.ts'
 import { newestChange } from '../changes/queries.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
+import { clientOf, turnsFor } from '../turns.ts'
 import { batchPlan } from './batch.ts'
 import { checkSqlite } from './check.ts'
 import { Connection } from './connection.ts'
@@ -10,13 +10,6 @@ import { sqliteDialect } from './dialect.ts'
 import { readSnapshot } from './snapshot.ts'
 import { ConnectionThread } from './thread-client.ts'
 import { CommitWatch } from './watch.ts'
-
-/** Transactions in line for the one writer that SQLite has, and how long one waits there. */
-const MAX_WAITING_WRITES = 1_000
-const WRITE_WAIT_MS = 15_000
-/** Scans in line for the scanner. */
-const MAX_WAITING_SCANS = 256
-const SCAN_WAIT_MS = 15_000
 
 export interface OpenOptions {
   /** Go up to this version of the schema only. */
@@ -38,8 +31,11 @@ export async function openSqlite(
   const scanner = await ConnectionThread.open(path, 'read')
   const reader = new Connection(path, 'read')
   const watch = new CommitWatch(reader)
-  const writes = new Mutex(MAX_WAITING_WRITES, WRITE_WAIT_MS)
-  const scans = new Mutex(MAX_WAITING_SCANS, SCAN_WAIT_MS)
+  // SQLite has one writer.
+  const writes = turnsFor('write', 1)
+  const scans = turnsFor('scan', 1)
+  const scannerFor = (account?: number) =>
+    threadReader(scanner, (work) => timed('scan', observe, () => scans.run(clientOf(account), work)))
 
   const tx = writingTransaction(writer)
   const here = readerHere(reader, observe)
@@ -48,11 +44,12 @@ export async function openSqlite(
   return {
     dialect: sqliteDialect,
     ...here,
-    scanner: threadReader(scanner, (work) => timed('scan', observe, () => scans.run(work))),
+    scanner: scannerFor(),
+    scannerOf: scannerFor,
 
     transaction: (work, author) =>
       timed('write', observe, () =>
-        writes.run(async () => {
+        writes.run(clientOf(author), async () => {
           await writer.send({ kind: 'begin' })
           try {
             if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = ${author}`)
@@ -84,7 +81,7 @@ export async function openSqlite(
 
   async function close(): Promise<void> {
     watch.close()
-    await writes.run(async () => {
+    await writes.run(clientOf(undefined), async () => {
       reader.close()
       await scanner.close()
       // Last, because the last connection to close moves the log into the database file.

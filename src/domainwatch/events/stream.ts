@@ -15,6 +15,8 @@ export interface StreamRequest {
   readonly filters: Filters
   /** The last event that the reader has; without it, it wants what comes from now on. */
   readonly after: Cursor | undefined
+  /** The reader's, by its id. */
+  readonly account: number
   /** Whether the reader may still read. */
   readonly isCurrent: () => Promise<boolean>
   /** Its end. */
@@ -29,7 +31,7 @@ export async function* eventStream(
   pages: EventPages,
   request: StreamRequest,
 ): AsyncGenerator<string | Buffer> {
-  const { filters, isCurrent, signal } = request
+  const { filters, account, isCurrent, signal } = request
   const key = JSON.stringify(filters)
   let place = request.after ?? (await pages.head())
   let told = place
@@ -37,7 +39,7 @@ export async function* eventStream(
   let checkedAt = toldAt
   yield `retry: ${RETRY_MS}\nid: ${place}\n\n`
   for (;;) {
-    const step = await pages.next(place, signal, toldAt + HEARTBEAT_MS - performance.now())
+    const step = await pages.next(place, signal, toldAt + HEARTBEAT_MS - performance.now(), account)
     let text: string | Buffer | undefined
     if (step.kind === 'ended') return
     if (step.kind === 'gap') {
