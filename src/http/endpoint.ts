@@ -208,6 +208,11 @@ function mayCarryKey({ method, headers }: FastifyRequest): boolean {
   return METHODS_WITH_BODY.has(method) && bodyKind(headers['content-type']) !== undefined
 }
 
+/** Whom a request's share of what all share counts for: its account, or its address while that is not known. */
+export function clientOf({ identity, ip }: FastifyRequest): string {
+  return identity === undefined ? ip : `account ${identity.accountId}`
+}
+
 function queryOf(request: FastifyRequest): Given {
   // What the server's own query parser returned.
   return request.query as Given
