@@ -252,9 +252,9 @@ async function noScans(database: TestDatabase): Promise<void> {
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
     try {
-      await look('without statistics', (statement) => scansOfPostgres(client, statement))
+      await look('without statistics', (statement) => scansOfPostgres(client, statement, false))
       await client.query('ANALYZE')
-      await look('with statistics', (statement) => scansOfPostgres(client, statement))
+      await look('with statistics', (statement) => scansOfPostgres(client, statement, true))
     } finally {
       await client.end()
     }

@@ -18,11 +18,11 @@ function note(text: unknown, values: unknown): void {
   appendFileSync(file, `${JSON.stringify({ text, values: plain })}\n`)
 }
 
-const prepare = DatabaseSync.prototype.prepare
-DatabaseSync.prototype.prepare = function (text, ...rest) {
-  note(text, undefined)
-  return prepare.call(this, text, ...rest)
-}
+const prepare = Reflect.get(DatabaseSync.prototype, 'prepare')
+Reflect.set(DatabaseSync.prototype, 'prepare', function (this: unknown, ...given: unknown[]) {
+  note(given[0], undefined)
+  return Reflect.apply(prepare, this, given)
+})
 
 const query = Reflect.get(pg.Client.prototype, 'query')
 Reflect.set(pg.Client.prototype, 'query', function (this: unknown, ...given: unknown[]) {
