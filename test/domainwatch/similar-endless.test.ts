@@ -15,7 +15,8 @@ test('an account that looks for many names delays another for one of them', asyn
   await using opened = await openBoth(tasks)
   const { database, clock } = opened
   await opened.store(many(100))
-  const search = new LookalikeSearch(database, clock, () => databaseNames(database, clock))
+  const names = () => databaseNames(database, clock)
+  const search = new LookalikeSearch(database, clock, names, new Vocabulary())
   const finished: number[] = []
   const find = async (name: string, account: number) => {
     await search.find(name, 10, account)
