@@ -47,7 +47,8 @@ test('what the key command refuses', async () => {
   const run = (...args: string[]) => catalejo(['key', ...args, '--data', folder.path])
   const takes = 'catalejo: key create takes --account NAME and --service domainwatch, imagestore or admin'
   const actions = 'catalejo: key takes create, list or revoke ID'
-  const name = "catalejo: an account's name takes 1 to 100 characters, none of them a control or invisible character\n"
+  const name =
+    "catalejo: an account's name takes 1 to 100 characters, none of them a control or invisible character\n"
 
   const made = await run('create', '--account', 'a', '--service', 'imagestore')
   assert.match(made.stdout, KEY)
