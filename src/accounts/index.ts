@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../core/clock.ts'
+import { isDisplayName } from '../core/free-text.ts'
 import type { Database, Transaction } from '../database/database.ts'
 import type { Query } from '../database/sql.ts'
 import { VersionedCache } from '../database/versioned-cache.ts'
@@ -87,10 +88,10 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
 
     async createKey(name, service, limits = UNLIMITED) {
       const account = name.trim().normalize('NFC')
-      if (account === '' || account.length > MAX_NAME_LENGTH || /\p{Cc}/u.test(account)) {
+      if (account === '' || account.length > MAX_NAME_LENGTH || !isDisplayName(account)) {
         return {
           kind: 'bad-name',
-          takes: `1 to ${MAX_NAME_LENGTH} characters, none of them a control character`,
+          takes: `1 to ${MAX_NAME_LENGTH} characters, none of them a control or invisible character`,
         }
       }
       return database.transaction((tx) => addKey(tx, account, service, { limits, now: clock.now() }))

@@ -62,12 +62,11 @@ export async function importFiles(args: readonly string[]): Promise<void> {
       progress,
     }
     for (const file of files) {
-      const outcome = await importFile(file, run).catch((error: unknown) => {
-        progress.end()
-        throw error
-      })
+      const outcome = await importFile(file, run).catch(failure)
       progress.end()
       report(file, outcome)
+      // The database cannot store the other files either.
+      if (outcome.kind === 'failed') break
     }
   } finally {
     await database.close()
@@ -76,7 +75,13 @@ export async function importFiles(args: readonly string[]): Promise<void> {
 
 type FileOutcome =
   /** `added`: of a dry run, the names that are not recorded yet. */
-  (ImportOutcome & { readonly added?: number }) | { readonly kind: 'unreadable'; readonly reason: string }
+  | (ImportOutcome & { readonly added?: number })
+  | { readonly kind: 'unreadable' | 'failed'; readonly reason: string }
+
+const failure = (error: unknown): FileOutcome => ({
+  kind: 'failed',
+  reason: error instanceof Error ? error.message : String(error),
+})
 
 async function importFile(file: string, run: Run): Promise<FileOutcome> {
   const { config, database, account, format, isDry, restart, progress } = run
@@ -125,11 +130,7 @@ async function sizeOf(path: string): Promise<number | string> {
 
 function report(file: string, outcome: FileOutcome): void {
   if (outcome.kind !== 'imported') {
-    const why =
-      outcome.kind === 'unreadable'
-        ? outcome.reason
-        : 'neither a list of the registry nor an export (--format tells what it is)'
-    console.error(`${file}: ${why}`)
+    console.error(`${file}: ${reasonOf(outcome)}`)
     process.exitCode = 1
     return
   }
@@ -145,6 +146,17 @@ function report(file: string, outcome: FileOutcome): void {
   if (refused > faults.length) console.error(`${file}: … and more`)
   if (cutOff !== undefined) console.error(`${file}: cannot be read to its end: ${cutOff.message}`)
   if (refused > 0 || cutOff !== undefined) process.exitCode = 1
+}
+
+function reasonOf(outcome: Exclude<FileOutcome, { kind: 'imported' }>): string {
+  switch (outcome.kind) {
+    case 'unreadable':
+      return outcome.reason
+    case 'failed':
+      return `not all of it was stored, run the command again to continue: ${outcome.reason}`
+    case 'unknown-format':
+      return 'neither a list of the registry nor an export (--format tells what it is)'
+  }
 }
 
 /** The account that is named, or the only one there is. */

@@ -80,6 +80,21 @@ test('one client is refused past its own queue', async () => {
   await waiting
 })
 
+test('clients that ask one at a time do not starve a queue', async () => {
+  const slots = new FairSlots({ ...OPTIONS, slots: 1, maxWaiting: 100 })
+  const served: string[] = []
+  const task = (client: string) => () => {
+    served.push(client)
+    return Promise.resolve()
+  }
+  const queue = Array.from({ length: 5 }, () => slots.run('queue', task('queue')))
+  const serial = ['a', 'b', 'c'].map(async (client) => {
+    for (let i = 0; i < 30; i++) await slots.run(client, task(client))
+  })
+  await Promise.all([...queue, ...serial])
+  assert.ok(served.lastIndexOf('queue') < 24, served.join(' '))
+})
+
 test('a wait times out, and an aborted one ends', async () => {
   const slots = new FairSlots({ ...OPTIONS, timeoutMs: 5 })
   const { take } = recorder(slots)

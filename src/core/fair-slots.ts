@@ -85,7 +85,8 @@ export class FairSlots {
   #clientOf(client: string): Client {
     const known = this.#clients.get(client)
     if (known !== undefined) return known
-    const made: Client = { running: 0, lastStart: 0, waiting: [] }
+    // Before whoever was served last, and after all who wait for longer: it was forgotten whether it was served before.
+    const made: Client = { running: 0, lastStart: this.#starts - 0.5, waiting: [] }
     this.#clients.set(client, made)
     return made
   }

@@ -36,14 +36,16 @@ export interface Transaction extends Reader {
  */
 export interface Database extends Reader {
   readonly dialect: Dialect
-  /** For reads that may visit many rows: they run where they cannot delay other requests. */
+  /** For reads that may visit many rows: they run where they cannot delay other requests. For the service itself. */
   readonly scanner: Reader
+  /** The same for an account, by its id: accounts and the service share the scanning connections fairly. */
+  scannerOf(account: number | undefined): Reader
   /**
    * Runs `work` in one read-write transaction: all of it is on stable storage when this resolves, none of
    * it is there when it rejects, except that after an Overload it may be. Where several nodes write, `work` runs again
    * when another transaction comes in between, and each of its statements sees what was committed before it:
    * what a decision rests on is read with `dialect.forUpdate`.
-   * @param author the id of the account on whose behalf, for the table of changes
+   * @param author the id of the account on whose behalf, for the table of changes; authors share the writer fairly
    * @param purpose `free-space` for work that makes room on the disk: it may use the room that is kept for that
    * @throws Overload when too many transactions wait, or one waited too long
    */

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { escapeJson, toCell } from '../core/free-text.ts'
 import type { SqlValue } from '../database/sql.ts'
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const
@@ -33,7 +34,11 @@ export const exportFormats: Readonly<Record<ExportFormat, Format>> = {
     head: `${EXPORT_FIELDS.join(',')}\r\n`,
     line: (record) => `${EXPORT_FIELDS.map((field) => csvField(record[field])).join(',')}\r\n`,
   },
-  ndjson: { type: 'application/x-ndjson', head: '', line: (record) => `${JSON.stringify(record)}\n` },
+  ndjson: {
+    type: 'application/x-ndjson',
+    head: '',
+    line: (record) => `${escapeJson(JSON.stringify(record))}\n`,
+  },
 }
 
 /** The text of all rows (parts of them, in `COLUMNS` of the queries). Holds one part at a time. */
@@ -69,9 +74,9 @@ function recordOf(row: readonly SqlValue[]): Readonly<Record<Field, SqlValue>> {
   }
 }
 
-/** RFC 4180, section 2. */
+/** RFC 4180, section 2. No text is a formula to a spreadsheet; the import turns it back. */
 function csvField(value: SqlValue): string {
   if (value === null) return ''
-  const text = String(value)
+  const text = typeof value === 'string' ? toCell(value) : String(value)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

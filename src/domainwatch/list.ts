@@ -93,34 +93,38 @@ export class DomainLists {
     return { next: nextOf(asked, found), write: (room) => jsonOf(found, frame, room) }
   }
 
-  async page(request: ListRequest, frame = NO_FRAME): Promise<Page> {
+  /** @param account its id: accounts share the database fairly */
+  async page(request: ListRequest, frame = NO_FRAME, account?: number): Promise<Page> {
     const shelves = await this.#catalogue?.current()
     const asked = this.#pageRequest(request)
     const found = shelves === undefined ? undefined : find(shelves, asked)
     if (found !== undefined)
       return { json: jsonOf(found, frame), count: found.hits.length, next: nextOf(asked, found) }
-    const page = await this.#pageOfDatabase(request)
+    const page = await this.#pageOfDatabase(request, account)
     const { before, behind } = frame(page.count)
     return { ...page, json: Buffer.concat([before, page.json, behind]) }
   }
 
-  async #pageOfDatabase(request: ListRequest): Promise<Page> {
+  async #pageOfDatabase(request: ListRequest, account: number | undefined): Promise<Page> {
     let fresh: Page | undefined
     const kept = await this.#kept.get(JSON.stringify(request), async () => {
       const now = this.#clock.now()
-      fresh = await this.#read(request)
+      fresh = await this.#read(request, account)
       return fresh.json.length > MAX_KEPT_LENGTH ? undefined : this.#toKeep(fresh, now)
     })
     if (fresh !== undefined) return fresh
-    return kept !== undefined && this.#clock.now() < kept.validBefore ? kept.page : this.#read(request)
+    return kept !== undefined && this.#clock.now() < kept.validBefore
+      ? kept.page
+      : this.#read(request, account)
   }
 
   /**
    * The rows (`COLUMNS` of the queries) of every match, in parts. Those who write meanwhile neither make it skip nor
    * repeat a record that did not itself change.
+   * @param account its id: accounts share the database fairly
    */
-  async *rows(request: ListRequest): AsyncGenerator<SqlValue[][]> {
-    const reader = this.#database.scanner
+  async *rows(request: ListRequest, account?: number): AsyncGenerator<SqlValue[][]> {
+    const reader = this.#database.scannerOf(account)
     let part = await this.#withSpans(reader, { ...this.#pageRequest(request), limit: PART })
     for (;;) {
       const rows = await reader.values(queries.page(this.#database.dialect, part))
@@ -138,8 +142,8 @@ export class DomainLists {
     return { page, validBefore: markedAt + DISCARDED_LIFETIME_MS }
   }
 
-  async #read(request: ListRequest): Promise<Page> {
-    const reader = await this.#reader(request)
+  async #read(request: ListRequest, account: number | undefined): Promise<Page> {
+    const reader = await this.#reader(request, account)
     const pageRequest = await this.#withSpans(reader, this.#pageRequest(request))
     // One more than shown tells whether there is a next page.
     const limit = pageRequest.limit + 1
@@ -211,12 +215,15 @@ export class DomainLists {
    * Filters that no index serves may visit every record, and of two that one each serves, all that the other does not want:
    * such a list must not hold the event loop.
    */
-  async #reader({ filters, lastRegister, lastDeleted }: ListRequest): Promise<Reader> {
+  async #reader(
+    { filters, lastRegister, lastDeleted }: ListRequest,
+    account: number | undefined,
+  ): Promise<Reader> {
     const { status, reserve, rev, dis } = filters
     const served = [reserve, rev, dis, (status ?? lastRegister ?? lastDeleted) !== undefined]
     const visitsMany =
       served.filter(Boolean).length > 1 || UNINDEXED.some((filter) => filters[filter] !== undefined)
-    return visitsMany && !(await this.#isSmall()) ? this.#database.scanner : this.#database
+    return visitsMany && !(await this.#isSmall()) ? this.#database.scannerOf(account) : this.#database
   }
 
   async #isSmall(): Promise<boolean> {

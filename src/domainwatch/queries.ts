@@ -30,6 +30,10 @@ export const notGone = (now: number): Sql =>
 
 const gone = (now: number): Sql => sql`discarded_at <= ${goneBefore(now)}`
 
+/** In the words of the index by deletion, which differ: an engine uses a partial index only for its own condition. */
+const isDeleted = ({ plansAsWritten }: Dialect): Sql =>
+  plansAsWritten ? sql`deleted_at IS NOT NULL` : sql`status = 0`
+
 /** Whether an index of few records serves it. */
 const isMarked = ({ dis, rev, reserve }: Filters) => dis || rev || reserve
 
@@ -141,7 +145,7 @@ function select(
   }
   if (among !== undefined)
     return sql`SELECT ${columns.plain} FROM ${among} WHERE ${allOf([...where, ...byName])}`
-  const status = kind === 'all' ? [] : [kind === 'deleted' ? sql`deleted_at IS NOT NULL` : sql`status = 1`]
+  const status = kind === 'all' ? [] : [kind === 'deleted' ? isDeleted(dialect) : sql`status = 1`]
   const inIndex = plansAsWritten ? [...byName, ...traitConditions(dialect, filters)] : byName
   if (inIndex.length === 0)
     return sql`SELECT ${columns.plain} FROM domains WHERE ${allOf([...where, ...status])}`

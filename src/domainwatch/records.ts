@@ -1,4 +1,6 @@
 import { isCalendarDateTime } from '../core/dates.ts'
+import { jsonTypeOf } from '../core/json-type.ts'
+import { DISPLAY_NAME_TAKES, isDisplayName } from '../core/free-text.ts'
 import { parseLabel } from '../core/names.ts'
 import { fits, isStorable } from '../core/text.ts'
 
@@ -30,16 +32,26 @@ export const countOfFaults = (count: number) =>
  * given), status, reserved, date_reg.
  */
 export function readNewRecord(record: unknown): ReadRecord {
-  if (!isObject(record)) return NOT_AN_OBJECT
+  const read = readRecord(record)
+  const agent = read.ok ? read.row[AGENT_PLACE] : null
+  return typeof agent === 'string' && !isDisplayName(agent) ? bad('agent', agent, TAKES_DISPLAY_NAME) : read
+}
+
+const AGENT_PLACE = 3
+
+/** Agents that were stored before they had to be display names come back as they were. */
+
+function readRecord(record: unknown): ReadRecord {
+  if (!isObject(record)) return notAnObject(record)
   const { domain, length, reserve, status, date_reg, agent } = record
   const label = typeof domain === 'string' ? parseLabel(domain) : undefined
-  if (label?.ok !== true) return bad('domain', domain, TAKES_NAME)
-  if (length !== label.name.length) return bad('length', length, takesLength(label.name))
-  if (!isBit(reserve)) return bad('reserve', reserve, TAKES_BIT)
-  if (!isBit(status)) return bad('status', status, TAKES_BIT)
+  if (label?.ok !== true) return bad('domain', domain, TAKES_NAME, 'text')
+  if (length !== label.name.length) return bad('length', length, takesLength(label.name), 'number')
+  if (!isBit(reserve)) return bad('reserve', reserve, TAKES_BIT, 'bit')
+  if (!isBit(status)) return bad('status', status, TAKES_BIT, 'bit')
   if (typeof date_reg !== 'string' || !isCalendarDateTime(date_reg))
-    return bad('date_reg', date_reg, TAKES_DATE)
-  if (agent !== undefined && !isAgent(agent)) return bad('agent', agent, TAKES_AGENT)
+    return bad('date_reg', date_reg, TAKES_DATE, 'text')
+  if (agent !== undefined && !isAgent(agent)) return bad('agent', agent, TAKES_AGENT, 'text')
   const ascii = label.ascii === label.name ? null : label.ascii
   return {
     ok: true,
@@ -53,15 +65,16 @@ export function readNewRecord(record: unknown): ReadRecord {
  * The row: name, revision, discarded, reserved, status, agent, folded agent; null where it is not given.
  */
 export function readMarks(record: unknown): ReadRecord {
-  if (!isObject(record)) return NOT_AN_OBJECT
+  if (!isObject(record)) return notAnObject(record)
   const { domain, revision, discarded, reserve, status, agent } = record
   const label = typeof domain === 'string' ? parseLabel(domain) : undefined
-  if (label?.ok !== true) return bad('domain', domain, TAKES_NAME)
-  if (!isOptionalBit(revision)) return bad('revision', revision, TAKES_BIT)
-  if (!isOptionalBit(discarded)) return bad('discarded', discarded, TAKES_BIT)
-  if (!isOptionalBit(reserve)) return bad('reserve', reserve, TAKES_BIT)
-  if (!isOptionalBit(status)) return bad('status', status, TAKES_BIT)
-  if (agent !== undefined && !isAgent(agent)) return bad('agent', agent, TAKES_AGENT)
+  if (label?.ok !== true) return bad('domain', domain, TAKES_NAME, 'text')
+  if (!isOptionalBit(revision)) return bad('revision', revision, TAKES_BIT, 'bit')
+  if (!isOptionalBit(discarded)) return bad('discarded', discarded, TAKES_BIT, 'bit')
+  if (!isOptionalBit(reserve)) return bad('reserve', reserve, TAKES_BIT, 'bit')
+  if (!isOptionalBit(status)) return bad('status', status, TAKES_BIT, 'bit')
+  if (agent !== undefined && !isAgent(agent)) return bad('agent', agent, TAKES_AGENT, 'text')
+  if (agent !== undefined && !isDisplayName(agent)) return bad('agent', agent, TAKES_DISPLAY_NAME)
   const marks = [revision ?? null, discarded ?? null, reserve ?? null, status ?? null]
   return {
     ok: true,
@@ -76,20 +89,20 @@ export function readMarks(record: unknown): ReadRecord {
  * date_mod, moment of deletion where that is not date_reg.
  */
 export function readExportedRecord(record: unknown): ReadRecord {
-  if (!isObject(record)) return NOT_AN_OBJECT
+  if (!isObject(record)) return notAnObject(record)
   const { name, agent, revision, discarded, discarded_at, date_mod, deleted_at } = record
-  const read = readNewRecord({ ...record, domain: name, reserve: record['reserved'] })
+  const read = readRecord({ ...record, domain: name, reserve: record['reserved'] })
   if (!read.ok) return { ...read, field: OWN_NAMES[read.field] ?? read.field }
   const [bare = '', ascii = null, length = 0, , , status = 0, reserved = 0, dateReg = ''] = read.row
-  if (!isAgent(agent)) return bad('agent', agent, TAKES_AGENT)
-  if (!isBit(revision)) return bad('revision', revision, TAKES_BIT)
-  if (!isBit(discarded)) return bad('discarded', discarded, TAKES_BIT)
+  if (!isAgent(agent)) return bad('agent', agent, TAKES_AGENT, 'text')
+  if (!isBit(revision)) return bad('revision', revision, TAKES_BIT, 'bit')
+  if (!isBit(discarded)) return bad('discarded', discarded, TAKES_BIT, 'bit')
   const discardedAt = typeof discarded_at === 'string' ? momentOf(discarded_at) : null
   if (discardedAt === undefined || (discardedAt === null) !== (discarded === 0)) {
     return bad('discarded_at', discarded_at ?? null, TAKES_MOMENT)
   }
   if (typeof date_mod !== 'string' || !isCalendarDateTime(date_mod))
-    return bad('date_mod', date_mod, TAKES_DATE)
+    return bad('date_mod', date_mod, TAKES_DATE, 'text')
   const isDeleted = typeof deleted_at === 'string' && isCalendarDateTime(deleted_at)
   if (isDeleted !== (status === 0)) return bad('deleted_at', deleted_at ?? null, TAKES_DELETION)
   const releasedAt = isDeleted && deleted_at !== dateReg ? deleted_at : null
@@ -117,16 +130,34 @@ const TAKES_NAME = 'debe ser un nombre de dominio .cl válido, sin el sufijo'
 const TAKES_BIT = 'debe ser 0 o 1'
 const TAKES_DATE = 'debe ser una fecha y hora real con el formato YYYY-MM-DD HH:MM:SS'
 const TAKES_AGENT = `debe ser un texto de 1 a ${MAX_AGENT_LENGTH} caracteres`
+const TAKES_DISPLAY_NAME = `${TAKES_AGENT}, ${DISPLAY_NAME_TAKES}`
 const takesLength = (name: string) => `debe ser el número de caracteres de «${name}», ${name.length}`
 
-const NOT_AN_OBJECT: ReadRecord = { ok: false, field: '', msg: 'El registro debe ser un objeto' }
+const notAnObject = (value: unknown): ReadRecord => ({
+  ok: false,
+  field: '',
+  msg:
+    value === undefined
+      ? 'El registro debe ser un objeto'
+      : `El registro debe ser un objeto, no ${jsonTypeOf(value)}`,
+})
 
-function bad(field: string, value: unknown, takes: string): ReadRecord {
-  return {
-    ok: false,
-    field,
-    msg: value === undefined ? `Falta el campo ${field}` : `El campo ${field} ${takes}`,
-  }
+const TYPES = {
+  text: { type: 'string', name: 'un texto' },
+  number: { type: 'number', name: 'un número' },
+  bit: { type: 'number', name: 'un número (0 o 1)' },
+} as const
+
+/**
+ * @param takes which values the field takes
+ * @param expected their type, which the message names if the value is of another one
+ */
+function bad(field: string, value: unknown, takes: string, expected?: keyof typeof TYPES): ReadRecord {
+  if (value === undefined) return { ok: false, field, msg: `Falta el campo ${field}` }
+  const wrong =
+    expected !== undefined && typeof value !== TYPES[expected].type ? TYPES[expected].name : undefined
+  const fault = wrong === undefined ? takes : `debe ser ${wrong}, no ${jsonTypeOf(value)}`
+  return { ok: false, field, msg: `El campo ${field} ${fault}` }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

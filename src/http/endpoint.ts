@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { Refusal } from '../core/errors.ts'
+import { jsonTypeOf } from '../core/json-type.ts'
 import type { AnswerMemory, LentMemory } from './answer-memory.ts'
 import type { Access, Authenticator, Identity } from './authentication.ts'
 import { refusalOf } from './errors.ts'
@@ -11,6 +12,7 @@ import {
   parseParameters,
   parseQuery,
   type Given,
+  type Parameter,
   type Parameters,
   type Values,
 } from './parameters.ts'
@@ -114,8 +116,8 @@ export function simpleEndpoint<P extends Parameters>(
       request.identity ??= await authenticator.identify(fields?.given['api'], endpoint, request.ip)
       if (bodyKind(body.contentType) === undefined) throw refusalOf(415)
       if (fields === undefined) throw new Refusal(400, 'El cuerpo de la solicitud no se puede leer')
-      const odd = fields.odd.find((name) => given[name] === undefined)
-      if (odd !== undefined) throw new Refusal(400, `El parámetro ${odd} debe ser un texto o un número`)
+      const odd = fields.odd.find(({ name }) => given[name] === undefined)
+      if (odd !== undefined) throw new Refusal(400, odd.message)
       given = { ...fields.given, ...given }
     }
     const identity = request.identity ?? (await authenticator.identify(undefined, endpoint, request.ip))
@@ -212,6 +214,11 @@ function mayCarryKey({ method, headers }: FastifyRequest): boolean {
   return METHODS_WITH_BODY.has(method) && bodyKind(headers['content-type']) !== undefined
 }
 
+/** Whom a request's share of what all share counts for: its account, or its address while that is not known. */
+export function clientOf({ identity, ip }: FastifyRequest): string {
+  return identity === undefined ? ip : `account ${identity.accountId}`
+}
+
 function queryOf(request: FastifyRequest): Given {
   // What the server's own query parser returned.
   return request.query as Given
@@ -226,21 +233,28 @@ async function receive(request: FastifyRequest, limit: number, budget: BodyBudge
 }
 
 /**
- * The parameters that a small body carries, and the names of those that are neither text nor number; undefined when the body
- * cannot be read. In JSON `null` is not given, and neither is a flag that is `false`.
+ * The parameters that a small body carries, and those that are neither text nor number; undefined when the body cannot be
+ * read. In JSON `null` is not given, and neither is a flag that is `false`.
  */
-function textFields(body: RequestBody, parameters: Parameters): { given: Given; odd: string[] } | undefined {
+function textFields(body: RequestBody, parameters: Parameters): { given: Given; odd: Odd[] } | undefined {
   const parsed = parseBody(body.contentType, Buffer.from(body.bytes.buffer))
   if (!parsed.ok) return undefined
   const given: Record<string, string> = Object.create(null)
-  const odd: string[] = []
+  const odd: Odd[] = []
   for (const [name, field] of parsed.fields) {
     const declared = Object.hasOwn(parameters, name) ? parameters[name] : undefined
     const text = textOf(field, declared !== undefined && isFlag(declared))
-    if (text === 'odd') odd.push(...(declared === undefined ? [] : [name]))
+    if (text === 'odd')
+      odd.push(...(declared === undefined ? [] : [{ name, message: oddType(name, declared, field) }]))
     else if (text !== undefined) given[name] = text.value
   }
   return { given, odd }
+}
+
+/** A parameter of a type that none is. */
+interface Odd {
+  readonly name: string
+  readonly message: string
 }
 
 function textOf(field: BodyField, ofFlag: boolean): { readonly value: string } | 'odd' | undefined {
@@ -248,7 +262,12 @@ function textOf(field: BodyField, ofFlag: boolean): { readonly value: string } |
   if (field.kind !== 'json') return 'odd'
   const { value } = field
   if (value === null || (ofFlag && value === false)) return undefined
-  return typeof value === 'number' || typeof value === 'boolean' ? { value: String(value) } : 'odd'
+  return typeof value === 'number' || (ofFlag && value === true) ? { value: String(value) } : 'odd'
+}
+
+function oddType(name: string, { schema }: Parameter<unknown>, field: BodyField): string {
+  const expected = schema['type'] === 'integer' ? 'un número' : 'un texto'
+  return `El parámetro ${name} debe ser ${expected}, no ${field.kind === 'json' ? jsonTypeOf(field.value) : 'un archivo'}`
 }
 
 function checked<P extends Parameters>(parameters: P, given: Given): Values<P> {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { Refusal } from '../core/errors.ts'
+import { jsonTypeOf } from '../core/json-type.ts'
 import { fits, isStorable } from '../core/text.ts'
 import type { ImageInfo } from './queries.ts'
 import type { Full } from './quota.ts'
@@ -36,7 +37,8 @@ export function readInfo(
 export function readExpires(given: unknown, now: number): number | null {
   if (given === null) return null
   if (isSeconds(given) && given > now) return given
-  throw new Refusal(400, `El parámetro expires ${EXPIRES_TAKES}`)
+  const expected = typeof given === 'number' ? EXPIRES_TAKES : `debe ser un número, no ${jsonTypeOf(given)}`
+  throw new Refusal(400, `El parámetro expires ${expected}`)
 }
 
 /** Whole seconds since 1970. */

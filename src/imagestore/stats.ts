@@ -31,7 +31,7 @@ export function createStats(
   return async (accountId, days) => {
     const limits = await database.first(limitsOf(accountId))
     // Counts of each day and kind: some thousands after years, however many images there are.
-    const usage = await database.scanner.all(usageAt(accountId, secondsOf(clock)))
+    const usage = await database.scannerOf(accountId).all(usageAt(accountId, secondsOf(clock)))
     const kinds = summed(usage, ({ mime }) => mime)
     const byDay = summed(usage, ({ day }) => new Date(day * DAY_MS).toISOString().slice(0, 10))
     const newest = [...byDay].sort(([one], [other]) => (one < other ? 1 : -1)).slice(0, days)

@@ -151,7 +151,7 @@ export class ImageStore {
       await tx.run(queries.upsertImage(accountId, hash, { ...info, expires }, date ?? now))
       await noteUpload(tx, image, before, uploader)
       return { outcome: { kind: 'stored' as const, blob: held }, unheld }
-    })
+    }, accountId)
     for (const key of unheld) this.#removals.add(key)
     return outcome
   }
@@ -175,7 +175,7 @@ export class ImageStore {
         }
         return takeAway(tx, dialect, hash, queries.deleteImage(accountId, hash, now))
       },
-      undefined,
+      accountId,
       'free-space',
     )
     if (taken?.unheldKey !== undefined) this.#removals.add(taken.unheldKey)

@@ -167,7 +167,7 @@ test('what is refused', async () => {
     (await post('create', { account: 'dueña', service: 'imagestore' })).body,
     other('dueña', 'admin'),
   )
-  const takes = 'debe ser un texto de 1 a 100 caracteres, sin caracteres de control'
+  const takes = 'debe ser un texto de 1 a 100 caracteres, sin caracteres de control ni invisibles'
   for (const account of ['', '  ', 'x'.repeat(101), 'a\nb']) {
     const { body } = await post('create', { account, service: 'imagestore' })
     assert.deepEqual(body, { status: 400, msg: `El parámetro account ${takes}` })

@@ -3,9 +3,10 @@ import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { catalejo } from '../support/cli.ts'
+import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { bytesOf, expectedHash, gradient, ImageClient, stamped } from '../support/images.ts'
-import { startService } from '../support/service.ts'
+import { ManualClock, startService } from '../support/service.ts'
 
 const png = await gradient(20, 10).png().toBuffer()
 
@@ -177,4 +178,38 @@ test('a place that is none is told in a line, and names of files cannot write to
   const exported = await run('export', file)
   assert.equal(exported.code, 1)
   assert.match(exported.stderr, /^catalejo: export of .*archivo: ENOTDIR: [^\n]*\n$/)
+})
+
+test('what is imported over an uploaded image shows at once: its name, and its end to the second', async () => {
+  const clock = new ManualClock('2090-01-01T00:00:00Z')
+  await using service = await startService({ clock })
+  const client = new ImageClient(service.url, service.imageKey)
+  const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.databaseUrl }
+  const seen = async (hash: string) => {
+    const { status, body } = await client.get(hash)
+    const link = await client.link(hash)
+    await link.arrayBuffer()
+    return [status, body['name'], link.status]
+  }
+  assert.equal((await client.upload(png, { name: 'antes.png' })).status, 200)
+  const hash = expectedHash(png)
+  assert.deepEqual(await seen(hash), [200, 'antes.png', 200])
+
+  await using folder = await temporaryFolder()
+  const list = join(folder.path, 'lista.ndjson')
+  const expires = Math.floor(clock.now() / 1000) + 60
+  await writeFile(join(folder.path, 'foto.png'), png)
+  await writeFile(list, JSON.stringify({ file: 'foto.png', name: 'después.png', expires }))
+  const { code, stderr } = await catalejo(['images', 'import', list, '--account', 'fotos'], where)
+  assert.equal(code, 0, stderr)
+  await eventually(
+    async () => (await client.get(hash)).body['name'] === 'después.png',
+    'another process wrote it',
+  )
+  const listed = (await client.list()).body['data']
+  assert.partialDeepStrictEqual(listed, [{ hash, name: 'después.png', expires }])
+  clock.advance(59_000)
+  assert.deepEqual(await seen(hash), [200, 'después.png', 200])
+  clock.advance(1_000)
+  assert.deepEqual(await seen(hash), [404, undefined, 404])
 })

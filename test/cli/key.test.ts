@@ -88,7 +88,8 @@ test('what the key command refuses', async () => {
   const run = (...args: string[]) => catalejo(['key', ...args, '--data', folder.path])
   const takes = 'catalejo: key create takes --account NAME and --service domainwatch, imagestore or admin'
   const actions = 'catalejo: key takes create, list or revoke ID'
-  const name = "catalejo: an account's name takes 1 to 100 characters, none of them a control character\n"
+  const name =
+    "catalejo: an account's name takes 1 to 100 characters, none of them a control or invisible character\n"
 
   const lifetime = 'minutes, hours or days, such as 30m, 12h or 90d, at most 3650d'
   const rate = 'a number of requests, at most 1000000, per s, min, h or day, such as 5/s or 60/min'

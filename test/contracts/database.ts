@@ -48,6 +48,26 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
       return found.filter((one) => names.includes(one.name)).map((one) => ({ ...one }))
     }
 
+    test('an account that has many transactions and scans waiting delays no other for more than a few of them', async () => {
+      const finished: string[] = []
+      const write = async (account: number, i: number) => {
+        await database.transaction((tx) => tx.run(insertTrash(`turno ${account} ${i}`)), account)
+        finished.push(`write ${account}`)
+      }
+      const scan = async (account: number) => {
+        await database.scannerOf(account).all(findTrash('nada'))
+        finished.push(`scan ${account}`)
+      }
+      const many = Array.from({ length: 120 }, (_, i) => i)
+      const all = [...many.map((i) => write(1, i)), ...many.map(() => scan(1)), write(2, 0), scan(2)]
+      await Promise.all(all)
+      for (const kind of ['write', 'scan']) {
+        const place = finished.filter((one) => one.startsWith(kind)).indexOf(`${kind} 2`)
+        assert.ok(place < 25, `${kind}: ${place} went first`)
+      }
+      await database.transaction((tx) => tx.run(sql`DELETE FROM blob_trash`))
+    })
+
     test('a transaction that throws leaves nothing', async () => {
       const failure = new Error('on purpose')
       const work = database.transaction(async (tx) => {

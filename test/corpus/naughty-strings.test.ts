@@ -32,9 +32,18 @@ test('as search and as agent: never a 5xx, and echoed in lower case', { skip }, 
 for (const encoding of ENCODINGS) {
   test(`as the agent of a record: comes back to the letter (${encoding})`, { skip }, async () => {
     await using service = await startService()
-    const agents = strings().filter(
+    const fitting = strings().filter(
       (text) => text.trim() !== '' && [...text].length <= 100 && text.isWellFormed(),
     )
+    const agents: string[] = []
+    for (const agent of fitting) {
+      const { status, body } = await add(service, [record('prueba', { agent })], { encoding })
+      if (status === 200) agents.push(agent)
+      else {
+        assert.match(agent, /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\u2060-\u2064\ufeff\ufff9-\ufffb]/u)
+        assert.partialDeepStrictEqual(body, { status: 500, count: 0, errors: [{ index: 0, field: 'agent' }] })
+      }
+    }
     assert.ok(agents.length > 300)
     await stored(
       service,

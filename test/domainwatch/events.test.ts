@@ -45,13 +45,13 @@ suite('events', () => {
     await stored(service, [record('otra'), record('vida')])
     // The same again is no change.
     await stored(service, [record('vida')])
-    await stored(service, [record('vida', { status: 0, agent: 'Añá "x"\n<y>' })])
+    await stored(service, [record('vida', { status: 0, agent: 'Añá "x" <y>' })])
     for (const discarded of [1, 0, 1]) await update(service, [{ domain: 'vida', discarded }])
     clock.advance(7 * DAY_MS)
     // What is due goes with the next write.
     await stored(service, [record('tercera')])
     const events = await reader.take(6)
-    const sold = { status: 0, agent: 'Añá "x"\n<y>' }
+    const sold = { status: 0, agent: 'Añá "x" <y>' }
     const gone = { ...sold, discarded: 1 }
     assert.deepEqual(
       events.map(({ event, data }) => {
@@ -232,7 +232,13 @@ test('places are limited for all and for an account, and come free again', async
   const readers = [await open(service.domainKey), await open(service.domainKey)]
   assert.equal(await refusal(service.domainKey), 503)
   readers.push(await open(another), await open(another))
+  // Whoever has none takes the newest of those who have most, and no more than that.
+  const welcome = await open(third)
+  const ended = await Promise.race([1, 3].map(async (i) => ({ i, event: await readers[i]?.next() })))
+  assert.deepEqual(ended, { i: 1, event: undefined })
   assert.equal(await refusal(third), 503)
+  assert.equal(await refusal(service.domainKey), 503)
+  readers.push(welcome)
   assert.equal((await call(service, EVENTS, { query: { api: third, format: 'atom' } })).status, 200)
   const free = () => service.app.context.metrics.text().then((text) => /event_streams (\d+)/.exec(text)?.[1])
   assert.equal(await free(), '4')

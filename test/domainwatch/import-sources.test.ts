@@ -50,6 +50,23 @@ test('what cannot be read is told in a line, and the other files are loaded; wha
   assert.equal((await list(service, { search: `n${Number(read) - 1}` })).count, 1)
 })
 
+test('a database that refuses the rows is told in a line, and nothing is said of the other files', async () => {
+  await using service = await startService()
+  await using folder = await temporaryFolder()
+  const [first, second] = [join(folder.path, 'uno.csv'), join(folder.path, 'dos.csv')]
+  await writeFile(first, registrations(3))
+  await writeFile(second, registrations(3))
+  await service.sql('ALTER TABLE feeds RENAME TO feeds_elsewhere')
+  const { code, stdout, stderr } = await catalejo(['import', ...on(service), first, second])
+  assert.deepEqual([code, stdout], [1, ''])
+  const told = stderr.split('\n').filter((line) => !/ after \d|, \d+ %$|^$/.test(line))
+  assert.equal(told.length, 1, stderr)
+  assert.match(
+    told[0] ?? '',
+    /uno\.csv: not all of it was stored, run the command again to continue: .*\bfeeds\b/,
+  )
+})
+
 test('standard input needs no word, and what is loaded is known to come from the account', async () => {
   await using service = await startService()
   const child = spawn(process.execPath, [COMMAND, 'import', ...on(service)], { env: {} })

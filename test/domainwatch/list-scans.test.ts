@@ -19,7 +19,7 @@ test('a list that may visit many records runs where it holds nobody up', async (
       return database.scanner.values(...query)
     },
   }
-  const lists = new DomainLists({ ...database, scanner }, clock)
+  const lists = new DomainLists({ ...database, scannerOf: () => scanner }, clock)
   const isScan = async (given: Readonly<Record<string, string>>) => {
     scans = 0
     await lists.page({ ...requestOf(given), limit: 5 })

@@ -11,6 +11,23 @@ import { many, openBoth } from '../support/lists-both-ways.ts'
 const tasks = createTasks(1)
 after(() => tasks.close())
 
+test('an account that looks for many names delays another for one of them', async () => {
+  await using opened = await openBoth(tasks)
+  const { database, clock } = opened
+  await opened.store(many(100))
+  const names = () => databaseNames(database, clock)
+  const search = new LookalikeSearch(database, clock, names, new Vocabulary())
+  const finished: number[] = []
+  const find = async (name: string, account: number) => {
+    await search.find(name, 10, account)
+    finished.push(account)
+  }
+  await Promise.all([...Array.from({ length: 12 }, (_, i) => find(`casa${i}`, 1)), find('casa', 2)])
+  assert.ok(finished.indexOf(2) <= 2, finished.join(' '))
+  const flood = await Promise.allSettled(Array.from({ length: 40 }, (_, i) => find(`torre${i}`, 1)))
+  assert.ok(flood.some((one) => one.status === 'rejected' && one.reason instanceof Overload))
+})
+
 test('lookalikes that do not come to their end in time are given up', async () => {
   await using opened = await openBoth(tasks)
   const { database, clock } = opened

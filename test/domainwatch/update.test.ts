@@ -60,6 +60,14 @@ const AGENT = 'El campo agent debe ser un texto de 1 a 100 caracteres'
 const NAME = 'El campo domain debe ser un nombre de dominio .cl válido, sin el sufijo'
 const UNKNOWN = 'El dominio no está registrado en el servicio'
 
+const WRONG_BITS: readonly [unknown, string][] = [
+  ['1', 'un texto'],
+  [true, 'un valor lógico'],
+  [null, 'null'],
+  [[1], 'un arreglo'],
+  [{}, 'un objeto'],
+]
+
 test('all or nothing: every bad record is listed', async () => {
   await stored(service, [record('entera')])
   const good = { domain: 'entera', revision: 1 }
@@ -67,17 +75,24 @@ test('all or nothing: every bad record is listed', async () => {
     [{ revision: 1 }, 'domain', 'Falta el campo domain'],
     [{ domain: 'entera.cl' }, 'domain', NAME],
     [{ domain: 'entera', revision: 2 }, 'revision', BIT('revision')],
-    [{ domain: 'entera', discarded: true }, 'discarded', BIT('discarded')],
-    [{ domain: 'entera', reserve: '1' }, 'reserve', BIT('reserve')],
-    [{ domain: 'entera', status: null }, 'status', BIT('status')],
+    [{ domain: 7 }, 'domain', 'El campo domain debe ser un texto, no un número'],
     [{ domain: 'entera', agent: '' }, 'agent', AGENT],
-    [7, '', 'El registro debe ser un objeto'],
+    [{ domain: 'entera', agent: 'a\u202eb' }, 'agent', `${AGENT}, sin caracteres de control ni invisibles`],
+    [{ domain: 'entera', agent: null }, 'agent', 'El campo agent debe ser un texto, no null'],
+    [7, '', 'El registro debe ser un objeto, no un número'],
+    ...['revision', 'discarded', 'reserve', 'status'].flatMap((field) =>
+      WRONG_BITS.map(([value, name]): [unknown, string, string] => [
+        { domain: 'entera', [field]: value },
+        field,
+        `El campo ${field} debe ser un número (0 o 1), no ${name}`,
+      ]),
+    ),
   ]
   const { body } = await update(service, [good, ...bad.map(([each]) => each)])
   assert.deepEqual(body, {
     status: 500,
     count: 0,
-    msg: 'Hay 8 registros con errores',
+    msg: `Hay ${bad.length} registros con errores`,
     errors: bad.map(([, field, msg], i) => ({ index: i + 1, field, msg })),
   })
   assert.equal((await one('entera'))?.revision, 0)

@@ -28,13 +28,22 @@ suite('watches that are made, shown and removed', () => {
     assert.deepEqual(watch?.filters, { max_length: '4', dis: '' })
     await removeWatch(service, String(watch?.id))
 
-    for (const odd of ['search', 'status', 'dis', 'atom', 'name']) {
-      const body = { name: 'a', atom: true, [odd]: [1], unknown: [1] }
-      const msg = `El parámetro ${odd} debe ser un texto o un número`
-      assert.deepEqual((await make(body)).body, { status: 400, msg })
+    const odd: readonly [string, unknown, string][] = [
+      ...['search', 'dis', 'atom', 'name'].map((name): [string, unknown, string] => [
+        name,
+        [1],
+        'un texto, no un arreglo',
+      ]),
+      ['name', { de: 'x' }, 'un texto, no un objeto'],
+      ['search', true, 'un texto, no un valor lógico'],
+      ['status', [1], 'un número, no un arreglo'],
+      ['status', false, 'un número, no un valor lógico'],
+      ['status', 'no', 'un entero entre 0 y 1'],
+    ]
+    for (const [name, value, expected] of odd) {
+      const { body } = await make({ name: 'a', atom: true, [name]: value, unknown: [1] })
+      assert.deepEqual(body, { status: 400, msg: `El parámetro ${name} debe ser ${expected}` })
     }
-    const msg = 'El parámetro status debe ser un entero entre 0 y 1'
-    assert.deepEqual((await make({ name: 'a', atom: true, status: false })).body, { status: 400, msg })
     assert.deepEqual(await watchesOf(service), [])
   })
 

@@ -149,16 +149,18 @@ suite('what an application may hold, and for how long', () => {
     await sweepOver(service.app.context.database, clock, () => {})
   }
 
-  for (const [what, expires] of [
-    ['now', () => seconds()],
-    ['a text', () => String(seconds() + 60)],
-    ['a fraction', () => seconds() + 60.5],
-    ['past the year 9999', () => 253_402_300_800],
-    ['true', () => true],
+  const moment = 'un momento futuro, en segundos desde 1970'
+  for (const [what, expires, expected] of [
+    ['now', () => seconds(), moment],
+    ['a text', () => String(seconds() + 60), 'un número, no un texto'],
+    ['a fraction', () => seconds() + 60.5, moment],
+    ['past the year 9999', () => 253_402_300_800, moment],
+    ['true', () => true, 'un número, no un valor lógico'],
+    ['an array', () => [seconds() + 60], 'un número, no un arreglo'],
   ] as const) {
     test(`expires is refused: ${what}`, async () => {
       const { client } = await application()
-      const refused = problem(400, 'El parámetro expires debe ser un momento futuro, en segundos desde 1970')
+      const refused = problem(400, `El parámetro expires debe ser ${expected}`)
       assert.deepEqual(plain(await client.upload(image('mala'), { expires: expires() })), refused)
       assert.equal((await client.list()).body['count'], 0)
     })
@@ -236,6 +238,35 @@ suite('what an application may hold, and for how long', () => {
     }
     assert.ok(isUntold, 'nobody is told that addresses are erased')
     assert.ok((await addresses()).every((ip) => ip === ''))
+  })
+
+  test('bytes that turn out to be of another kind and size are counted as what they are', async () => {
+    const { client, id, stats } = await application()
+    const bytes = image('otra')
+    assert.equal((await client.upload(bytes)).status, 200)
+    assert.equal((await client.upload(image('más'))).status, 200)
+    const before = await stats()
+    const { database } = service.app.context
+    const hash = expectedHash(bytes)
+    const set = (mime: string, length: number) =>
+      database.transaction((tx) =>
+        tx.run(sql`UPDATE blobs SET mime = ${mime}, size = ${length} WHERE hash = ${hash}`),
+      )
+    const counted = () =>
+      database.all(sql`
+        SELECT mime, CAST(images AS INTEGER) AS images, CAST(bytes AS INTEGER) AS bytes
+        FROM image_usage WHERE account_id = ${id} AND images > 0 ORDER BY mime`)
+    await set('image/gif', 7)
+    assert.deepEqual(
+      (await counted()).map((row) => ({ ...Object(row) })),
+      [
+        { mime: 'image/gif', images: 1, bytes: 7 },
+        { mime: 'image/png', images: 1, bytes: image('más').length },
+      ],
+    )
+    assert.equal((await stats())['bytes'], 7 + image('más').length)
+    await set('image/png', bytes.length)
+    assert.deepEqual(await stats(), before)
   })
 })
 

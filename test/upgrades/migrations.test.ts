@@ -17,6 +17,7 @@ const HASHES = [
   { sqlite: '2fd5f848057c9b06', postgres: 'c575e0e3fc3aca0c' },
   { sqlite: '8d17c5d3cfa3878e', postgres: 'f5a3020ea9934fbb' },
   { sqlite: '17680ca8ac28944b', postgres: 'd84752e0198a2fc7' },
+  { sqlite: 'fbd0823d369bc06b', postgres: '7e606ce2517f5edb' },
 ]
 
 test('no released migration has changed', () => {

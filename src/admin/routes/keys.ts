@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../../core/errors.ts'
+import { DISPLAY_NAME_TAKES } from '../../core/free-text.ts'
 import { SERVICES, type Service } from '../../http/authentication.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/json-schema.ts'
@@ -48,7 +49,7 @@ export interface KeyOffice {
 }
 
 const NO_KEY = 'La clave no existe'
-const NAME_TAKES = 'debe ser un texto de 1 a 100 caracteres, sin caracteres de control'
+const NAME_TAKES = `debe ser un texto de 1 a 100 caracteres, ${DISPLAY_NAME_TAKES}`
 const tag = 'admin'
 
 /** Milliseconds. */

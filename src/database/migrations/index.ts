@@ -10,6 +10,7 @@ import { delivery } from './009-delivery.ts'
 import { administrators } from './010-administrators.ts'
 import { feeds } from './011-feeds.ts'
 import { keyLimits } from './012-key-limits.ts'
+import { imageTriggers } from './013-image-triggers.ts'
 
 /** One step of the schema. Its place in the list is its version; a released step never changes. */
 export interface Migration {
@@ -31,6 +32,7 @@ export const migrations: readonly Migration[] = [
   administrators,
   feeds,
   keyLimits,
+  imageTriggers,
 ]
 
 /** The version of the schema that this program works with. */

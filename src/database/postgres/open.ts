@@ -8,6 +8,7 @@ import { checkPostgres } from './check.ts'
 import { postgresDialect } from './dialect.ts'
 import { DatabaseFault, storageKindOf } from './faults.ts'
 import { ConnectionPool, type PostgresConnection, type Report } from './pool.ts'
+import { clientOf, turnsFor } from '../turns.ts'
 import { readerOn } from './reader.ts'
 import {
   localLimits,
@@ -52,6 +53,8 @@ export async function openPostgres(
   const reads = new ConnectionPool(url, share.reads, READ_TIMEOUT_MS, report)
   const writes = new ConnectionPool(url, share.writes, WRITE_TIMEOUT_MS + SILENCE_MS, report)
   const scans = new ConnectionPool(url, share.scans, SCAN_TIMEOUT_MS + SILENCE_MS, report)
+  const writeTurns = turnsFor('write', share.writes)
+  const scanTurns = turnsFor('scan', share.scans)
   const watch = new CommitWatch(listenUrl, report)
 
   async function timed<T>(operation: 'read' | 'scan' | 'write', work: () => Promise<T>): Promise<T> {
@@ -76,12 +79,20 @@ export async function openPostgres(
 
   watch.start()
 
+  const scannerFor = (account?: number) =>
+    readerOn((work) =>
+      timed('scan', () =>
+        scanTurns.run(clientOf(account), () => scans.use((connection) => limited(connection, work))),
+      ),
+    )
   const reader = readerOn((work) => timed('read', () => again(() => reads.use(work))))
   return {
     dialect: postgresDialect,
     ...reader,
-    scanner: readerOn((work) => timed('scan', () => scans.use((connection) => limited(connection, work)))),
-    transaction: (work, author) => timed('write', () => transact(writes, watch, work, author)),
+    scanner: scannerFor(),
+    scannerOf: scannerFor,
+    transaction: (work, author) =>
+      timed('write', () => writeTurns.run(clientOf(author), () => transact(writes, watch, work, author))),
     snapshot: (work) =>
       timed('scan', () =>
         readSnapshot(url, report, (connection) => work(readerOn((use) => use(connection)))),
@@ -92,7 +103,7 @@ export async function openPostgres(
     ping: async () => {
       await reads.use((connection) => connection.rows(sql`SELECT 1`))
     },
-    stats: () => ({ waitingWrites: writes.waiting, waitingScans: scans.waiting }),
+    stats: () => ({ waitingWrites: writeTurns.waiting, waitingScans: scanTurns.waiting }),
     close,
   }
 }

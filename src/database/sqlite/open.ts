@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Mutex } from '../../core/queue.ts'
 import { ChangeFeed } from '../changes/feed.ts'
 import { newestChange } from '../changes/queries.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
@@ -8,6 +7,7 @@ import { StorageFault } from '../faults.ts'
 import { SCHEMA } from '../migrations/index.ts'
 import type { OpenOptions } from '../opening.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
+import { clientOf, turnsFor } from '../turns.ts'
 import { batchPlan } from './batch.ts'
 import { checkSqlite } from './check.ts'
 import { Connection } from './connection.ts'
@@ -18,12 +18,6 @@ import { readSnapshot } from './snapshot.ts'
 import { ConnectionThread } from './thread-client.ts'
 import { CommitWatch } from './watch.ts'
 
-/** Transactions in line for the one writer that SQLite has, and how long one waits there. */
-const MAX_WAITING_WRITES = 1_000
-const WRITE_WAIT_MS = 15_000
-/** Scans in line for the scanner. */
-const MAX_WAITING_SCANS = 256
-const SCAN_WAIT_MS = 15_000
 
 /**
  * Opens (and makes or migrates) the SQLite file at `path`. Small reads run on the caller's thread, where they
@@ -39,8 +33,11 @@ export async function openSqlite(
   const target = schema ?? SCHEMA
   if (writer.version !== 0 && writer.version < target) onMigrated?.(writer.version, target)
   const watch = new CommitWatch(reader)
-  const writes = new Mutex(MAX_WAITING_WRITES, WRITE_WAIT_MS)
-  const scans = new Mutex(MAX_WAITING_SCANS, SCAN_WAIT_MS)
+  // SQLite has one writer.
+  const writes = turnsFor('write', 1)
+  const scans = turnsFor('scan', 1)
+  const scannerFor = (account?: number) =>
+    threadReader(scanner, (work) => timed('scan', () => scans.run(clientOf(account), work)))
 
   const tx = writingTransaction(writer)
   const here = readerHere(reader, path, observe, onFault)
@@ -51,11 +48,12 @@ export async function openSqlite(
   return {
     dialect: sqliteDialect,
     ...here,
-    scanner: threadReader(scanner, (work) => timed('scan', () => scans.run(work))),
+    scanner: scannerFor(),
+    scannerOf: scannerFor,
 
     transaction: (work, author, purpose) =>
       timed('write', () =>
-        writes.run(() =>
+        writes.run(clientOf(author), () =>
           withRoom(purpose, async () => {
             await writer.send({ kind: 'begin' })
             try {
@@ -117,7 +115,7 @@ export async function openSqlite(
   async function close(): Promise<void> {
     await reserving
     watch.close()
-    await writes.run(async () => {
+    await writes.run(clientOf(undefined), async () => {
       reader.close()
       await scanner.close()
       // Last, because the last connection to close moves the log into the database file.

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { partsOf, type Cursor } from '../../database/changes/change.ts'
+import { clientOf } from '../../database/turns.ts'
 import type { ChangeFeed } from '../../database/changes/feed.ts'
-import { Slots } from '../../core/queue.ts'
+import { FairSlots } from '../../core/fair-slots.ts'
 import type { Filters } from '../matches.ts'
 import { eventOf, toJson, touches, type AccountName, type DomainEvent } from './event.ts'
 
@@ -11,8 +12,9 @@ const PAGE = 100
 const MAX_KEPT = 32
 /** Different filters for which a page's text is kept: it is as large as the page. */
 const MAX_TEXTS = 16
-/** Pages that are read from the database at a time; those who wait for one are no more than there are readers. */
+/** Pages that are read from the database at a time, one of them for the same account; no more wait than there are readers. */
 const MAX_READS = 2
+const MAX_READS_PER_ACCOUNT = 1
 const READ_WAIT_MS = 30_000
 const MAX_WAITING = 100_000
 /** Until a page is asked for again that the database failed to give. */
@@ -40,15 +42,21 @@ interface Read {
 }
 
 /**
- * The changes of all writers for any number of readers in this process. Readers at the same place share one look at the
- * database, and what it brought; all pages end where the changes do at present, so whoever has caught up is at the same place.
+ * The changes of all writers for any number of readers in this process. Readers of an account at the same place share one
+ * look at the database, and all readers what it brought; all pages end where the changes do at present, so whoever has caught up is at the same place.
  */
 export class EventPages {
   readonly #feed: ChangeFeed
   readonly #nameOf: AccountName
   readonly #failed: (error: unknown) => void
-  readonly #slots = new Slots(MAX_READS, MAX_WAITING, READ_WAIT_MS)
-  readonly #reads = new Map<Cursor, Read>()
+  readonly #slots = new FairSlots({
+    slots: MAX_READS,
+    slotsPerClient: MAX_READS_PER_ACCOUNT,
+    maxWaiting: MAX_WAITING,
+    maxWaitingPerClient: MAX_WAITING,
+    timeoutMs: READ_WAIT_MS,
+  })
+  readonly #reads = new Map<string, Read>()
   readonly #waiting = new Set<() => void>()
   #kept: readonly EventPage[] = []
   #news = 0
@@ -68,15 +76,18 @@ export class EventPages {
     return this.#feed.head()
   }
 
-  /** What came after `cursor`, as soon as there is something. */
-  async next(cursor: Cursor, signal: AbortSignal, waitMs: number): Promise<Step> {
+  /**
+   * What came after `cursor`, as soon as there is something.
+   * @param account its id, undefined for the service: accounts take turns at the database
+   */
+  async next(cursor: Cursor, signal: AbortSignal, waitMs: number, account?: number): Promise<Step> {
     this.#unwatch ??= this.#closed ? undefined : this.#feed.watch(() => this.#wake())
     const end = performance.now() + waitMs
     for (;;) {
       if (signal.aborted || this.#closed) return { kind: 'ended' }
       const kept = this.#find(cursor)
       if (kept !== undefined) return { kind: 'page', page: kept }
-      const read = this.#read(cursor)
+      const read = this.#read(cursor, account)
       const page = await read.result
       if (page === 'gap') return { kind: 'gap' }
       if (page === 'failed') await this.#wait(signal, RETRY_MS)
@@ -128,21 +139,24 @@ export class EventPages {
     return pageOf(cursor, page.cursor, events, page.touchesKeys)
   }
 
-  #read(cursor: Cursor): Read {
-    const under = this.#reads.get(cursor)
+  #read(cursor: Cursor, account: number | undefined): Read {
+    // An account's reads wait for each other: nobody else waits with them.
+    const client = clientOf(account)
+    const key = `${client} ${cursor}`
+    const under = this.#reads.get(key)
     if (under !== undefined) return under
     const read: Read = {
       news: this.#news,
       result: this.#slots
-        .run(() => this.#readPage(cursor))
+        .run(client, async () => this.#find(cursor) ?? this.#readPage(cursor))
         .catch((error: unknown) => {
           if (!this.#isFailing && !this.#closed) this.#failed(error)
           this.#isFailing = true
           return 'failed' as const
         })
-        .finally(() => this.#reads.delete(cursor)),
+        .finally(() => this.#reads.delete(key)),
     }
-    this.#reads.set(cursor, read)
+    this.#reads.set(key, read)
     return read
   }
 

@@ -15,6 +15,8 @@ export interface StreamRequest {
   readonly filters: Filters
   /** The last event that the reader has; without it, it wants what comes from now on. */
   readonly after: Cursor | undefined
+  /** The reader's, by its id. */
+  readonly account: number
   /** Whether the reader may still read. */
   readonly isCurrent: () => Promise<boolean>
   /** Milliseconds until it may not any more by itself. */
@@ -31,7 +33,7 @@ export async function* eventStream(
   pages: EventPages,
   request: StreamRequest,
 ): AsyncGenerator<string | Buffer> {
-  const { filters, isCurrent, expiresIn, signal } = request
+  const { filters, account, isCurrent, expiresIn, signal } = request
   const key = JSON.stringify(filters)
   let place = request.after ?? (await pages.head())
   let told = place
@@ -40,7 +42,7 @@ export async function* eventStream(
   yield `retry: ${RETRY_MS}\nid: ${place}\n\n`
   for (;;) {
     const heartbeatIn = toldAt + HEARTBEAT_MS - performance.now()
-    const step = await pages.next(place, signal, Math.min(heartbeatIn, expiresIn()))
+    const step = await pages.next(place, signal, Math.min(heartbeatIn, expiresIn()), account)
     if (expiresIn() <= 0) return
     let text: string | Buffer | undefined
     if (step.kind === 'ended') return

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, type ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { connect, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
+import { Overload } from '../../core/errors.ts'
 import { EventStreams } from './streams.ts'
 
 const STALLED_MS = 1_000
@@ -47,6 +48,24 @@ test('who takes nothing is cut off; what waits for it is bounded', async () => {
   assert.ok(made() < 16 * 1024 * 1024, `${made()} bytes were made`)
   socket.destroy()
   server.close()
+})
+
+test('an account has its share, and one that has fewer takes a place from those that have most', () => {
+  const streams = new EventStreams(4, STALLED_MS, 3)
+  const open = (account: number) =>
+    streams.open(account, new ServerResponse(new IncomingMessage(new Socket())))
+  const first = [open(1), open(1), open(1)]
+  assert.throws(() => open(1), Overload)
+  const second = open(2)
+  const third = open(3)
+  assert.deepEqual(
+    [...first, second, third].map(({ aborted }) => aborted),
+    [false, false, true, false, false],
+  )
+  // Each has what is its share: nobody takes more.
+  assert.throws(() => open(2), Overload)
+  assert.equal(streams.count, 4)
+  streams.close()
 })
 
 test('who takes slowly stays', async () => {

@@ -4,7 +4,7 @@ import { Overload } from '../../core/errors.ts'
 /** A reader that takes nothing for so long, while something waits for it, is cut off. */
 const STALLED_MS = 30_000
 const LOOK_MS = 1_000
-/** From the order to stop until readers that have not taken their last bytes are cut off. */
+/** From the order to end until readers that have not taken their last bytes are cut off. */
 const STOP_MS = 1_000
 /** When one should come back that found no place. */
 const RETRY_AFTER_S = 30
@@ -17,7 +17,7 @@ interface Open {
   movedAt: number
 }
 
-/** The streams that are open in this process: how many there may be, and when they are cut off. */
+/** The streams of one kind that are open in this process: how many there may be, and when they are cut off. */
 export class EventStreams {
   readonly #max: number
   readonly #perAccount: number
@@ -26,10 +26,10 @@ export class EventStreams {
   #timer: NodeJS.Timeout | undefined
   #closed = false
 
-  /** One account may have half of them. */
-  constructor(max: number, stalledMs = STALLED_MS) {
+  /** @param perAccount how many of them one account may have; by default half */
+  constructor(max: number, stalledMs = STALLED_MS, perAccount = Math.max(1, Math.floor(max / 2))) {
     this.#max = max
-    this.#perAccount = Math.max(1, Math.floor(max / 2))
+    this.#perAccount = perAccount
     this.#stalledMs = stalledMs
   }
 
@@ -38,15 +38,15 @@ export class EventStreams {
   }
 
   /**
-   * Takes a place for as long as the response is open.
-   * @returns the signal to end it: its reader has gone, or the process stops
+   * Takes a place for as long as the response is open. When all are taken, the account that has most of them loses its
+   * newest one to an account that will still have fewer: its reader may come back when there is room.
+   * @returns the signal to end it: its reader has gone, another account needs its place, or the process stops
    * @throws Overload when there is no place
    */
   open(account: number, response: ServerResponse): AbortSignal {
-    const own = [...this.#open].filter((one) => one.account === account).length
-    if (this.#closed || this.#open.size >= this.#max || own >= this.#perAccount) {
+    const own = this.#of(account).length
+    if (this.#closed || own >= this.#perAccount || (this.#open.size >= this.#max && !this.#displace(own)))
       throw new Overload(RETRY_AFTER_S)
-    }
     const one: Open = { account, response, ending: new AbortController(), movedAt: performance.now() }
     this.#open.add(one)
     this.#timer ??= setInterval(() => this.#look(), Math.min(LOOK_MS, this.#stalledMs / 2)).unref()
@@ -59,6 +59,22 @@ export class EventStreams {
       this.#timer = undefined
     })
     return one.ending.signal
+  }
+
+  #of(account: number): Open[] {
+    return [...this.#open].filter((one) => one.account === account)
+  }
+
+  /** Makes room for an account that has `own` of them; false if none has more than it would have then. */
+  #displace(own: number): boolean {
+    const accounts = [...new Set([...this.#open].map(({ account }) => account))]
+    const most = accounts.map((account) => this.#of(account)).toSorted((a, b) => b.length - a.length)[0] ?? []
+    const newest = most.at(-1)
+    if (newest === undefined || most.length <= own + 1) return false
+    newest.ending.abort()
+    this.#open.delete(newest)
+    setTimeout(() => newest.response.destroy(), STOP_MS).unref()
+    return true
   }
 
   /** Ends all of them, and lets none begin. */

@@ -1,3 +1,4 @@
+import { fromCell } from '../../core/free-text.ts'
 import { parseLabel } from '../../core/names.ts'
 import { readExportedRecord, readNewRecord, type ReadRecord } from '../records.ts'
 import { splitCsv } from './csv.ts'
@@ -56,7 +57,7 @@ function exported(fields: readonly string[], columns: Layout['columns']): Record
   for (const [name, at] of columns) {
     const text = fields[at]
     if (text === undefined || text === '') continue
-    record[name] = INTEGERS.has(name) && /^\d{1,3}$/.test(text) ? Number(text) : text
+    record[name] = INTEGERS.has(name) && /^\d{1,3}$/.test(text) ? Number(text) : fromCell(text)
   }
   return record
 }

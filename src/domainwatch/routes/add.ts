@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { bulkEndpoint, clientOf, type EndpointShared } from '../../http/endpoint.ts'
 import { batchRefusal, saved, type DomainBatches } from '../batches.ts'
 import { addBody, batchProblem, storedAnswer } from '../schemas.ts'
 
@@ -24,7 +24,7 @@ export function addRoute(app: FastifyInstance, shared: EndpointShared, batches: 
     },
 
     async handle({ body, identify, request }) {
-      const { api, batch } = await batches.read('add', body)
+      const { api, batch } = await batches.read('add', body, clientOf(request))
       const identity = await identify(api)
       switch (batch.kind) {
         case 'unreadable':

@@ -58,8 +58,9 @@ export function eventsRoute(app: FastifyInstance, shared: EndpointShared, events
       reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
       // Node sends no body for it, and nobody would wait for the end.
       if (request.method === 'HEAD') return ''
-      const signal = events.streams.open(identity.accountId, reply.raw)
-      return Readable.from(events.stream({ filters, after, isCurrent, expiresIn, signal }), {
+      const { accountId: account } = identity
+      const signal = events.streams.open(account, reply.raw)
+      return Readable.from(events.stream({ filters, after, account, isCurrent, expiresIn, signal }), {
         highWaterMark: 1,
       })
     },

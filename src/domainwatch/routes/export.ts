@@ -1,10 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice } from '../../http/parameters.ts'
+import { EventStreams } from '../events/streams.ts'
 import { EXPORT_FORMATS, exportFormats, exportStream } from '../export.ts'
 import { filterParameters, listRequest } from '../filters.ts'
 import type { DomainLists } from '../list.ts'
 import { exportAnswer } from '../schemas.ts'
+
+/** Exports under way in this process, and how many of them one account may have. */
+const MAX_EXPORTS = 32
+const MAX_EXPORTS_PER_ACCOUNT = 8
 
 const parameters = {
   ...filterParameters,
@@ -12,6 +17,7 @@ const parameters = {
 }
 
 export function exportRoute(app: FastifyInstance, shared: EndpointShared, lists: DomainLists) {
+  const streams = new EventStreams(MAX_EXPORTS, undefined, MAX_EXPORTS_PER_ACCOUNT)
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],
@@ -26,13 +32,14 @@ export function exportRoute(app: FastifyInstance, shared: EndpointShared, lists:
       answers: { 200: exportAnswer },
     },
 
-    async handle({ values, reply }) {
+    async handle({ values, identity, request, reply }) {
       const { format = 'csv' } = values
       const asked = listRequest(values)
+      if (request.method !== 'HEAD') streams.open(identity.accountId, reply.raw)
       reply
         .type(exportFormats[format].type)
         .header('content-disposition', `attachment; filename="dominios.${format}"`)
-      return exportStream(lists.rows(asked), format)
+      return exportStream(lists.rows(asked, identity.accountId), format)
     },
   })
 }

@@ -45,13 +45,14 @@ export function listRoute(
       answers: { 200: listAnswer },
     },
 
-    async handle({ values, request, reply }) {
+    async handle({ values, identity, request, reply }) {
       const asked = listRequest(values)
       const cursor = values.cursor === undefined ? undefined : decodeCursor(values.cursor)
       if (values.cursor !== undefined && cursor === undefined) {
         throw new Refusal(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
       }
-      const page = await lists.page({ ...asked, limit: values.limit, cursor }, frameOf(values.search))
+      const wanted = { ...asked, limit: values.limit, cursor }
+      const page = await lists.page(wanted, frameOf(values.search), identity.accountId)
       if (page.next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', page.next))
       return page.json
     },

@@ -28,7 +28,7 @@ export function similarRoute(app: FastifyInstance, shared: EndpointShared, looka
       answers: { 200: similarAnswer },
     },
 
-    async handle({ values: { domain, limit } }) {
+    async handle({ values: { domain, limit }, identity }) {
       const label = parseLabelOrDomain(domain ?? '')
       if (!label.ok) {
         throw new Refusal(
@@ -36,7 +36,7 @@ export function similarRoute(app: FastifyInstance, shared: EndpointShared, looka
           'El parámetro domain debe ser un nombre de dominio .cl válido, con o sin el sufijo',
         )
       }
-      const { json, count } = await lookalikes.find(label.name, limit ?? DEFAULT_LIMIT)
+      const { json, count } = await lookalikes.find(label.name, limit ?? DEFAULT_LIMIT, identity.accountId)
       return `{"status":200,"count":${count},"query":"${label.name}","data":[${json}]}`
     },
   })

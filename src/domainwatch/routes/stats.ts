@@ -36,15 +36,12 @@ export function statsRoute(app: FastifyInstance, shared: EndpointShared, statist
       answers: { 200: statsAnswer },
     },
 
-    async handle({ values }) {
+    async handle({ values, identity }) {
       const span = spanOf(values, statistics.today())
       const asked = { last_register: undefined, last_deleted: undefined, sort: undefined }
       const { filters: wanted } = listRequest({ ...values, ...asked })
-      const counts = await statistics.counts({
-        filters: wanted,
-        span,
-        agents: values.agents ?? DEFAULT_AGENTS,
-      })
+      const request = { filters: wanted, span, agents: values.agents ?? DEFAULT_AGENTS }
+      const counts = await statistics.counts(request, identity.accountId)
       const days = { from: dayOf(span.from), to: dayOf(span.to) }
       return { status: 200, ...days, ...counts, feeds: await statistics.feeds() }
     },

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { bulkEndpoint, clientOf, type EndpointShared } from '../../http/endpoint.ts'
 import { batchRefusal, saved, type DomainBatches } from '../batches.ts'
 import { batchProblem, storedAnswer, unreadableBatch, updateBody } from '../schemas.ts'
 import { BATCH_BODY_BYTES } from './add.ts'
@@ -23,7 +23,7 @@ export function updateRoute(app: FastifyInstance, shared: EndpointShared, batche
     },
 
     async handle({ body, identify, request }) {
-      const { api, batch } = await batches.read('update', body)
+      const { api, batch } = await batches.read('update', body, clientOf(request))
       const identity = await identify(api)
       switch (batch.kind) {
         case 'unreadable':

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../../core/errors.ts'
+import { DISPLAY_NAME_TAKES, isDisplayName } from '../../core/free-text.ts'
 import { fits, isStorable } from '../../core/text.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/json-schema.ts'
@@ -125,7 +126,8 @@ function name(): Parameter<string> {
     schema: { type: 'string', minLength: 1, maxLength: MAX_NAME },
     parse: (given) => {
       const value = given.trim()
-      return value !== '' && fits(value, MAX_NAME) && isStorable(value) ? { value } : { takes }
+      if (value === '' || !fits(value, MAX_NAME)) return { takes }
+      return isDisplayName(value) ? { value } : { takes: `${takes}, ${DISPLAY_NAME_TAKES}` }
     },
   }
 }

@@ -1,8 +1,9 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Clock } from '../../core/clock.ts'
 import { Overload } from '../../core/errors.ts'
-import { Mutex } from '../../core/queue.ts'
+import { FairSlots } from '../../core/fair-slots.ts'
 import type { Database } from '../../database/database.ts'
+import { clientOf } from '../../database/turns.ts'
 import { VersionedCache } from '../../database/versioned-cache.ts'
 import { recordsToJson } from '../page-json.ts'
 import { Best, type Candidate } from './best.ts'
@@ -13,6 +14,7 @@ import type { Vocabulary } from './vocabulary.ts'
 
 /** Sweeps in line: one takes a part of a core for as long as it runs, and others are waiting to be answered meanwhile. */
 const MAX_WAITING = 64
+const MAX_WAITING_PER_ACCOUNT = 16
 const WAIT_MS = 10_000
 /** How long one takes at most: without the index, ten million names are read anew for each, some 20 s. */
 const MAX_MS = 60_000
@@ -44,7 +46,13 @@ export class LookalikeSearch {
   readonly #names: Names
   readonly #vocabulary: Vocabulary
   readonly #maxMs: number
-  readonly #turns = new Mutex(MAX_WAITING, WAIT_MS)
+  readonly #turns = new FairSlots({
+    slots: 1,
+    slotsPerClient: 1,
+    maxWaiting: MAX_WAITING,
+    maxWaitingPerClient: MAX_WAITING_PER_ACCOUNT,
+    timeoutMs: WAIT_MS,
+  })
   readonly #rankings: VersionedCache<Ranking>
 
   /** @param maxMs how long a sweep takes at most */
@@ -59,19 +67,20 @@ export class LookalikeSearch {
 
   /**
    * The names that resemble this one most, best first, ties by name.
+   * @param account its id: accounts take turns
    * @throws Overload when too many are looked for at once, and when it takes too long
    */
-  async find(name: string, limit: number): Promise<Lookalikes> {
+  async find(name: string, limit: number, account?: number): Promise<Lookalikes> {
     const matcher = new Matcher(name, this.#vocabulary)
-    const kept = await this.#rankings.get(`${limit} ${name}`, () => this.#rank(matcher, limit))
+    const kept = await this.#rankings.get(`${limit} ${name}`, () => this.#rank(matcher, limit, account))
     const found = await this.#read(matcher, name, kept)
     // Since the ranking was made some of its records ran out, and others may follow.
     const isShort = kept?.isCut === true && found.count < limit
-    return isShort ? this.#read(matcher, name, await this.#rank(matcher, limit)) : found
+    return isShort ? this.#read(matcher, name, await this.#rank(matcher, limit, account)) : found
   }
 
-  #rank(matcher: Matcher, limit: number): Promise<Ranking> {
-    return this.#turns.run(async () => {
+  #rank(matcher: Matcher, limit: number, account?: number): Promise<Ranking> {
+    return this.#turns.run(clientOf(account), async () => {
       const best = new Best(limit)
       let since = performance.now()
       const isOver = () => performance.now() - since > STRETCH_MS

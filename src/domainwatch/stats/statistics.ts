@@ -1,7 +1,8 @@
 import type { Clock } from '../../core/clock.ts'
 import { localDateTime } from '../../core/dates.ts'
-import { Mutex } from '../../core/queue.ts'
+import { FairSlots } from '../../core/fair-slots.ts'
 import type { Database } from '../../database/database.ts'
+import { clientOf } from '../../database/turns.ts'
 import { VersionedCache } from '../../database/versioned-cache.ts'
 import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
 import { firstDiscarded } from '../queries.ts'
@@ -14,6 +15,7 @@ import { lastAdds } from './queries.ts'
 
 /** Statistics in line: each may take a second at a million records. */
 const MAX_WAITING = 32
+const MAX_WAITING_PER_ACCOUNT = 8
 const WAIT_MS = 30_000
 /** Kept until something is written; with ten years of days one has some 100 kB. */
 const MAX_KEPT = 100
@@ -37,7 +39,13 @@ export class Statistics {
   readonly #clock: Clock
   readonly #timeZone: string
   readonly #catalogue: Pick<Catalogue, 'current'>
-  readonly #turns = new Mutex(MAX_WAITING, WAIT_MS)
+  readonly #turns = new FairSlots({
+    slots: 1,
+    slotsPerClient: 1,
+    maxWaiting: MAX_WAITING,
+    maxWaitingPerClient: MAX_WAITING_PER_ACCOUNT,
+    timeoutMs: WAIT_MS,
+  })
   readonly #kept: VersionedCache<Kept>
 
   constructor(database: Database, clock: Clock, timeZone: string, catalogue: Pick<Catalogue, 'current'>) {
@@ -53,17 +61,20 @@ export class Statistics {
     return dayOf(localDateTime(this.#clock.now(), this.#timeZone))
   }
 
-  /** @throws Overload when too many are asked for at once */
-  async counts(request: StatsRequest): Promise<Counts> {
+  /**
+   * @param account its id: accounts take turns
+   * @throws Overload when too many are asked for at once
+   */
+  async counts(request: StatsRequest, account?: number): Promise<Counts> {
     const key = JSON.stringify(request)
     const known = await this.#kept.get(key, async () => undefined)
     if (known !== undefined && this.#clock.now() < known.validBefore) return known.counts
-    return this.#turns.run(async () => {
+    return this.#turns.run(clientOf(account), async () => {
       let fresh: Kept | undefined
       // Whoever was in line before may have asked for the same.
-      const kept = await this.#kept.get(key, async () => (fresh = await this.#read(request)))
+      const kept = await this.#kept.get(key, async () => (fresh = await this.#read(request, account)))
       if (kept !== undefined && (kept === fresh || this.#clock.now() < kept.validBefore)) return kept.counts
-      return (await this.#read(request)).counts
+      return (await this.#read(request, account)).counts
     })
   }
 
@@ -81,14 +92,15 @@ export class Statistics {
     }
   }
 
-  async #read(request: StatsRequest): Promise<Kept> {
+  async #read(request: StatsRequest, account: number | undefined): Promise<Kept> {
     const now = this.#clock.now()
     // Without any write the counts change only when a discarded record comes to the end of its days.
     const first = await this.#database.first(firstDiscarded(now))
     const shelves = await this.#catalogue.current()
+    const { dialect } = this.#database
     const { days, tally } =
       shelves === undefined
-        ? await countInDatabase(this.#database, request, now)
+        ? await countInDatabase({ dialect, scanner: this.#database.scannerOf(account) }, request, now)
         : await countInCatalogue(shelves, request, now)
     const counts = {
       days,

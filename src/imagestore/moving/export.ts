@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { BlobStore } from '../../blobs/blob-store.ts'
 import { makeFolder } from '../../blobs/durable.ts'
 import type { Clock } from '../../core/clock.ts'
+import { escapeJson } from '../../core/free-text.ts'
 import { createFile } from '../../core/private-files.ts'
 import type { Database } from '../../database/database.ts'
 import { secondsOf } from '../lifetime.ts'
@@ -57,7 +58,7 @@ export async function exportImages(options: ImageExport): Promise<ExportTotals> 
       if (outcome === 'written') written++
       else present++
       const { name, hash, mime, date, expires } = image
-      await manifest.write(`${JSON.stringify({ file, name, hash, mime, date, expires })}\n`)
+      await manifest.write(`${escapeJson(JSON.stringify({ file, name, hash, mime, date, expires }))}\n`)
       done(outcome === 'written' ? blob.size : 0)
     }
     await manifest.sync()

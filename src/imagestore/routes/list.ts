@@ -55,7 +55,10 @@ export function imageListRoute(
         // One more than shown tells whether there is a next page.
         limit: limit + 1,
       })
-      const rows = search === '' && !group ? await database.all(query) : await database.scanner.all(query)
+      const rows =
+        search === '' && !group
+          ? await database.all(query)
+          : await database.scannerOf(identity.accountId).all(query)
       const data = rows.slice(0, limit)
       const last = data.at(-1)
       if (rows.length > limit && last !== undefined) {

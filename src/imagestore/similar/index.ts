@@ -196,7 +196,7 @@ export class SimilarImages {
   }
 
   async *#pages(accountId: number): AsyncGenerator<Uint32Array> {
-    const { scanner } = this.#database
+    const scanner = this.#database.scannerOf(accountId)
     for (let after = ''; ;) {
       const page = await scanner.first(queries.hashesBehind(accountId, after, PAGE))
       if (page === undefined || page.packed === null || page.last === null || this.#isClosed) return

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { escapeJson, fromCell, isDisplayName, toCell } from './free-text.ts'
+
+const SPECIAL = [
+  "'",
+  '=',
+  '+',
+  '-',
+  '@',
+  '\t',
+  '\r',
+  '\n',
+  '\\',
+  'u',
+  '0',
+  '2',
+  'e',
+  'a',
+  '\u202e',
+  '\u2066',
+  '\u0085',
+  '\ufeff',
+  '🔭',
+]
+const text = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.array(fc.constantFrom(...SPECIAL), { maxLength: 12 }).map((parts) => parts.join('')),
+)
+
+test('a cell turns back into its text, is no formula and shows every character', () => {
+  fc.assert(
+    fc.property(text, (given) => {
+      const cell = toCell(given)
+      assert.equal(fromCell(cell), given)
+      assert.doesNotMatch(cell, /(^|[,;"])[=+\-@]/)
+      assert.ok(isDisplayName(cell))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+test('escaped JSON has no control character and means the same', () => {
+  fc.assert(
+    fc.property(text, (given) => {
+      const json = escapeJson(JSON.stringify([given]))
+      assert.deepEqual(JSON.parse(json), [given])
+      assert.ok(isDisplayName(json))
+    }),
+  )
+})
+
+test('an ordinary text is a cell as it is', () => {
+  for (const plain of ['Agencia Ñandú', "O'Higgins", "'comillas'", 'a=b', 'C:\\usuarios', '👩‍🚀', '']) {
+    assert.equal(toCell(plain), plain)
+    assert.equal(fromCell(plain), plain)
+  }
+  assert.equal(toCell('=1+1'), "'=1+1")
+  assert.equal(toCell("'=1"), "''=1")
+  assert.equal(toCell('a\u202eb\u0007'), 'a\\u202eb\\u0007')
+  assert.equal(toCell('\\u202e'), '\\u005cu202e')
+})
+
+test('a display name has no control or invisible character', () => {
+  const bad = [
+    0, 7, 9, 0x7f, 0x85, 0xd800, 0x61c, 0x200b, 0x200e, 0x2028, 0x2029, 0x202a, 0x202e, 0x2060, 0x2066,
+    0x2069, 0xfeff,
+  ]
+  for (const code of bad) assert.ok(!isDisplayName(`a${String.fromCharCode(code)}b`), code.toString(16))
+  for (const good of ['Ñandú', '👩‍🚀', 'می‌خواهم', '日本', '\u00a0']) assert.ok(isDisplayName(good))
+})

@@ -1,0 +1,263 @@
+/** Every statement that the service runs is explained against large tables: none goes through one that does not have to. */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import pg from 'pg'
+import { catalejo, serve, type Served } from '../support/cli.ts'
+import { makeDatabase, POSTGRES_URL, runOn, type TestDatabase } from '../support/engine.ts'
+import { eventually } from '../support/eventually.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { gradient, ImageClient, stamped } from '../support/images.ts'
+import { JSON_INSIDE, mayScan, scansOfPostgres, scansOfSqlite, type Recorded } from '../support/plans.ts'
+
+const RECORDER = new URL('../support/record-statements.ts', import.meta.url).href
+const RECORDS = 100_000
+const DELETED = 4_500
+const IMAGES = 20_000
+const DAY = 86_400
+const TIMEOUT_MS = 600_000
+
+const FILTERS = [
+  {},
+  { search: 'casa' },
+  { search: 'ñ' },
+  { search: 'grupo', agent: '' },
+  { starts: 'n1' },
+  { ends: '77' },
+  { pattern: 'n*7' },
+  { length: '6' },
+  { min_length: '3', max_length: '5' },
+  { status: '1' },
+  { status: '0', length: '6' },
+  { reserve: '' },
+  { rev: '' },
+  { dis: '' },
+  { dis: '', rev: '', reserve: '', status: '0' },
+  { last_register: '20' },
+  { last_deleted: '20' },
+  { last_register: '2000'.slice(0, 3), last_deleted: '30', limit: '10' },
+  { last_deleted: '900', limit: '10', search: '7' },
+  { from: '2025-01-01', to: '2025-03-01' },
+  { hyphen: '0', digits: '1', idn: '0' },
+  { sort: 'asc', limit: '5' },
+] as const
+
+/** Asks for everything there is. */
+async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images' | 'admin', string>>) {
+  const ask = async (path: string, query: Readonly<Record<string, string>>, init: RequestInit = {}) => {
+    const response = await fetch(`${served.url}/api/v1/${path}?${new URLSearchParams(query)}`, init)
+    const text = await response.text()
+    assert.ok(
+      response.status < 500,
+      `${path} ${JSON.stringify(query)}: ${response.status} ${text.slice(0, 200)}`,
+    )
+    return { link: response.headers.get('link'), text }
+  }
+  const post = (fields: Readonly<Record<string, unknown>>): RequestInit => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(fields),
+  })
+  const api = keys.domains
+  const date_reg = '2025-06-01 10:00:00'
+  const one = (domain: string, status: number) => ({
+    domain,
+    length: domain.length,
+    reserve: 0,
+    status,
+    date_reg,
+  })
+  await ask('domainwatch/add', { api }, post({ data: [one('n1', 0), one('nuevo', 1)] }))
+  await ask(
+    'domainwatch/add',
+    { api },
+    post({ data: Array.from({ length: 3_000 }, (_, i) => one(`tanda${i}`, i % 2)) }),
+  )
+  await ask(
+    'domainwatch/update',
+    { api },
+    post({ data: [{ domain: 'n2', revision: 1, discarded: 1, status: 0 }] }),
+  )
+  for (const filters of FILTERS) {
+    const { link } = await ask('domainwatch/list', { api, ...filters })
+    const cursor = /[?&]cursor=([^&>]+)/.exec(link ?? '')?.[1]
+    if (cursor !== undefined)
+      await ask('domainwatch/list', { api, ...filters, cursor: decodeURIComponent(cursor) })
+  }
+  for (const query of [{ dis: '' }, { search: 'tanda1' }, { last_register: '5' }]) {
+    for (const format of ['csv', 'ndjson']) await ask('domainwatch/export', { api, format, ...query })
+    await ask('domainwatch/stats', { api, ...(query.last_register === undefined ? query : {}) })
+  }
+  await ask('domainwatch/events', { api, format: 'atom' })
+  await ask('domainwatch/history', { api, domain: 'n1' })
+  await ask('domainwatch/similar', { api, domain: 'n1', limit: '5' })
+  const made = JSON.parse(
+    (await ask('domainwatch/watches', { api }, post({ name: 'a', search: 'x', atom: '' }))).text,
+  )
+  await ask('domainwatch/watches', { api })
+  await ask('domainwatch/watches', { api, id: String(made.id) }, { method: 'DELETE' })
+  await ask('domainwatch/list', { api: 'no es una clave' })
+
+  const client = new ImageClient(served.url, keys.images)
+  const png = await gradient(20, 10).png().toBuffer()
+  const hashes: string[] = []
+  for (let i = 0; i < 3; i++) hashes.push(String((await client.upload(stamped(png, `${i}`))).body['hash']))
+  await client.get(hashes[0] ?? '')
+  for (const query of [{}, { search: 'foto' }, { group: 'similar' }, { limit: '1' }]) {
+    const { link } = await ask('imagestore/list', { api: keys.images, ...query })
+    const cursor = /[?&]cursor=([^&>]+)/.exec(link ?? '')?.[1]
+    if (cursor !== undefined)
+      await ask('imagestore/list', { api: keys.images, cursor: decodeURIComponent(cursor) })
+  }
+  await ask('imagestore/similar', { api: keys.images, hash: hashes[0] ?? '' })
+  await ask('imagestore/stats', { api: keys.images })
+  await (await client.link(`${hashes[0]}&m=w_10`)).arrayBuffer()
+  await client.remove(hashes[1] ?? '')
+  for (const path of ['accounts', 'keys', 'system']) await ask(`admin/${path}`, { api: keys.admin })
+  await ask('admin/settle', { api: keys.admin }, post({ account: 'fotos', max_images: 1_000_000 }))
+}
+
+const n = (sqlite: boolean, count: number) =>
+  sqlite
+    ? `(WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < ${count}) SELECT i FROM s)`
+    : `(SELECT i FROM generate_series(1, ${count}) AS i)`
+
+const NAME = 'no statement goes through a large table, but for those that want all of it'
+
+test(`SQLite: ${NAME}`, { timeout: TIMEOUT_MS }, () =>
+  noScans({ url: '', dump: async () => Buffer.alloc(0), drop: async () => {} }),
+)
+
+test(
+  `PostgreSQL: ${NAME}`,
+  { timeout: TIMEOUT_MS, skip: POSTGRES_URL === undefined && 'no PostgreSQL: run npm test' },
+  async () => {
+    const made = await makeDatabase(POSTGRES_URL ?? '', `all_plans_${randomBytes(6).toString('hex')}`)
+    try {
+      await noScans(made)
+    } finally {
+      await made.drop()
+    }
+  },
+)
+
+async function noScans(database: TestDatabase): Promise<void> {
+  await using folder = await temporaryFolder()
+  const data = join(folder.path, 'data')
+  const isSqlite = database.url === ''
+  const log = join(folder.path, 'statements')
+  const environment = {
+    NODE_OPTIONS: `--import ${RECORDER}`,
+    RECORDED_STATEMENTS: log,
+    CATALEJO_DATA: data,
+    ...(isSqlite ? {} : { CATALEJO_DATABASE_URL: database.url }),
+  }
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await catalejo(args, environment)
+    assert.equal(code, 0, `${args.join(' ')}: ${stdout}${stderr}`)
+    return stdout.trim()
+  }
+  const key = (account: string, service: string) =>
+    run('key', 'create', '--account', account, '--service', service)
+  const keys = {
+    domains: await key('grupo', 'domainwatch'),
+    images: await key('fotos', 'imagestore'),
+    admin: await key('jefe', 'admin'),
+  }
+  const sql = (statement: string) => runOn(database.url, data, statement)
+  // As on a server whose statistics are not made yet.
+  if (!isSqlite)
+    for (const table of ['domains', 'changes', 'images', 'blobs', 'image_dhashes', 'name_servers'])
+      await sql(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
+
+  const date = (i: number) => new Date(Date.UTC(2025, 0, 1) + ((i * 7_919_317) % 30_000_000) * 1_000)
+  const files = ['altas.csv', 'bajas.txt', 'todo.csv', 'todo.ndjson'].map((name) => join(folder.path, name))
+  const [registrations = '', deletions = '', csv = '', ndjson = ''] = files
+  const lines = Array.from({ length: RECORDS }, (_, i) => `n${i}.cl,${date(i).toISOString().slice(0, 19)}`)
+  await writeFile(registrations, `Nombre Dominio,Fecha Inscripción\n${lines.join('\n')}\n`)
+  await writeFile(deletions, Array.from({ length: DELETED }, (_, i) => `n${i * 20}.cl`).join('\n'))
+  await run('import', '--format', 'registrations', registrations)
+  await run('import', '--format', 'deletions', deletions)
+  await writeFile(csv, (await run('export')).split('\n').slice(0, 5_000).join('\n'))
+  await writeFile(ndjson, (await run('export', '--format', 'ndjson')).split('\n').slice(0, 5_000).join('\n'))
+  await run('import', csv)
+  await run('import', ndjson)
+
+  await sql(
+    `INSERT INTO blobs (hash, key, format, mime, size, width, height, frames, dhash)
+    SELECT 'h' || i, 'k' || i, 'png', 'image/png', 9, 1, 1, 1, substr('000000000000000' || i, -16) FROM ${n(isSqlite, IMAGES)} AS s`.replace(
+      "substr('000000000000000' || i, -16)",
+      isSqlite ? "substr('000000000000000' || i, -16)" : "lpad(i::text, 16, '0')",
+    ),
+  )
+  await sql(`INSERT INTO images (account_id, hash, name, name_folded, ip, date)
+    SELECT (SELECT id FROM accounts WHERE name = 'fotos'), 'h' || i, 'foto', 'foto', '1.2.3.4', ${DAY} * (i % 300) + i FROM ${n(isSqlite, IMAGES)} AS s`)
+  await sql(`UPDATE images SET expires = 1 WHERE hash LIKE 'h1_'`)
+  await sql(`INSERT INTO name_servers (name, first_at, last_at, servers)
+    SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, IMAGES)} AS s`)
+  await sql(`UPDATE domains SET discarded_at = 1 WHERE name LIKE 'n777%'`)
+
+  const recorded = async (): Promise<Recorded[]> =>
+    (await readFile(log, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  for (const memory of ['0', '64']) {
+    await using served = await serve(['--search-memory', memory], environment)
+    await useAll(served, keys)
+    // The background jobs look for work every few seconds.
+    const jobs = [
+      'discarded_at <=',
+      'expires <=',
+      "ip <> ''",
+      'FROM failed_keys',
+      'FROM blob_trash',
+      'AS oldest',
+    ]
+    await eventually(async () => {
+      const texts = (await recorded()).map(({ text }) => text)
+      return jobs.every((job) => texts.some((text) => text.includes(job)))
+    }, 'every background job has run')
+    assert.equal((await served.stop()).code, 0)
+  }
+  await run('key', 'list')
+  await run('account', 'list')
+  await run('changes')
+  await mkdir(join(folder.path, 'backup'))
+  await catalejo(['verify'], environment)
+
+  const statements = await recorded()
+  assert.ok(statements.length > 100, `${statements.length} statements`)
+  const faults: string[] = []
+  const look = async (state: string, scansOf: (statement: Recorded) => Promise<readonly string[]>) => {
+    for (const statement of statements) {
+      const scans = await scansOf(statement)
+      const isAllowed = mayScan(statement.text) && !scans.some((scan) => scan.includes(JSON_INSIDE))
+      if (scans.length > 0 && !isAllowed)
+        faults.push(`${state}: ${scans.join(' | ')}\n${statement.text.replaceAll(/\s+/g, ' ')}`)
+    }
+  }
+  if (isSqlite) {
+    const found = (file: DatabaseSync) => async (statement: Recorded) => scansOfSqlite(file, statement)
+    using file = new DatabaseSync(join(data, 'catalejo.db'))
+    await look('without statistics', found(file))
+    file.exec('ANALYZE')
+    file.close()
+    using analyzed = new DatabaseSync(join(data, 'catalejo.db'))
+    await look('with statistics', found(analyzed))
+  } else {
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    try {
+      await look('without statistics', (statement) => scansOfPostgres(client, statement, false))
+      await client.query('ANALYZE')
+      await look('with statistics', (statement) => scansOfPostgres(client, statement, true))
+    } finally {
+      await client.end()
+    }
+  }
+  assert.deepEqual(faults, [], faults.join('\n\n'))
+}

@@ -1,0 +1,97 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type pg from 'pg'
+
+export interface Recorded {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** Tables that grow with use. */
+const LARGE = ['domains', 'changes', 'images', 'blobs', 'image_dhashes', 'name_servers']
+const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/i
+
+/** JSON that is parsed once for each row of a table. */
+export const JSON_INSIDE = 'parsed per row'
+
+/** Statements that want all of a table, or most of it, and the reason. */
+const MAY_SCAN: readonly (readonly [RegExp, string])[] = [
+  [
+    /^\s*SELECT count\(\*\) AS count FROM \w+\s*$/,
+    'a total: of the system page, kept for a while, and of `verify`',
+  ],
+  [/^\s*DELETE FROM changes WHERE id IN/, 'a batch may be a large share of a table that is not large itself'],
+  [/AS is_held,/, '`verify` reads all images anyway'],
+  [/^\s*SELECT count\(\*\) AS images, .* FROM blobs\s*$/, 'the same of the bytes of images'],
+]
+
+export const mayScan = (text: string): boolean => MAY_SCAN.some(([pattern]) => pattern.test(text))
+
+/** Which large table a name in a plan stands for. */
+function tableOf(text: string, name: string): string | undefined {
+  if (LARGE.includes(name)) return name
+  const [, table] = new RegExp(`\\b(${LARGE.join('|')}) AS ${name}\\b`, 'i').exec(text) ?? []
+  return table
+}
+
+/** A page of rows in the order of an index ends with its LIMIT. */
+const isPage = (text: string, isSorted: boolean) => /\bLIMIT\b/.test(text) && !isSorted
+
+/** The steps of SQLite's plan that go through a large table, or that parse JSON within the loop over one. */
+export function scansOfSqlite(database: DatabaseSync, { text }: Recorded): string[] {
+  if (!EXPLAINED.test(text)) return []
+  const steps = database.prepare(`EXPLAIN QUERY PLAN ${text}`).all()
+  const found: string[] = []
+  const isSorted = steps.some(({ detail }) => /TEMP B-TREE FOR ORDER BY/.test(String(detail)))
+  const loops = new Set<unknown>()
+  for (const { parent, detail } of steps) {
+    const [, kind, name = ''] = /^(SCAN|SEARCH) (\S+)/.exec(String(detail)) ?? []
+    if (kind === undefined) continue
+    if (/VIRTUAL TABLE/.test(String(detail))) {
+      if (loops.has(parent)) found.push(`${String(detail)} ${JSON_INSIDE}`)
+      continue
+    }
+    if (tableOf(text, name) === undefined) continue
+    loops.add(parent)
+    if (kind === 'SCAN' && !isPage(text, isSorted)) found.push(String(detail))
+  }
+  return found
+}
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly Plans?: readonly PlanNode[]
+}
+
+/**
+ * The same of PostgreSQL. Without statistics, which a server makes within a minute, one pass over a table is the planner's
+ * guess; only one that is repeated for each row of another counts.
+ */
+export async function scansOfPostgres(
+  client: pg.Client,
+  { text, values }: Recorded,
+  hasStatistics: boolean,
+): Promise<string[]> {
+  if (!EXPLAINED.test(text)) return []
+  const [statement = ''] = text.split(';')
+  const { rows } = await client.query<{ 'QUERY PLAN': readonly { readonly Plan: PlanNode }[] }>({
+    text: `EXPLAIN (FORMAT JSON) ${statement}`,
+    values: [...values],
+  })
+  const found: string[] = []
+  const visit = (node: PlanNode, isRepeated: boolean) => {
+    const table = node['Relation Name']
+    if (
+      node['Node Type'] === 'Seq Scan' &&
+      table !== undefined &&
+      LARGE.includes(table) &&
+      (hasStatistics || isRepeated)
+    )
+      found.push(`Seq Scan on ${table}`)
+    const isLoop = node['Node Type'] === 'Nested Loop'
+    for (const [i, part] of (node.Plans ?? []).entries())
+      visit(part, (isRepeated || (isLoop && i > 0)) && part['Node Type'] !== 'Materialize')
+  }
+  for (const { Plan } of rows[0]?.['QUERY PLAN'] ?? []) visit(Plan, false)
+  return found
+}
