@@ -43,8 +43,9 @@ export class DomainBatches {
   }
 
   /** Reads a body in another thread. The body's bytes move there. */
-  read(operation: Input['operation'], { contentType, bytes }: RequestBody): Promise<Output> {
-    return this.#tasks.run<Input, Output>(READ_RECORDS, { contentType, bytes, operation }, [bytes.buffer])
+  read(operation: Input['operation'], { contentType, bytes, client }: RequestBody): Promise<Output> {
+    const input = { contentType, bytes, operation }
+    return this.#tasks.run<Input, Output>(READ_RECORDS, input, { transfer: [bytes.buffer], client })
   }
 
   /** @returns how many records were stored, those that were the same already included */

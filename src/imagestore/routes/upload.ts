@@ -65,10 +65,12 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
     },
 
     async handle({ body, identify, request, reply }) {
-      const { contentType, bytes } = body
-      const upload = await tasks.run<Input, Output>(READ_UPLOAD, { contentType, bytes, strips }, [
-        bytes.buffer,
-      ])
+      const { contentType, bytes, client } = body
+      const upload = await tasks.run<Input, Output>(
+        READ_UPLOAD,
+        { contentType, bytes, strips },
+        { transfer: [bytes.buffer], client },
+      )
       const { accountId } = await identify(upload.api)
       const { info, image } = upload
       if (info === undefined) throw new Refusal(401, NO_INFO)

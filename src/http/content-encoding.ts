@@ -1,0 +1,15 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
+export const BAD_ENCODING =
+  'El cuerpo de la solicitud debe venir sin comprimir, con Content-Encoding identity'
+
+/**
+ * Whether a body comes in an encoding that nobody undoes (RFC 9110, section 8.4): read as it is, it would be damaged data. A
+ * request without a body may carry the header all the same.
+ */
+export function isEncoded(headers: IncomingHttpHeaders): boolean {
+  const transfer = headers['transfer-encoding']
+  if (transfer === undefined && Number(headers['content-length'] ?? 0) === 0) return false
+  const codings = `${transfer ?? ''},${headers['content-encoding'] ?? ''}`.split(',')
+  return codings.some((coding) => !['', 'identity', 'chunked'].includes(coding.trim().toLowerCase()))
+}
