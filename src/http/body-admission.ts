@@ -52,7 +52,7 @@ export class Admission {
         client.waiting.splice(client.waiting.indexOf(waiter), 1)
         reject(new Overload())
         this.#startNext(name, client)
-      }, WAIT_MS)
+      }, WAIT_MS).unref()
       const waiter = {
         bytes,
         start: () => {

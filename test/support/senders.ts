@@ -37,6 +37,8 @@ export interface StalledBody {
   readonly answer: () => string
   /** Resolves once all is sent that was to be sent, or the other side has answered or closed. */
   readonly sent: Promise<void>
+  /** Resolves once the connection has ended. */
+  readonly closed: Promise<void>
 }
 
 /**
@@ -49,13 +51,19 @@ export function stallBody(url: string, from: string, head: string, bytes: number
   let answer = ''
   const done = Promise.withResolvers<void>()
   socket.on('error', () => {})
-  socket.on('close', () => done.resolve())
+  const ended = Promise.withResolvers<void>()
+  socket.on('close', () => {
+    done.resolve()
+    ended.resolve()
+  })
   socket.on('data', (chunk) => {
     answer += String(chunk)
     done.resolve()
   })
   void once(socket, 'connect')
-    .then(() => socket.write(Buffer.concat([Buffer.from(head), Buffer.alloc(bytes, 'a')]), () => done.resolve()))
+    .then(() =>
+      socket.write(Buffer.concat([Buffer.from(head), Buffer.alloc(bytes, 'a')]), () => done.resolve()),
+    )
     .catch(() => {})
-  return { socket, answer: () => answer, sent: done.promise }
+  return { socket, answer: () => answer, sent: done.promise, closed: ended.promise }
 }
