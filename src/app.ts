@@ -109,6 +109,11 @@ export async function createRoutes(
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
   const { accounts, clock, config, database, log, metrics, resolver, tasks } = context
+  const bodies = new BodyBudget({
+    pace: { bytesPerSecond: config.bodyMinRate, windowMs: config.bodyRateWindow * 1_000 },
+    largestBody: Math.max(maxBodyBytes(config.maxImageBytes), BATCH_BODY_BYTES),
+    part: 1 / config.workers,
+  })
   const server = await createServer({
     log,
     metrics,
@@ -118,6 +123,7 @@ export async function createRoutes(
     clientConnections: share(config.clientConnections, config.workers),
     clientLogLines: config.clientLogLines && share(config.clientLogLines, config.workers),
     version: VERSION,
+    bodies,
   })
   const failures = new FailedKeys(clock, config.failedKeys)
   context.onClose(exchangeFailures(database, failures))
@@ -132,11 +138,7 @@ export async function createRoutes(
   )
   const shared = {
     authenticator: new Authenticator(accounts, failures),
-    bodies: new BodyBudget({
-      pace: { bytesPerSecond: config.bodyMinRate, windowMs: config.bodyRateWindow * 1_000 },
-      largestBody: Math.max(maxBodyBytes(config.maxImageBytes), BATCH_BODY_BYTES),
-      part: 1 / config.workers,
-    }),
+    bodies,
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
   await server.register(

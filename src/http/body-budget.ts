@@ -1,6 +1,7 @@
 import { Overload } from '../core/errors.ts'
 import { FairMemory, type MemoryLease, type ShareKey } from './fair-memory.ts'
 import { Admission } from './body-admission.ts'
+import { ReadTurns } from './read-turns.ts'
 
 const MIB = 1024 * 1024
 /** Bodies up to this size have memory that larger ones cannot take. */
@@ -43,6 +44,7 @@ export interface BodyBudgetOptions {
  */
 export class BodyBudget {
   readonly pace: BodyPace
+  readonly turns = new ReadTurns()
   readonly #keyed: Pool
   readonly #keyless: Pool
   readonly #admission: Admission

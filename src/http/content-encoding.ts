@@ -8,8 +8,11 @@ export const BAD_ENCODING =
  * request without a body may carry the header all the same.
  */
 export function isEncoded(headers: IncomingHttpHeaders): boolean {
-  const transfer = headers['transfer-encoding']
-  if (transfer === undefined && Number(headers['content-length'] ?? 0) === 0) return false
-  const codings = `${transfer ?? ''},${headers['content-encoding'] ?? ''}`.split(',')
+  if (!hasBody(headers)) return false
+  const codings = `${headers['transfer-encoding'] ?? ''},${headers['content-encoding'] ?? ''}`.split(',')
   return codings.some((coding) => !['', 'identity', 'chunked'].includes(coding.trim().toLowerCase()))
+}
+
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }

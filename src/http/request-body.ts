@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Overload, Refusal } from '../core/errors.ts'
 import { letGo } from '../core/let-go.ts'
-import type { BodyBudget, BodyLease, BodyPace, BodySender } from './body-budget.ts'
+import type { BodyBudget, BodyLease, BodySender } from './body-budget.ts'
 import { GrowingBytes } from './growing-bytes.ts'
 import { PaceWatch } from './transfer-pace.ts'
 
@@ -38,17 +38,16 @@ export async function receiveBody(
   try {
     if (declared !== undefined && declared > limit) throw tooLarge(limit)
     lease = await budget.admit(sender, declared)
-    const bytes = await receive(request, declared, limit, lease, budget.pace)
+    const bytes = await receive(request, declared, limit, lease, budget)
     lease.settle()
     return { bytes, lease }
   } catch (error) {
     lease?.release()
-    drain(request, error instanceof Overload ? MAX_DRAINED_IN_OVERLOAD : drained(limit), budget.pace)
+    const most = error instanceof Overload ? MAX_DRAINED_IN_OVERLOAD : Math.max(MAX_DRAINED_BYTES, 2 * limit)
+    drainBody(request, sender.address, budget, most)
     throw error
   }
 }
-
-const drained = (limit: number) => Math.max(MAX_DRAINED_BYTES, 2 * limit)
 
 const tooLarge = (limit: number) =>
   new Refusal(413, `El cuerpo de la solicitud supera el máximo de ${limit} bytes`)
@@ -60,7 +59,7 @@ function receive(
   declared: number | undefined,
   limit: number,
   lease: BodyLease,
-  pace: BodyPace,
+  { pace, turns }: BodyBudget,
 ): Promise<Uint8Array<ArrayBuffer>> {
   // It may have gone away while its body waited for its turn.
   if (request.destroyed) return Promise.reject(cutOff())
@@ -84,6 +83,7 @@ function receive(
       } catch (error) {
         return fail(error instanceof Error ? error : new Error(String(error)))
       }
+      turns.count(request, lease.client, chunk.byteLength)
       letGo(chunk)
     }
     const onEnd = () => {
@@ -98,7 +98,12 @@ function receive(
 }
 
 /** Reads what is left of a refused body, up to a limit and not too slowly; past that the connection ends. */
-function drain(request: IncomingMessage, maxBytes: number, pace: BodyPace): void {
+export function drainBody(
+  request: IncomingMessage,
+  client: string,
+  { pace, turns }: BodyBudget,
+  maxBytes = MAX_DRAINED_BYTES,
+): void {
   if (request.readableEnded || request.destroyed) return
   let read = 0
   const end = () => request.destroy()
@@ -106,9 +111,12 @@ function drain(request: IncomingMessage, maxBytes: number, pace: BodyPace): void
   request.on('error', () => {})
   request.on('end', () => watch.stop()).on('close', () => watch.stop())
   request.on('data', (chunk: Buffer) => {
-    watch.count(chunk.byteLength)
-    read += chunk.byteLength
+    const { byteLength } = chunk
+    watch.count(byteLength)
+    read += byteLength
+    letGo(chunk)
     if (read > maxBytes) end()
+    else turns.count(request, client, byteLength)
   })
   request.resume()
 }

@@ -5,7 +5,9 @@ import type { Logger } from 'pino'
 import { Overload } from '../core/errors.ts'
 import { connectionBound, isSurplus, limitConnections, openFilesLimit } from './connections.ts'
 import { AnswersAtOnce } from './at-once.ts'
-import { clientAddress, trustOf } from './client-address.ts'
+import type { BodyBudget } from './body-budget.ts'
+import { clientAddress, clientGroup, trustOf } from './client-address.ts'
+import { hasBody } from './content-encoding.ts'
 import { allowOrigins, corsHeaders } from './cors.ts'
 import { answerErrors, refusalOf, send } from './errors.ts'
 import { hasValidHost } from './host-header.ts'
@@ -17,6 +19,7 @@ import { answerRawError, MAX_URL_BYTES } from './raw-errors.ts'
 import { finishDocument } from './openapi-finish.ts'
 import { API_DESCRIPTION } from './openapi.ts'
 import { announceKeepAlive, ConnectionLines } from './ready-head.ts'
+import { drainBody } from './request-body.ts'
 import { nextRequestId, observeAnswers, observeRequests } from './request-log.ts'
 import { Stopping } from './stopping.ts'
 
@@ -55,6 +58,8 @@ export interface ServerOptions {
   /** Requests of one client address that are logged a minute; 0 for all. */
   readonly clientLogLines: number
   readonly version: string
+  /** What the rest of bodies is read by that no endpoint has asked for. */
+  readonly bodies: BodyBudget
 }
 
 declare module 'fastify' {
@@ -134,6 +139,13 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.setValidatorCompiler(() => () => true)
 
   observeRequests(app, observe)
+  // Node itself would read a body that nobody asked for as fast as it comes.
+  app.addHook('onSend', (request, _reply, _payload, done) => {
+    const { raw } = request
+    if (hasBody(raw.headers) && raw.readableFlowing === null)
+      drainBody(raw, clientGroup(request.ip), options.bodies)
+    done()
+  })
   app.addHook('onRequest', (request, reply, done) => {
     if (isSurplus(request.raw.socket)) {
       send(reply.header('connection', 'close'), new Overload())
