@@ -20,11 +20,12 @@ import {
   type Following,
 } from './domainwatch/index.ts'
 import { Authenticator } from './http/authentication.ts'
+import { BodyBudget } from './http/body-budget.ts'
+import { serveMetrics } from './http/metrics-server.ts'
 import { exchangeFailures } from './http/failed-keys-exchange.ts'
 import { FailedKeys } from './http/failed-keys.ts'
 import { sharedWindows } from './http/key-rates-store.ts'
 import { KeyRates } from './http/key-rates.ts'
-import { BodyBudget } from './http/request-body.ts'
 import { createServer } from './http/server.ts'
 import type { Parting } from './http/stopping.ts'
 import { serviceRoutes } from './http/service-routes.ts'
@@ -37,8 +38,6 @@ import {
 } from './imagestore/index.ts'
 import { VERSION } from './version.ts'
 
-/** Memory for bodies that are being received or worked on, in all processes that serve together. */
-const BODY_MEMORY = 256 * 1024 * 1024
 /** Open connections, in all of them. */
 const MAX_CONNECTIONS = 20_000
 /** From the order to stop until connections with an unfinished request are cut. */
@@ -65,6 +64,8 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
   const server = await createRoutes(context, images, following, () => baseUrl)
   await server.listen({ host: config.host, port: config.port })
   baseUrl ||= defaultBaseUrl(config.host, server)
+  const metricsServer = config.metricsAddress && (await serveMetrics(context.metrics, config.metricsAddress))
+  if (metricsServer !== undefined) context.log.info({ address: metricsServer.url }, 'serving metrics')
   // Who searches before that waits for it.
   images.similar
     .warm()
@@ -84,7 +85,7 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
       await nextTurn()
       const cut = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS)
       images.derivatives.stopSweeps()
-      await Promise.all([server.close(), stopChores()])
+      await Promise.all([server.close(), metricsServer?.close(), stopChores()])
       clearTimeout(cut)
       await context.close()
     },
@@ -111,13 +112,21 @@ export async function createRoutes(
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
   const { accounts, clock, config, database, log, metrics, resolver, tasks } = context
+  const bodies = new BodyBudget({
+    pace: { bytesPerSecond: config.bodyMinRate, windowMs: config.bodyRateWindow * 1_000 },
+    largestBody: Math.max(maxBodyBytes(config.maxImageBytes), BATCH_BODY_BYTES),
+    part: 1 / config.workers,
+  })
   const server = await createServer({
     log,
     metrics,
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     maxConnections: share(MAX_CONNECTIONS, config.workers),
+    clientConnections: share(config.clientConnections, config.workers),
+    clientLogLines: config.clientLogLines && share(config.clientLogLines, config.workers),
     version: VERSION,
+    bodies,
   })
   const failures = new FailedKeys(clock, config.failedKeys)
   context.onClose(exchangeFailures(database, failures))
@@ -134,13 +143,13 @@ export async function createRoutes(
   )
   const shared = {
     authenticator: new Authenticator({ identities: accounts, failures, rates, clock }),
-    bodies: new BodyBudget(bodyMemory(config)),
+    bodies,
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
   await server.register(
     async (app) => {
       consoleRoutes(app, { prefix, timeZone: config.timeZone })
-      serviceRoutes(app, metrics, [
+      serviceRoutes(app, config.metricsAddress === undefined ? metrics : undefined, [
         () => database.ping(),
         () => images.store.ping(),
         () => context.health.check(),
@@ -213,11 +222,6 @@ export function follow(context: Context): Following {
   metrics.gauge('catalejo_event_streams', 'Event streams that are open', () => streams.count)
   context.onClose(async () => pages.close())
   return following
-}
-
-/** Each process has its share, and can receive the largest body there may be. */
-function bodyMemory({ workers, maxImageBytes }: Config): number {
-  return Math.max(share(BODY_MEMORY, workers), maxBodyBytes(maxImageBytes), BATCH_BODY_BYTES)
 }
 
 function defaultBaseUrl(host: string, server: FastifyInstance): string {

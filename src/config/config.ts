@@ -124,6 +124,11 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     webhookNetworks: read(settings.webhookNetworks),
     failedKeys: read(settings.failedKeys),
     phishingKeywords: read(settings.phishingKeywords),
+    clientConnections: read(settings.clientConnections),
+    bodyMinRate: read(settings.bodyMinRate),
+    bodyRateWindow: read(settings.bodyRateWindow),
+    clientLogLines: read(settings.clientLogLines),
+    metricsAddress: read(settings.metricsAddress),
     shown,
   }
   const warnings = [...unknownNames(environment), ...withoutEffect(shown)]

@@ -188,6 +188,36 @@ export const settings = {
     listOf(phishingKeyword),
   ),
   failedKeys: setting('failed-keys', 'wrong keys one address may send a minute', 300, integer(1, 1_000_000)),
+  clientConnections: setting(
+    'client-connections',
+    'connections that one address may have open, trusted proxies excepted',
+    1_000,
+    integer(1, 1_000_000),
+  ),
+  bodyMinRate: setting(
+    'body-min-rate',
+    'bytes a second that a body must bring on average, else it is ended; 0 for no limit',
+    500,
+    integer(0, 1_000_000_000),
+  ),
+  bodyRateWindow: setting(
+    'body-rate-window',
+    'seconds over which body-min-rate is the average',
+    30,
+    integer(1, 120),
+  ),
+  clientLogLines: setting(
+    'client-log-lines',
+    'requests of one address that are logged a minute, the rest is counted; 0 for all',
+    6_000,
+    integer(0, 1_000_000_000),
+  ),
+  metricsAddress: setting(
+    'metrics-address',
+    'address:port that serves /metrics, and nothing else does; empty for the same as everything',
+    undefined,
+    listenAddress,
+  ),
 } satisfies Record<string, Setting<unknown>>
 
 /** A word that may stand in a .cl name, without accents; behind a hyphen one to remove. */
@@ -273,6 +303,22 @@ function searchMemory(value: string): Parsed<number | 'auto'> {
 function network(value: string): Parsed<string> {
   const valid = value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value)
   return valid ? { value } : { takes: 'an IP address or network, such as 10.0.0.0/8' }
+}
+
+/** Where something listens. */
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+function listenAddress(value: string): Parsed<ListenAddress | undefined> {
+  if (value === '') return { value: undefined }
+  const [, v6, name, digits = ''] = /^(?:\[([\da-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i.exec(value) ?? []
+  const host = v6 ?? name
+  const isValid = host !== undefined && Number(digits) <= 65_535 && (v6 === undefined || ipaddr.isValid(v6))
+  return isValid
+    ? { value: { host, port: Number(digits) } }
+    : { takes: 'an address and a port, such as 127.0.0.1:9464 or [::1]:9464' }
 }
 
 function origin(value: string): Parsed<string> {

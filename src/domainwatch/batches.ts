@@ -43,10 +43,9 @@ export class DomainBatches {
   }
 
   /** Reads a body in another thread. The body's bytes move there. */
-  read(operation: Input['operation'], body: RequestBody, client: string): Promise<Output> {
-    const { contentType, bytes } = body
+  read(operation: Input['operation'], { contentType, bytes, client }: RequestBody): Promise<Output> {
     const input = { contentType, bytes, operation }
-    return this.#tasks.run<Input, Output>(READ_RECORDS, input, [bytes.buffer], undefined, client)
+    return this.#tasks.run<Input, Output>(READ_RECORDS, input, { transfer: [bytes.buffer], client })
   }
 
   /** @returns how many records were stored, those that were the same already included */

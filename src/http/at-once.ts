@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { AnswerMemory, COPIED_BYTES, type LentMemory } from './answer-memory.ts'
 import type { ClientAddress } from './client-address.ts'
 import type { CorsHeaders } from './cors.ts'
+import { hasBody } from './content-encoding.ts'
+import { hasValidHost } from './host-header.ts'
 import { MAX_URL_BYTES } from './raw-errors.ts'
 import {
   announceKeepAlive,
@@ -84,7 +86,7 @@ export class AnswersAtOnce {
     if ((method !== 'GET' && method !== 'HEAD') || headers.host === undefined || url.length > MAX_URL_BYTES)
       return false
     const lane = this.#laneOf(url)
-    if (lane === undefined) return false
+    if (lane === undefined || !hasValidHost(request) || hasBody(headers)) return false
     // An answer in line is never told that its connection is gone, and so could not give memory back.
     const memory = response.socket === null ? undefined : this.#memory
     const ready = foundBy(lane, url, request, memory)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientAddress, trustOf } from './client-address.ts'
+import { clientAddress, clientGroup, trustOf } from './client-address.ts'
 
 const addressOf = clientAddress(trustOf(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32']))
 
@@ -22,4 +22,16 @@ for (const [remote, forwarded, expected] of [
     const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
     assert.equal(addressOf({ socket: { remoteAddress: remote }, headers }), expected)
   })
+}
+
+for (const [address, group] of [
+  ['203.0.113.9', '203.0.113.9'],
+  ['::ffff:203.0.113.9', '203.0.113.9'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:DB8:0:0:ffff::2', '2001:db8:0:0::/64'],
+  ['2001:db8:0:1::1', '2001:db8:0:1::/64'],
+  ['nonsense', 'nonsense'],
+  ['non:sense', 'non:sense'],
+] as const) {
+  test(`${address} is the client ${group}`, () => assert.equal(clientGroup(address), group))
 }

@@ -38,3 +38,16 @@ export function clientAddress(trusted: (address: string) => boolean): ClientAddr
     return address
   }
 }
+
+/**
+ * The client that an address belongs to, as limits count clients: one home or server usually holds a whole IPv6 /64, so its
+ * addresses count as one.
+ */
+export function clientGroup(address: string): string {
+  // By far the most addresses are IPv4 in their usual form.
+  if (!address.includes(':') || !ipaddr.isValid(address)) return address
+  const parsed = ipaddr.process(address)
+  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
+  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16))
+  return `${network.join(':')}::/64`
+}

@@ -1,5 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** False where no page of another origin may read the answer, whatever the origins allowed. */
+    hasCors?: boolean
+  }
+}
+
 const METHODS = 'GET, HEAD, POST, DELETE'
 const EXPOSED = ['access-control-expose-headers', 'Link, Retry-After, ETag'] as const
 /** Seconds for which a browser need not ask again. */
@@ -34,7 +41,13 @@ export function corsHeaders(origins: readonly string[]): CorsHeaders {
 
 /** Answers preflights, and says on every answer who may read it. */
 export function allowOrigins(app: FastifyInstance, headersFor: CorsHeaders): void {
+  const closed = new Set<string>()
+  app.addHook('onRoute', ({ url, config }) => {
+    if (config?.hasCors === false) closed.add(url)
+  })
   app.addHook('onRequest', (request, reply, done) => {
+    if (request.routeOptions.config.hasCors === false) return done()
+    if (request.method === 'OPTIONS' && closed.has(request.raw.url?.split('?', 1)[0] ?? '')) return done()
     const { headers, vary: origin } = headersFor(request.headers.origin)
     if (origin !== undefined) reply.header('vary', origin)
     for (let i = 0; i + 1 < headers.length; i += 2) reply.header(headers[i] ?? '', headers[i + 1])

@@ -16,8 +16,11 @@ import {
   type Parameters,
   type Values,
 } from './parameters.ts'
-import { JSON_TYPE, jsonHead } from './ready-head.ts'
-import { receiveBody, type BodyBudget, type RequestBody } from './request-body.ts'
+import { JSON_TYPE, jsonHead, PRIVATE_HEADERS } from './ready-head.ts'
+import type { BodyBudget, BodyLease } from './body-budget.ts'
+import { clientGroup } from './client-address.ts'
+import { BAD_ENCODING, isEncoded } from './content-encoding.ts'
+import { receiveBody, type RequestBody } from './request-body.ts'
 import { documentEndpoint, type EndpointDocument } from './openapi.ts'
 
 /** Room for the parameters of an endpoint whose body carries nothing large. */
@@ -94,7 +97,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set as soon as the key of the query was checked. */
     identity: Identity | undefined
-    releaseBody: (() => void) | undefined
+    bodyLease: BodyLease | undefined
   }
 }
 
@@ -168,6 +171,7 @@ export function bulkEndpoint<P extends Parameters>(
     const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
     const identify = async (keyInBody: string | undefined) => {
       request.identity ??= await shared.authenticator.identify(keyInBody, endpoint, request.ip)
+      request.bodyLease?.assignTo(request.identity.accountId)
       if (isUnsupported) throw refusalOf(415)
       return request.identity
     }
@@ -187,7 +191,8 @@ function register<P extends Parameters>(
   const route: Omit<RouteOptions, 'method' | 'schema'> = {
     url: endpoint.path,
     // Before the body is parsed, so that nobody without a key makes the service read one.
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
+      reply.headers(PRIVATE_HEADERS)
       const key = queryOf(request)['api']
       if (key === undefined && mayCarryKey(request)) return
       request.identity = await shared.authenticator.identify(key, endpoint, request.ip)
@@ -200,7 +205,7 @@ function register<P extends Parameters>(
         return answer
       } finally {
         // Not in `onResponse`, which never comes when the client has gone away.
-        request.releaseBody?.()
+        request.bodyLease?.release()
       }
     },
   }
@@ -211,12 +216,9 @@ function register<P extends Parameters>(
 
 /** Only a body that can be read may carry the key. */
 function mayCarryKey({ method, headers }: FastifyRequest): boolean {
-  return METHODS_WITH_BODY.has(method) && bodyKind(headers['content-type']) !== undefined
-}
-
-/** Whom a request's share of what all share counts for: its account, or its address while that is not known. */
-export function clientOf({ identity, ip }: FastifyRequest): string {
-  return identity === undefined ? ip : `account ${identity.accountId}`
+  return (
+    METHODS_WITH_BODY.has(method) && bodyKind(headers['content-type']) !== undefined && !isEncoded(headers)
+  )
 }
 
 function queryOf(request: FastifyRequest): Given {
@@ -227,9 +229,13 @@ function queryOf(request: FastifyRequest): Given {
 const METHODS_WITH_BODY = new Set(['POST', 'DELETE'])
 
 async function receive(request: FastifyRequest, limit: number, budget: BodyBudget): Promise<RequestBody> {
-  const { bytes, release } = await receiveBody(request.raw, limit, budget)
-  request.releaseBody = release
-  return { contentType: request.headers['content-type'], bytes }
+  if (isEncoded(request.headers))
+    throw new Refusal(415, BAD_ENCODING, { headers: { 'accept-encoding': 'identity' } })
+  const address = clientGroup(request.ip)
+  const sender = { address, account: request.identity?.accountId }
+  const { bytes, lease } = await receiveBody(request.raw, limit, budget, sender)
+  request.bodyLease = lease
+  return { contentType: request.headers['content-type'], bytes, client: lease?.client ?? address }
 }
 
 /**

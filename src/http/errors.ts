@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Overload, Refusal } from '../core/errors.ts'
+import { PRIVATE_HEADERS } from './ready-head.ts'
 import { requestLog } from './request-log.ts'
 
 /**
@@ -42,7 +43,7 @@ export function answerErrors(app: FastifyInstance): void {
 export function send(reply: FastifyReply, refusal: Refusal): FastifyReply {
   return reply
     .code(refusal.status)
-    .headers(refusal.headers)
+    .headers({ ...PRIVATE_HEADERS, ...refusal.headers })
     .type('application/json; charset=utf-8')
     .send(JSON.stringify(refusal.body()))
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import ipaddr from 'ipaddr.js'
 import type { Clock } from '../core/clock.ts'
 import { grownCache } from '../core/grown-cache.ts'
+import { clientGroup } from './client-address.ts'
 
 export const WINDOW_MS = 60_000
 /** Addresses whose wrong keys are counted at a time; past it the longest unseen one is forgotten. */
@@ -50,7 +50,7 @@ export class FailedKeys {
   /** @returns undefined while the address is within its bound, else the milliseconds that it has to wait */
   count(address: string): number | undefined {
     const now = this.#clock.now()
-    const key = hash('sha256', addressGroup(address), 'base64url')
+    const key = hash('sha256', clientGroup(address), 'base64url')
     const failures = this.#failures.get(key) ?? startOf(now)
     this.#failures.set(key, failures)
     // A clock that was set back must not freeze a window.
@@ -129,11 +129,3 @@ const startOf = (since: number): Failures => ({
   others: 0,
   othersUntil: 0,
 })
-
-/** One home or server usually holds a whole IPv6 /64, so its addresses count as one. */
-function addressGroup(address: string): string {
-  if (!ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
-  return parsed.parts.slice(0, 4).join(':')
-}

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { refusalOf } from './errors.ts'
+import { headerLines, PRIVATE_HEADERS } from './ready-head.ts'
 
 /** The longest address answered. */
 export const MAX_URL_BYTES = 8_192
@@ -29,6 +30,7 @@ export function answerRawError(error: RawError, socket: Socket): void {
   const body = JSON.stringify(refusalOf(status).body())
   socket.end(
     `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\n` +
+      headerLines(Object.entries(PRIVATE_HEADERS).flat()) +
       'content-type: application/json; charset=utf-8\r\n' +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )

@@ -33,6 +33,8 @@ export class ReadyHead {
   }
 }
 
+/** On every answer that a key opens, and on every refusal: no cache may keep it, no browser may take it for something else. */
+export const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
 export const JSON_TYPE = 'application/json; charset=utf-8'
 /** Heads of JSON up to this length are kept once they are made. */
 const MAX_KEPT_BYTES = 4_096
@@ -45,7 +47,7 @@ const jsonHeads: (ReadyHead | undefined)[] = []
 export function jsonHead(bytes: number, link: string | undefined): ReadyHead {
   const known = link === undefined ? jsonHeads[bytes] : undefined
   if (known !== undefined) return known
-  const headers = { 'content-type': JSON_TYPE, 'content-length': String(bytes) }
+  const headers = { ...PRIVATE_HEADERS, 'content-type': JSON_TYPE, 'content-length': String(bytes) }
   const head = new ReadyHead(200, link === undefined ? headers : { ...headers, link })
   if (link === undefined && bytes <= MAX_KEPT_BYTES) jsonHeads[bytes] = head
   return head

@@ -1,131 +1,122 @@
 import type { IncomingMessage } from 'node:http'
 import { Overload, Refusal } from '../core/errors.ts'
 import { letGo } from '../core/let-go.ts'
+import type { BodyBudget, BodyLease, BodySender } from './body-budget.ts'
+import { GrowingBytes } from './growing-bytes.ts'
+import { PaceWatch } from './transfer-pace.ts'
 
 /** A request's body as it came: its bytes own their memory, so they can be handed to another thread. */
 export interface RequestBody {
   readonly contentType: string | undefined
   readonly bytes: Uint8Array<ArrayBuffer>
+  /** Whose turn it is when bodies of many clients wait to be parsed. */
+  readonly client: string
 }
 
-/** After a refusal, this much more of a body is read and thrown away so that the connection stays usable. */
-const MAX_DRAINED_BYTES = 256 * 1024 * 1024
-
-/** Memory that all bodies being received may take together. */
-export class BodyBudget {
-  #free: number
-
-  constructor(bytes: number) {
-    this.#free = bytes
-  }
-
-  /** @throws Overload when the memory is taken */
-  take(bytes: number): void {
-    if (bytes > this.#free) throw new Overload()
-    this.#free -= bytes
-  }
-
-  give(bytes: number): void {
-    this.#free += bytes
-  }
-}
+/** After a refusal, this much of a body is still read and thrown away, at least, so that the connection stays usable. */
+const MAX_DRAINED_BYTES = 64 * 1024 * 1024
+/** The same where memory is short: then it is better to lose the connection than to read on. */
+const MAX_DRAINED_IN_OVERLOAD = 1024 * 1024
 
 /**
  * Receives a body of at most `limit` bytes. A refused body is still read to its end, in the background, so
  * that the client hears the answer and the connection's next request works.
- * @throws Refusal 413 past the limit, 400 when the client goes away, Overload when memory is short
+ * @returns its bytes, and what they are charged, to be released; undefined for an empty body
+ * @throws Refusal 413 past the limit, 408 if it comes too slowly, 400 when the client goes away, Overload when memory is short
  */
 export async function receiveBody(
   request: IncomingMessage,
   limit: number,
   budget: BodyBudget,
-): Promise<{ bytes: Uint8Array<ArrayBuffer>; release: () => void }> {
-  const declared = Number(request.headers['content-length'] ?? NaN)
-  let taken = 0
+  sender: BodySender,
+): Promise<{ bytes: Uint8Array<ArrayBuffer>; lease: BodyLease | undefined }> {
+  const length = Number(request.headers['content-length'] ?? NaN)
+  const declared = Number.isNaN(length) ? undefined : length
+  // A request without a body says no more.
+  if (request.readableEnded || declared === 0) return { bytes: new Uint8Array(), lease: undefined }
+  let lease: BodyLease | undefined
   try {
-    if (declared > limit) throw tooLarge(limit)
-    // Memory counts as it fills, not as it is announced: a slow client must not hold what it does not use.
-    const take = (bytes: number) => {
-      budget.take(bytes)
-      taken += bytes
-    }
-    const received = Number.isNaN(declared)
-      ? await receiveChunks(request, limit, take)
-      : await receiveDeclared(request, declared, take)
-    return { bytes: received, release: () => budget.give(taken) }
+    if (declared !== undefined && declared > limit) throw tooLarge(limit)
+    lease = await budget.admit(sender, declared)
+    const bytes = await receive(request, declared, limit, lease, budget)
+    lease.settle()
+    return { bytes, lease }
   } catch (error) {
-    budget.give(taken)
-    drain(request)
+    lease?.release()
+    const most = error instanceof Overload ? MAX_DRAINED_IN_OVERLOAD : Math.max(MAX_DRAINED_BYTES, 2 * limit)
+    drainBody(request, sender.address, budget, most)
     throw error
   }
 }
 
 const tooLarge = (limit: number) =>
   new Refusal(413, `El cuerpo de la solicitud supera el máximo de ${limit} bytes`)
-
 const cutOff = () => new Refusal(400, 'La solicitud llegó incompleta')
+const tooSlow = () => new Refusal(408, 'La solicitud tardó demasiado', { headers: { connection: 'close' } })
 
-async function receiveDeclared(request: IncomingMessage, size: number, take: (bytes: number) => void) {
-  const bytes = new Uint8Array(size)
-  let filled = 0
-  await eachChunk(request, (chunk) => {
-    if (filled + chunk.byteLength > size) throw cutOff()
-    take(chunk.byteLength)
-    bytes.set(chunk, filled)
-    filled += chunk.byteLength
-    letGo(chunk)
-  })
-  if (filled !== size) throw cutOff()
-  return bytes
-}
-
-async function receiveChunks(request: IncomingMessage, limit: number, take: (bytes: number) => void) {
-  const chunks: Buffer[] = []
-  let size = 0
-  await eachChunk(request, (chunk) => {
-    size += chunk.byteLength
-    if (size > limit) throw tooLarge(limit)
-    take(chunk.byteLength)
-    chunks.push(chunk)
-  })
-  const bytes = new Uint8Array(size)
-  let filled = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, filled)
-    filled += chunk.byteLength
-    letGo(chunk)
-  }
-  return bytes
-}
-
-function eachChunk(request: IncomingMessage, take: (chunk: Buffer) => void): Promise<void> {
-  // A request without a body says no more.
-  if (request.readableEnded) return Promise.resolve()
+function receive(
+  request: IncomingMessage,
+  declared: number | undefined,
+  limit: number,
+  lease: BodyLease,
+  { pace, turns }: BodyBudget,
+): Promise<Uint8Array<ArrayBuffer>> {
+  // It may have gone away while its body waited for its turn.
+  if (request.destroyed) return Promise.reject(cutOff())
+  // Memory grows, and counts, as it fills: what a client announces costs nothing.
+  const bytes = new GrowingBytes(declared ?? limit, (more) => lease.grow(more))
   return new Promise((resolve, reject) => {
-    const finish = (error?: Error) => {
+    const fail = (error: Error) => {
+      stop()
+      reject(error)
+    }
+    const watch = new PaceWatch(pace, () => fail(tooSlow()))
+    const stop = () => {
+      watch.stop()
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
-      if (error === undefined) resolve()
-      else reject(error)
     }
     const onData = (chunk: Buffer) => {
+      watch.count(chunk.byteLength)
       try {
-        take(chunk)
+        if (bytes.length + chunk.byteLength > (declared ?? limit)) throw tooLarge(limit)
+        bytes.append(chunk)
       } catch (error) {
-        finish(error instanceof Error ? error : new Error(String(error)))
+        return fail(error instanceof Error ? error : new Error(String(error)))
       }
+      turns.count(request, lease.client, chunk.byteLength)
+      letGo(chunk)
     }
-    const onEnd = () => finish()
-    const onClose = () => finish(cutOff())
+    const onEnd = () => {
+      if (declared !== undefined && bytes.length !== declared) return fail(cutOff())
+      stop()
+      resolve(bytes.take())
+    }
+    const onClose = () => fail(cutOff())
+    lease.onDisplaced = () => fail(new Overload())
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
   })
 }
 
-function drain(request: IncomingMessage): void {
-  let drained = 0
+/** Reads what is left of a refused body, up to a limit and not too slowly; past that the connection ends. */
+export function drainBody(
+  request: IncomingMessage,
+  client: string,
+  { pace, turns }: BodyBudget,
+  maxBytes = MAX_DRAINED_BYTES,
+): void {
+  if (request.readableEnded || request.destroyed) return
+  let read = 0
+  const end = () => request.destroy()
+  const watch = new PaceWatch(pace, end)
   request.on('error', () => {})
+  request.on('end', () => watch.stop()).on('close', () => watch.stop())
   request.on('data', (chunk: Buffer) => {
-    drained += chunk.byteLength
-    if (drained > MAX_DRAINED_BYTES) request.destroy()
+    const { byteLength } = chunk
+    watch.count(byteLength)
+    read += byteLength
+    letGo(chunk)
+    if (read > maxBytes) end()
+    else turns.count(request, client, byteLength)
   })
   request.resume()
 }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import { pid } from 'node:process'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { symbols, type Logger } from 'pino'
+import type { LogQuota } from './log-quota.ts'
 import type { Metrics } from './metrics.ts'
 
 /** What stands for the status of a request whose client went away before its answer (as nginx has it). */
@@ -27,7 +28,7 @@ export const nextRequestId = (): string => `req-${(++requests).toString(36)}`
  * Measures and logs every request once, when its answer has left or its client has: Fastify's own hook for
  * that is silent about the second.
  */
-export function observeAnswers(metrics: Metrics, log: Logger): ObserveAnswer {
+export function observeAnswers(metrics: Metrics, log: Logger, quota: LogQuota): ObserveAnswer {
   const writeLine = requestLines(log)
   return (response, id, ip, method, route, left) => {
     const start = performance.now()
@@ -38,7 +39,7 @@ export function observeAnswers(metrics: Metrics, log: Logger): ObserveAnswer {
       const status = response.writableFinished ? response.statusCode : CLIENT_LEFT
       const name = route()
       metrics.observeRequest(method, name, status, ms / 1000)
-      writeLine(id, ip, method, name, status, ms)
+      if (quota.take(ip)) writeLine(id, ip, method, name, status, ms)
     })
   }
 }

@@ -3,11 +3,15 @@ import swagger from '@fastify/swagger'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { Overload } from '../core/errors.ts'
-import { boundConnections, connectionBound, isSurplus, openFilesLimit } from './connections.ts'
+import { connectionBound, isSurplus, limitConnections, openFilesLimit } from './connections.ts'
 import { AnswersAtOnce } from './at-once.ts'
-import { clientAddress, trustOf } from './client-address.ts'
+import type { BodyBudget } from './body-budget.ts'
+import { clientAddress, clientGroup, trustOf } from './client-address.ts'
+import { hasBody } from './content-encoding.ts'
 import { allowOrigins, corsHeaders } from './cors.ts'
 import { answerErrors, refusalOf, send } from './errors.ts'
+import { hasValidHost } from './host-header.ts'
+import { LogQuota } from './log-quota.ts'
 import type { Metrics } from './metrics.ts'
 import { parseQuery } from './parameters.ts'
 import { readAgain } from './raw-addresses.ts'
@@ -15,6 +19,7 @@ import { answerRawError, MAX_URL_BYTES } from './raw-errors.ts'
 import { finishDocument } from './openapi-finish.ts'
 import { API_DESCRIPTION } from './openapi.ts'
 import { announceKeepAlive, ConnectionLines } from './ready-head.ts'
+import { drainBody } from './request-body.ts'
 import { nextRequestId, observeAnswers, observeRequests } from './request-log.ts'
 import { Stopping } from './stopping.ts'
 
@@ -27,6 +32,8 @@ const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 72_000
 /** A connection on which nothing moves in the middle of something. */
 const STANDSTILL_MS = 130_000
+/** Requests that a client may send on one connection without waiting for their answers. */
+const MAX_PIPELINED = 256
 const HTTP_OPTIONS = {
   headersTimeout: HEADERS_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,
@@ -46,7 +53,13 @@ export interface ServerOptions {
   readonly trustedProxies: readonly string[]
   readonly corsOrigins: readonly string[]
   readonly maxConnections: number
+  /** Connections of one client address. */
+  readonly clientConnections: number
+  /** Requests of one client address that are logged a minute; 0 for all. */
+  readonly clientLogLines: number
   readonly version: string
+  /** What the rest of bodies is read by that no endpoint has asked for. */
+  readonly bodies: BodyBudget
 }
 
 declare module 'fastify' {
@@ -59,7 +72,7 @@ declare module 'fastify' {
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { metrics } = options
   const log: FastifyBaseLogger = options.log
-  const observe = observeAnswers(metrics, options.log)
+  const observe = observeAnswers(metrics, options.log, new LogQuota(options.log, options.clientLogLines))
   const trusted = trustOf(options.trustedProxies)
   const headersFor = corsHeaders(options.corsOrigins)
   const atOnce = new AnswersAtOnce(
@@ -69,7 +82,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     new ConnectionLines(KEEP_ALIVE_MS),
   )
   const stopping = new Stopping(KEEP_ALIVE_MS, STANDSTILL_MS)
-  const bound = connectionBound(options.maxConnections, openFilesLimit())
+  const limits = {
+    total: connectionBound(options.maxConnections, openFilesLimit()),
+    perClient: options.clientConnections,
+    isTrusted: trusted,
+  }
   const app: FastifyInstance = fastify<Server>({
     loggerInstance: log,
     // Fastify's own lines carry the address, and with it the key.
@@ -80,7 +97,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     // Called once for each address that the host's name stands for.
     serverFactory: (general) => {
       const server = createHttpServer(HTTP_OPTIONS, (request, response) => {
-        stopping.take(request, response)
+        const underWay = stopping.take(request, response)
+        if (underWay > MAX_PIPELINED) {
+          request.socket.destroy()
+          return
+        }
         // While it stops, and where there are too many, the framework tells each client to close its connection.
         const isCalm = !stopping.isStopping && !isSurplus(request.socket)
         const isAtOnce = isCalm && atOnce.answer(request, response)
@@ -88,7 +109,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
         announceKeepAlive(response, KEEP_ALIVE_MS)
         general(request, response)
       })
-      boundConnections(server, bound)
+      limitConnections(server, limits)
       stopping.watch(server)
       return server
     },
@@ -109,7 +130,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.decorate('stopping', stopping)
   // Declared at once, so that all requests are objects of one shape.
   app.decorateRequest('identity', undefined)
-  app.decorateRequest('releaseBody', undefined)
+  app.decorateRequest('bodyLease', undefined)
 
   // Bodies are received by the endpoints: only they know how large one may be and who must be known first.
   app.removeAllContentTypeParsers()
@@ -118,12 +139,19 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.setValidatorCompiler(() => () => true)
 
   observeRequests(app, observe)
+  // Node itself would read a body that nobody asked for as fast as it comes.
+  app.addHook('onSend', (request, _reply, _payload, done) => {
+    const { raw } = request
+    if (hasBody(raw.headers) && raw.readableFlowing === null)
+      drainBody(raw, clientGroup(request.ip), options.bodies)
+    done()
+  })
   app.addHook('onRequest', (request, reply, done) => {
     if (isSurplus(request.raw.socket)) {
       send(reply.header('connection', 'close'), new Overload())
     } else if ((request.raw.url?.length ?? 0) > MAX_URL_BYTES) {
       send(reply, refusalOf(414))
-    } else if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+    } else if (!hasValidHost(request.raw)) {
       send(reply, refusalOf(400))
     } else done()
   })

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Refusal } from '../core/errors.ts'
 import { within } from '../core/within.ts'
 import type { Metrics } from './metrics.ts'
+import { PRIVATE_HEADERS } from './ready-head.ts'
 import { requestLog } from './request-log.ts'
 
 const READY_TIMEOUT_MS = 2_000
@@ -12,17 +13,22 @@ const notReady = () => new Refusal(503, NOT_READY, { headers: { 'retry-after': '
 /** Rejects when a part that the service cannot do without does not answer. */
 export type ReadyCheck = () => Promise<void>
 
-/** What operators and their programs ask: no key, no effect. */
-export function serviceRoutes(app: FastifyInstance, metrics: Metrics, checks: readonly ReadyCheck[]): void {
-  const tags = ['service']
+const tags = ['service']
+
+/**
+ * What operators and their programs ask: no key, no effect.
+ * @param metrics undefined where they are served on an address of their own
+ */
+export function serviceRoutes(
+  app: FastifyInstance,
+  metrics: Metrics | undefined,
+  checks: readonly ReadyCheck[],
+): void {
   const answer = (description: string, status: number, msg?: string) => ({
     description,
     type: 'object',
     properties: { status: { type: 'integer' }, ...(msg === undefined ? {} : { msg: { type: 'string' } }) },
     examples: [msg === undefined ? { status } : { status, msg }],
-  })
-  const plain = (type: string, description: string) => ({
-    200: { description, content: { [type]: { schema: { type: 'string' } } } },
   })
 
   app.get(
@@ -61,18 +67,7 @@ export function serviceRoutes(app: FastifyInstance, metrics: Metrics, checks: re
     },
   )
 
-  app.get(
-    '/metrics',
-    {
-      schema: {
-        tags,
-        operationId: 'get-metrics',
-        summary: 'Measurements for Prometheus',
-        response: plain('text/plain', "In Prometheus's text format"),
-      },
-    },
-    async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.text()),
-  )
+  if (metrics !== undefined) metricsRoute(app, metrics)
 
   app.get(
     '/openapi.json',
@@ -91,5 +86,32 @@ export function serviceRoutes(app: FastifyInstance, metrics: Metrics, checks: re
     },
     async (_request, reply) =>
       reply.type('application/json; charset=utf-8').send(JSON.stringify(app.swagger())),
+  )
+}
+
+function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
+  app.get(
+    '/metrics',
+    {
+      // Nothing for the pages of others to read.
+      config: { hasCors: false },
+      schema: {
+        tags,
+        operationId: 'get-metrics',
+        summary: 'Measurements for Prometheus',
+        description: 'Not here if `--metrics-address` serves them.',
+        response: {
+          200: {
+            description: "In Prometheus's text format",
+            content: { 'text/plain': { schema: { type: 'string' } } },
+          },
+        },
+      },
+    },
+    async (_request, reply) =>
+      reply
+        .headers(PRIVATE_HEADERS)
+        .type(metrics.registry.contentType)
+        .send(await metrics.text()),
   )
 }

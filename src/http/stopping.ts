@@ -77,10 +77,13 @@ export class Stopping {
     }
   }
 
-  /** Called with each request, before anything else: an answer that is given at once has its headers out behind that. */
-  take({ socket }: IncomingMessage, response: ServerResponse): void {
+  /**
+   * Called with each request, before anything else: an answer that is given at once has its headers out behind that.
+   * @returns how many answers are under way on its connection, this one included
+   */
+  take({ socket }: IncomingMessage, response: ServerResponse): number {
     const connection = this.#open.get(socket)
-    if (connection === undefined) return
+    if (connection === undefined) return 1
     const { answers } = connection
     // An event for each of them is dearer.
     while (answers[0]?.closed === true) answers.shift()
@@ -88,6 +91,7 @@ export class Stopping {
     connection.idleSince = Infinity
     if (this.#isFollowing) this.#follow(socket, connection, response)
     if (this.#isStopping) this.#markLast(answers)
+    return answers.length
   }
 
   get isStopping(): boolean {

@@ -6,7 +6,7 @@ import { ATOM_TYPE } from './atom.ts'
 /** A feed, unless the reader has it already. */
 export function sendFeed(request: FastifyRequest, reply: FastifyReply, feed: string): string | null {
   const etag = `"${hash('sha256', feed, 'base64url').slice(0, 27)}"`
-  reply.headers({ etag, 'cache-control': 'private, no-cache', 'content-type': ATOM_TYPE })
+  reply.headers({ etag, 'cache-control': 'no-store', 'content-type': ATOM_TYPE })
   if (!matches(request.headers['if-none-match'], etag)) return feed
   reply.code(304)
   // The framework wants a text for HEAD, and says of any text how long it is.

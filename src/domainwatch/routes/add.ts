@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { bulkEndpoint, clientOf, type EndpointShared } from '../../http/endpoint.ts'
+import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { batchRefusal, saved, type DomainBatches } from '../batches.ts'
 import { addBody, batchProblem, storedAnswer } from '../schemas.ts'
 
@@ -23,8 +23,8 @@ export function addRoute(app: FastifyInstance, shared: EndpointShared, batches: 
       answers: { 200: storedAnswer, 500: batchProblem },
     },
 
-    async handle({ body, identify, request }) {
-      const { api, batch } = await batches.read('add', body, clientOf(request))
+    async handle({ body, identify }) {
+      const { api, batch } = await batches.read('add', body)
       const identity = await identify(api)
       switch (batch.kind) {
         case 'unreadable':

@@ -55,7 +55,7 @@ export function eventsRoute(app: FastifyInstance, shared: EndpointShared, events
         return sendFeed(request, reply, feed)
       }
       reply.header('content-type', 'text/event-stream')
-      reply.headers({ 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+      reply.header('x-accel-buffering', 'no')
       // Node sends no body for it, and nobody would wait for the end.
       if (request.method === 'HEAD') return ''
       const { accountId: account } = identity

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { bulkEndpoint, clientOf, type EndpointShared } from '../../http/endpoint.ts'
+import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { batchRefusal, saved, type DomainBatches } from '../batches.ts'
 import { batchProblem, storedAnswer, unreadableBatch, updateBody } from '../schemas.ts'
 import { BATCH_BODY_BYTES } from './add.ts'
@@ -22,8 +22,8 @@ export function updateRoute(app: FastifyInstance, shared: EndpointShared, batche
       answers: { 200: storedAnswer, 400: unreadableBatch, 500: batchProblem },
     },
 
-    async handle({ body, identify, request }) {
-      const { api, batch } = await batches.read('update', body, clientOf(request))
+    async handle({ body, identify }) {
+      const { api, batch } = await batches.read('update', body)
       const identity = await identify(api)
       switch (batch.kind) {
         case 'unreadable':

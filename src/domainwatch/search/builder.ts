@@ -37,7 +37,7 @@ export class Builder {
 
   async #build(input: Input): Promise<Output> {
     // Whoever waits for changes to be applied has a time-out of his own.
-    const output = await this.#tasks.run<Input, Output>(BUILD_COLUMNS, input, [], UNHURRIED_MS)
+    const output = await this.#tasks.run<Input, Output>(BUILD_COLUMNS, input, { timeoutMs: UNHURRIED_MS })
     if (output.kind === 'unfit') throw new Unfit(output.reason)
     return output
   }

@@ -88,7 +88,7 @@ export class Keeper {
 
   /** Nobody waits for it: a gigabyte takes a slow disk more than a minute. */
   #run(input: Input): Promise<Output> {
-    return this.#options.tasks.run<Input, Output>(SNAPSHOT_FILE, input, [], UNHURRIED_MS)
+    return this.#options.tasks.run<Input, Output>(SNAPSHOT_FILE, input, { timeoutMs: UNHURRIED_MS })
   }
 
   /** It turned out to be of no use. */

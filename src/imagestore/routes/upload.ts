@@ -4,7 +4,7 @@ import { Overload, Refusal } from '../../core/errors.ts'
 import { letGo } from '../../core/let-go.ts'
 import { taskModule, type Tasks } from '../../core/tasks.ts'
 import { clientLeft } from '../../http/client-left.ts'
-import { bulkEndpoint, clientOf, type EndpointShared } from '../../http/endpoint.ts'
+import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/request-log.ts'
 import { problem } from '../../http/json-schema.ts'
 import { EXPIRES_TAKES, fullRefusal, readExpires } from '../info.ts'
@@ -67,10 +67,12 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
     },
 
     async handle({ body, identify, request, reply }) {
-      const { contentType, bytes } = body
-      const input = { contentType, bytes, strips }
-      const client = clientOf(request)
-      const upload = await tasks.run<Input, Output>(READ_UPLOAD, input, [bytes.buffer], undefined, client)
+      const { contentType, bytes, client } = body
+      const upload = await tasks.run<Input, Output>(
+        READ_UPLOAD,
+        { contentType, bytes, strips },
+        { transfer: [bytes.buffer], client },
+      )
       const identity = await identify(upload.api)
       const { accountId } = identity
       const uploader = uploaderOf(identity)

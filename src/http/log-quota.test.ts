@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { mock, test } from 'node:test'
+import { pino } from 'pino'
+import { LogQuota } from './log-quota.ts'
+
+test('a client has so many lines a minute, and what is left out is told as a number', () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const lines: string[] = []
+  const log = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) })
+  const quota = new LogQuota(log, 2)
+  const take = (ip: string, count: number) =>
+    Array.from({ length: count }, () => quota.take(ip)).filter((isLogged) => isLogged).length
+  assert.deepEqual([take('192.0.2.1', 5), take('192.0.2.2', 2), take('192.0.2.1', 1)], [2, 2, 0])
+  assert.deepEqual([take('2001:db8::1', 2), take('2001:db8::2', 3)], [2, 0], 'one /64 is one client')
+  mock.timers.tick(60_000)
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    [
+      { level: 40, ip: '192.0.2.1', requests: 4, msg: 'requests of one client not logged' },
+      { level: 40, ip: '2001:db8:0:0::/64', requests: 3, msg: 'requests of one client not logged' },
+    ],
+  )
+  assert.equal(take('192.0.2.1', 5), 2)
+  mock.timers.reset()
+})
+
+test('further clients share one quota, and 0 is no quota', () => {
+  const log = pino({ level: 'silent' })
+  const quota = new LogQuota(log, 1)
+  for (let i = 0; i < 10_000; i++) assert.equal(quota.take(`client ${i}`), true)
+  assert.deepEqual(
+    [quota.take('client a'), quota.take('client b'), quota.take('client 1')],
+    [true, false, false],
+  )
+  const unlimited = new LogQuota(log, 0)
+  for (let i = 0; i < 100; i++) assert.equal(unlimited.take('a'), true)
+})

@@ -1,0 +1,139 @@
+/** What one client may take of the service's connections, time and log. */
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ADD, LIST, record } from '../support/domains.ts'
+import { call } from '../support/http.ts'
+import { RawConnection } from '../support/raw.ts'
+import { postFrom, stallBody } from '../support/senders.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const TOO_SLOW = { status: 408, msg: 'La solicitud tardó demasiado' }
+const OVERLOADED = { status: 503, msg: 'El servicio está saturado, inténtelo de nuevo' }
+const MIB = 1024 * 1024
+const head = (path: string, length: number) =>
+  `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/x-www-form-urlencoded\r\n` +
+  `content-length: ${length}\r\n\r\n`
+
+suite('a body that comes too slowly', { timeout: 60_000 }, () => {
+  let service: TestService
+  before(async () => {
+    // The real limits are far lower, and over half a minute.
+    service = await startService({ flags: { 'body-min-rate': '100000', 'body-rate-window': '1' } })
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  for (const [what, query] of [
+    ['without a key', () => ''],
+    ['with a key', () => `?api=${service.domainKey}`],
+  ] as const) {
+    test(`is a 408, and the connection ends: ${what}`, async () => {
+      const connection = await RawConnection.open(service)
+      connection.send(head(`${ADD}${query()}`, MIB))
+      // A quick start does not make up for standing still.
+      connection.send(Buffer.alloc(MIB - 1, 'a'))
+      const reply = await connection.reply()
+      assert.deepEqual(JSON.parse(reply?.body ?? ''), TOO_SLOW)
+      assert.equal(reply?.headers['connection'], 'close')
+      await connection.closed()
+    })
+  }
+
+  test('is not read on for ever after a refusal', async () => {
+    const connection = await RawConnection.open(service)
+    connection.send(head(`/api/v1/imagestore/delete?api=${service.imageKey}`, MIB))
+    assert.equal((await connection.reply())?.status, 413)
+    connection.send('a')
+    await connection.closed()
+  })
+
+  test('is not one that comes steadily', async () => {
+    const connection = await RawConnection.open(service)
+    const body = Buffer.alloc(MIB, ' ')
+    body.write(`data=${encodeURIComponent(JSON.stringify([record('lento')]))}&x=`)
+    connection.send(head(`${ADD}?api=${service.domainKey}`, body.length))
+    for (let at = 0; at < body.length; at += 32 * 1024) {
+      connection.send(body.subarray(at, at + 32 * 1024))
+      await pause(60)
+    }
+    assert.equal((await connection.reply())?.body, '{"status":200,"count":1}')
+    connection.close()
+  })
+})
+
+suite('connections of one address', { timeout: 60_000 }, () => {
+  async function connections(service: TestService, from: string, count: number) {
+    const opened = Array.from({ length: count }, () =>
+      stallBody(service.url, from, 'GET /healthz HTTP/1.1\r\n', 0),
+    )
+    await Promise.all(opened.map(({ sent }) => sent))
+    return opened
+  }
+  const add = {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ data: [record('casa')] }),
+  }
+
+  test('are limited, and others have theirs', async () => {
+    await using service = await startService({ flags: { 'client-connections': '5' } })
+    const url = `${service.url}${ADD}?api=${service.domainKey}`
+    const opened = await connections(service, '127.0.0.2', 5)
+    const refused = await postFrom(url, { from: '127.0.0.2', ...add })
+    assert.deepEqual(JSON.parse(refused.body), OVERLOADED)
+    assert.equal((await postFrom(url, { from: '127.0.0.3', ...add })).status, 200)
+    const [first] = opened
+    first?.socket.destroy()
+    // The service hears of the end a moment later.
+    let status = 503
+    for (let i = 0; i < 500 && status === 503; i++)
+      status = (await postFrom(url, { from: '127.0.0.2', ...add })).status
+    assert.equal(status, 200)
+    for (const { socket } of opened) socket.destroy()
+  })
+
+  test('past the limit and those that are told so, they are closed', async () => {
+    await using service = await startService({ flags: { 'client-connections': '2' } })
+    const opened = await connections(service, '127.0.0.2', 200)
+    await Promise.all(opened.slice(2).map(({ closed }) => closed))
+    assert.equal(
+      (await postFrom(`${service.url}${ADD}?api=${service.domainKey}`, { from: '127.0.0.3', ...add })).status,
+      200,
+    )
+    for (const { socket } of opened) socket.destroy()
+  })
+
+  test('are not limited for a trusted proxy', async () => {
+    const flags = { 'client-connections': '2', 'trusted-proxies': '127.0.0.2' }
+    await using service = await startService({ flags })
+    const opened = await connections(service, '127.0.0.2', 50)
+    assert.equal(
+      (await postFrom(`${service.url}${ADD}?api=${service.domainKey}`, { from: '127.0.0.2', ...add })).status,
+      200,
+    )
+    for (const { socket } of opened) socket.destroy()
+  })
+})
+
+test('requests sent without waiting are answered up to a limit, past which the connection ends', async () => {
+  await using service = await startService()
+  const get = `GET ${LIST}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n\r\n`
+  const modest = await RawConnection.open(service)
+  modest.send(get.repeat(200))
+  for (let i = 0; i < 200; i++) assert.equal((await modest.reply())?.status, 200)
+  modest.close()
+  const greedy = await RawConnection.open(service)
+  greedy.send(get.repeat(5_000))
+  await greedy.closed()
+  assert.equal((await call(service, '/healthz')).status, 200)
+})
+
+test('requests of one address fill the log up to a limit, and leave the others theirs', async () => {
+  await using service = await startService({
+    flags: { 'client-log-lines': '5', 'trusted-proxies': '127.0.0.1' },
+  })
+  for (const client of ['192.0.2.1', '192.0.2.2'])
+    for (let i = 0; i < 20; i++) await call(service, `/i/nada`, { headers: { 'x-forwarded-for': client } })
+  const lines = (await service.log()).split('\n').filter((line) => line.includes('"msg":"request"'))
+  for (const client of ['192.0.2.1', '192.0.2.2'])
+    assert.equal(lines.filter((line) => line.includes(`"ip":"${client}"`)).length, 5)
+})

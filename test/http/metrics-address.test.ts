@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict'
+import { get } from 'node:http'
+import { test } from 'node:test'
+import { readConfig } from '../../src/config/config.ts'
+import { call } from '../support/http.ts'
+import { startNode } from '../support/node-process.ts'
+import { startService } from '../support/service.ts'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const origin = 'https://panel.ejemplo.cl'
+
+test('no page of another origin may read the measurements', async () => {
+  await using service = await startService()
+  for (const path of ['/metrics', '/%6Detrics']) {
+    const { status, headers } = await call(service, path, { headers: { origin } })
+    assert.equal(status, 200)
+    assert.deepEqual(
+      [...headers.keys()].filter((name) => name.startsWith('access-control')),
+      [],
+    )
+    assert.equal(headers.get('cache-control'), 'no-store')
+  }
+  const preflight = await call(service, '/metrics', {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'GET' },
+  })
+  assert.deepEqual(preflight.body, { status: 405, msg: 'El método debe ser GET, HEAD' })
+  assert.equal(preflight.headers.get('access-control-allow-origin'), null)
+})
+
+test('an address of their own serves the measurements, and nothing else does', async () => {
+  await using service = await startService({ flags: { 'metrics-address': '127.0.0.1:0' } })
+  const url = /"address":"(http:[^"]*)","msg":"serving metrics"/.exec(await service.log())?.[1] ?? ''
+  const own = await fetch(url)
+  assert.equal(own.status, 200)
+  assert.equal(own.headers.get('access-control-allow-origin'), null)
+  assert.match(await own.text(), /^catalejo_tasks_waiting 0$/m)
+  assert.equal((await fetch(url, { method: 'HEAD' })).status, 200)
+  for (const [path, method] of [
+    ['/metrics', 'POST'],
+    ['/healthz', 'GET'],
+    ['/api/v1/domainwatch/list', 'GET'],
+  ] as const) {
+    const other = await fetch(new URL(path, url), { method })
+    assert.deepEqual(
+      [other.status, await other.json()],
+      [404, { status: 404, msg: 'La dirección no existe' }],
+    )
+  }
+  assert.equal((await call(service, '/metrics')).status, 404)
+  const document = await call(service, '/openapi.json')
+  assert.equal(document.text.includes('"/metrics"'), false)
+})
+
+test('several processes share the address and answer for all of them', async () => {
+  const data = await mkdtemp(join(tmpdir(), 'catalejo-metrics-'))
+  const flags = { port: '0', data, workers: '2', 'metrics-address': '127.0.0.1:0' }
+  const node = await startNode({ flags })
+  try {
+    const url = /"address":"(http:[^"]*)","msg":"serving metrics"/.exec(node.log())?.[1] ?? ''
+    const status = await new Promise((resolve, reject) => {
+      get(url, { agent: false }, (response) => resolve(response.resume().statusCode)).on('error', reject)
+    })
+    assert.equal(status, 200)
+  } finally {
+    await node.stop()
+    await rm(data, { recursive: true })
+  }
+})
+
+test('an address that is none stops the start', () => {
+  for (const [text, value] of [
+    ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
+    ['[::1]:9464', { host: '::1', port: 9464 }],
+    ['localhost:0', { host: 'localhost', port: 0 }],
+    ['', undefined],
+  ] as const) {
+    const read = readConfig({ 'metrics-address': text }, {})
+    assert.deepEqual(read.ok && read.config.metricsAddress, value)
+  }
+  for (const text of ['9464', ':9464', '127.0.0.1', '127.0.0.1:65536', '[::g]:1', '::1:9464', 'a b:1']) {
+    const read = readConfig({ 'metrics-address': text }, {})
+    assert.deepEqual(!read.ok && read.faults, [
+      `CATALEJO_METRICS_ADDRESS: «${text}» (flag --metrics-address) is not valid, it takes an address and a port, such as 127.0.0.1:9464 or [::1]:9464`,
+    ])
+  }
+})
