@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import ipaddr from 'ipaddr.js'
 import type { Clock } from '../core/clock.ts'
 import { grownCache } from '../core/grown-cache.ts'
+import { addressGroup } from './address-group.ts'
 
 export const WINDOW_MS = 60_000
 /** Addresses whose wrong keys are counted at a time; past it the longest unseen one is forgotten. */
@@ -129,11 +129,3 @@ const startOf = (since: number): Failures => ({
   others: 0,
   othersUntil: 0,
 })
-
-/** One home or server usually holds a whole IPv6 /64, so its addresses count as one. */
-function addressGroup(address: string): string {
-  if (!ipaddr.isValid(address)) return address
-  const parsed = ipaddr.process(address)
-  if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
-  return parsed.parts.slice(0, 4).join(':')
-}

@@ -3,10 +3,10 @@ import type { BlobAddress, BlobStore } from '../blobs/blob-store.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import type { AnswerMemory } from '../http/answer-memory.ts'
-import type { Derivative, DerivativeCache } from './derivatives/cache.ts'
+import type { Caller, Derivative, DerivativeCache } from './derivatives/cache.ts'
 import type { AtHand } from './derivatives/reading.ts'
 import type { Rendered } from './derivatives/sealed.ts'
-import type { ImageEngine } from './engine/index.ts'
+import type { ImageEngine, Requesters } from './engine/index.ts'
 import { HotImages } from './hot-images.ts'
 import type { MarkPlace } from './image-settings.ts'
 import { KnownImages } from './known-images.ts'
@@ -161,24 +161,24 @@ export class Delivery {
 
   /**
    * The image that the recipe describes; undefined when the blob was deleted meanwhile.
-   * @param signal fires when the client has left
    */
-  async derivative(blob: BlobRow, recipe: Recipe, signal: AbortSignal): Promise<Derivative | undefined> {
+  async derivative(blob: BlobRow, recipe: Recipe, caller: Caller): Promise<Derivative | undefined> {
     const { name, plan, mark } = recipe
     const key = keyOf(blob.key, name)
     const cached = this.#fromMemory(key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
-    const make = (path: string, abandoned: AbortSignal) => {
-      if (mark === undefined) return this.#engine.derive(path, plan, abandoned)
-      return this.#blobs.lend(mark.blob.key, (markPath) =>
-        this.#engine.derive(path, plan, abandoned, { path: markPath, place: mark.place }),
-      )
+    const make = (path: string, abandoned: AbortSignal, requesters: Requesters) => {
+      if (mark === undefined) return this.#engine.derive(path, plan, abandoned, undefined, requesters)
+      return this.#blobs.lend(mark.blob.key, (markPath) => {
+        const lent = { path: markPath, place: mark.place }
+        return this.#engine.derive(path, plan, abandoned, lent, requesters)
+      })
     }
     const derived = await this.#derivatives.get(
       blob.key,
       name,
-      (abandoned) => this.#blobs.lend(blob.key, (path) => make(path, abandoned)),
-      signal,
+      (abandoned, requesters) => this.#blobs.lend(blob.key, (path) => make(path, abandoned, requesters)),
+      caller,
     )
     if (derived?.kind === 'bytes') {
       const { bytes, mime } = derived

@@ -4,7 +4,7 @@ import type { StagedFile, Staging } from '../blobs/staging.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import { heldUntil } from '../database/moves.ts'
-import type { ImageEngine, Inspection } from './engine/index.ts'
+import { Requesters, type ImageEngine, type Inspection } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
 import { secondsOf, sweepOver, takeAway, takeAwayOver } from './lifetime.ts'
 import { isLost } from './lost.ts'
@@ -84,7 +84,8 @@ export class ImageStore {
     await this.#owner.assertOwn()
     const staged = await this.#staging.write(upload.bytes)
     try {
-      const inspection = await this.#engine.inspect(staged.path, signal)
+      const requesters = new Requesters(accountClient(upload.accountId))
+      const inspection = await this.#engine.inspect(staged.path, signal, requesters)
       if (inspection.kind !== 'image') return inspection
       return await this.#store(upload, staged, inspection)
     } finally {
@@ -239,3 +240,6 @@ export class ImageStore {
     await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)))
   }
 }
+
+/** What an application is called where clients take turns; public links go by address. */
+const accountClient = (accountId: number): string => `account ${accountId}`

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Derivation } from '../engine/index.ts'
+import { Requesters, SERVICE_CLIENT, type Derivation } from '../engine/index.ts'
 import type { DerivativeFolder } from './folder.ts'
 import type { AtHand, Lend } from './reading.ts'
 import type { Rendered } from './sealed.ts'
@@ -10,7 +10,6 @@ const MAX_PENDING_BYTES = 64 * 1024 * 1024
 /** What took too long is not tried again for so long: it would keep a decoder from others each time. */
 export const SLOW_RETRY_SECONDS = 60
 const MAX_SLOW = 1_000
-const NEVER = new AbortController().signal
 /** Keys asked about in one statement. */
 const BATCH = 200
 
@@ -18,14 +17,26 @@ const BATCH = 200
 export type Derivative =
   (Rendered & { readonly kind: 'bytes' }) | Exclude<Derivation, { readonly kind: 'image' }>
 
-/** @param signal fires when nobody wants it any more */
-export type Make = (signal: AbortSignal) => Promise<Derivation | undefined>
+/**
+ * @param signal fires when nobody wants it any more
+ * @param requesters those who want it at the moment
+ */
+export type Make = (signal: AbortSignal, requesters: Requesters) => Promise<Derivation | undefined>
 
-/** Work under way, and how many wait for it. */
+/** Who asks for a derivative. */
+export interface Caller {
+  readonly client: string
+  /** Fires when the caller has left. */
+  readonly signal: AbortSignal
+}
+
+const NOBODY: Caller = { client: SERVICE_CLIENT, signal: new AbortController().signal }
+
+/** Work under way, and those who wait for it. */
 interface Running {
   readonly result: Promise<Derivative | undefined>
   readonly abandoned: AbortController
-  callers: number
+  readonly requesters: Requesters
 }
 
 /**
@@ -59,21 +70,22 @@ export class DerivativeCache {
 
   /**
    * Equal requests in flight share one computation, whoever of them stays; it is given up when all have left.
-   * @param signal fires when the caller has left
+   * It runs in the turn of any of those who wait for it.
    */
   get(
     blobKey: string,
     name: string,
     make: Make,
-    signal: AbortSignal = NEVER,
+    { client, signal }: Caller = NOBODY,
   ): Promise<Derivative | undefined> {
     const key = `${blobKey}/${name}`
     if (this.#slow.has(key)) return Promise.resolve({ kind: 'too-slow' })
     const running = this.#running.get(key) ?? this.#start(blobKey, name, make)
-    running.callers++
+    const { requesters } = running
+    requesters.add(client)
     const leave = () => {
-      running.callers--
-      if (running.callers > 0) return
+      requesters.remove(client)
+      if (requesters.size > 0) return
       // Whoever comes now begins anew: this one has no result any more.
       if (this.#running.get(key) === running) this.#running.delete(key)
       running.abandoned.abort()
@@ -93,11 +105,12 @@ export class DerivativeCache {
   #start(blobKey: string, name: string, make: Make): Running {
     const key = `${blobKey}/${name}`
     const abandoned = new AbortController()
+    const requesters = new Requesters()
     const settled = () => {
       if (this.#running.get(key) === running) this.#running.delete(key)
     }
-    const result = this.#find(blobKey, name, () => make(abandoned.signal), settled)
-    const running: Running = { result, abandoned, callers: 0 }
+    const result = this.#find(blobKey, name, () => make(abandoned.signal, requesters), settled)
+    const running: Running = { result, abandoned, requesters }
     this.#running.set(key, running)
     return running
   }

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { eventually } from '../../../test/support/eventually.ts'
 import { claim } from '../derivatives/claim.ts'
 import { createImageEngine, type ImageEngine } from './index.ts'
+import { takeTicket } from './tickets.ts'
 import { turnBy, type Turn } from './turn.ts'
 
 const image = fileURLToPath(new URL('../../../test/fixtures/dhash/rgb.png', import.meta.url))
@@ -26,7 +27,10 @@ async function closing(engines: readonly ImageEngine[], body: () => Promise<void
 test('what is too large for a share of the memory is decoded in turn with other processes', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalejo-turn-'))
   const path = join(folder, 'heavy')
-  const turn = turnBy(() => claim(path))
+  const turn = turnBy(
+    () => claim(path),
+    () => takeTicket(join(folder, 'turns')),
+  )
   const [one, other] = [small(turn), small(turn)]
   await closing([one, other], async () => {
     const giveUp = await claim(path)
@@ -49,6 +53,7 @@ test('what is too large for a share of the memory is decoded in turn with other 
 })
 
 test('where no turns can be taken none is waited for', async () => {
-  const engine = small(turnBy(() => Promise.reject(new Error('no such folder'))))
+  const noSuchFolder = () => Promise.reject(new Error('no such folder'))
+  const engine = small(turnBy(noSuchFolder, noSuchFolder))
   await closing([engine], async () => assert.equal((await engine.inspect(image)).kind, 'image'))
 })
