@@ -24,9 +24,9 @@ export function observed(store: BlobStore, observe: ObserveBlobs): BlobStore {
         return isRead
       },
     }),
-    put: (key, staged) => timed('put', () => store.put(key, staged)),
-    read: (key, size) => timed('read', () => store.read(key, size)),
-    stream: (key, start, end) => timed('stream', () => store.stream(key, start, end)),
+    put: (key, staged, client) => timed('put', () => store.put(key, staged, client)),
+    read: (key, size, client) => timed('read', () => store.read(key, size, client)),
+    stream: (key, start, end, client) => timed('stream', () => store.stream(key, start, end, client)),
     remove: (key) => timed('remove', () => store.remove(key)),
   }
 }

@@ -7,6 +7,7 @@ import type { Caller, Derivative, DerivativeCache } from './derivatives/cache.ts
 import type { AtHand } from './derivatives/reading.ts'
 import type { Rendered } from './derivatives/sealed.ts'
 import type { ImageEngine, Requesters } from './engine/index.ts'
+import type { Mark } from './engine/messages.ts'
 import { HotImages } from './hot-images.ts'
 import type { MarkPlace } from './image-settings.ts'
 import { KnownImages } from './known-images.ts'
@@ -15,6 +16,9 @@ import { blobByKey, type BlobRow } from './queries.ts'
 
 /** Larger originals are streamed from the store, not kept in memory. */
 const MAX_CACHED_BYTES = 1024 * 1024
+
+/** Watermarks are everybody's: copies of them count for no client. */
+const MARKS = 'watermarks'
 
 /** How a derivative is made. */
 export interface Recipe {
@@ -131,21 +135,22 @@ export class Delivery {
   /**
    * The bytes as they were uploaded; undefined when the blob was deleted meanwhile.
    * @param lasts whether the image has no end
+   * @param client who asks
    */
-  async original(blob: BlobRow, lasts: boolean): Promise<Content | undefined> {
+  async original(blob: BlobRow, lasts: boolean, client: string): Promise<Content | undefined> {
     // What the store lends it lends for a time of its own, past the end of an image that has one.
     const locate = lasts ? this.#locator(blob) : undefined
     if (blob.size > MAX_CACHED_BYTES || locate !== undefined) {
       return {
         kind: 'stream',
         mime: blob.mime,
-        open: (start, end) => this.#blobs.stream(blob.key, start, end),
+        open: (start, end) => this.#blobs.stream(blob.key, start, end, client),
         locate,
       }
     }
     const cached = this.#fromMemory(blob.key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
-    const bytes = await this.#blobs.read(blob.key, blob.size)
+    const bytes = await this.#blobs.read(blob.key, blob.size, client)
     if (bytes === undefined) return undefined
     const hot = { bytes, mime: blob.mime }
     if (this.#hot.wants(blob.key, blob.size)) this.#hot.set(blob.key, hot)
@@ -167,17 +172,22 @@ export class Delivery {
     const key = keyOf(blob.key, name)
     const cached = this.#fromMemory(key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
-    const make = (path: string, abandoned: AbortSignal, requesters: Requesters) => {
-      if (mark === undefined) return this.#engine.derive(path, plan, abandoned, undefined, requesters)
-      return this.#blobs.lend(mark.blob.key, (markPath) => {
-        const lent = { path: markPath, place: mark.place }
-        return this.#engine.derive(path, plan, abandoned, lent, requesters)
-      })
-    }
+    const { client } = caller
+    const make = (abandoned: AbortSignal, requesters: Requesters, lent?: Mark) =>
+      this.#blobs.lend(
+        blob.key,
+        (path) => this.#engine.derive(path, plan, abandoned, lent, requesters),
+        client,
+      )
     const derived = await this.#derivatives.get(
       blob.key,
       name,
-      (abandoned, requesters) => this.#blobs.lend(blob.key, (path) => make(path, abandoned, requesters)),
+      (abandoned, requesters) => {
+        if (mark === undefined) return make(abandoned, requesters)
+        const withMark = (path: string) => make(abandoned, requesters, { path, place: mark.place })
+        // First the mark, of which there are few: who holds a copy of an image then never waits for another one.
+        return this.#blobs.lend(mark.blob.key, withMark, MARKS)
+      },
       caller,
     )
     if (derived?.kind === 'bytes') {

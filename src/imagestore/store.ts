@@ -84,7 +84,7 @@ export class ImageStore {
     await this.#owner.assertOwn()
     const staged = await this.#staging.write(upload.bytes)
     try {
-      const requesters = new Requesters(accountClient(upload.accountId))
+      const requesters = new Requesters(clientOf(upload))
       const inspection = await this.#engine.inspect(staged.path, signal, requesters)
       if (inspection.kind !== 'image') return inspection
       return await this.#store(upload, staged, inspection)
@@ -108,7 +108,7 @@ export class ImageStore {
   ): Promise<UploadOutcome> {
     const { kind: _, ...inspected } = inspection
     const key = `${upload.hash}.${randomBytes(6).toString('hex')}`
-    await this.#blobs.put(key, staged)
+    await this.#blobs.put(key, staged, clientOf(upload))
     // Should this fail, nobody knows whether it was committed: the sweeper finds out, later.
     const outcome = await this.#record(upload, { hash: upload.hash, key, size: staged.size, ...inspected })
     if (outcome === undefined) throw new Error('the blob just inserted is not there')
@@ -242,4 +242,4 @@ export class ImageStore {
 }
 
 /** What an application is called where clients take turns; public links go by address. */
-const accountClient = (accountId: number): string => `account ${accountId}`
+const clientOf = ({ accountId }: Upload): string => `account ${accountId}`

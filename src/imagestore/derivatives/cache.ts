@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { Requesters, SERVICE_CLIENT, type Derivation } from '../engine/index.ts'
+import { CacheAdmission, type Admission } from './admission.ts'
 import type { DerivativeFolder } from './folder.ts'
 import type { AtHand, Lend } from './reading.ts'
 import type { Rendered } from './sealed.ts'
@@ -48,6 +49,7 @@ export class DerivativeCache {
   readonly #folder: DerivativeFolder | undefined
   readonly #shared: SharedDerivatives | undefined
   readonly #findHeld: FindHeld
+  readonly #admission: CacheAdmission
   readonly #running = new Map<string, Running>()
   readonly #pending = new Set<Promise<void>>()
   readonly #slow = new LRUCache<string, true>({ max: MAX_SLOW, ttl: SLOW_RETRY_SECONDS * 1_000 })
@@ -58,11 +60,14 @@ export class DerivativeCache {
   sharedHits = 0
   made = 0
 
+  /** @param clientBytes what one client may add to the folder and the store before others come first */
   constructor(
     folder: DerivativeFolder | undefined,
     shared: SharedDerivatives | undefined,
     findHeld: FindHeld,
+    clientBytes = Infinity,
   ) {
+    this.#admission = new CacheAdmission(clientBytes)
     this.#folder = folder
     this.#shared = shared
     this.#findHeld = findHeld
@@ -80,7 +85,7 @@ export class DerivativeCache {
   ): Promise<Derivative | undefined> {
     const key = `${blobKey}/${name}`
     if (this.#slow.has(key)) return Promise.resolve({ kind: 'too-slow' })
-    const running = this.#running.get(key) ?? this.#start(blobKey, name, make)
+    const running = this.#running.get(key) ?? this.#start(blobKey, name, client, make)
     const { requesters } = running
     requesters.add(client)
     const leave = () => {
@@ -102,14 +107,14 @@ export class DerivativeCache {
     return known
   }
 
-  #start(blobKey: string, name: string, make: Make): Running {
+  #start(blobKey: string, name: string, client: string, make: Make): Running {
     const key = `${blobKey}/${name}`
     const abandoned = new AbortController()
     const requesters = new Requesters()
     const settled = () => {
       if (this.#running.get(key) === running) this.#running.delete(key)
     }
-    const result = this.#find(blobKey, name, () => make(abandoned.signal, requesters), settled)
+    const result = this.#find(blobKey, name, client, () => make(abandoned.signal, requesters), settled)
     const running: Running = { result, abandoned, requesters }
     this.#running.set(key, running)
     return running
@@ -119,6 +124,7 @@ export class DerivativeCache {
   async #find(
     blobKey: string,
     name: string,
+    client: string,
     make: () => Promise<Derivation | undefined>,
     settled: () => void,
   ): Promise<Derivative | undefined> {
@@ -141,7 +147,7 @@ export class DerivativeCache {
       const shared = await this.#shared?.read(blobKey, name)
       if (shared !== undefined) {
         this.sharedHits++
-        this.#keep(blobKey, name, shared, false, finish)
+        this.#keep(blobKey, name, shared, { disk: true, shared: false }, finish)
         return { kind: 'bytes', ...shared }
       }
       this.made++
@@ -152,7 +158,8 @@ export class DerivativeCache {
         return derived
       }
       const rendered = { bytes: derived.bytes, mime: derived.mime }
-      this.#keep(blobKey, name, rendered, true, finish)
+      const admission = this.#admission.admit(client, `${blobKey}/${name}`, rendered.bytes.byteLength)
+      this.#keep(blobKey, name, rendered, admission, finish)
       return { kind: 'bytes', ...rendered }
     } catch (error) {
       await finish()
@@ -165,19 +172,20 @@ export class DerivativeCache {
     blobKey: string,
     name: string,
     rendered: Rendered,
-    share: boolean,
+    admission: Admission,
     finish: () => Promise<void>,
   ): void {
     const size = rendered.bytes.byteLength
-    if (this.#pendingBytes + size > MAX_PENDING_BYTES) {
+    const isKept = admission.disk || admission.shared
+    if (!isKept || this.#pendingBytes + size > MAX_PENDING_BYTES) {
       void finish()
       return
     }
     this.#pendingBytes += size
     const work = async () => {
-      await this.#folder?.write(blobKey, name, rendered)
+      if (admission.disk) await this.#folder?.write(blobKey, name, rendered)
       await finish()
-      if (share) await this.#shared?.write(blobKey, name, rendered)
+      if (admission.shared) await this.#shared?.write(blobKey, name, rendered)
       // Written before the look: a deletion that commits after it removes this too.
       if (!(await this.#findHeld([blobKey])).has(blobKey)) await this.forget(blobKey)
     }

@@ -68,7 +68,7 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
     if (isLost(blob.key)) throw new Refusal(410, LOST_IMAGE, { headers: { 'cache-control': 'no-store' } })
     const content =
       recipe === undefined
-        ? await delivery.original(blob, expires === undefined)
+        ? await delivery.original(blob, expires === undefined, addressGroup(request.ip))
         : await derivative(request, reply, blob, recipe)
     if (content === undefined) throw await absence(blob)
     const mayLocate = request.method === 'GET' && expires === undefined
