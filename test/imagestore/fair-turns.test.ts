@@ -134,6 +134,20 @@ suite('heavy images of many clients', { skip: balanced, timeout: 240_000 }, () =
     await Promise.all(uploads.all)
   })
 
+  test('a usual image does not wait for large outputs, which take long without looking heavy', async () => {
+    const plain = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="60" height="40"/>')
+    assert.equal((await client.upload(plain)).status, 200)
+    const large = Array.from(
+      { length: MANY },
+      (_, i) => `${expectedHash(plain)}&m=w_${3_000 + i},h_2500,c_scale,up,blur_30,f_webp`,
+    )
+    const others = await flood(large, ['203.0.113.14'])
+    const before = others.count
+    assert.equal((await ask('203.0.113.15', `${expectedHash(plain)}&m=w_20`)).status, 200)
+    assert.ok(others.count - before <= FEW, `${others.count - before} were served before`)
+    await Promise.all(others.all)
+  })
+
   test('a full queue has room for a newcomer, at the cost of who fills it', async () => {
     const addresses = ['203.0.113.10', '203.0.113.11', '203.0.113.12']
     const statuses: number[] = []

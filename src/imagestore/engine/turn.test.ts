@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -49,6 +49,41 @@ test('what is too large for a share of the memory is decoded in turn with other 
     assert.equal((await one.inspect(image)).kind, 'image')
     await eventually(async () => (await claim(path)) !== undefined, 'the turn was given up')
   })
+  await rm(folder, { recursive: true })
+})
+
+test('turns are taken in the order of the tickets, whoever looks more often', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalejo-turn-'))
+  const path = join(folder, 'heavy')
+  const turns = join(folder, 'turns')
+  // A ticket of a process that has ended holds nobody up.
+  await mkdir(turns)
+  await writeFile(join(turns, '000000000000001-ended'), '999999999')
+  const busy = await claim(path)
+  const turn = turnBy(
+    () => claim(path),
+    () => takeTicket(turns),
+  )
+  const order: number[] = []
+  const all: Promise<void>[] = []
+  for (const number of [1, 2, 3, 4]) {
+    const mine = turn(new AbortController().signal).then(async (giveUp) => {
+      order.push(number)
+      await giveUp?.()
+    })
+    all.push(mine)
+    await eventually(
+      async () => (await readdir(turns)).filter((name) => !name.endsWith('ended')).length === number,
+      'its ticket is there',
+    )
+    // Places are by time, to the millisecond.
+    const now = Date.now()
+    while (Date.now() === now) await new Promise(setImmediate)
+  }
+  await busy?.()
+  await Promise.all(all)
+  assert.deepEqual(order, [1, 2, 3, 4])
+  await eventually(async () => (await readdir(turns)).length === 0, 'no ticket is left')
   await rm(folder, { recursive: true })
 })
 
