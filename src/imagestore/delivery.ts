@@ -153,7 +153,7 @@ export class Delivery {
     const bytes = await this.#blobs.read(blob.key, blob.size, client)
     if (bytes === undefined) return undefined
     const hot = { bytes, mime: blob.mime }
-    if (this.#hot.wants(blob.key, blob.size)) this.#hot.set(blob.key, hot)
+    if (this.#hot.wants(blob.key, blob.size, client)) this.#hot.set(blob.key, hot, client)
     return { kind: 'bytes', ...hot }
   }
 
@@ -192,7 +192,7 @@ export class Delivery {
     )
     if (derived?.kind === 'bytes') {
       const { bytes, mime } = derived
-      if (this.#hot.wants(key, bytes.byteLength)) this.#hot.set(key, { bytes, mime })
+      if (this.#hot.wants(key, bytes.byteLength, client)) this.#hot.set(key, { bytes, mime }, client)
     } else if (derived?.kind === 'damaged' && !(await this.isRecorded(blob))) {
       // Not the image is at fault: its file was deleted while it waited for its turn.
       return undefined
