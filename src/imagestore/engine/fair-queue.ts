@@ -4,6 +4,9 @@ import type { Requesters } from './requesters.ts'
 /** Clients whose run time is remembered while others wait; past it the one that ran longest ago counts as new. */
 const MAX_CLIENTS = 10_000
 
+/** Virtual times this close count as equal: who has one job goes before those who have many, until it has used this much. */
+const GRACE_MS = 1_000
+
 interface Queued {
   readonly requesters: Requesters
 }
@@ -59,11 +62,11 @@ export class FairQueue<Job extends Queued> {
 
   /** Takes the next job, which runs until `done`. `client` is the one whose turn it is. */
   next(): { readonly job: Job; readonly client: string } | undefined {
-    let best: Candidate<Job> | undefined
-    for (const candidate of this.#candidates())
-      if (best === undefined || isBefore(candidate, best)) best = candidate
-    if (best === undefined) return undefined
-    this.#virtualTime = best.start
+    const candidates = [...this.#candidates()]
+    if (candidates.length === 0) return undefined
+    // The least of all, not that of the next one: a client that is passed over keeps its claim.
+    this.#virtualTime = candidates.reduce((least, { start }) => Math.min(least, start), Infinity)
+    const best = candidates.reduce((a, b) => (isBefore(b, a, this.#virtualTime) ? b : a))
     this.remove(best.first)
     this.adopt(best.client)
     return { job: best.first, client: best.client }
@@ -108,7 +111,9 @@ export class FairQueue<Job extends Queued> {
   }
 }
 
-function isBefore(one: Candidate<unknown>, other: Candidate<unknown>): boolean {
+function isBefore(one: Candidate<unknown>, other: Candidate<unknown>, now: number): boolean {
   if (one.running !== other.running) return one.running < other.running
-  return one.start === other.start ? one.waiting < other.waiting : one.start < other.start
+  const [turn, otherTurn] = [one, other].map(({ start }) => Math.floor((start - now) / GRACE_MS))
+  if (turn !== otherTurn) return (turn ?? 0) < (otherTurn ?? 0)
+  return one.waiting === other.waiting ? one.start < other.start : one.waiting < other.waiting
 }
