@@ -6,13 +6,15 @@ import type { StagedFile } from './staging.ts'
  * content anew takes a new key, so that a removal can never race a new upload of the same bytes.
  */
 export interface BlobStore {
+  // `client` is who waits for it, so that clients can share the requests to a distant store fairly; the service itself by default.
+
   /** Stores a staged file under a new key. When this resolves the bytes survive power loss. */
-  put(key: string, staged: StagedFile): Promise<void>
+  put(key: string, staged: StagedFile, client?: string): Promise<void>
   /**
    * The whole blob of a known size, for small ones; undefined when there is none.
    * @throws BlobDamaged when it has another size
    */
-  read(key: string, size: number): Promise<Buffer | undefined>
+  read(key: string, size: number, client?: string): Promise<Buffer | undefined>
   /**
    * Fills `target` with the whole blob, for stores that need not wait for it.
    * @param target as long as the blob
@@ -23,11 +25,11 @@ export interface BlobStore {
    * The bytes from `start` to `end` (inclusive) as a stream; undefined when there is no such blob.
    * @throws BlobDamaged when it has no such bytes: a stream that was handed out gives all of them or fails
    */
-  stream(key: string, start: number, end: number): Promise<Readable | undefined>
+  stream(key: string, start: number, end: number, client?: string): Promise<Readable | undefined>
   /** All that is stored under a key, whatever size that has, for those that check it; undefined when there is none. */
   whole(key: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
   /** Lends a local file that holds the blob for as long as `use` runs; undefined when there is no such blob. */
-  lend<T>(key: string, use: (path: string) => Promise<T>): Promise<T | undefined>
+  lend<T>(key: string, use: (path: string) => Promise<T>, client?: string): Promise<T | undefined>
   /** Removes a blob; one that is not there is no fault. */
   remove(key: string): Promise<void>
   /** Moves a blob aside, to where only a person looks for it; one that is not there is no fault. */

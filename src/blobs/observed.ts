@@ -35,9 +35,9 @@ export function observed(
         return isRead
       },
     }),
-    put: (key, staged) => timed('put', () => store.put(key, staged)),
-    read: (key, size) => timed('read', () => store.read(key, size)),
-    stream: (key, start, end) => timed('stream', () => store.stream(key, start, end)),
+    put: (key, staged, client) => timed('put', () => store.put(key, staged, client)),
+    read: (key, size, client) => timed('read', () => store.read(key, size, client)),
+    stream: (key, start, end, client) => timed('stream', () => store.stream(key, start, end, client)),
     remove: (key) => timed('remove', () => store.remove(key)),
   }
 }

@@ -109,6 +109,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     imageMemory: read(settings.imageMemory),
     imageTimeout: read(settings.imageTimeout),
     imageQueue: read(settings.imageQueue),
+    imageWait: read(settings.imageWait),
     imageSettings: read(settings.imageSettings),
     strip: read(settings.strip),
     memoryCache: read(settings.memoryCache),

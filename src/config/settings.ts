@@ -125,6 +125,7 @@ export const settings = {
   ),
   imageTimeout: setting('image-timeout', 'longest time one image may take, in seconds', 15, integer(1, 300)),
   imageQueue: setting('image-queue', 'images that may wait to be decoded', 128, integer(1, 10_000)),
+  imageWait: setting('image-wait', 'longest wait of an image to be decoded, in seconds', 30, integer(1, 300)),
   imageSettings: setting(
     'image-settings',
     'JSON file with presets and watermarks of links',

@@ -3,10 +3,11 @@ import type { BlobAddress, BlobStore } from '../blobs/blob-store.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import type { AnswerMemory } from '../http/answer-memory.ts'
-import type { Derivative, DerivativeCache } from './derivatives/cache.ts'
+import type { Caller, Derivative, DerivativeCache } from './derivatives/cache.ts'
 import type { AtHand } from './derivatives/reading.ts'
 import type { Rendered } from './derivatives/sealed.ts'
-import type { ImageEngine } from './engine/index.ts'
+import type { ImageEngine, Requesters } from './engine/index.ts'
+import type { Mark } from './engine/messages.ts'
 import { HotImages } from './hot-images.ts'
 import type { MarkPlace } from './image-settings.ts'
 import { KnownImages } from './known-images.ts'
@@ -15,6 +16,9 @@ import { blobByKey, type BlobRow } from './queries.ts'
 
 /** Larger originals are streamed from the store, not kept in memory. */
 const MAX_CACHED_BYTES = 1024 * 1024
+
+/** Watermarks are everybody's: copies of them count for no client. */
+const MARKS = 'watermarks'
 
 /** How a derivative is made. */
 export interface Recipe {
@@ -131,24 +135,25 @@ export class Delivery {
   /**
    * The bytes as they were uploaded; undefined when the blob was deleted meanwhile.
    * @param lasts whether the image has no end
+   * @param client who asks
    */
-  async original(blob: BlobRow, lasts: boolean): Promise<Content | undefined> {
+  async original(blob: BlobRow, lasts: boolean, client: string): Promise<Content | undefined> {
     // What the store lends it lends for a time of its own, past the end of an image that has one.
     const locate = lasts ? this.#locator(blob) : undefined
     if (blob.size > MAX_CACHED_BYTES || locate !== undefined) {
       return {
         kind: 'stream',
         mime: blob.mime,
-        open: (start, end) => this.#blobs.stream(blob.key, start, end),
+        open: (start, end) => this.#blobs.stream(blob.key, start, end, client),
         locate,
       }
     }
     const cached = this.#fromMemory(blob.key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
-    const bytes = await this.#blobs.read(blob.key, blob.size)
+    const bytes = await this.#blobs.read(blob.key, blob.size, client)
     if (bytes === undefined) return undefined
     const hot = { bytes, mime: blob.mime }
-    if (this.#hot.wants(blob.key, blob.size)) this.#hot.set(blob.key, hot)
+    if (this.#hot.wants(blob.key, blob.size, client)) this.#hot.set(blob.key, hot, client)
     return { kind: 'bytes', ...hot }
   }
 
@@ -161,28 +166,33 @@ export class Delivery {
 
   /**
    * The image that the recipe describes; undefined when the blob was deleted meanwhile.
-   * @param signal fires when the client has left
    */
-  async derivative(blob: BlobRow, recipe: Recipe, signal: AbortSignal): Promise<Derivative | undefined> {
+  async derivative(blob: BlobRow, recipe: Recipe, caller: Caller): Promise<Derivative | undefined> {
     const { name, plan, mark } = recipe
     const key = keyOf(blob.key, name)
     const cached = this.#fromMemory(key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
-    const make = (path: string, abandoned: AbortSignal) => {
-      if (mark === undefined) return this.#engine.derive(path, plan, abandoned)
-      return this.#blobs.lend(mark.blob.key, (markPath) =>
-        this.#engine.derive(path, plan, abandoned, { path: markPath, place: mark.place }),
+    const { client } = caller
+    const make = (abandoned: AbortSignal, requesters: Requesters, lent?: Mark) =>
+      this.#blobs.lend(
+        blob.key,
+        (path) => this.#engine.derive(path, plan, abandoned, lent, requesters),
+        client,
       )
-    }
     const derived = await this.#derivatives.get(
       blob.key,
       name,
-      (abandoned) => this.#blobs.lend(blob.key, (path) => make(path, abandoned)),
-      signal,
+      (abandoned, requesters) => {
+        if (mark === undefined) return make(abandoned, requesters)
+        const withMark = (path: string) => make(abandoned, requesters, { path, place: mark.place })
+        // First the mark, of which there are few: who holds a copy of an image then never waits for another one.
+        return this.#blobs.lend(mark.blob.key, withMark, MARKS)
+      },
+      caller,
     )
     if (derived?.kind === 'bytes') {
       const { bytes, mime } = derived
-      if (this.#hot.wants(key, bytes.byteLength)) this.#hot.set(key, { bytes, mime })
+      if (this.#hot.wants(key, bytes.byteLength, client)) this.#hot.set(key, { bytes, mime }, client)
     } else if (derived?.kind === 'damaged' && !(await this.isRecorded(blob))) {
       // Not the image is at fault: its file was deleted while it waited for its turn.
       return undefined

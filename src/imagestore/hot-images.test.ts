@@ -52,3 +52,20 @@ test('what is larger than all the room is not wanted, nor anything where there i
   assert.equal(small().wants('a', 1_000_000), false)
   assert.equal(new HotImages(0).wants('a', 1), false)
 })
+
+test('a client that asks for its images again and again leaves half of the memory to the others', () => {
+  const hot = small()
+  const askAs = (client: string, key: string) => {
+    if (hot.get(key) === undefined && hot.wants(key, BYTES, client)) hot.set(key, image, client)
+  }
+  const found = (some: readonly string[]) => some.filter((key) => hot.get(key) !== undefined).length
+  const [own, others] = [keys.slice(0, 150), keys.slice(200, 250)]
+  for (let round = 0; round < 20; round++) for (const key of own) askAs('greedy', key)
+  // Nobody else wanted it so far.
+  assert.ok(found(own) > 90)
+  for (const key of others) askAs('other', key)
+  assert.ok(found(others) >= 49, `${found(others)}`)
+  for (let round = 0; round < 20; round++) for (const key of own) askAs('greedy', key)
+  assert.ok(found(others) >= 49, `${found(others)}`)
+  assert.ok(found(own) >= 45, `${found(own)}`)
+})

@@ -8,17 +8,29 @@ const COUNTERS = 65_536
 const MOST = 255
 const PLACE = COUNTERS - 1
 const MIXED_LETTERS = 8
+/** Part of the memory past which a client takes no place of others, and gives way to them. */
+const CLIENT_SHARE = 1 / 2
 /** All counts are halved after so many requests for each image kept, and no sooner than so many. */
 const REQUESTS_EACH = 16
 const LEAST_REQUESTS = 4_096
 
+interface Kept {
+  readonly image: Rendered
+  /** Who asked for it when it came in; undefined where that is not known. */
+  readonly client: string | undefined
+}
+
+const sizeOf = ({ image }: Kept): number => image.bytes.byteLength + OVERHEAD_BYTES
+
 /**
  * Images in memory, bounded by bytes. When there is no room left, one comes in only if it was asked for more often than the one it
  * would push out: whoever walks through all images once, or through more than there is room for over and over, leaves what others
- * ask for where it is, and costs no memory. (After Einziger, Friedman and Manes: TinyLFU, 2017.)
+ * ask for where it is, and costs no memory. Whoever asks for the same images again and again gets half of the memory for them as
+ * long as others want the rest. (After Einziger, Friedman and Manes: TinyLFU, 2017.)
  */
 export class HotImages {
-  readonly #images: LRUCache<string, Rendered>
+  readonly #images: LRUCache<string, Kept>
+  readonly #bytesOf = new Map<string, number>()
   readonly #max: number
   readonly #counts = new Uint8Array(COUNTERS)
   #counted = 0
@@ -28,7 +40,8 @@ export class HotImages {
     this.#max = Math.max(1, max)
     this.#images = new LRUCache({
       maxSize: this.#max,
-      sizeCalculation: ({ bytes }) => bytes.byteLength + OVERHEAD_BYTES,
+      sizeCalculation: sizeOf,
+      dispose: (kept) => this.#charge(kept, -sizeOf(kept)),
     })
   }
 
@@ -37,24 +50,47 @@ export class HotImages {
   }
 
   get(key: string): Rendered | undefined {
-    const image = this.#images.get(key)
-    if (image !== undefined) this.#count(key)
-    return image
+    const kept = this.#images.get(key)
+    if (kept !== undefined) this.#count(key)
+    return kept?.image
   }
 
-  /** Whether an image that is not here would better be. To be asked once for each time that it is wanted. */
-  wants(key: string, bytes: number): boolean {
+  /**
+   * Whether an image that is not here would better be. To be asked once for each time that it is wanted.
+   * @param client who asks, where that is known
+   */
+  wants(key: string, bytes: number, client?: string): boolean {
     const earlier = this.#countOf(key)
     this.#count(key)
     const size = bytes + OVERHEAD_BYTES
     if (size > this.#max) return false
     if (this.#images.calculatedSize + size <= this.#max) return true
     const { value: unused } = this.#images.rkeys().next()
-    return unused === undefined || earlier > this.#countOf(unused)
+    if (unused === undefined) return true
+    const owner = this.#images.peek(unused)?.client
+    if (owner !== client) {
+      if (this.#isOverShare(client, size)) return false
+      if (this.#isOverShare(owner, 0)) return true
+    }
+    return earlier > this.#countOf(unused)
   }
 
-  set(key: string, image: Rendered): void {
-    this.#images.set(key, image)
+  set(key: string, image: Rendered, client?: string): void {
+    const kept = { image, client }
+    this.#images.set(key, kept)
+    if (this.#images.peek(key) === kept) this.#charge(kept, sizeOf(kept))
+  }
+
+  #charge({ client }: Kept, bytes: number): void {
+    if (client === undefined) return
+    const sum = (this.#bytesOf.get(client) ?? 0) + bytes
+    if (sum > 0) this.#bytesOf.set(client, sum)
+    else this.#bytesOf.delete(client)
+  }
+
+  #isOverShare(client: string | undefined, more: number): boolean {
+    if (client === undefined) return false
+    return (this.#bytesOf.get(client) ?? 0) + more > this.#max * CLIENT_SHARE
   }
 
   #count(key: string): void {

@@ -15,6 +15,7 @@ import { openDerivatives, type DerivativesContext } from './derivatives/index.ts
 import type { DerivativeCache } from './derivatives/cache.ts'
 import { Crowd } from './crowd.ts'
 import { createImageEngine } from './engine/index.ts'
+import { takeTicket } from './engine/tickets.ts'
 import { turnBy } from './engine/turn.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { LinkReader } from './link-reader.ts'
@@ -58,6 +59,8 @@ export interface ImagestoreContext extends DerivativesContext {
     readonly memoryCache: number
     /** Images that may wait to be decoded. */
     readonly imageQueue: number
+    /** Seconds that one may wait. */
+    readonly imageWait: number
     /** Bytes. */
     readonly blobsRedirect: number
     /** MiB. */
@@ -77,8 +80,13 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     memoryBudget: share(config.imageMemory * MIB, config.workers),
     // What is taken as an image must not depend on how many processes there are.
     largestJob: config.imageMemory * MIB,
-    turn: turnBy(() => claim(join(config.data, 'staging', 'heavy'))),
+    turn: turnBy(
+      () => claim(join(config.data, 'staging', 'heavy')),
+      () => takeTicket(join(config.data, 'staging', 'turns')),
+    ),
     queue: share(config.imageQueue, config.workers),
+    queuePerClient: queueShare(share(config.imageQueue, config.workers)),
+    waitMs: config.imageWait * 1000,
     workers: share(config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers, config.workers),
   })
   context.onClose(() => engine.close())
@@ -121,6 +129,9 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
   }
 }
 
+/** Places in the queue that one client may take: half of it is left to the others. */
+const queueShare = (queue: number): number => Math.ceil(queue / 2)
+
 export interface ImagestoreRouteOptions {
   readonly database: Database
   readonly clock: Clock
@@ -158,8 +169,7 @@ export function imagestoreRoutes(
   linkRoute(app, {
     delivery,
     reader: new LinkReader(imageSettings, delivery.images, now),
-    // Whoever floods the queue leaves half of it to the others.
-    crowd: new Crowd(Math.ceil(queue / 2)),
+    crowd: new Crowd(queueShare(queue)),
     now,
   })
 }

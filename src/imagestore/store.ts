@@ -4,7 +4,7 @@ import type { StagedFile, Staging } from '../blobs/staging.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
 import { heldUntil } from '../database/moves.ts'
-import type { ImageEngine, Inspection } from './engine/index.ts'
+import { Requesters, type ImageEngine, type Inspection } from './engine/index.ts'
 import type { ImageHash } from './hash.ts'
 import { secondsOf, sweepOver, takeAway, takeAwayOver } from './lifetime.ts'
 import { isLost } from './lost.ts'
@@ -87,7 +87,8 @@ export class ImageStore {
     await this.#owner.assertOwn()
     const staged = await this.#staging.write(upload.bytes)
     try {
-      const inspection = await this.#engine.inspect(staged.path, signal)
+      const requesters = new Requesters(clientOf(upload))
+      const inspection = await this.#engine.inspect(staged.path, signal, requesters)
       if (inspection.kind !== 'image') return inspection
       return await this.#store(upload, staged, inspection)
     } finally {
@@ -110,7 +111,7 @@ export class ImageStore {
   ): Promise<UploadOutcome> {
     const { kind: _, ...inspected } = inspection
     const key = `${upload.hash}.${randomBytes(6).toString('hex')}`
-    await this.#blobs.put(key, staged)
+    await this.#blobs.put(key, staged, clientOf(upload))
     // Should this fail, nobody knows whether it was committed: the sweeper finds out, later.
     const outcome = await this.#record(upload, { hash: upload.hash, key, size: staged.size, ...inspected })
     if (outcome === undefined) throw new Error('the blob just inserted is not there')
@@ -258,3 +259,6 @@ export class ImageStore {
     await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)), undefined, 'free-space')
   }
 }
+
+/** What an application is called where clients take turns; public links go by address. */
+const clientOf = ({ accountId }: Upload): string => `account ${accountId}`

@@ -70,6 +70,28 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     assert.equal(made, widths.length)
   })
 
+  test('one client fills a part of the disk, past which only what is asked for again is kept', async () => {
+    const { service, client } = await open({
+      flags: { 'derivative-cache': '1', 'trusted-proxies': '127.0.0.1' },
+    })
+    await using _ = service
+    const picture = await noise(300, 200).png().toBuffer()
+    await client.upload(picture)
+    const ask = async (from: string, width: number) => {
+      const headers = { 'x-forwarded-for': from }
+      await bytesOf(
+        await client.link(`${expectedHash(picture)}&m=w_${width},h_150,c_scale,f_png`, { headers }),
+      )
+    }
+    // Of 50 kB each: two of them are within an eighth of the mebibyte.
+    for (let width = 150; width < 160; width++) await ask('203.0.113.1', width)
+    await eventually(async () => (await keptFiles(service)).length === 2)
+    await ask('203.0.113.1', 159)
+    await eventually(async () => (await keptFiles(service)).length === 3)
+    await ask('203.0.113.2', 200)
+    await eventually(async () => (await keptFiles(service)).length === 4)
+  })
+
   test('a deleted image takes its derivatives with it', async () => {
     const { service, client } = await open()
     await using _ = service

@@ -1,10 +1,9 @@
 import type { S3Client } from '@aws-sdk/client-s3'
-import { Slots } from '../../core/queue.ts'
 import { persist, type Attempt, type Patience } from './attempts.ts'
 import { createS3Client } from './client.ts'
 import { translate } from './faults.ts'
 import type { S3Location } from './location.ts'
-import type { S3Options } from './options.ts'
+import { fairSlots, SERVICE, type S3Options } from './options.ts'
 
 /** Told of every operation that failed for good, before its caller is. */
 export type ObserveFaults = (operation: string, error: Error) => void
@@ -36,6 +35,7 @@ export interface Operations {
     operation: string,
     bytes: number,
     work: (attempt: Attempt) => Promise<T>,
+    client?: string,
   ) => Promise<T>
 }
 
@@ -46,7 +46,7 @@ export function createOperations(
   onAttempt: ObserveAttempts,
 ): Operations {
   const client = createS3Client(location, options.requests + options.streams)
-  const requests = new Slots(options.requests, options.line, options.lineMs)
+  const requests = fairSlots(options.requests, options.requestsPerClient, options)
 
   async function told<T>(operation: string, work: () => Promise<T>): Promise<T> {
     try {
@@ -75,7 +75,7 @@ export function createOperations(
     addressOf: (name) => ({ Bucket: location.bucket, Key: location.prefix + name }),
     told,
     attempts,
-    operate: (operation, bytes, work) =>
-      told(operation, () => requests.run(() => attempts(operation, patienceFor(bytes), work))),
+    operate: (operation, bytes, work, of = SERVICE) =>
+      told(operation, () => requests.run(of, () => attempts(operation, patienceFor(bytes), work))),
   }
 }

@@ -20,10 +20,11 @@ export async function putFile(
   limits: BodyLimits,
   key: string,
   staged: StagedFile,
+  client: string | undefined,
 ): Promise<void> {
   const content = staged.size <= BUFFERED_BYTES ? await readFile(staged.path) : undefined
   const digest = await (content === undefined ? digestFile(staged.path) : digestBytes(content))
-  await operations.operate('put', staged.size, async (attempt) => {
+  const attemptPut = async (attempt: Attempt) => {
     const body =
       content ??
       guardBody(createReadStream(staged.path), staged.size, { ...limits, progress: attempt.progress })
@@ -32,7 +33,8 @@ export async function putFile(
     } finally {
       if (body instanceof Readable) body.destroy()
     }
-  })
+  }
+  await operations.operate('put', staged.size, attemptPut, client)
 }
 
 async function put(

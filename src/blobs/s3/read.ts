@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { GetObjectCommandOutput } from '@aws-sdk/client-s3'
-import type { Slots } from '../../core/queue.ts'
+import type { FairSlots } from '../../core/fair-slots.ts'
 import { BlobDamaged } from '../damaged.ts'
 import type { Attempt, Patience } from './attempts.ts'
 import { firstBytes, guardBody, type BodyLimits } from './body.ts'
@@ -36,7 +36,7 @@ export async function fetchWhole(
 /** How bodies are opened that are read at somebody else's pace. */
 export interface Streaming {
   /** Each open body holds one. */
-  readonly streams: Slots
+  readonly streams: FairSlots
   readonly patience: Patience
   readonly limits: BodyLimits
   /** Told of bodies that break once they were handed out. */
@@ -53,8 +53,9 @@ export async function openBody(
   key: string,
   range: string | undefined,
   lengthOf: (found: GetObjectCommandOutput) => number,
+  client: string,
 ): Promise<{ readonly size: number; readonly body: Readable } | undefined> {
-  const release = await streams.take()
+  const release = await streams.take(client)
   try {
     return await operations.attempts('stream', patience, async (attempt) => {
       const found = await getObject(operations, key, attempt, range)

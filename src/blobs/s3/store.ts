@@ -1,16 +1,16 @@
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { Slots } from '../../core/queue.ts'
 import type { BlobStore } from '../blob-store.ts'
 import type { Staging } from '../staging.ts'
 import { createS3Client } from './client.ts'
 import { digestBytes, saveTo } from './digest.ts'
 import { createLending } from './lending.ts'
 import { listKeys } from './listing.ts'
+import type { Attempt } from './attempts.ts'
 import type { S3Location } from './location.ts'
 import { headObject, removeObject } from './objects.ts'
 import { createOperations, type ObserveAttempts, type ObserveFaults, type Operations } from './operations.ts'
-import { S3_DEFAULTS, type S3Options } from './options.ts'
+import { fairSlots, S3_DEFAULTS, SERVICE, type S3Options } from './options.ts'
 import { ownerObject, removeOwnerObject } from './owner.ts'
 import { pingBucket } from './ping.ts'
 import { presign } from './presign.ts'
@@ -26,7 +26,7 @@ export function openS3Blobs(
   options: S3Options = S3_DEFAULTS,
   onAttempt: ObserveAttempts = () => {},
 ): { readonly store: BlobStore; readonly close: () => void } {
-  const { patience, line, lineMs } = options
+  const { patience } = options
   const operations = createOperations(location, options, onFault, onAttempt)
   const { client, addressOf, told, operate } = operations
   // Only signs addresses: for clients that reach the store in another way than we do.
@@ -36,15 +36,18 @@ export function openS3Blobs(
       : createS3Client({ ...location, endpoint: location.publicEndpoint }, 1)
   const limits = { silenceMs: patience.silenceMs, stallMs: options.stallMs }
   const streaming: Streaming = {
-    streams: new Slots(options.streams, line, lineMs),
+    streams: fairSlots(options.streams, options.streamsPerClient, options),
     patience,
     limits,
     onFault,
   }
 
-  const lend = createLending(new Slots(options.copies, line, lineMs), (key) =>
-    // How large it is shows with the answer only; silence is what ends a download that stands still.
-    operate('lend', 64 * options.leastRate, async (attempt) => {
+  const copies = fairSlots(options.copies, options.copiesPerClient, {
+    ...options,
+    lineMs: options.copyLineMs,
+  })
+  const lend = createLending(copies, (key, client) => {
+    const fetch = async (attempt: Attempt) => {
       const path = staging.freshPath()
       const save = (body: Readable) => saveTo(path, body, attempt.signal)
       try {
@@ -53,27 +56,32 @@ export function openS3Blobs(
         await rm(path, { force: true })
         throw error
       }
-    }),
-  )
+    }
+    // How large it is shows with the answer only; silence is what ends a download that stands still.
+    return operate('lend', 64 * options.leastRate, fetch, client)
+  })
 
   const store: BlobStore = {
-    put: (key, staged) => putFile(operations, limits, key, staged),
+    put: (key, staged, client) => putFile(operations, limits, key, staged, client),
 
-    read: (key, size) =>
-      operate('read', size, async (attempt) => {
+    read: (key, size, client) => {
+      const fetch = async (attempt: Attempt) => {
         let bytes: Buffer<ArrayBuffer> | undefined
         await fetchWhole(operations, limits, key, attempt, size, async (body) => {
           bytes = Buffer.concat(await body.toArray())
           return digestBytes(bytes)
         })
         return bytes
-      }),
+      }
+      return operate('read', size, fetch, client)
+    },
 
-    stream: (key, start, end) => told('stream', () => streamPart(operations, streaming, key, start, end)),
+    stream: (key, start, end, client) =>
+      told('stream', () => streamPart(operations, streaming, key, { start, end }, client)),
 
     whole: (key) =>
       told('stream', () =>
-        openBody(operations, streaming, key, undefined, ({ ContentLength = NaN }) => ContentLength),
+        openBody(operations, streaming, key, undefined, ({ ContentLength = NaN }) => ContentLength, SERVICE),
       ),
 
     lend,
@@ -99,8 +107,8 @@ async function streamPart(
   operations: Operations,
   streaming: Streaming,
   key: string,
-  start: number,
-  end: number,
+  { start, end }: { readonly start: number; readonly end: number },
+  client: string = SERVICE,
 ): Promise<Readable | undefined> {
   // No `Range` can ask for nothing.
   if (end < start) {
@@ -109,8 +117,8 @@ async function streamPart(
     )
     return found && Readable.from([])
   }
-  const opened = await openBody(operations, streaming, key, `bytes=${start}-${end}`, ({ ContentRange }) =>
-    ContentRange?.startsWith(`bytes ${start}-${end}/`) === true ? end - start + 1 : NaN,
-  )
+  const lengthOf = ({ ContentRange }: { readonly ContentRange?: string | undefined }) =>
+    ContentRange?.startsWith(`bytes ${start}-${end}/`) === true ? end - start + 1 : NaN
+  const opened = await openBody(operations, streaming, key, `bytes=${start}-${end}`, lengthOf, client)
   return opened?.body
 }

@@ -23,7 +23,7 @@ export function addRoute(app: FastifyInstance, shared: EndpointShared, batches: 
       answers: { 200: storedAnswer, 500: batchProblem },
     },
 
-    async handle({ body, identify }) {
+    async handle({ body, identify, request }) {
       const { api, batch } = await batches.read('add', body)
       const identity = await identify(api)
       switch (batch.kind) {

@@ -22,7 +22,7 @@ export function updateRoute(app: FastifyInstance, shared: EndpointShared, batche
       answers: { 200: storedAnswer, 400: unreadableBatch, 500: batchProblem },
     },
 
-    async handle({ body, identify }) {
+    async handle({ body, identify, request }) {
       const { api, batch } = await batches.read('update', body)
       const identity = await identify(api)
       switch (batch.kind) {

@@ -21,7 +21,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
       )
     }
     const [one, two] = [new AbortController(), new AbortController()]
-    const both = [cache.get(KEY, 'a', make, one.signal), cache.get(KEY, 'a', make, two.signal)]
+    const both = [one, two].map(({ signal }) => cache.get(KEY, 'a', make, { client: 'a', signal }))
     // Until the work has begun.
     while (signals.length === 0) await new Promise(setImmediate)
     one.abort()

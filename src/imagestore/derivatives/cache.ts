@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { isBlobKey } from '../../blobs/key.ts'
-import type { Derivation } from '../engine/index.ts'
+import { Requesters, SERVICE_CLIENT, type Derivation } from '../engine/index.ts'
+import { CacheAdmission, type Admission } from './admission.ts'
 import type { DerivativeFolder } from './folder.ts'
 import type { AtHand, Lend } from './reading.ts'
 import type { Rendered } from './sealed.ts'
@@ -11,7 +12,6 @@ const MAX_PENDING_BYTES = 64 * 1024 * 1024
 /** What took too long is not tried again for so long: it would keep a decoder from others each time. */
 export const SLOW_RETRY_SECONDS = 60
 const MAX_SLOW = 1_000
-const NEVER = new AbortController().signal
 /** Keys asked about in one statement. */
 const BATCH = 200
 
@@ -19,14 +19,26 @@ const BATCH = 200
 export type Derivative =
   (Rendered & { readonly kind: 'bytes' }) | Exclude<Derivation, { readonly kind: 'image' }>
 
-/** @param signal fires when nobody wants it any more */
-export type Make = (signal: AbortSignal) => Promise<Derivation | undefined>
+/**
+ * @param signal fires when nobody wants it any more
+ * @param requesters those who want it at the moment
+ */
+export type Make = (signal: AbortSignal, requesters: Requesters) => Promise<Derivation | undefined>
 
-/** Work under way, and how many wait for it. */
+/** Who asks for a derivative. */
+export interface Caller {
+  readonly client: string
+  /** Fires when the caller has left. */
+  readonly signal: AbortSignal
+}
+
+const NOBODY: Caller = { client: SERVICE_CLIENT, signal: new AbortController().signal }
+
+/** Work under way, and those who wait for it. */
 interface Running {
   readonly result: Promise<Derivative | undefined>
   readonly abandoned: AbortController
-  callers: number
+  readonly requesters: Requesters
 }
 
 /**
@@ -38,6 +50,7 @@ export class DerivativeCache {
   readonly #folder: DerivativeFolder | undefined
   readonly #shared: SharedDerivatives | undefined
   readonly #findHeld: FindHeld
+  readonly #admission: CacheAdmission
   readonly #running = new Map<string, Running>()
   readonly #pending = new Set<Promise<void>>()
   readonly #slow = new LRUCache<string, true>({ max: MAX_SLOW, ttl: SLOW_RETRY_SECONDS * 1_000 })
@@ -48,11 +61,14 @@ export class DerivativeCache {
   sharedHits = 0
   made = 0
 
+  /** @param clientBytes what one client may add to the folder and the store before others come first */
   constructor(
     folder: DerivativeFolder | undefined,
     shared: SharedDerivatives | undefined,
     findHeld: FindHeld,
+    clientBytes = Infinity,
   ) {
+    this.#admission = new CacheAdmission(clientBytes)
     this.#folder = folder
     this.#shared = shared
     this.#findHeld = findHeld
@@ -60,22 +76,23 @@ export class DerivativeCache {
 
   /**
    * Equal requests in flight share one computation, whoever of them stays; it is given up when all have left.
-   * @param signal fires when the caller has left
+   * It runs in the turn of any of those who wait for it.
    */
   get(
     blobKey: string,
     name: string,
     make: Make,
-    signal: AbortSignal = NEVER,
+    { client, signal }: Caller = NOBODY,
   ): Promise<Derivative | undefined> {
     if (!isBlobKey(blobKey)) return Promise.resolve(undefined)
     const key = `${blobKey}/${name}`
     if (this.#slow.has(key)) return Promise.resolve({ kind: 'too-slow' })
-    const running = this.#running.get(key) ?? this.#start(blobKey, name, make)
-    running.callers++
+    const running = this.#running.get(key) ?? this.#start(blobKey, name, client, make)
+    const { requesters } = running
+    requesters.add(client)
     const leave = () => {
-      running.callers--
-      if (running.callers > 0) return
+      requesters.remove(client)
+      if (requesters.size > 0) return
       // Whoever comes now begins anew: this one has no result any more.
       if (this.#running.get(key) === running) this.#running.delete(key)
       running.abandoned.abort()
@@ -92,14 +109,15 @@ export class DerivativeCache {
     return known
   }
 
-  #start(blobKey: string, name: string, make: Make): Running {
+  #start(blobKey: string, name: string, client: string, make: Make): Running {
     const key = `${blobKey}/${name}`
     const abandoned = new AbortController()
+    const requesters = new Requesters()
     const settled = () => {
       if (this.#running.get(key) === running) this.#running.delete(key)
     }
-    const result = this.#find(blobKey, name, () => make(abandoned.signal), settled)
-    const running: Running = { result, abandoned, callers: 0 }
+    const result = this.#find(blobKey, name, client, () => make(abandoned.signal, requesters), settled)
+    const running: Running = { result, abandoned, requesters }
     this.#running.set(key, running)
     return running
   }
@@ -108,6 +126,7 @@ export class DerivativeCache {
   async #find(
     blobKey: string,
     name: string,
+    client: string,
     make: () => Promise<Derivation | undefined>,
     settled: () => void,
   ): Promise<Derivative | undefined> {
@@ -130,7 +149,7 @@ export class DerivativeCache {
       const shared = await this.#shared?.read(blobKey, name)
       if (shared !== undefined) {
         this.sharedHits++
-        this.#keep(blobKey, name, shared, false, finish)
+        this.#keep(blobKey, name, shared, { disk: true, shared: false }, finish)
         return { kind: 'bytes', ...shared }
       }
       this.made++
@@ -141,7 +160,8 @@ export class DerivativeCache {
         return derived
       }
       const rendered = { bytes: derived.bytes, mime: derived.mime }
-      this.#keep(blobKey, name, rendered, true, finish)
+      const admission = this.#admission.admit(client, `${blobKey}/${name}`, rendered.bytes.byteLength)
+      this.#keep(blobKey, name, rendered, admission, finish)
       return { kind: 'bytes', ...rendered }
     } catch (error) {
       await finish()
@@ -154,19 +174,20 @@ export class DerivativeCache {
     blobKey: string,
     name: string,
     rendered: Rendered,
-    share: boolean,
+    admission: Admission,
     finish: () => Promise<void>,
   ): void {
     const size = rendered.bytes.byteLength
-    if (this.#pendingBytes + size > MAX_PENDING_BYTES) {
+    const isKept = admission.disk || admission.shared
+    if (!isKept || this.#pendingBytes + size > MAX_PENDING_BYTES) {
       void finish()
       return
     }
     this.#pendingBytes += size
     const work = async () => {
-      await this.#folder?.write(blobKey, name, rendered)
+      if (admission.disk) await this.#folder?.write(blobKey, name, rendered)
       await finish()
-      if (share) await this.#shared?.write(blobKey, name, rendered)
+      if (admission.shared) await this.#shared?.write(blobKey, name, rendered)
       // Written before the look: a deletion that commits after it removes this too.
       if (!(await this.#findHeld([blobKey])).has(blobKey)) await this.forget(blobKey)
     }

@@ -10,6 +10,12 @@ import { DerivativeFolder } from './folder.ts'
 import { SharedDerivatives, type FindHeld } from './shared.ts'
 
 const MIB = 1024 * 1024
+/** What one client may fill of the cache before its further derivatives have to be asked for twice. */
+const CLIENT_SHARE = 1 / 8
+/** The same where only the shared store keeps them, which has no cap. */
+const UNCAPPED_CLIENT_BYTES = 128 * MIB
+/** The work of another process is waited for this long: it may still be in the queue of a client that has many jobs. */
+const MAX_CLAIM_WAIT_MS = 3_000
 /** Faults of a disk or a store come in swarms: one line in so long tells of them. */
 const REPORT_MS = 10_000
 
@@ -49,12 +55,14 @@ export function openDerivatives(context: DerivativesContext): DerivativeCache {
       ? undefined
       : new DerivativeFolder(join(resolve(config.data), 'derivatives'), {
           cap: config.derivativeCache * MIB,
-          waitMs: config.imageTimeout * 1_000,
+          waitMs: Math.min(MAX_CLAIM_WAIT_MS, config.imageTimeout * 1_000),
           onFault: (operation, error) => failed(`disk: ${operation}`, error),
         })
   const shared =
     derivativeStore && new SharedDerivatives(derivativeStore, (error) => failed('shared store', error))
-  const cache = new DerivativeCache(folder, shared, findHeld)
+  const clientBytes =
+    config.derivativeCache === 0 ? UNCAPPED_CLIENT_BYTES : config.derivativeCache * MIB * CLIENT_SHARE
+  const cache = new DerivativeCache(folder, shared, findHeld, clientBytes)
   context.onClose(() => cache.close())
 
   metrics.total('catalejo_derivatives_made_total', 'Derivatives computed', () => cache.made)

@@ -3,7 +3,7 @@ import { flushCompileCache } from 'node:module'
 import { setPriority } from 'node:os'
 import { setImmediate } from 'node:timers/promises'
 import sharp from 'sharp'
-import { decodeCost, deriveCost, deriveSeconds } from './cost.ts'
+import { decodeCost, deriveCost, deriveSeconds, outputPixels } from './cost.ts'
 import { deriveImage } from './derive.ts'
 import { startMemoryGuard } from './memory-guard.ts'
 import type { FromChild, JobOutcome, ToChild } from './messages.ts'
@@ -24,6 +24,8 @@ const MAX_REASON = 300
 const HEAVY_BYTES = 192 * 1024 * 1024
 /** As much can be told of the time beforehand. */
 const HEAVY_SECONDS = 1
+/** Larger outputs take about a second and more with effects, whatever they are made of. */
+const HEAVY_PIXELS = 4_000_000
 /** What is expected to need more of its time than this is not begun. */
 const SURE_SHARE = 0.6
 /** Below the parent's: answers to clients come before pixels when cores are short. */
@@ -82,8 +84,12 @@ async function run({ path, task, maxPixels, timeoutMs, granted }: Job): Promise<
     // On a machine that has other things to do it takes longer.
     if (seconds > (timeoutMs / 1_000) * SURE_SHARE)
       return { kind: 'too-heavy', reason: `would take ${Math.round(seconds)} s` }
+    const pixels = task.operation === 'inspect' ? 0 : outputPixels(source, task.plan)
     const complex =
-      source.structure.complex || mark?.source.structure.complex === true || seconds > HEAVY_SECONDS
+      source.structure.complex ||
+      mark?.source.structure.complex === true ||
+      seconds > HEAVY_SECONDS ||
+      pixels > HEAVY_PIXELS
     if (!(await askFor(cost, granted, complex)))
       return { kind: 'too-heavy', reason: `needs ${cost} bytes to decode` }
     guard.allow(cost)

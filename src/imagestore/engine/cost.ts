@@ -66,6 +66,12 @@ export function deriveSeconds(source: Source, plan: SettledPlan): number {
   return source.frames * (frame + canvas.width * canvas.height * pixel)
 }
 
+/** Pixels of the output, one frame: encoding them, and effects on them, takes most of the time of a large one. */
+export function outputPixels(source: Source, plan: SettledPlan): number {
+  const { canvas } = geometryOf(plan, source)
+  return canvas.width * canvas.height
+}
+
 /** Bytes of memory that making the derivative is expected to take. */
 export function deriveCost(source: Source, plan: SettledPlan): number {
   const format = outputFormat(plan, source)

@@ -159,12 +159,12 @@ test('a job dearer than the budget is refused', () =>
   }))
 
 test('a job that waits for memory leaves when its client does', () =>
-  // Enough for the first, with no room beside it.
-  withEngine({ workers: 2, memoryBudget: 165 * 1024 * 1024, timeoutMs: 3000 }, async (engine) => {
+  // Enough for the first, with no room beside it for another heavy one.
+  withEngine({ workers: 4, memoryBudget: 170 * 1024 * 1024, timeoutMs: 3000 }, async (engine) => {
     const stop = new AbortController()
     const first = engine.inspect(slow, stop.signal)
-    await eventually(() => engine.stats().memory > 0, 'first job admitted')
-    const second = engine.inspect(quick, stop.signal)
+    await eventually(() => engine.stats().memory > 150e6, 'first job admitted')
+    const second = engine.inspect(slow, stop.signal)
     await eventually(() => engine.stats().running === 2, 'second job in its child')
     stop.abort()
     assert.deepEqual(await Promise.all([first, second]), [{ kind: 'aborted' }, { kind: 'aborted' }])

@@ -1,31 +1,34 @@
 import { MemoryBudget } from './budget.ts'
 import { DecoderProcess, type Ending } from './child-process.ts'
+import type { FairQueue } from './fair-queue.ts'
 import { DecodeJob, type PoolOutcome } from './job.ts'
+import { JobQueues, type QueueLimits } from './job-queues.ts'
 import type { Task } from './messages.ts'
+import type { Requesters } from './requesters.ts'
 import { inTurn, type GiveUp, type Turn } from './turn.ts'
 import type { EngineStats } from './types.ts'
 
 export type { PoolOutcome } from './job.ts'
 
-export interface PoolOptions {
+export interface PoolOptions extends QueueLimits {
   readonly workers: number
   readonly maxPixels: number
   readonly timeoutMs: number
   readonly memoryBudget: number
   readonly largestJob: number
   readonly turn: Turn
-  readonly queue: number
   readonly restMs: number
 }
 
-/** Granted to a job beforehand: an image of a few megapixels then starts without asking. */
+/** Granted to a usual job beforehand: an image of a few megapixels then starts without asking. */
 const STANDING_GRANT = 96 * 1024 * 1024
 /** Who works for so long is heavy, whatever it looked like. */
 const SLOW_MS = 1_500
 
 /**
- * Child processes that decode, the queue before them and the memory they share. Heavy jobs have processes of their own, few
- * of them: whatever is sent, usual images never wait for more than a slow one's first moments.
+ * Child processes that decode, the queues before them and the memory they share. Heavy jobs have processes of their own, few
+ * of them: whatever is sent, usual images never wait for more than a slow one's first moments. In both queues clients take
+ * turns: a job waits for those that run, not for the queues of other clients.
  */
 export class DecoderPool {
   readonly #options: PoolOptions
@@ -33,8 +36,7 @@ export class DecoderPool {
   readonly #budget: MemoryBudget
   readonly #idle: DecoderProcess[] = []
   readonly #children = new Set<DecoderProcess>()
-  readonly #waiting: DecodeJob[] = []
-  readonly #waitingHeavy: DecodeJob[] = []
+  readonly #queues: JobQueues
   readonly #running = new Set<DecodeJob>()
   /** Their end is no fault of theirs. */
   readonly #dismissed = new WeakSet<DecoderProcess>()
@@ -44,6 +46,7 @@ export class DecoderPool {
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#queues = new JobQueues(options)
     this.#heavyWorkers = Math.max(1, Math.floor(options.workers / 2))
     this.#budget = new MemoryBudget(options.memoryBudget)
   }
@@ -51,25 +54,33 @@ export class DecoderPool {
   stats(): EngineStats {
     return {
       running: this.#running.size,
-      waiting: this.#waiting.length + this.#waitingHeavy.length,
+      waiting: this.#queues.length,
       restarts: this.#restarts,
       pids: [...this.#children].flatMap((child) => child.pid ?? []),
       memory: this.#budget.used,
     }
   }
 
-  run(path: string, task: Task, signal: AbortSignal | undefined): Promise<PoolOutcome> {
+  /** @param requesters may change while the job waits */
+  run(
+    path: string,
+    task: Task,
+    signal: AbortSignal | undefined,
+    requesters: Requesters,
+  ): Promise<PoolOutcome> {
     if (this.#closed || signal?.aborted === true) return Promise.resolve({ kind: 'aborted' })
-    const isFull = this.#waiting.length + this.#waitingHeavy.length >= this.#options.queue
-    if (isFull && this.#count(false) >= this.#options.workers) return Promise.resolve({ kind: 'busy' })
+    const isFree = this.#queues.usual.running < this.#options.workers
+    if (!isFree && !this.#queues.makeRoomFor(requesters)) return Promise.resolve({ kind: 'busy' })
     return new Promise((resolve) => {
       const abort = (): void => this.#abort(job)
-      const job = new DecodeJob(path, task, (outcome) => {
+      const settle = (outcome: PoolOutcome): void => {
+        job.endWait()
         signal?.removeEventListener('abort', abort)
         resolve(outcome)
-      })
+      }
+      const job = new DecodeJob(path, task, requesters, settle, () => this.#expire(job))
       signal?.addEventListener('abort', abort, { once: true })
-      this.#waiting.push(job)
+      this.#queues.add(job, false)
       this.#dispatch()
     })
   }
@@ -77,14 +88,14 @@ export class DecoderPool {
   async close(): Promise<void> {
     this.#closed = true
     clearTimeout(this.#restTimer)
-    for (const job of [...this.#waiting, ...this.#waitingHeavy, ...this.#running]) this.#abort(job)
+    for (const job of [...this.#queues, ...this.#running]) this.#abort(job)
     await Promise.all([...this.#children].map((child) => child.kill()))
   }
 
-  #count(heavy: boolean): number {
-    let count = 0
-    for (const job of this.#running) if (job.heavy === heavy) count++
-    return count
+  /** Refuses a job that has waited for too long. One that waits for memory leaves its process first. */
+  #expire(job: DecodeJob): void {
+    if (this.#queues.remove(job)) job.settle({ kind: 'busy' })
+    else job.stopWaiting?.()
   }
 
   /**
@@ -93,10 +104,7 @@ export class DecoderPool {
    */
   #abort(job: DecodeJob): void {
     job.aborted = true
-    for (const queue of [this.#waiting, this.#waitingHeavy]) {
-      const at = queue.indexOf(job)
-      if (at >= 0) queue.splice(at, 1)
-    }
+    this.#queues.remove(job)
     job.stopWaiting?.()
     if (job.heavy) job.kill?.()
     job.settle({ kind: 'aborted' })
@@ -104,14 +112,17 @@ export class DecoderPool {
 
   #dispatch(): void {
     if (this.#closed) return
-    this.#fill(this.#waiting, false, this.#options.workers)
-    this.#fill(this.#waitingHeavy, true, this.#heavyWorkers)
+    this.#fill(this.#queues.usual, false, this.#options.workers)
+    this.#fill(this.#queues.heavy, true, this.#heavyWorkers)
   }
 
-  #fill(queue: DecodeJob[], heavy: boolean, most: number): void {
-    while (this.#count(heavy) < most) {
-      const job = queue.shift()
-      if (job === undefined) return
+  #fill(queue: FairQueue<DecodeJob>, heavy: boolean, most: number): void {
+    while (queue.running < most) {
+      const next = queue.next()
+      if (next === undefined) return
+      const { job, client } = next
+      job.endWait()
+      job.client = client
       job.heavy = heavy
       this.#start(this.#idle.pop() ?? this.#fork(), job)
     }
@@ -132,24 +143,29 @@ export class DecoderPool {
   #start(child: DecoderProcess, job: DecodeJob): void {
     clearTimeout(this.#restTimer)
     this.#running.add(job)
-    let held = this.#budget.tryTake(STANDING_GRANT) ? STANDING_GRANT : 0
+    job.begunAt = performance.now()
+    job.held = !job.heavy && this.#budget.tryTake(STANDING_GRANT) ? STANDING_GRANT : 0
     const { path, task } = job
-    const { maxPixels, timeoutMs, memoryBudget, largestJob, turn } = this.#options
+    const { maxPixels, timeoutMs, memoryBudget, largestJob, turn, waitMs } = this.#options
     let giveUpTurn: GiveUp | undefined
     let admitted = false
     const admit = (): void => {
       admitted = true
+      job.endWait()
       job.stopWaiting = undefined
+      job.begunAt = performance.now()
       child.verdict(true)
     }
     job.kill = () => void child.kill()
     child.start({
-      job: { type: 'job', path, task, maxPixels, timeoutMs, granted: held },
+      job: { type: 'job', path, task, maxPixels, timeoutMs, granted: job.held },
       timeoutMs,
-      onBegin: () => this.#watch(child, job),
+      onBegin: () => {
+        job.begunAt = performance.now()
+        this.#watch(child, job)
+      },
       onCost: (bytes, heavy) => {
-        this.#budget.release(held)
-        held = 0
+        this.#releaseMemory(job)
         if (heavy && !this.#makeHeavy(job)) job.deferred = true
         if (job.aborted || job.deferred || bytes > largestJob) {
           child.verdict(false)
@@ -161,11 +177,12 @@ export class DecoderPool {
                 giveUpTurn = giveUp
                 admit()
               })
-            : this.#budget.take(bytes, () => {
-                held = bytes
+            : this.#budget.take(job.heavy ? 'heavy' : 'usual', bytes, () => {
+                job.held = bytes
                 admit()
               })
         if (admitted) return
+        job.startWait(waitMs)
         job.stopWaiting = () => {
           job.stopWaiting = undefined
           leave()
@@ -176,7 +193,8 @@ export class DecoderPool {
         job.timer.stop()
         job.kill = undefined
         job.stopWaiting?.()
-        this.#budget.release(held)
+        this.#queues.of(job.heavy).done(job.client, performance.now() - job.begunAt)
+        this.#releaseMemory(job)
         void giveUpTurn?.()
         this.#running.delete(job)
         if (ending.type === 'done' && ending.swollen) void child.kill()
@@ -188,11 +206,21 @@ export class DecoderPool {
     })
   }
 
+  #releaseMemory(job: DecodeJob): void {
+    const { held, heavy } = job
+    job.held = 0
+    if (held > 0) this.#budget.release(heavy ? 'heavy' : 'usual', held)
+  }
+
   /** Lets a job under way become a heavy one, where there is room for another. */
   #makeHeavy(job: DecodeJob): boolean {
     if (job.heavy) return true
-    if (this.#waitingHeavy.length > 0 || this.#count(true) >= this.#heavyWorkers) return false
+    if (this.#queues.heavy.length > 0 || this.#queues.heavy.running >= this.#heavyWorkers) return false
+    this.#queues.usual.done(job.client, performance.now() - job.begunAt)
+    this.#queues.heavy.adopt(job.client)
+    job.begunAt = performance.now()
     job.heavy = true
+    this.#budget.makeHeavy(job.held)
     this.#dispatch()
     return true
   }
@@ -203,7 +231,8 @@ export class DecoderPool {
 
   /** Others wait, so it begins anew among the heavy ones. What waits for memory does not run. */
   #tooSlow(child: DecoderProcess, job: DecodeJob): void {
-    if (job.stopWaiting === undefined && !this.#makeHeavy(job) && this.#waiting.length > 0) {
+    const othersWait = this.#queues.usual.length > 0 || this.#budget.waiting('usual') > 0
+    if (job.stopWaiting === undefined && !this.#makeHeavy(job) && othersWait) {
       job.deferred = true
       job.kill?.()
     } else if (!job.heavy) this.#watch(child, job)
@@ -223,12 +252,14 @@ export class DecoderPool {
   #end(job: DecodeJob, ending: Ending): void {
     if (job.deferred && !job.aborted && !this.#closed) {
       job.deferred = false
-      this.#waitingHeavy.push(job)
+      if (this.#queues.makeRoomFor(job.requesters)) this.#queues.add(job, true)
+      else job.settle({ kind: 'busy' })
     } else if (ending.type === 'done') {
-      job.settle(ending.outcome)
+      // Its process was told to leave it: what it answered says nothing about the image.
+      job.settle(job.expired ? { kind: 'busy' } : ending.outcome)
     } else if (ending.type === 'crash' && !job.retried && !job.aborted && !this.#closed) {
       job.retried = true
-      ;(job.heavy ? this.#waitingHeavy : this.#waiting).unshift(job)
+      this.#queues.add(job, job.heavy, true)
     } else if (ending.type === 'crash' && !ending.started) {
       job.settle({ kind: 'busy' })
     } else if (ending.type === 'timeout') {

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Ticket } from './tickets.ts'
 
 /** Gives up what was taken. */
 export type GiveUp = () => Promise<void>
 
-/** Resolves when it is one's turn; with undefined when one has left before. Never rejects. */
+/** Resolves when it is the caller's turn, or with undefined if `leaving` aborts before. Never rejects. */
 export type Turn = (leaving: AbortSignal) => Promise<GiveUp | undefined>
 
 /** Between two attempts to get what another process has. A heavy image takes a second, and more. */
@@ -15,17 +16,25 @@ const nothing: GiveUp = () => Promise.resolve()
 export const always: Turn = () => Promise.resolve(nothing)
 
 /**
- * One at a time.
- * @param claim takes what only one can have; undefined while another has it. Where it fails none is kept waiting by that.
+ * One at a time, in the order of the tickets: without them a busy process could overtake another one again and again.
+ * @param claim takes what only one can have; undefined while another has it. If it fails, nobody waits.
+ * @param takeTicket takes a place in the line of all processes
  */
-export function turnBy(claim: () => Promise<GiveUp | undefined>): Turn {
+export function turnBy(claim: () => Promise<GiveUp | undefined>, takeTicket: () => Promise<Ticket>): Turn {
   return async (leaving) => {
-    while (!leaving.aborted) {
-      const giveUp = await claim().catch(() => nothing)
-      if (giveUp !== undefined) return () => giveUp().catch(() => undefined)
-      await pause(ATTEMPT_MS)
+    const ticket = await takeTicket().catch(() => undefined)
+    try {
+      while (!leaving.aborted) {
+        // A line that cannot be read holds nobody back: the claim still lets in one at a time.
+        const isNext = (await ticket?.isFirst().catch(() => true)) ?? true
+        const giveUp = isNext ? await claim().catch(() => nothing) : undefined
+        if (giveUp !== undefined) return () => giveUp().catch(() => undefined)
+        await pause(ATTEMPT_MS)
+      }
+      return undefined
+    } finally {
+      await ticket?.leave()
     }
-    return undefined
   }
 }
 

@@ -1,5 +1,6 @@
 import type { SettledPlan } from '../modifiers/plan.ts'
 import type { Mark } from './messages.ts'
+import type { Requesters } from './requesters.ts'
 import type { Turn } from './turn.ts'
 
 export const imageKinds = ['jpeg', 'png', 'gif', 'webp', 'avif', 'tiff', 'svg'] as const
@@ -40,7 +41,7 @@ export interface TooHeavy {
   readonly reason: string
 }
 
-/** `busy`: the queue is full, try later. `aborted`: the signal fired first. */
+/** `busy`: the queue is full or the wait too long, try later. `aborted`: the signal fired first. */
 type Undone = { readonly kind: 'busy' } | { readonly kind: 'aborted' }
 /** What is too heavy or too slow counts as damaged. */
 export type Inspection = InspectedImage | Damaged | Undone
@@ -61,10 +62,19 @@ export interface EngineStats {
 }
 
 export interface ImageEngine {
-  /** Decodes the file at `path` whole. Never rejects for what the file holds. */
-  inspect(path: string, signal?: AbortSignal): Promise<Inspection>
+  /**
+   * Decodes the file at `path` whole. Never rejects for what the file holds.
+   * @param requesters in whose turn it runs; the service itself by default
+   */
+  inspect(path: string, signal?: AbortSignal, requesters?: Requesters): Promise<Inspection>
   /** Makes the derivative that `plan` describes from the file at `path`. */
-  derive(path: string, plan: SettledPlan, signal?: AbortSignal, mark?: Mark): Promise<Derivation>
+  derive(
+    path: string,
+    plan: SettledPlan,
+    signal?: AbortSignal,
+    mark?: Mark,
+    requesters?: Requesters,
+  ): Promise<Derivation>
   stats(): EngineStats
   /** Ends every child within about a second; jobs under way come out as `aborted`. */
   close(): Promise<void>
@@ -77,7 +87,7 @@ export interface EngineOptions {
   readonly maxPixels?: number
   /** Milliseconds of processor time that a job may take, by the clock four times as many, waiting not counted. Default: 20,000. */
   readonly timeoutMs?: number
-  /** Bytes of decode memory all running jobs may take together. Default: 1.2 GiB. */
+  /** Bytes of decode memory all running jobs may take together, and a quarter more (see budget.ts). Default: 1.2 GiB. */
   readonly memoryBudget?: number
   /** Bytes that one job may take; dearer images are refused. Default: all of `memoryBudget`. */
   readonly largestJob?: number
@@ -85,6 +95,10 @@ export interface EngineOptions {
   readonly turn?: Turn
   /** Jobs that may wait for a child. Default: 64. */
   readonly queue?: number
+  /** Of these, jobs of one client. Default: all. */
+  readonly queuePerClient?: number
+  /** Milliseconds that a job may wait, for a child and for memory each. Default: 30,000. */
+  readonly waitMs?: number
   /** Milliseconds without any job after which the children end. Default: 300,000. */
   readonly restMs?: number
 }

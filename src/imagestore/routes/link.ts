@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { BlobDamaged } from '../../blobs/damaged.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
+import { clientGroup } from '../../http/client-address.ts'
 import { clientLeft } from '../../http/client-left.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
 import type { Crowd } from '../crowd.ts'
@@ -67,7 +68,7 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
     if (isLost(blob.key)) throw new Refusal(410, LOST_IMAGE, { headers: { 'cache-control': 'no-store' } })
     const content =
       recipe === undefined
-        ? await delivery.original(blob, expires === undefined)
+        ? await delivery.original(blob, expires === undefined, clientGroup(request.ip))
         : await derivative(request, reply, blob, recipe)
     if (content === undefined) throw await absence(blob)
     const mayLocate = request.method === 'GET' && expires === undefined
@@ -101,7 +102,10 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
   ): Promise<Content | undefined> {
     const hot = delivery.atHand(keyOf(blob.key, recipe.name))
     if (hot !== undefined) return { kind: 'bytes', ...hot }
-    const made = await crowd.enter(request.ip, () => delivery.derivative(blob, recipe, clientLeft(reply.raw)))
+    const client = clientGroup(request.ip)
+    const made = await crowd.enter(client, () =>
+      delivery.derivative(blob, recipe, { client, signal: clientLeft(reply.raw) }),
+    )
     if (made === undefined)
       throw new Refusal(429, 'Demasiadas solicitudes', {
         headers: { 'retry-after': '1', 'cache-control': 'no-store' },

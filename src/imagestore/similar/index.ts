@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts'
 import { Overload } from '../../core/errors.ts'
+import { FairSlots } from '../../core/fair-slots.ts'
 import { taskModule, type Tasks } from '../../core/tasks.ts'
 import { within } from '../../core/within.ts'
 import type { Database } from '../../database/database.ts'
@@ -23,6 +24,10 @@ const BATCH = 200
 /** How long a search waits for hashes to be read, and an upload that only counts. */
 const SEARCH_WAIT_MS = 20_000
 const COUNT_WAIT_MS = 2_000
+/** Searches take processor time of the event loop in between: few at a time, and one for an application. */
+const SEARCHES = { slots: 4, slotsPerClient: 1, maxWaiting: 256, maxWaitingPerClient: 128, timeoutMs: 20_000 }
+/** What was asked for within this time is not pushed out of memory by another application, unless it is larger. */
+const KEEP_MS = 60_000
 /** At this distance an upload counts, up to this number. */
 const COUNT_DISTANCE = 4
 const MAX_COUNT = 1_000
@@ -35,6 +40,8 @@ export interface NearImage extends ImageRow {
 
 interface Entry {
   readonly hashes: AccountHashes
+  /** While they are being read: what they will take. */
+  expectedBytes: number
   readonly ready: Promise<void>
   isReady: boolean
   usedAt: number
@@ -52,6 +59,7 @@ export class SimilarImages {
   readonly #sort: Sort
   readonly #entries = new Map<number, Entry>()
   readonly #followed: FollowedImages
+  readonly #searches = new FairSlots(SEARCHES)
   #isClosed = false
 
   /** @param maxBytes of memory for hashes */
@@ -119,7 +127,7 @@ export class SimilarImages {
       if (this.#isClosed) return
       const bytes = await this.#bytesOf(account_id)
       if (this.bytes + bytes > this.#maxBytes) continue
-      await this.#entryOf(account_id).ready
+      await this.#entryOf(account_id, bytes).ready
     }
   }
 
@@ -135,10 +143,15 @@ export class SimilarImages {
     this.#entries.clear()
   }
 
-  async #matches(accountId: number, query: Dhash, distance: number): Promise<Matches> {
+  #matches(accountId: number, query: Dhash, distance: number): Promise<Matches> {
+    return this.#searches.run(String(accountId), () => this.#search(accountId, query, distance))
+  }
+
+  async #search(accountId: number, query: Dhash, distance: number): Promise<Matches> {
     const hashes = await this.#inMemory(accountId, SEARCH_WAIT_MS)
     if (hashes !== undefined) return hashes.find(query, distance)
-    if (bytesFor(await this.#imageCount(accountId)) <= this.#maxBytes) throw new Overload()
+    // They are still being read.
+    if (this.#entries.has(accountId)) throw new Overload()
     const matches = new Matches(query, distance)
     for await (const page of this.#pages(accountId)) await scan(page, page.length / 2, matches)
     return matches
@@ -159,26 +172,42 @@ export class SimilarImages {
     return undefined
   }
 
-  /** Makes room for an application by leaving out those that were not asked for longest. */
+  /**
+   * Makes room for an application by leaving out those that were not asked for longest. Those in use stay, unless they are
+   * larger: a large application must not push the small ones out each time that it searches.
+   */
   async #admitted(accountId: number): Promise<Entry | undefined> {
     const bytes = await this.#bytesOf(accountId)
-    if (bytes > this.#maxBytes) return undefined
-    const byUse = [...this.#entries].sort(([, one], [, other]) => one.usedAt - other.usedAt)
-    for (const [other, { isReady }] of byUse) {
-      if (this.bytes + bytes <= this.#maxBytes) break
-      if (isReady) this.#entries.delete(other)
+    const idleSince = performance.now() - KEEP_MS
+    const removable = [...this.#entries]
+      .filter(([, { isReady, usedAt, hashes }]) => isReady && (usedAt < idleSince || hashes.bytes > bytes))
+      .sort(([, one], [, other]) => one.usedAt - other.usedAt)
+    let free = this.#maxBytes
+    for (const { hashes, expectedBytes } of this.#entries.values())
+      free -= Math.max(hashes.bytes, expectedBytes)
+    const removed: number[] = []
+    for (const [other, { hashes, expectedBytes }] of removable) {
+      if (bytes <= free) break
+      free += Math.max(hashes.bytes, expectedBytes)
+      removed.push(other)
     }
-    return this.#entryOf(accountId)
+    if (bytes > free) return undefined
+    for (const other of removed) this.#entries.delete(other)
+    return this.#entryOf(accountId, bytes)
   }
 
-  #entryOf(accountId: number): Entry {
+  #entryOf(accountId: number, expectedBytes: number): Entry {
     const known = this.#entries.get(accountId)
     if (known !== undefined) return known
     const hashes = new AccountHashes(this.#sort)
-    const entry: Entry = { hashes, ready: this.#read(accountId, hashes), isReady: false, usedAt: 0 }
+    const ready = this.#read(accountId, hashes)
+    const entry: Entry = { hashes, expectedBytes, ready, isReady: false, usedAt: 0 }
     this.#entries.set(accountId, entry)
     entry.ready.then(
-      () => (entry.isReady = true),
+      () => {
+        entry.isReady = true
+        entry.expectedBytes = 0
+      },
       () => {
         if (this.#entries.get(accountId) === entry) this.#entries.delete(accountId)
       },

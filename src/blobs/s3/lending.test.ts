@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createLending } from './lending.ts'
+import { fairSlots } from './options.ts'
+
+const LINE = { line: 8, linePerClient: 8, lineMs: 60_000 }
+
+test('copies are shared by client: nobody waits in the line of another one, for the same blob either', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalejo-lending-'))
+  const order: string[] = []
+  let copies = 0
+  const lend = createLending(fairSlots(3, 2, LINE), async (key) => {
+    const path = join(folder, `${key}-${copies++}`)
+    await writeFile(path, key)
+    return path
+  })
+  const ends: (() => void)[] = []
+  const hold = (key: string, client: string) =>
+    lend(
+      key,
+      () => {
+        order.push(`${client} ${key}`)
+        return new Promise<void>((resolve) => ends.push(resolve))
+      },
+      client,
+    )
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 20))
+  const all = [hold('1', 'a'), hold('2', 'a'), hold('3', 'a'), hold('4', 'a')]
+  while (order.length < 2) await turn()
+  // The third of the first client waits, though there is a free slot: that is for others.
+  all.push(hold('4', 'b'))
+  while (order.length < 3) await turn()
+  assert.deepEqual(order, ['a 1', 'a 2', 'b 4'])
+  // A copy that is there is for all.
+  all.push(hold('1', 'b'))
+  while (order.length < 4) await turn()
+  assert.equal(copies, 3)
+  while (order.length < all.length || ends.length > 0) {
+    for (const end of ends.splice(0)) end()
+    await turn()
+  }
+  await Promise.all(all)
+  assert.deepEqual(await readdir(folder), [])
+  await rm(folder, { recursive: true })
+})
