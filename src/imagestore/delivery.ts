@@ -7,8 +7,10 @@ import type { Derivative, DerivativeCache } from './derivatives/cache.ts'
 import type { AtHand } from './derivatives/reading.ts'
 import type { Rendered } from './derivatives/sealed.ts'
 import type { ImageEngine } from './engine/index.ts'
+import { isHashOf } from './hash.ts'
 import { HotImages } from './hot-images.ts'
 import type { MarkPlace } from './image-settings.ts'
+import { damaged, IntactBlobs, verified } from './integrity.ts'
 import { KnownImages } from './known-images.ts'
 import type { SettledPlan } from './modifiers/index.ts'
 import { blobByKey, type BlobRow } from './queries.ts'
@@ -45,6 +47,7 @@ export class Delivery {
   readonly images: KnownImages
   readonly #hot: HotImages
   readonly #derivatives: DerivativeCache
+  readonly #intact = new IntactBlobs()
 
   /**
    * @param cacheBytes memory for originals and derivatives; 0 keeps none
@@ -101,7 +104,8 @@ export class Delivery {
     const isKept = this.#hot.wants(key, size)
     const lent = isKept ? undefined : memory?.lend(size)
     const bytes = lent?.body(size) ?? Buffer.allocUnsafeSlow(size)
-    if (!readAtOnce(key, bytes)) {
+    // What does not match is left to `original`, which reports it.
+    if (!readAtOnce(key, bytes) || !isHashOf(bytes, blob.hash)) {
       lent?.giveBack()
       return undefined
     }
@@ -131,6 +135,7 @@ export class Delivery {
   /**
    * The bytes as they were uploaded; undefined when the blob was deleted meanwhile.
    * @param lasts whether the image has no end
+   * @throws BlobDamaged when the store holds other bytes
    */
   async original(blob: BlobRow, lasts: boolean): Promise<Content | undefined> {
     // What the store lends it lends for a time of its own, past the end of an image that has one.
@@ -139,7 +144,7 @@ export class Delivery {
       return {
         kind: 'stream',
         mime: blob.mime,
-        open: (start, end) => this.#blobs.stream(blob.key, start, end),
+        open: (start, end) => this.#open(blob, start, end),
         locate,
       }
     }
@@ -147,9 +152,18 @@ export class Delivery {
     if (cached !== undefined) return { kind: 'bytes', ...cached }
     const bytes = await this.#blobs.read(blob.key, blob.size)
     if (bytes === undefined) return undefined
+    if (!isHashOf(bytes, blob.hash)) throw damaged(blob)
     const hot = { bytes, mime: blob.mime }
     if (this.#hot.wants(blob.key, blob.size)) this.#hot.set(blob.key, hot)
     return { kind: 'bytes', ...hot }
+  }
+
+  async #open(blob: BlobRow, start: number, end: number): Promise<Readable | undefined> {
+    const { key, size } = blob
+    const isWhole = start === 0 && end === size - 1
+    if (!isWhole) await this.#intact.assert(blob, () => this.#blobs.stream(key, 0, size - 1))
+    const stream = await this.#blobs.stream(key, start, end)
+    return stream && isWhole ? verified(stream, blob) : stream
   }
 
   /** Only for what cannot run script: the headers that keep an SVG from it are this service's own. */
@@ -162,6 +176,7 @@ export class Delivery {
   /**
    * The image that the recipe describes; undefined when the blob was deleted meanwhile.
    * @param signal fires when the client has left
+   * @throws BlobDamaged when the store holds other bytes than were uploaded
    */
   async derivative(blob: BlobRow, recipe: Recipe, signal: AbortSignal): Promise<Derivative | undefined> {
     const { name, plan, mark } = recipe
@@ -169,10 +184,12 @@ export class Delivery {
     const cached = this.#fromMemory(key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
     const make = (path: string, abandoned: AbortSignal) => {
-      if (mark === undefined) return this.#engine.derive(path, plan, abandoned)
-      return this.#blobs.lend(mark.blob.key, (markPath) =>
-        this.#engine.derive(path, plan, abandoned, { path: markPath, place: mark.place }),
-      )
+      if (mark === undefined) return this.#engine.derive(path, plan, abandoned, undefined, blob.hash)
+      const { place, blob: markBlob } = mark
+      return this.#blobs.lend(markBlob.key, (markPath) => {
+        const laidOver = { path: markPath, place, hash: markBlob.hash }
+        return this.#engine.derive(path, plan, abandoned, laidOver, blob.hash)
+      })
     }
     const derived = await this.#derivatives.get(
       blob.key,
@@ -183,9 +200,10 @@ export class Delivery {
     if (derived?.kind === 'bytes') {
       const { bytes, mime } = derived
       if (this.#hot.wants(key, bytes.byteLength)) this.#hot.set(key, { bytes, mime })
-    } else if (derived?.kind === 'damaged' && !(await this.isRecorded(blob))) {
+    } else if (derived?.kind === 'damaged') {
       // Not the image is at fault: its file was deleted while it waited for its turn.
-      return undefined
+      if (!(await this.isRecorded(blob))) return undefined
+      if (derived.isAltered === true) throw damaged(blob)
     }
     return derived
   }

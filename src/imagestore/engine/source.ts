@@ -1,4 +1,5 @@
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
+import { isHashOf } from '../hash.ts'
 import { readWhole } from './file-bytes.ts'
 import { detectKind } from './kind.ts'
 import { readStructure, type Structure } from './structure/index.ts'
@@ -28,14 +29,26 @@ const FIRST_TURNED_ORIENTATION = 5
 /** Why a file is no image that we take; the text is for the log. */
 export class RefusedImage extends Error {}
 
+/** The file does not hold the bytes that were stored: what still decodes of them is another picture. */
+export class AlteredImage extends Error {}
+
 export function openSharp(bytes: Buffer, maxPixels: number, options: SharpOptions = {}): Sharp {
   // From bytes, never from a path: with a path, SVG may read files that lie beside it.
   return sharp(bytes, { failOn: 'warning', limitInputPixels: maxPixels, ...options })
 }
 
-/** @param room where the file's bytes may come to stand: the source is good until the next one stands there */
-export async function openSource(path: string, maxPixels: number, room?: Buffer): Promise<Source> {
+/**
+ * @param room where the file's bytes may come to stand: the source is good until the next one stands there
+ * @param hash what the bytes have to be
+ */
+export async function openSource(
+  path: string,
+  maxPixels: number,
+  room?: Buffer,
+  hash?: string,
+): Promise<Source> {
   const file = readWhole(path, room)
+  if (hash !== undefined && !isHashOf(file, hash)) throw new AlteredImage('not the bytes that were stored')
   const kind = detectKind(file)
   if (kind === undefined) throw new RefusedImage('not an accepted kind')
   const bytes = kind === 'svg' ? readableSvg(file) : file

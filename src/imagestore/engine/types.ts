@@ -9,6 +9,8 @@ export type ImageKind = (typeof imageKinds)[number]
 export interface Damaged {
   readonly kind: 'damaged'
   readonly reason: string
+  /** The file does not hold the bytes that were stored. */
+  readonly isAltered?: boolean
 }
 
 /** What an image is, once every pixel of every frame has been decoded. */
@@ -63,8 +65,17 @@ export interface EngineStats {
 export interface ImageEngine {
   /** Decodes the file at `path` whole. Never rejects for what the file holds. */
   inspect(path: string, signal?: AbortSignal): Promise<Inspection>
-  /** Makes the derivative that `plan` describes from the file at `path`. */
-  derive(path: string, plan: SettledPlan, signal?: AbortSignal, mark?: Mark): Promise<Derivation>
+  /**
+   * Makes the derivative that `plan` describes from the file at `path`.
+   * @param hash what the file's bytes have to be: others are reported as altered
+   */
+  derive(
+    path: string,
+    plan: SettledPlan,
+    signal?: AbortSignal,
+    mark?: Mark,
+    hash?: string,
+  ): Promise<Derivation>
   stats(): EngineStats
   /** Ends every child within about a second; jobs under way come out as `aborted`. */
   close(): Promise<void>

@@ -28,6 +28,10 @@ export function linkHeaders({ varies, contentDpr, expires }: Image, now: number)
   }
 }
 
+/** Which caches may keep an answer with these headers. */
+export const scopeOf = (common: Record<string, string>): string =>
+  common['cache-control']?.startsWith('private') === true ? 'private' : 'public'
+
 /** Of a 304. */
 export const knownHeaders = (common: Record<string, string>, etag: string) => ({ ...common, etag })
 
