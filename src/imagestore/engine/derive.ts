@@ -27,7 +27,8 @@ async function open(source: Source, plan: SettledPlan, animated: boolean): Promi
   return { ...stage, image: stage.image.flip(plan.flip).flop(plan.flop) }
 }
 
-function resize({ image }: Stage, { scaled, crop }: Geometry, plan: SettledPlan): Stage {
+function resize({ image }: Stage, { cut, scaled, crop }: Geometry, plan: SettledPlan): Stage {
+  if (cut !== undefined) image.extract(cut)
   if (crop === undefined) return { image: image.resize({ ...scaled, fit: 'fill' }), ...scaled }
   const { width, height } = crop
   const { kind } = plan.gravity
