@@ -110,6 +110,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     imageTimeout: read(settings.imageTimeout),
     imageQueue: read(settings.imageQueue),
     imageSettings: read(settings.imageSettings),
+    autoFormatCache: read(settings.autoFormatCache),
     strip: read(settings.strip),
     memoryCache: read(settings.memoryCache),
     similarMemory: read(settings.similarMemory),

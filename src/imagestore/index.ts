@@ -134,6 +134,8 @@ export interface ImagestoreRouteOptions {
   readonly derivativeCache: number
   /** Whether images are stored without their metadata. */
   readonly strips: boolean
+  /** Whether shared caches may keep answers that depend on the request's headers. */
+  readonly sharesVariants: boolean
 }
 
 /** The image-hosting API and the public links. */
@@ -144,6 +146,7 @@ export function imagestoreRoutes(
   options: ImagestoreRouteOptions,
 ): void {
   const { database, tasks, baseUrl, maxBytes, clock, imageSettings, queue, strips, derivativeCache } = options
+  const { sharesVariants } = options
   uploadRoute(app, shared, { store, similar, clock, tasks, maxBytes, strips })
   getRoute(app, shared, database, clock)
   deleteRoute(app, shared, store)
@@ -161,5 +164,6 @@ export function imagestoreRoutes(
     // Whoever floods the queue leaves half of it to the others.
     crowd: new Crowd(Math.ceil(queue / 2)),
     now,
+    sharesVariants,
   })
 }

@@ -26,6 +26,8 @@ export interface LinkOptions {
   readonly crowd: Crowd
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Whether shared caches may keep answers that depend on the request's headers. */
+  readonly sharesVariants: boolean
 }
 
 /** How often a link is worked out anew because what it stands for changed meanwhile. */
@@ -54,7 +56,10 @@ type Prepared =
   | ({ readonly kind: 'elsewhere' } & BlobAddress)
   | ({ readonly kind: 'content' } & PreparedContent)
 
-export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }: LinkOptions): void {
+export function linkRoute(
+  app: FastifyInstance,
+  { delivery, reader, crowd, now, sharesVariants }: LinkOptions,
+): void {
   const ready = new ReadyLinks(delivery)
   app.atOnce.add(`${app.prefix}/i/`, `${app.prefix}/i/*`, (link, request, memory) =>
     ready.find(link, request, memory),
@@ -98,7 +103,7 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
     const { target, image, wanted, etag, expires } = found
     // What ends, or depends on another image, is looked at anew each time.
     if (expires !== undefined || wanted.recipe?.mark !== undefined) return
-    const common = linkHeaders(found.wanted, now())
+    const common = linkHeaders(wanted, now(), sharesVariants)
     const { state, blob } = image
     const meaning = { hash: target.hash, state, blob, name: wanted.recipe?.name, etag, common }
     ready.note(link, wanted.varies, headers, meaning)
@@ -124,7 +129,7 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
 
   /** Waits for nothing, so that it is as true as what was found last. */
   function send(reply: FastifyReply, { wanted, etag, expires }: Found, answer: Prepared): FastifyReply {
-    const own = linkHeaders({ ...wanted, expires }, now())
+    const own = linkHeaders({ ...wanted, expires }, now(), sharesVariants)
     // Another origin's answer may differ in what CORS says: that is in the header already.
     const vary = [reply.getHeader('vary') ?? [], ...wanted.varies].flat().join(', ')
     const common = wanted.varies.length === 0 ? own : { ...own, vary }
