@@ -213,7 +213,7 @@ suite('f_auto', () => {
   test('gray stays gray', async () => {
     const { channels, space } = await sharp(await bytesOf(await ask(gray, 'w_200,f_png', {}))).metadata()
     assert.deepEqual([channels, space], [1, 'b-w'])
-    const [coloured] = await Promise.all([ask(gray, 'w_200,f_png,c_pad,h_200,bg_f00', {}).then(bytesOf)])
+    const coloured = await bytesOf(await ask(gray, 'w_200,f_png,c_pad,h_200,bg_f00', {}))
     assert.equal((await sharp(coloured).metadata()).channels, 3)
   })
 
