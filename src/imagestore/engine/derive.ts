@@ -3,7 +3,7 @@ import type { OutputFormat, SettledPlan } from '../modifiers/plan.ts'
 import { backgroundOf, framed, grayed, isColourless, laidOn, pixelated, rounded } from './effects.ts'
 import { encode, outputFormat, outputMime } from './encode.ts'
 import { withIptc, withMetadata } from './metadata/index.ts'
-import { MAX_PNG_PIXELS, smallestMotion, smallestPng, smallestStill, type Encoded } from './smallest.ts'
+import { smallestMotion, smallestPng, smallestStill, type Encoded } from './smallest.ts'
 import { marked, type MarkSource } from './mark.ts'
 import { geometryOf, type Geometry } from './geometry.ts'
 import { staysAnimated } from './motion.ts'
@@ -95,14 +95,14 @@ async function write(
     if (plan.client !== null) return smallestMotion(image, source, plan, stage)
     return { bytes: await encode(image, format, plan, true, pixels).toBuffer(), mime }
   }
-  const isOpenPng = format === 'png' && plan.quality === null && pixels <= MAX_PNG_PIXELS
+  const isOpenPng = format === 'png' && plan.quality === null
   if (plan.client === null && !plan.keepMetadata && !isOpenPng)
     return { bytes: await encode(image.toColourspace(space), format, plan, false, pixels).toBuffer(), mime }
   image.toColourspace('srgb')
   const whole = plan.keepMetadata ? await withMetadata(image, source.metadata) : await finished(image)
   const open = () => whole().toColourspace(space)
   if (plan.client !== null) return smallestStill(open, source, plan, stage)
-  if (isOpenPng) return { bytes: await smallestPng(open, pixels), mime }
+  if (isOpenPng) return { bytes: await smallestPng(open, stage), mime }
   const bytes = await encode(open(), format, plan, false, pixels).toBuffer()
   return { bytes: plan.keepMetadata && format === 'jpg' ? withIptc(bytes, source.metadata) : bytes, mime }
 }

@@ -46,10 +46,12 @@ export function ownFormat({ kind, metadata }: Pick<Source, 'kind' | 'metadata'>)
  */
 const USUAL_QUALITY = { jpg: 80, webp: 80, avif: 67 } as const
 const LIGHT_QUALITY = { jpg: 55, webp: 55, avif: 45 } as const
+/** At the efforts that larger images get, AVIF has hardly fewer bytes than WebP, or more. */
+export const AVIF_WORTH_PIXELS = 600_000
 const AVIF_EFFORTS: readonly (readonly [pixels: number, effort: number])[] = [
-  [300_000, 3],
-  [1_000_000, 2],
-  [4_000_000, 1],
+  [AVIF_WORTH_PIXELS, 3],
+  [2_000_000, 2],
+  [8_000_000, 1],
   [Infinity, 0],
 ]
 /** From this quality on colours are kept at full resolution; halved, they are a tenth of the bytes. */

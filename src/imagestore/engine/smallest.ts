@@ -2,7 +2,7 @@ import sharp, { type Sharp } from 'sharp'
 import { isIdentity } from '../modifiers/canonical.ts'
 import { emptyPlan, type OutputFormat, type SettledPlan } from '../modifiers/plan.ts'
 import { strip } from '../strip/index.ts'
-import { encode, outputFormat, outputMime, ownFormat } from './encode.ts'
+import { AVIF_WORTH_PIXELS, encode, outputFormat, outputMime, ownFormat } from './encode.ts'
 import type { Size } from './geometry.ts'
 import { mimeOf } from './kind.ts'
 import type { Source } from './source.ts'
@@ -16,8 +16,12 @@ export interface Encoded {
 const PALETTE = 256
 /** More shades of gray, and nothing else, are a photograph. */
 const GRAYS = 32
-/** Larger PNGs are written once: trying filters needs all pixels at hand, and twice the time. */
-export const MAX_PNG_PIXELS = 4_000_000
+/** Of the strip that decides on filters. */
+const SAMPLE_PIXELS = 250_000
+/** A PNG that has more times the bytes of lossy WebP is of a photograph: there lossless WebP takes seconds, and for nothing. */
+const PHOTOGRAPH = 4
+/** Larger images are written in one format: each takes seconds. */
+const MAX_TRIED_PIXELS = 8_000_000
 /** VP8L follows the header, or the chunks for profile and the like. */
 const WEBP_HEAD = 64
 /** Larger animations are written once. */
@@ -33,12 +37,20 @@ const least = (found: readonly Encoded[]): Encoded | undefined =>
     undefined,
   )
 
-/** The smaller of a PNG with filters and one without; photographs want them, graphics seldom. */
-export async function smallestPng(open: () => Sharp, pixels: number): Promise<Buffer> {
-  const plain = await open().png().toBuffer()
-  if (pixels > MAX_PNG_PIXELS) return plain
-  const filtered = await open().png({ adaptiveFiltering: true }).toBuffer()
-  return filtered.length < plain.length ? filtered : plain
+/**
+ * A PNG with filters where they make it smaller: photographs want them, graphics seldom. Of a large one a strip from the middle decides, so
+ * that it is written once.
+ */
+export async function smallestPng(open: () => Sharp, { width, height }: Size): Promise<Buffer> {
+  const rows = Math.max(1, Math.floor(SAMPLE_PIXELS / width))
+  const isWhole = rows >= height
+  const strip = { left: 0, top: Math.floor((height - rows) / 2), width, height: rows }
+  const sample = () => (isWhole ? open() : open().extract(strip))
+  const plain = await sample().png().toBuffer()
+  const filtered = await sample().png({ adaptiveFiltering: true }).toBuffer()
+  const adaptiveFiltering = filtered.length < plain.length
+  if (!isWhole) return open().png({ adaptiveFiltering }).toBuffer()
+  return adaptiveFiltering ? filtered : plain
 }
 
 /** The smallest still image of what the client takes. @param open the finished picture, from its beginning each time */
@@ -53,26 +65,35 @@ export async function smallestStill(
   const pixels = size.width * size.height
   const isExact = isDrawn(source) && typeof plan.quality !== 'number'
   const exact = [...unchanged(source, plan, size)]
+  if (pixels > MAX_TRIED_PIXELS) {
+    const format = outputFormat(plan, source)
+    const bytes = await encode(open(), format, plan, false, pixels).toBuffer()
+    return better(exact, [{ bytes, mime: outputMime[format] }], isExact)
+  }
   const fewColours = isExact && (await hasFewColours(open))
+  const write = async (format: OutputFormat): Promise<Encoded> => ({
+    bytes: await encode(open(), format, plan, false, pixels).toBuffer(),
+    mime: outputMime[format],
+  })
+  const takesWebp = welcome.has('webp') || (welcome.has('own') && own === 'webp')
+  const lossy: Encoded[] = []
+  if (takesWebp && !fewColours) lossy.push(await write('webp'))
   if (isExact) {
-    if (welcome.has('webp') || (welcome.has('own') && own === 'webp')) {
+    const written = png(await smallestPng(open, size))
+    if (welcome.has('png') || (welcome.has('own') && own === 'png')) {
+      exact.push(written)
+      if (fewColours) exact.push(...(await exactPalette(open)).map(png))
+    }
+    const isPhotograph = lossy.some(({ bytes }) => written.bytes.length > bytes.length * PHOTOGRAPH)
+    if (takesWebp && !isPhotograph) {
       const effort = pixels > MAX_DEEP_PIXELS ? 2 : 4
       exact.push(webp(await open().webp({ lossless: true, effort }).toBuffer()))
     }
-    if (welcome.has('png') || (welcome.has('own') && own === 'png')) {
-      exact.push(png(await smallestPng(open, pixels)))
-      if (fewColours) exact.push(...(await exactPalette(open)).map(png))
-    }
   }
-  const lossy: Encoded[] = []
   if (!fewColours || exact.length === 0) {
-    const formats = new Set<OutputFormat>()
-    for (const format of ['webp', 'avif'] as const) if (welcome.has(format)) formats.add(format)
-    if (welcome.has('own') && (exact.length === 0 || !isExact || own === 'jpg')) formats.add(own)
-    for (const format of formats) {
-      const bytes = await encode(open(), format, plan, false, pixels).toBuffer()
-      lossy.push({ bytes, mime: outputMime[format] })
-    }
+    if (welcome.has('avif') && (pixels <= AVIF_WORTH_PIXELS || !takesWebp)) lossy.push(await write('avif'))
+    const isOwnLeft = own !== 'webp' && (exact.length === 0 || !isExact || own === 'jpg')
+    if (welcome.has('own') && isOwnLeft) lossy.push(await write(own))
   }
   return better(exact, lossy, isExact)
 }
