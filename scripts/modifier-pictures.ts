@@ -190,7 +190,7 @@ async function derive(path: string, modifier: string, markPath: string): Promise
     plan.watermark === null
       ? undefined
       : { path: markPath, place: { at: 'se' as const, width: 40, margin: 4, opacity: 80 } }
-  const made = await engine.derive(path, { ...plan, format }, undefined, mark)
+  const made = await engine.derive(path, { ...plan, format }, undefined, { mark })
   if (made.kind !== 'image') throw new Error(`${modifier}: ${JSON.stringify(made)}`)
   return made
 }

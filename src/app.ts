@@ -181,6 +181,7 @@ export async function createRoutes(
         derivativeCache: config.derivativeCache,
         queue: share(config.imageQueue, config.workers),
         strips: config.strip === 1,
+        sharesVariants: config.autoFormatCache === 'shared',
       })
       adminRoutes(app, shared, {
         database,

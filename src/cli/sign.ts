@@ -3,7 +3,7 @@ import { settleDelivery } from '../imagestore/access/settings.ts'
 import { sign, signedText } from '../imagestore/access/signature.ts'
 import { parseLink } from '../imagestore/link-reader.ts'
 import { readLink } from '../imagestore/link.ts'
-import { canonical } from '../imagestore/modifiers/index.ts'
+import { canonical, findMisplaced } from '../imagestore/modifiers/index.ts'
 import { blobByHash } from '../imagestore/queries.ts'
 import { faultOf } from './account.ts'
 import { fail, failureLine } from './failure.ts'
@@ -33,6 +33,8 @@ export async function signLink(args: readonly string[]): Promise<void> {
     const blob = await database.first(blobByHash(target.hash))
     if (blob === undefined) return fail(`there is no image ${target.hash}`)
     const parsed = parseLink(target.extension, target.modifier, blob.format, config.imageSettings.grammar)
+    const misplaced = findMisplaced(target.others, config.imageSettings.grammar)
+    if (misplaced !== undefined) return fail(`«${misplaced}» is not in the modifier: write it after &m=`)
     if (parsed === undefined) return fail(`images cannot be made into .${target.extension}`)
     if (!parsed.ok) return fail(`«${parsed.fault.token}» in the modifier is not valid: ${parsed.fault.kind}`)
     if (parsed.terms.expires !== undefined || parsed.terms.signature !== undefined)

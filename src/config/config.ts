@@ -111,6 +111,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     imageQueue: read(settings.imageQueue),
     imageWait: read(settings.imageWait),
     imageSettings: read(settings.imageSettings),
+    autoFormatCache: read(settings.autoFormatCache),
     strip: read(settings.strip),
     memoryCache: read(settings.memoryCache),
     similarMemory: read(settings.similarMemory),

@@ -132,6 +132,12 @@ export const settings = {
     usualImageSettings,
     imageSettings,
   ),
+  autoFormatCache: setting(
+    'auto-format-cache',
+    'caches that may keep answers to f_auto: private (browsers only), or shared where all shared caches respect Vary',
+    'private',
+    oneOf('private', 'shared'),
+  ),
   strip: setting('strip', '1 removes metadata from images as they are uploaded', 0, integer(0, 1)),
   memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
   searchMemory: setting(

@@ -28,6 +28,8 @@ export function decodeCursor(cursor: string): Cursor | undefined {
   const text = Buffer.from(cursor, 'base64url').toString()
   const parts = text.split('|')
   if (
+    // Decoding ignores foreign characters and unused bits: only the text that was handed out is a cursor.
+    Buffer.from(text).toString('base64url') !== cursor ||
     !isStorable(text) ||
     parts.length !== 5 ||
     !parts.every((part) => part === '' || part.length > KEY_LENGTH)

@@ -41,11 +41,14 @@ export function answerErrors(app: FastifyInstance): void {
 
 /** Also for errors that arise before a route is chosen, such as a malformed address. */
 export function send(reply: FastifyReply, refusal: Refusal): FastifyReply {
-  return reply
-    .code(refusal.status)
-    .headers({ ...PRIVATE_HEADERS, ...refusal.headers })
-    .type('application/json; charset=utf-8')
-    .send(JSON.stringify(refusal.body()))
+  return (
+    reply
+      .code(refusal.status)
+      // By default caches may keep a 404 or 410 (RFC 9111, section 4.2.2), and would hide what is created a moment later.
+      .headers({ ...PRIVATE_HEADERS, ...refusal.headers })
+      .type('application/json; charset=utf-8')
+      .send(JSON.stringify(refusal.body()))
+  )
 }
 
 /** Of a route for all that begins so, or with a part that differs: `/i/*`, `/w/:token.atom`. */

@@ -32,7 +32,7 @@ export function answerRawError(error: RawError, socket: Socket): void {
     `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\n` +
       headerLines(Object.entries(PRIVATE_HEADERS).flat()) +
       'content-type: application/json; charset=utf-8\r\n' +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+      `cache-control: no-store\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
   // A client that never reads nor closes must not keep the socket.
   socket.setTimeout(5_000, () => socket.destroy())

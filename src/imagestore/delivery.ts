@@ -8,8 +8,10 @@ import type { AtHand } from './derivatives/reading.ts'
 import type { Rendered } from './derivatives/sealed.ts'
 import type { ImageEngine, Requesters } from './engine/index.ts'
 import type { Mark } from './engine/messages.ts'
+import { isHashOf } from './hash.ts'
 import { HotImages } from './hot-images.ts'
 import type { MarkPlace } from './image-settings.ts'
+import { damaged, IntactBlobs, verified } from './integrity.ts'
 import { KnownImages } from './known-images.ts'
 import type { SettledPlan } from './modifiers/index.ts'
 import { blobByKey, type BlobRow } from './queries.ts'
@@ -49,6 +51,7 @@ export class Delivery {
   readonly images: KnownImages
   readonly #hot: HotImages
   readonly #derivatives: DerivativeCache
+  readonly #intact = new IntactBlobs()
 
   /**
    * @param cacheBytes memory for originals and derivatives; 0 keeps none
@@ -105,7 +108,8 @@ export class Delivery {
     const isKept = this.#hot.wants(key, size)
     const lent = isKept ? undefined : memory?.lend(size)
     const bytes = lent?.body(size) ?? Buffer.allocUnsafeSlow(size)
-    if (!readAtOnce(key, bytes)) {
+    // What does not match is left to `original`, which reports it.
+    if (!readAtOnce(key, bytes) || !isHashOf(bytes, blob.hash)) {
       lent?.giveBack()
       return undefined
     }
@@ -136,6 +140,7 @@ export class Delivery {
    * The bytes as they were uploaded; undefined when the blob was deleted meanwhile.
    * @param lasts whether the image has no end
    * @param client who asks
+   * @throws BlobDamaged when the store holds other bytes
    */
   async original(blob: BlobRow, lasts: boolean, client: string): Promise<Content | undefined> {
     // What the store lends it lends for a time of its own, past the end of an image that has one.
@@ -144,7 +149,7 @@ export class Delivery {
       return {
         kind: 'stream',
         mime: blob.mime,
-        open: (start, end) => this.#blobs.stream(blob.key, start, end, client),
+        open: (start, end) => this.#open(blob, start, end, client),
         locate,
       }
     }
@@ -152,9 +157,18 @@ export class Delivery {
     if (cached !== undefined) return { kind: 'bytes', ...cached }
     const bytes = await this.#blobs.read(blob.key, blob.size, client)
     if (bytes === undefined) return undefined
+    if (!isHashOf(bytes, blob.hash)) throw damaged(blob)
     const hot = { bytes, mime: blob.mime }
     if (this.#hot.wants(blob.key, blob.size, client)) this.#hot.set(blob.key, hot, client)
     return { kind: 'bytes', ...hot }
+  }
+
+  async #open(blob: BlobRow, start: number, end: number, client: string): Promise<Readable | undefined> {
+    const { key, size } = blob
+    const isWhole = start === 0 && end === size - 1
+    if (!isWhole) await this.#intact.assert(blob, () => this.#blobs.stream(key, 0, size - 1, client))
+    const stream = await this.#blobs.stream(key, start, end, client)
+    return stream && isWhole ? verified(stream, blob) : stream
   }
 
   /** Only for what cannot run script: the headers that keep an SVG from it are this service's own. */
@@ -166,6 +180,7 @@ export class Delivery {
 
   /**
    * The image that the recipe describes; undefined when the blob was deleted meanwhile.
+   * @throws BlobDamaged when the store holds other bytes than were uploaded
    */
   async derivative(blob: BlobRow, recipe: Recipe, caller: Caller): Promise<Derivative | undefined> {
     const { name, plan, mark } = recipe
@@ -176,7 +191,7 @@ export class Delivery {
     const make = (abandoned: AbortSignal, requesters: Requesters, lent?: Mark) =>
       this.#blobs.lend(
         blob.key,
-        (path) => this.#engine.derive(path, plan, abandoned, lent, requesters),
+        (path) => this.#engine.derive(path, plan, abandoned, { mark: lent, requesters, hash: blob.hash }),
         client,
       )
     const derived = await this.#derivatives.get(
@@ -184,7 +199,8 @@ export class Delivery {
       name,
       (abandoned, requesters) => {
         if (mark === undefined) return make(abandoned, requesters)
-        const withMark = (path: string) => make(abandoned, requesters, { path, place: mark.place })
+        const withMark = (path: string) =>
+          make(abandoned, requesters, { path, place: mark.place, hash: mark.blob.hash })
         // First the mark, of which there are few: who holds a copy of an image then never waits for another one.
         return this.#blobs.lend(mark.blob.key, withMark, MARKS)
       },
@@ -193,9 +209,10 @@ export class Delivery {
     if (derived?.kind === 'bytes') {
       const { bytes, mime } = derived
       if (this.#hot.wants(key, bytes.byteLength, client)) this.#hot.set(key, { bytes, mime }, client)
-    } else if (derived?.kind === 'damaged' && !(await this.isRecorded(blob))) {
+    } else if (derived?.kind === 'damaged') {
       // Not the image is at fault: its file was deleted while it waited for its turn.
-      return undefined
+      if (!(await this.isRecorded(blob))) return undefined
+      if (derived.isAltered === true) throw damaged(blob)
     }
     return derived
   }

@@ -13,15 +13,13 @@ export function hashOf(bytes: Uint8Array): ImageHash {
 /** @param digest SHA-256 of an image's bytes */
 export function hashOfDigest(digest: Buffer): ImageHash {
   let text = ''
-  // 5 bytes are 8 letters, so 20 bytes come out even.
-  for (let i = 0; i < 20; i += 5) {
-    let bits = BigInt(`0x${digest.subarray(i, i + 5).toString('hex')}`)
-    let letters = ''
-    for (let j = 0; j < 8; j++) {
-      letters = BASE32.charAt(Number(bits & 31n)) + letters
-      bits >>= 5n
-    }
-    text += letters
+  // 5 bits a letter, from a window that holds less than two bytes at a time.
+  let bits = 0
+  let held = 0
+  for (let i = 0; i < 20; i++) {
+    bits = ((bits & 0xff) << 8) | (digest[i] ?? 0)
+    held += 8
+    for (; held >= 5; held -= 5) text += BASE32.charAt((bits >> (held - 5)) & 31)
   }
   return text as ImageHash
 }
@@ -29,3 +27,6 @@ export function hashOfDigest(digest: Buffer): ImageHash {
 export function isImageHash(text: string): text is ImageHash {
   return /^[a-z2-7]{32}$/.test(text)
 }
+
+/** Whether these are the bytes that `hash` names. */
+export const isHashOf = (bytes: Uint8Array, hash: string): boolean => hashOf(bytes) === hash

@@ -145,6 +145,8 @@ export interface ImagestoreRouteOptions {
   readonly derivativeCache: number
   /** Whether images are stored without their metadata. */
   readonly strips: boolean
+  /** Whether shared caches may keep answers that depend on the request's headers. */
+  readonly sharesVariants: boolean
 }
 
 /** The image-hosting API and the public links. */
@@ -155,6 +157,7 @@ export function imagestoreRoutes(
   options: ImagestoreRouteOptions,
 ): void {
   const { database, tasks, baseUrl, maxBytes, clock, imageSettings, queue, strips, derivativeCache } = options
+  const { sharesVariants } = options
   uploadRoute(app, shared, { store, similar, clock, tasks, maxBytes, strips })
   getRoute(app, shared, database, clock)
   deleteRoute(app, shared, store)
@@ -171,5 +174,6 @@ export function imagestoreRoutes(
     reader: new LinkReader(imageSettings, delivery.images, now),
     crowd: new Crowd(queueShare(queue)),
     now,
+    sharesVariants,
   })
 }

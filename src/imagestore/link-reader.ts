@@ -8,9 +8,11 @@ import type { ImageSettings } from './image-settings.ts'
 import type { KnownImage, KnownImages } from './known-images.ts'
 import type { LinkTarget } from './link.ts'
 import {
+  findMisplaced,
   formatOfExtension,
   isIdentity,
   parseModifiers,
+  unknownModifier,
   type Grammar,
   type ModifierFault,
   type ParsedModifier,
@@ -69,6 +71,8 @@ export class LinkReader {
 
   async read(target: LinkTarget, image: KnownImage, headers: IncomingHttpHeaders): Promise<Wanted> {
     const { blob, holders } = image
+    const misplaced = findMisplaced(target.others, this.#settings.grammar)
+    if (misplaced !== undefined) return { kind: 'fault', fault: unknownModifier(misplaced) }
     const parsed = this.#parse(target, blob.format)
     if (parsed === undefined) return { kind: 'no-format' }
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }

@@ -107,3 +107,22 @@ test("a cursor without the key's parameter does not open the list", async () => 
   const cursor = new URL(/<([^>]*)>/.exec(link)?.[1] ?? '').searchParams.get('cursor')
   assert.equal((await call(service, LIST, { query: { cursor } })).status, 401)
 })
+
+test('a cursor has one spelling', async () => {
+  const records = ['una', 'doss', 'treses'].map((end) => record(`deletreo${end}`))
+  await stored(service, records)
+  const query = { api: service.domainKey, search: 'deletreo', limit: 1 }
+  const next = (await call(service, LIST, { query })).headers.get('link') ?? ''
+  const cursor = new URL(/<([^>]*)>/.exec(next)?.[1] ?? '').searchParams.get('cursor') ?? ''
+  assert.equal((await call(service, LIST, { query: { ...query, cursor } })).status, 200)
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  const others = [...letters].map((last) => cursor.slice(0, -1) + last).filter((other) => other !== cursor)
+  for (const other of [`${cursor}=`, ` ${cursor}`, `${cursor}!`, cursor.replace(/^.{4}/, '$& ')]) {
+    assert.equal((await call(service, LIST, { query: { ...query, cursor: other } })).status, 400, other)
+  }
+  // Where the last character has unused bits, texts that differ in them only decode to the same cursor.
+  const decoded = Buffer.from(cursor, 'base64url')
+  for (const other of others.filter((one) => Buffer.from(one, 'base64url').equals(decoded))) {
+    assert.equal((await call(service, LIST, { query: { ...query, cursor: other } })).status, 400, other)
+  }
+})

@@ -150,6 +150,12 @@ suite('addresses of the public link', () => {
       `${hash}&m=w_7&m=w_30,f_webp`,
       `${hash}&m=w_30,f_webp?m=w_7`,
       `${hash}&m=w_30,f_webp&utm=x`,
+      `${hash}&amp;m=w_30,f_webp`,
+      `${hash}&amp;amp;m=w_30,f_webp`,
+      `${hash}?amp;m=w_30,f_webp`,
+      `${hash}?x=1&amp;m=w_30,f_webp`,
+      `${hash}%26amp;m=w_30,f_webp`,
+      `${hash}.webp&amp;m=w_30`,
     ]) {
       const response = await fotos.link(written)
       assert.equal(response.status, 200, written)
@@ -163,6 +169,81 @@ suite('addresses of the public link', () => {
       assert.deepEqual(await bytesOf(await fotos.link(written)), png, written)
     }
   })
+
+  for (const meant of [
+    'M=w_30',
+    'm[]=w_30',
+    'm[0]=w_30',
+    '%20m=w_30',
+    'w_30',
+    'W_30',
+    'w_30,f_webp',
+    'thumb',
+    '300x200',
+    'up',
+    'w=30',
+    'w=30,h=20',
+    'W=30',
+    'gray=1',
+    'flip=true',
+    'f=webp',
+    'exp_1798765432',
+    'exp=1798765432',
+    'm=w_30&h_20',
+    'm=w_30&q=80',
+    'x=1&w_30',
+  ]) {
+    test(`what is meant as a modifier and is in no m= is refused by name: ${meant}`, async () => {
+      for (const mark of ['&', '&amp;', '?']) {
+        const refused = await fotos.link(`${hash}${mark}${meant}`)
+        assert.equal(refused.headers.get('cache-control'), 'no-store')
+        const name = decodeURIComponent(meant).replace(/^(?:m=w_30|x=1)&/, '')
+        assert.deepEqual(plain(await answerOf(refused)), {
+          status: 400,
+          body: { status: 400, msg: `El modificador ${name} no existe` },
+        })
+      }
+    })
+  }
+
+  test('parameters that are no modifiers are ignored', async () => {
+    for (const other of [
+      'api=nada',
+      'x=1',
+      'utm_source=w_30',
+      'v=2',
+      'w=ancho',
+      'r=0.1234',
+      'amp;x=1',
+      'h=abc',
+      '_=1',
+    ]) {
+      for (const mark of ['&', '?']) {
+        assert.deepEqual(await bytesOf(await fotos.link(`${hash}${mark}${other}`)), png, other)
+      }
+    }
+  })
+
+  for (const [what, path, init, status] of [
+    ['an unknown image', 'a'.repeat(32), {}, 404],
+    ['an unknown image, HEAD', 'a'.repeat(32), { method: 'HEAD' }, 404],
+    ['a malformed id', 'nada', {}, 404],
+    ['a broken escape', `${hash}%zz`, {}, 404],
+    ['an address that is too long', `${hash}&m=${'w'.repeat(9_000)}`, {}, 414],
+    ['an unknown modifier', `${hash}&m=nada`, {}, 400],
+    ['an unknown modifier, HEAD', `${hash}&m=nada`, { method: 'HEAD' }, 400],
+    ['a link that is over', `${hash}&m=exp_1`, {}, 410],
+    ['a wrong signature', `${hash}&m=sig_${'A'.repeat(22)}`, {}, 403],
+    ['a range past the end', hash, { headers: { range: 'bytes=99999999-' } }, 416],
+    ['a method that is not for links', hash, { method: 'POST' }, 405],
+  ] as const) {
+    test(`no cache may keep the answer to ${what}`, async () => {
+      const response = await fotos.link(path, init)
+      await response.body?.cancel()
+      assert.equal(response.headers.get('cache-control'), 'no-store')
+      assert.ok(response.status === status || (status === 404 && response.status === 400))
+    })
+  }
 
   for (const token of ['w_+3', 'w_10&h_5', 'w_%31', 'w_%5F', 'á+%26=?#m=w_5']) {
     test(`a token is told to the letter, in the path and in the query: ${token}`, async () => {

@@ -75,8 +75,10 @@ function promised(w: number, h: number, fit: string, up: boolean): readonly [num
     }
     case 'pad':
       return [w, h]
-    case 'crop':
-      return [Math.min(w, 60), Math.min(h, 40)]
+    case 'crop': {
+      const scale = Math.min(1, 60 / w, 40 / h)
+      return [whole(w * scale), whole(h * scale)]
+    }
     default:
       return [least(w, 60), least(h, 40)]
   }

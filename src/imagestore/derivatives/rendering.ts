@@ -8,7 +8,7 @@ import { canonical, type Plan } from '../modifiers/index.ts'
  * library's version. A program that might render differently thus never finds, nor leaves, what another one made; that
  * does not rest on somebody remembering to raise a number.
  */
-const RENDERING = renderingOf(['../engine/', '../modifiers/'])
+const RENDERING = renderingOf(['../engine/', '../modifiers/', '../strip/'])
 
 function renderingOf(folders: readonly string[]): string {
   const digest = createHash('sha256')

@@ -6,8 +6,9 @@ import sharp from 'sharp'
 import { decodeCost, deriveCost, deriveSeconds, outputPixels } from './cost.ts'
 import { deriveImage } from './derive.ts'
 import { startMemoryGuard } from './memory-guard.ts'
-import type { FromChild, JobOutcome, ToChild } from './messages.ts'
-import { openSource, RefusedImage } from './source.ts'
+import type { MarkSource } from './mark.ts'
+import type { FromChild, JobOutcome, Mark, ToChild } from './messages.ts'
+import { AlteredImage, openSource, RefusedImage } from './source.ts'
 
 /** Past this, garbage is collected after a job: raw pixels live outside the heap, where they would pile up unseen. */
 const COLLECT_PAST_BYTES = 20 * 1024 * 1024
@@ -72,11 +73,9 @@ let inspection: ReturnType<typeof loadInspection> | undefined
 async function run({ path, task, maxPixels, timeoutMs, granted }: Job): Promise<JobOutcome> {
   guard.allow(HEADER_BYTES)
   try {
-    const source = await openSource(path, maxPixels, room)
+    const source = await openSource(path, maxPixels, room, 'hash' in task ? task.hash : undefined)
     const mark =
-      task.operation === 'derive' && task.mark !== undefined
-        ? { source: await openSource(task.mark.path, maxPixels), place: task.mark.place }
-        : undefined
+      task.operation === 'derive' && task.mark !== undefined ? await openMark(task.mark) : undefined
     const cost =
       (task.operation === 'inspect' ? decodeCost(source) : deriveCost(source, task.plan)) +
       (mark === undefined ? 0 : decodeCost(mark.source))
@@ -99,7 +98,11 @@ async function run({ path, task, maxPixels, timeoutMs, granted }: Job): Promise<
     return await inspectSource(source)
   } catch (error) {
     const reason = error instanceof RefusedImage || error instanceof Error ? error.message : String(error)
-    return { kind: 'damaged', reason: reason.slice(0, MAX_REASON) }
+    return { kind: 'damaged', reason: reason.slice(0, MAX_REASON), isAltered: error instanceof AlteredImage }
+  }
+
+  async function openMark({ path: markPath, place, hash }: Mark): Promise<MarkSource> {
+    return { source: await openSource(markPath, maxPixels, undefined, hash), place }
   }
 }
 

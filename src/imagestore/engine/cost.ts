@@ -47,6 +47,8 @@ export function decodeCost({
 /** Bytes of memory that writing takes for each pixel of the output. */
 const AVIF_WRITE = 40
 const USUAL_WRITE = 12
+/** The finished picture is held while one encoder after the other reads it. */
+const HELD = 8
 
 /**
  * Seconds that writing an animation takes on a usual core, for each frame and for each pixel of it. Measured; what is in the
@@ -77,6 +79,8 @@ export function deriveCost(source: Source, plan: SettledPlan): number {
   const format = outputFormat(plan, source)
   const frames = staysAnimated(plan, source, format) ? source.frames : 1
   const { canvas } = geometryOf(plan, source)
-  const write = canvas.width * canvas.height * frames * (format === 'avif' ? AVIF_WRITE : USUAL_WRITE)
+  const held = plan.client !== null || plan.keepMetadata || plan.gray || format === 'png' ? HELD : 0
+  const rate = (format === 'avif' ? AVIF_WRITE : USUAL_WRITE) + held
+  const write = canvas.width * canvas.height * frames * rate
   return decodeCost({ ...source, frames }) + write
 }

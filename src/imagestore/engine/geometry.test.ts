@@ -33,7 +33,13 @@ test('sizes by mode', () => {
     '100x100,c_pad': '100x100',
     '900x900,c_pad': '900x900',
     '100x100,c_crop': '100x100',
-    '900x100,c_crop': '400x100',
+    '900x100,c_crop': '400x44',
+    'w_900,c_crop': '400x200',
+    'w_100,c_crop': '100x200',
+    'w_8192,ar_1:2,c_pad': '4096x8192',
+    'w_8192,ar_1:2,c_fill,up': '4096x8192',
+    'w_8192,ar_1:4,c_scale,up': '2048x8192',
+    'w_8192,ar_1:2,c_fit,up': '8192x4096',
     '30x90,c_scale': '30x90',
     '30x900,c_scale': '30x200',
     '30x900,c_scale,up': '30x900',
@@ -64,6 +70,52 @@ test('what comes to half a pixel is rounded up, whatever the image', () => {
       assert.equal(canvas(`w_${asked},dpr_${dpr / 1000}`, width, height), want.join('x'))
     }),
     { numRuns: 2_000 },
+  )
+})
+
+test('what fills, is padded or cropped has the proportions of its box, whatever the limit and the image', () => {
+  const side = fc.integer({ min: 1, max: 30_000 })
+  const wanted = fc.integer({ min: 1, max: 8192 })
+  const sizes = fc.oneof(
+    fc.tuple(wanted, wanted).map(([w, h]) => ({ text: `w_${w},h_${h}`, w, h })),
+    fc
+      .tuple(
+        wanted,
+        fc.constantFrom('w', 'h'),
+        fc.integer({ min: 1, max: 100 }),
+        fc.integer({ min: 1, max: 100 }),
+      )
+      .map(([pixels, key, across, down]) => ({
+        text: `${key}_${pixels},ar_${across}:${down}`,
+        w: across,
+        h: down,
+      })),
+  )
+  const dpr = fc.constantFrom(1, 1.125, 2, 4)
+  const fit = fc.constantFrom('c_fill', 'c_pad', 'c_crop')
+  const check = ([{ text, w, h }, mode, ratio, up, width, height]: readonly [
+    { text: string; w: number; h: number },
+    string,
+    number,
+    boolean,
+    number,
+    number,
+  ]) => {
+    const parsed = parseModifiers(`${text},${mode},dpr_${ratio}${up ? ',up' : ''}`)
+    fc.pre(parsed.ok)
+    const { canvas } = geometryOf(parsed.plan, { width, height })
+    assert.ok(Math.max(canvas.width, canvas.height) <= 8192)
+    // Some scale gives both sides, each to half a pixel; none is less than a pixel.
+    const scales = (made: number, of: number) =>
+      [made === 1 ? 0 : (made - 0.5) / of, (made + 0.5) / of] as const
+    const [low, high] = scales(canvas.width, w)
+    const [bottom, top] = scales(canvas.height, h)
+    const slack = 1 + 1e-9
+    assert.ok(low <= top * slack && bottom <= high * slack, `${text},${mode}: ${JSON.stringify(canvas)}`)
+  }
+  fc.assert(
+    fc.property(fc.tuple(sizes, fit, dpr, fc.boolean(), side, side), (values) => check(values)),
+    { numRuns: 3_000 },
   )
 })
 
@@ -99,6 +151,7 @@ test('no size passes the limit, nothing is enlarged unasked, every crop is insid
     fc.property(plans, side, side, (plan, width, height) => {
       const { scaled, crop, canvas } = geometryOf(plan, { width, height })
       for (const value of [canvas.width, canvas.height]) assert.ok(value >= 1 && value <= 8192)
+      assert.ok(Math.max(scaled.width, scaled.height) <= Math.max(2 * 8192, width, height))
       if (!plan.enlarge) assert.ok(scaled.width <= width + 1 && scaled.height <= height + 1)
       if (crop === undefined) return
       assert.ok(crop.left >= 0 && crop.left + crop.width <= scaled.width)

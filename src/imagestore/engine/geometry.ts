@@ -10,8 +10,10 @@ export interface Box extends Size {
   readonly top: number
 }
 
-/** How an image becomes its derivative: scaled, then cropped, then set on a larger canvas. All in pixels. */
+/** How an image becomes its derivative: cut, scaled, then cropped, then set on a larger canvas. All in pixels. */
 export interface Geometry {
+  /** Cut out of the image before it is scaled: of what is a hundred times as long as wide, most would be scaled in vain. */
+  readonly cut?: Box
   readonly scaled: Size
   readonly crop: Box | undefined
   readonly canvas: Size
@@ -29,6 +31,8 @@ interface Scale {
 }
 
 const UNSCALED: Scale = { to: 1, from: 1 }
+/** Pixels a side of what is scaled only to be cropped. */
+const MAX_SCALED_SIDE = 2 * MAX_SIDE
 /** `dpr` has three decimals. */
 const DPR_STEPS = 1000
 
@@ -82,6 +86,13 @@ function cropOf(from: Size, to: Size, gravity: Gravity): Box {
   }
 }
 
+/** The largest size of the same proportions that is no larger than `within`, nor than `size` itself. */
+const shrunk = (size: Size, within: Size): Size =>
+  times(
+    size,
+    least(UNSCALED, { to: within.width, from: size.width }, { to: within.height, from: size.height }),
+  )
+
 const smaller = (a: Size, b: Size): Size => ({
   width: Math.min(a.width, b.width),
   height: Math.min(a.height, b.height),
@@ -91,7 +102,9 @@ const smaller = (a: Size, b: Size): Size => ({
 export function geometryOf(plan: SizePlan, image: Size): Geometry {
   const box = wantedBox(plan, image)
   const open = !Number.isFinite(box.width) || !Number.isFinite(box.height)
-  const capped = smaller(box, { width: MAX_SIDE, height: MAX_SIDE })
+  const limit = { width: MAX_SIDE, height: MAX_SIDE }
+  // `fit` takes the box for two bounds that are independent of each other; the other modes keep its proportions.
+  const capped = open || plan.fit === 'fit' ? smaller(box, limit) : shrunk(box, limit)
   const within = least({ to: capped.width, from: image.width }, { to: capped.height, from: image.height })
   const free =
     plan.enlarge && (plan.width !== null || plan.height !== null) ? within : least(UNSCALED, within)
@@ -109,21 +122,21 @@ export function geometryOf(plan: SizePlan, image: Size): Geometry {
       return { scaled, crop: undefined, canvas: scaled }
     }
     case 'crop': {
-      const size = rounded(smaller(capped, image))
+      const size = rounded(open ? smaller(capped, image) : shrunk(capped, image))
       return { scaled: image, crop: cropOf(image, size, plan.gravity), canvas: size }
     }
     case 'fill': {
       if (open) return plainly
-      const largest = least(
-        { to: image.width, from: capped.width },
-        { to: image.height, from: capped.height },
-      )
-      const size = rounded(times(capped, plan.enlarge ? UNSCALED : least(UNSCALED, largest)))
+      const size = rounded(plan.enlarge ? capped : shrunk(capped, image))
       const cover = Math.max(size.width / image.width, size.height / image.height)
       // Rounding must never leave the scaled image a pixel short of what is cut from it.
       const scaled = {
         width: Math.max(size.width, Math.round(image.width * cover)),
         height: Math.max(size.height, Math.round(image.height * cover)),
+      }
+      if (Math.max(scaled.width, scaled.height) > MAX_SCALED_SIDE) {
+        const part = smaller(image, rounded(times(size, { to: 1, from: cover })))
+        return { cut: cropOf(image, part, plan.gravity), scaled: size, crop: undefined, canvas: size }
       }
       return { scaled, crop: cropOf(scaled, size, plan.gravity), canvas: size }
     }

@@ -87,7 +87,7 @@ function interlacedRows(height: number): readonly number[] {
 }
 
 /** Variable-length LZW (GIF89a, appendix F): at most `count` indices, fewer when the data end early. */
-function unpack(bytes: Buffer, at: number, count: number): Uint8Array {
+export function unpack(bytes: Buffer, at: number, count: number): Uint8Array {
   const minimum = bytes[at++] ?? 0
   const clear = 1 << minimum
   const prefix = new Uint16Array(MAX_CODES)

@@ -51,10 +51,10 @@ export function createImageEngine(options: EngineOptions = {}): ImageEngine {
       if (outcome.kind === 'too-slow') return { kind: 'damaged', reason: 'took too long' }
       return outcome.kind === 'too-heavy' ? { kind: 'damaged', reason: outcome.reason } : outcome
     },
-    derive: (path, plan, signal, mark, requesters) =>
+    derive: (path, plan, signal, { mark, requesters, hash } = {}) =>
       run(
         path,
-        { operation: 'derive', plan, mark },
+        { operation: 'derive', plan, mark, hash },
         signal,
         requesters,
         (outcome) => outcome.kind !== 'image' || 'bytes' in outcome,

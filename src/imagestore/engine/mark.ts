@@ -1,6 +1,6 @@
-import sharp from 'sharp'
+import sharp, { type OverlayOptions } from 'sharp'
 import type { MarkPlace } from '../image-settings.ts'
-import { openSharp, type Source } from './source.ts'
+import { openPicture, type Source } from './source.ts'
 import { settled, type Stage } from './stage.ts'
 
 export interface MarkSource {
@@ -15,7 +15,8 @@ export async function marked(stage: Stage, { source, place }: MarkSource, animat
   const { width, height } = stage
   const margin = Math.round((width * place.margin) / 100)
   const room = (side: number): number => Math.max(1, side - 2 * margin)
-  const { data, info } = await openSharp(source.bytes, source.maxPixels)
+  const picture = await openPicture(source)
+  const { data, info } = await picture
     .autoOrient()
     .resize({
       width: Math.min(room(width), Math.max(1, Math.round((width * place.width) / 100))),
@@ -41,7 +42,11 @@ export async function marked(stage: Stage, { source, place }: MarkSource, animat
     .composite([{ input: data, raw, left, top }])
     .png()
     .toBuffer()
-  return { ...stage, image: stage.image.composite([{ input: frame, tile: true, gravity: 'northwest' }]) }
+  const overlays: OverlayOptions[] = [
+    ...(stage.overlays ?? []),
+    { input: frame, tile: true, gravity: 'northwest' },
+  ]
+  return { ...stage, image: stage.image.composite(overlays), overlays }
 }
 
 function offset(at: MarkPlace['at'], first: string, last: string, room: number, margin: number): number {

@@ -6,11 +6,19 @@ import type { Damaged, DerivedImage, InspectedImage, TooHeavy } from './types.ts
 export interface Mark {
   readonly path: string
   readonly place: MarkPlace
+  /** What its bytes have to be; undefined where nobody knows. */
+  readonly hash?: string | undefined
 }
 
 export type Task =
   | { readonly operation: 'inspect' }
-  | { readonly operation: 'derive'; readonly plan: SettledPlan; readonly mark: Mark | undefined }
+  | {
+      readonly operation: 'derive'
+      readonly plan: SettledPlan
+      readonly mark: Mark | undefined
+      /** What the file's bytes have to be; undefined where nobody knows. */
+      readonly hash: string | undefined
+    }
 
 /** To a child. One job at a time; `verdict` answers the child's `cost`. */
 export type ToChild =

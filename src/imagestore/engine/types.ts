@@ -10,6 +10,8 @@ export type ImageKind = (typeof imageKinds)[number]
 export interface Damaged {
   readonly kind: 'damaged'
   readonly reason: string
+  /** The file does not hold the bytes that were stored. */
+  readonly isAltered?: boolean
 }
 
 /** What an image is, once every pixel of every frame has been decoded. */
@@ -61,6 +63,15 @@ export interface EngineStats {
   readonly memory: number
 }
 
+export interface DeriveOptions {
+  /** An image to lay over it. */
+  readonly mark?: Mark | undefined
+  /** In whose turn it runs; the service itself by default. */
+  readonly requesters?: Requesters | undefined
+  /** What the file's bytes have to be: others are reported as altered. */
+  readonly hash?: string | undefined
+}
+
 export interface ImageEngine {
   /**
    * Decodes the file at `path` whole. Never rejects for what the file holds.
@@ -68,13 +79,7 @@ export interface ImageEngine {
    */
   inspect(path: string, signal?: AbortSignal, requesters?: Requesters): Promise<Inspection>
   /** Makes the derivative that `plan` describes from the file at `path`. */
-  derive(
-    path: string,
-    plan: SettledPlan,
-    signal?: AbortSignal,
-    mark?: Mark,
-    requesters?: Requesters,
-  ): Promise<Derivation>
+  derive(path: string, plan: SettledPlan, signal?: AbortSignal, options?: DeriveOptions): Promise<Derivation>
   stats(): EngineStats
   /** Ends every child within about a second; jobs under way come out as `aborted`. */
   close(): Promise<void>

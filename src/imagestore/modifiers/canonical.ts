@@ -37,6 +37,7 @@ const writers = {
   frame: (plan) => `frame_${plan.frame}`,
   keepMetadata: () => 'meta_keep',
   watermark: (plan) => `wm_${plan.watermark}`,
+  client: ({ client }) => `client_${client?.formats.join('-')}${client?.light === true ? '-light' : ''}`,
 } satisfies Record<keyof Plan, (plan: Plan) => string>
 
 /** The plan as modifiers in a fixed order, defaults left out: equal plans have equal texts, so it serves as a cache key. */

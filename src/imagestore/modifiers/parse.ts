@@ -34,6 +34,12 @@ interface Token {
 
 const isFault = (read: Token | ModifierFault): read is ModifierFault => 'kind' in read
 
+/** @param token cut to a length that can be shown */
+export const unknownModifier = (token: string): ModifierFault => ({
+  kind: 'unknown',
+  token: token.slice(0, MAX_SHOWN),
+})
+
 /**
  * Reads the text of `m=`. `format` is what the link's own extension asks for; an `f_` token takes precedence over it.
  * An empty text is the empty plan.
@@ -96,6 +102,12 @@ function splitTokens(text: string): { readonly tokens: string[]; readonly extens
   const rest = text.slice(0, dot)
   const extension = `f_${format}`
   return { tokens: [...(rest === '' ? [] : rest.split(',')), extension], extension }
+}
+
+/** Whether a text is one valid token, presets aside. */
+export function isToken(text: string): boolean {
+  const term = readTerm(text)
+  return term === undefined ? !isFault(readToken(text)) : !('takes' in term)
 }
 
 function readToken(text: string): Token | ModifierFault {

@@ -19,6 +19,16 @@ export type Gravity =
 /** Pixels a side that an output may have. */
 export const MAX_SIDE = 8192
 
+/** What a client takes: these formats, or the image's own kind, which includes the original where nothing is to be changed. */
+export type WelcomeFormat = 'avif' | 'webp' | 'png' | 'own'
+
+/** What a request says beside its link, where the link leaves the format open. */
+export interface ClientWishes {
+  readonly formats: readonly WelcomeFormat[]
+  /** Whether few bytes count more than looks. */
+  readonly light: boolean
+}
+
 /** What to make of an image: plain data, the same for every order of the same modifiers. `null` is "as the image has it". */
 export interface Plan {
   /** Pixels before `dpr`. */
@@ -54,6 +64,8 @@ export interface Plan {
   readonly keepMetadata: boolean
   /** Name of the image that is laid over it. */
   readonly watermark: string | null
+  /** Set when `auto` is settled and the engine is to write what is smallest. No link says it. */
+  readonly client: ClientWishes | null
 }
 
 /** A plan that says what to write: what the engine takes. */
@@ -83,4 +95,5 @@ export const emptyPlan: SettledPlan = {
   frame: null,
   keepMetadata: false,
   watermark: null,
+  client: null,
 }

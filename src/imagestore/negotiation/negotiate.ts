@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { staysAnimated } from '../engine/motion.ts'
-import { MAX_SIDE, type OutputFormat, type Plan, type SettledPlan } from '../modifiers/plan.ts'
+import { isIdentity } from '../modifiers/index.ts'
+import { MAX_SIDE, type Plan, type SettledPlan, type WelcomeFormat } from '../modifiers/plan.ts'
 import { readAccept, weightFor } from './accept.ts'
 import { DPR_HEADERS, readHints, SAVE_DATA_HEADER, WIDTH_HEADERS } from './hints.ts'
 
@@ -20,12 +21,9 @@ export interface Settlement {
   readonly contentDpr: number | undefined
 }
 
-/** Where bytes count more than looks. PNG and GIF stay as they are: what they have to lose is seen at once. */
-const SAVING: Readonly<Record<string, number>> = { jpg: 55, jpeg: 55, webp: 55, avif: 38 }
-
 /**
- * Settles `f_auto` by what the client says: the lightest format that it names, else the image's own. The other plans stay as
- * they are, whatever a client sends: their links mean one thing.
+ * Settles `f_auto` by what the client says: the engine writes the smallest of what is welcome. The other plans stay as they are,
+ * whatever a client sends: their links mean one thing.
  * @param sized whether hints may change the size
  */
 export function settle(
@@ -45,9 +43,7 @@ export function settle(
     ...(takesWidth ? WIDTH_HEADERS : []),
   ]
   const hints = readHints(headers)
-  const chosen = chooseFormat(plan, image, headers.accept) ?? null
-  const saving = hints.saveData && plan.quality === null ? (SAVING[chosen ?? image.format] ?? null) : null
-  const settled: SettledPlan = { ...plan, format: chosen, quality: saving ?? plan.quality }
+  const settled = withClient({ ...plan, format: null }, image, headers.accept, hints.saveData)
   // The width of the place is in pixels of the screen already.
   if (takesWidth && hints.width !== undefined)
     return { plan: { ...settled, width: hints.width }, varies, contentDpr: hints.dpr }
@@ -58,20 +54,34 @@ export function settle(
   return { plan: { ...settled, dpr }, varies, contentDpr: dpr }
 }
 
-/** Undefined for the image's own kind. */
-function chooseFormat(plan: Plan, image: Negotiated, accept: string | undefined): OutputFormat | undefined {
+function withClient(
+  plan: SettledPlan,
+  image: Negotiated,
+  accept: string | undefined,
+  saveData: boolean,
+): SettledPlan {
+  const formats = welcomeFormats(plan, image, accept)
+  const light = saveData && plan.quality === null
+  // What is asked for may be the original, which needs no making.
+  const asksNothing = formats.every((format) => format === 'own' || format === 'png') && !light
+  return asksNothing && isIdentity(plan) ? plan : { ...plan, client: { formats, light } }
+}
+
+/** The formats of the highest weight. */
+function welcomeFormats(plan: Plan, image: Negotiated, accept: string | undefined): WelcomeFormat[] {
   const accepted = readAccept(accept)
   const moving = staysAnimated(plan, { kind: image.format, frames: image.frames }, 'webp')
-  const light: readonly OutputFormat[] = moving ? ['webp'] : ['avif', 'webp']
-  let best: OutputFormat | undefined
-  let weight = weightFor(accepted, image.mime)
-  // From the heaviest to the lightest, which so wins among equals.
-  for (const format of light.toReversed()) {
-    // Only what is named: `*/*` comes from clients that cannot show these, too.
-    const named = accepted.get(`image/${format}`) ?? 0
-    if (named === 0 || named < weight) continue
-    best = format
-    weight = named
-  }
-  return best === image.format ? undefined : best
+  // Of what is newer than most clients only what is named: `*/*` comes from clients that cannot show these, too.
+  const named = (format: string) => accepted.get(`image/${format}`) ?? 0
+  const weights: readonly (readonly [WelcomeFormat, number])[] = [
+    ['avif', moving ? 0 : named('avif')],
+    ['webp', named('webp')],
+    ['png', moving ? 0 : weightFor(accepted, 'image/png')],
+    ['own', weightFor(accepted, image.mime)],
+  ]
+  const best = Math.max(...weights.filter(([format]) => format !== 'png').map(([, weight]) => weight))
+  const welcome = weights.filter(([, weight]) => weight > 0 && weight >= best).map(([format]) => format)
+  if (!welcome.some((format) => format !== 'png')) return ['own', ...welcome]
+  // One name for one thing: a WebP that is to stay one.
+  return welcome.includes('own') ? welcome.filter((format) => format !== image.format) : welcome
 }

@@ -14,19 +14,32 @@ const SAFE_HEADERS = {
 /**
  * Of every answer to a link but refusals. The bytes under a hash never change, so caches may keep them for good, unless the
  * link says until when.
+ *
+ * Where the request's headers decide too, by default only private caches may keep the answer: many a CDN ignores `Vary`, and would
+ * give AVIF to all clients because the first one took it.
  * @param now milliseconds since 1970
+ * @param sharesVariants whether all shared caches are known to respect `Vary`
  */
-export function linkHeaders({ varies, contentDpr, expires }: Image, now: number): Record<string, string> {
+export function linkHeaders(
+  { varies, contentDpr, expires }: Image,
+  now: number,
+  sharesVariants: boolean,
+): Record<string, string> {
   const left = expires === undefined ? YEAR : Math.max(0, expires - Math.ceil(now / 1_000))
   const keep = expires === undefined ? `max-age=${YEAR}, immutable` : `max-age=${Math.min(YEAR, left)}`
+  const scope = varies.length === 0 || sharesVariants ? 'public' : 'private'
   return {
-    'cache-control': `public, ${keep}`,
+    'cache-control': `${scope}, ${keep}`,
     ...SAFE_HEADERS,
     'accept-ranges': 'bytes',
     ...(varies.length === 0 ? {} : { vary: varies.join(', ') }),
     ...(contentDpr === undefined ? {} : { 'content-dpr': String(contentDpr) }),
   }
 }
+
+/** Which caches may keep an answer with these headers. */
+export const scopeOf = (common: Record<string, string>): string =>
+  common['cache-control']?.startsWith('private') === true ? 'private' : 'public'
 
 /** Of a 304. */
 export const knownHeaders = (common: Record<string, string>, etag: string) => ({ ...common, etag })

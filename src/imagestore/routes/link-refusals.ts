@@ -10,9 +10,6 @@ export const TOO_HEAVY =
   'La imagen es demasiado pesada para este modificador: pida un solo cuadro (frame_0) o menos tamaño'
 const PRESETS_ONLY = 'La imagen solo se entrega sin modificar o en un tamaño con nombre'
 
-/** What is refused now may be allowed in a moment: nobody is to keep it. */
-export const UNKEPT = { headers: { 'cache-control': 'no-store' } }
-
 /** What a client is told of a link that comes to nothing. */
 export function refusalFor(wanted: Exclude<Wanted, { kind: 'image' }>): Refusal {
   switch (wanted.kind) {
@@ -24,18 +21,17 @@ export function refusalFor(wanted: Exclude<Wanted, { kind: 'image' }>): Refusal 
       return new Refusal(
         400,
         `El modificador wm_${wanted.name} no es válido: su imagen no es de la misma aplicación`,
-        UNKEPT,
       )
     case 'refused':
       switch (wanted.access.kind) {
         case 'expired':
-          return new Refusal(410, EXPIRED, UNKEPT)
+          return new Refusal(410, EXPIRED)
         case 'forged':
-          return new Refusal(403, FORGED, UNKEPT)
+          return new Refusal(403, FORGED)
         case 'unsigned':
-          return new Refusal(403, UNSIGNED, UNKEPT)
+          return new Refusal(403, UNSIGNED)
         case 'no-preset':
-          return new Refusal(403, PRESETS_ONLY, UNKEPT)
+          return new Refusal(403, PRESETS_ONLY)
       }
   }
 }

@@ -1,5 +1,6 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { BlobAddress } from '../../blobs/blob-store.ts'
 import { BlobDamaged } from '../../blobs/damaged.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
 import { clientGroup } from '../../http/client-address.ts'
@@ -7,14 +8,15 @@ import { clientLeft } from '../../http/client-left.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
 import type { Crowd } from '../crowd.ts'
 import { keyOf, type Content, type Delivery, type Recipe } from '../delivery.ts'
-import type { LinkReader } from '../link-reader.ts'
+import type { LinkReader, Wanted } from '../link-reader.ts'
+import type { KnownImage } from '../known-images.ts'
 import { SLOW_RETRY_SECONDS } from '../derivatives/cache.ts'
-import { readLink } from '../link.ts'
+import { readLink, type LinkTarget } from '../link.ts'
 import { isLost } from '../lost.ts'
 import type { BlobRow } from '../queries.ts'
 import { NO_IMAGE } from './get.ts'
-import { knownHeaders, linkHeaders, wholeHeaders } from './link-headers.ts'
-import { refusalFor, TOO_HEAVY, UNKEPT } from './link-refusals.ts'
+import { knownHeaders, linkHeaders, scopeOf, wholeHeaders } from './link-headers.ts'
+import { refusalFor, TOO_HEAVY } from './link-refusals.ts'
 import { linkSchema, LOST_IMAGE } from './link-schema.ts'
 import { ReadyLinks } from './ready-links.ts'
 
@@ -25,9 +27,40 @@ export interface LinkOptions {
   readonly crowd: Crowd
   /** Milliseconds since 1970. */
   readonly now: () => number
+  /** Whether shared caches may keep answers that depend on the request's headers. */
+  readonly sharesVariants: boolean
 }
 
-export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }: LinkOptions): void {
+/** How often a link is worked out anew because what it stands for changed meanwhile. */
+const MAX_ATTEMPTS = 3
+
+interface Found {
+  readonly target: LinkTarget
+  readonly image: KnownImage
+  readonly wanted: Extract<Wanted, { kind: 'image' }>
+  readonly etag: string
+  /** Seconds since 1970, of the link or the image. */
+  readonly expires: number | undefined
+}
+
+interface PreparedContent {
+  readonly body: Readable | Uint8Array | undefined
+  readonly mime: string
+  /** Bytes of the body. */
+  readonly length: number
+  readonly contentRange: string | undefined
+}
+
+type Prepared =
+  /** The client has it. */
+  | { readonly kind: 'known' }
+  | ({ readonly kind: 'elsewhere' } & BlobAddress)
+  | ({ readonly kind: 'content' } & PreparedContent)
+
+export function linkRoute(
+  app: FastifyInstance,
+  { delivery, reader, crowd, now, sharesVariants }: LinkOptions,
+): void {
   const ready = new ReadyLinks(delivery)
   app.atOnce.add(`${app.prefix}/i/`, `${app.prefix}/i/*`, (link, request, memory) =>
     ready.find(link, request, memory),
@@ -37,51 +70,85 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
 
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const link = (request.raw.url ?? '').slice(prefixLength)
+    // What is found may have been deleted, closed or replaced while its bytes were read or made, which can take seconds.
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      const found = await find(link, request)
+      const answer = await prepare(found, request, reply)
+      const now = await find(link, request).catch((error: unknown) => {
+        discard(answer)
+        throw error
+      })
+      if (now.etag === found.etag && now.image.state === found.image.state) {
+        noteReady(link, request, now)
+        return send(reply, now, answer)
+      }
+      discard(answer)
+    }
+    throw new Overload()
+  }
+
+  /** What the link stands for at this moment. @throws Refusal */
+  async function find(link: string, { headers }: FastifyRequest): Promise<Found> {
     const target = readLink(link)
     const image = target === undefined ? undefined : await delivery.images.find(target.hash)
     if (target === undefined || image === undefined) throw new Refusal(404, NO_IMAGE)
-    const { blob } = image
-    const wanted = await reader.read(target, image, request.headers)
+    const wanted = await reader.read(target, image, headers)
     if (wanted.kind !== 'image') throw refusalFor(wanted)
-    const { recipe, varies } = wanted
-    const expires = earlier(wanted.expires, image.expires)
-    const etag = recipe === undefined ? `"${blob.hash}"` : `"${blob.hash}-${recipe.name.slice(0, 16)}"`
-    const own = linkHeaders({ ...wanted, expires }, now())
+    const { recipe } = wanted
+    const { hash } = image.blob
+    const etag = recipe === undefined ? `"${hash}"` : `"${hash}-${recipe.name.slice(0, 16)}"`
+    return { target, image, wanted, etag, expires: earlier(wanted.expires, image.expires) }
+  }
+
+  function noteReady(link: string, { headers }: FastifyRequest, found: Found): void {
+    const { target, image, wanted, etag, expires } = found
     // What ends, or depends on another image, is looked at anew each time.
-    if (expires === undefined && recipe?.mark === undefined) {
-      const meaning = {
-        hash: target.hash,
-        state: image.state,
-        blob,
-        name: recipe?.name,
-        etag,
-        common: own,
-      }
-      ready.note(link, varies, request.headers, meaning)
-    }
-    // Another origin's answer may differ in what CORS says: that is in the header already.
-    const vary = [reply.getHeader('vary') ?? [], ...varies].flat().join(', ')
-    const common = varies.length === 0 ? own : { ...own, vary }
-    if (matches(request.headers['if-none-match'], etag)) {
-      return reply.code(304).headers(knownHeaders(common, etag)).send()
-    }
-    if (isLost(blob.key)) throw new Refusal(410, LOST_IMAGE, { headers: { 'cache-control': 'no-store' } })
+    if (expires !== undefined || wanted.recipe?.mark !== undefined) return
+    const common = linkHeaders(wanted, now(), sharesVariants)
+    const { state, blob } = image
+    const meaning = { hash: target.hash, state, blob, name: wanted.recipe?.name, etag, common }
+    ready.note(link, wanted.varies, headers, meaning)
+  }
+
+  /** All of an answer that has to be waited for. */
+  async function prepare(found: Found, request: FastifyRequest, reply: FastifyReply): Promise<Prepared> {
+    const { image, wanted, etag, expires } = found
+    const { blob } = image
+    if (matches(request.headers['if-none-match'], etag)) return { kind: 'known' }
+    if (isLost(blob.key)) throw new Refusal(410, LOST_IMAGE)
     const content =
-      recipe === undefined
+      wanted.recipe === undefined
         ? await delivery.original(blob, expires === undefined, clientGroup(request.ip))
-        : await derivative(request, reply, blob, recipe)
+        : await derivative(request, reply, blob, wanted.recipe)
     if (content === undefined) throw await absence(blob)
     const mayLocate = request.method === 'GET' && expires === undefined
-    if (content.kind === 'stream' && content.locate !== undefined && mayLocate) {
-      const { url, seconds } = await content.locate()
-      return reply
-        .code(302)
-        .headers({ ...common, 'cache-control': `public, max-age=${seconds}` })
-        .header('location', url)
-        .send()
-    }
+    if (content.kind === 'stream' && content.locate !== undefined && mayLocate)
+      return { kind: 'elsewhere', ...(await content.locate()) }
     const size = content.kind === 'bytes' ? content.bytes.byteLength : blob.size
-    return sendContent(request, reply, content, size, etag, common, () => absence(blob))
+    return { kind: 'content', ...(await prepareContent(request, content, size, etag, () => absence(blob))) }
+  }
+
+  /** Waits for nothing, so that it is as true as what was found last. */
+  function send(reply: FastifyReply, { wanted, etag, expires }: Found, answer: Prepared): FastifyReply {
+    const own = linkHeaders({ ...wanted, expires }, now(), sharesVariants)
+    // Another origin's answer may differ in what CORS says: that is in the header already.
+    const vary = [reply.getHeader('vary') ?? [], ...wanted.varies].flat().join(', ')
+    const common = wanted.varies.length === 0 ? own : { ...own, vary }
+    switch (answer.kind) {
+      case 'known':
+        return reply.code(304).headers(knownHeaders(common, etag)).send()
+      case 'elsewhere':
+        return reply
+          .code(302)
+          .headers({ ...common, 'cache-control': `${scopeOf(common)}, max-age=${answer.seconds}` })
+          .header('location', answer.url)
+          .send()
+      case 'content': {
+        const { body, mime, length, contentRange } = answer
+        if (contentRange !== undefined) reply.code(206).header('content-range', contentRange)
+        return reply.headers(wholeHeaders(common, etag, mime, length)).send(body)
+      }
+    }
   }
 
   app.route({ method: 'GET', url: '/i/*', schema: linkSchema, handler, exposeHeadRoute: false })
@@ -107,9 +174,7 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
       delivery.derivative(blob, recipe, { client, signal: clientLeft(reply.raw) }),
     )
     if (made === undefined)
-      throw new Refusal(429, 'Demasiadas solicitudes', {
-        headers: { 'retry-after': '1', 'cache-control': 'no-store' },
-      })
+      throw new Refusal(429, 'Demasiadas solicitudes', { headers: { 'retry-after': '1' } })
     const { result } = made
     switch (result?.kind) {
       case undefined:
@@ -122,11 +187,15 @@ export function linkRoute(app: FastifyInstance, { delivery, reader, crowd, now }
       case 'aborted':
         throw new Overload()
       case 'too-heavy':
-        throw new Refusal(400, TOO_HEAVY, UNKEPT)
+        throw new Refusal(400, TOO_HEAVY)
       case 'too-slow':
         throw new Overload(SLOW_RETRY_SECONDS)
     }
   }
+}
+
+function discard(answer: Prepared): void {
+  if (answer.kind === 'content' && answer.body instanceof Readable) answer.body.destroy()
 }
 
 /** Seconds since 1970. */
@@ -135,28 +204,28 @@ function earlier(one: number | undefined, other: number | undefined): number | u
   return Math.min(one, other)
 }
 
-async function sendContent(
+async function prepareContent(
   request: FastifyRequest,
-  reply: FastifyReply,
   content: Content,
   size: number,
   etag: string,
-  common: Record<string, string>,
   absence: () => Promise<Error>,
-): Promise<FastifyReply> {
+): Promise<PreparedContent> {
   const isHead = request.method === 'HEAD'
   // Ranges are defined for GET alone (RFC 9110, section 14.2).
   const range: Range = isHead ? { kind: 'whole' } : readRange(request.headers, size, etag)
   if (range.kind === 'unsatisfiable') {
     throw new Refusal(416, 'El rango pedido está fuera de la imagen', {
-      headers: { 'content-range': `bytes */${size}`, 'cache-control': 'no-store' },
+      headers: { 'content-range': `bytes */${size}` },
     })
   }
   const { start, end } = range.kind === 'part' ? range : { start: 0, end: size - 1 }
-  const body = isHead ? undefined : await readPart(content, start, end, absence)
-  // From here on nothing can fail: an error must not go out with headers that let it be kept for a year.
-  if (range.kind === 'part') reply.code(206).header('content-range', `bytes ${start}-${end}/${size}`)
-  return reply.headers(wholeHeaders(common, etag, content.mime, end - start + 1)).send(body)
+  return {
+    body: isHead ? undefined : await readPart(content, start, end, absence),
+    mime: content.mime,
+    length: end - start + 1,
+    contentRange: range.kind === 'part' ? `bytes ${start}-${end}/${size}` : undefined,
+  }
 }
 
 async function readPart(

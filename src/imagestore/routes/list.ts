@@ -70,7 +70,7 @@ export function imageListRoute(
 }
 
 function readCursor(text: string): { date: number; hash: string } {
-  const [, date = '', hash = ''] = /^(\d{1,12})\.(.+)$/.exec(text) ?? []
+  const [, date = '', hash = ''] = /^(0|[1-9]\d{0,11})\.(.+)$/.exec(text) ?? []
   if (!isImageHash(hash)) {
     throw new Refusal(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
   }

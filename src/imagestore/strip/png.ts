@@ -1,4 +1,4 @@
-import { crc32 } from 'node:zlib'
+import { chunk } from '../engine/png-chunk.ts'
 import { exifOf, orientationOf } from './exif.ts'
 
 /** What is needed to show the picture; APNG's too. */
@@ -36,13 +36,4 @@ export function stripPng(bytes: Buffer): Buffer | undefined {
     at = end
   }
   return undefined
-}
-
-function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
-  const whole = Buffer.alloc(body.length + 8)
-  whole.writeUInt32BE(data.length)
-  body.copy(whole, 4)
-  whole.writeUInt32BE(crc32(body), body.length + 4)
-  return whole
 }
