@@ -1,8 +1,8 @@
-import { useQueries, type UseQueryResult } from '@tanstack/react-query'
+import { useQueries, type QueryClient, type UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef } from 'react'
 import { ask, type Answered } from '../api/client.ts'
 import type { Filters } from './filters.ts'
-import { settlePatches } from './marks.ts'
+import { settlePatches } from './overlay.ts'
 import type { DomainRecord } from './records.ts'
 
 export const PAGE_ROWS = 200
@@ -68,12 +68,7 @@ export function useRows(
   const last = Math.min(Math.floor(seen.last / PAGE_ROWS), known - 1)
   const wanted = Array.from({ length: last - first + 1 }, (_, i) => first + i)
   const results = useQueries({
-    queries: wanted.map((page) => ({
-      queryKey: ['domains', 'list', id, page],
-      queryFn: ({ signal }: { signal: AbortSignal }) => fetchPage(filters, walk.cursors[page], signal),
-      gcTime: FORGET_MS,
-      staleTime: FORGET_MS,
-    })),
+    queries: wanted.map((page) => pageQuery(filters, id, walk, page)),
   })
   const rows = useMemo(() => rowsOf(walk, first, results), [walk, first, results])
   const before = useRef<Rows>(undefined)
@@ -89,10 +84,64 @@ export function useRows(
   return { ...old, isFirst: false, isStale: true, nextStretch: undefined }
 }
 
-async function fetchPage(filters: Filters, cursor: string | undefined, signal: AbortSignal): Promise<Page> {
+const pageQuery = (filters: Filters, id: string, walk: Walk, page: number) => ({
+  queryKey: ['domains', 'list', id, page],
+  queryFn: ({ signal }: { signal: AbortSignal }) => fetchPage(filters, walk.cursors[page], signal),
+  gcTime: FORGET_MS,
+  staleTime: FORGET_MS,
+})
+
+/** A row that somebody pointed at: where it stood, and what stood there. */
+export interface RowPlace {
+  readonly index: number
+  readonly name: string
+}
+
+/** The records from one row to another, both included, those of pages that are not loaded too. */
+export async function fetchRange(
+  queries: QueryClient,
+  filters: Filters,
+  start: string | undefined,
+  from: RowPlace,
+  to: RowPlace,
+): Promise<readonly DomainRecord[]> {
+  const id = JSON.stringify([filters, start])
+  const walk = walkOf(id, start)
+  const [top, bottom] = from.index <= to.index ? [from, to] : [to, from]
+  const [first, last] = [Math.floor(top.index / PAGE_ROWS), Math.floor(bottom.index / PAGE_ROWS)]
+  const read = async (page: number): Promise<readonly DomainRecord[]> => {
+    // What is shown counts. A query of the table's is not waited for: it is aborted when its rows go out of sight.
+    const { queryKey } = pageQuery(filters, id, walk, page)
+    const shown = queries.getQueryData<Page>(queryKey)
+    const answer = shown ?? (await fetchPage(filters, walk.cursors[page]))
+    if (shown === undefined) queries.setQueryData(queryKey, answer)
+    learn(walk, page, answer)
+    return answer.data.data[0] ?? []
+  }
+  // Cursors may have been forgotten since the rows were seen.
+  while (walk.cursors.length <= last && walk.total === undefined) await read(walk.cursors.length - 1)
+  const pages = Array.from(
+    { length: Math.min(last, walk.cursors.length - 1) - first + 1 },
+    (_, i) => first + i,
+  )
+  const rows = (await Promise.all(pages.map(read))).flat()
+  // Names that came or left meanwhile moved the rows: the two names count, and places only if a name is gone.
+  const placeOf = ({ index, name }: RowPlace) => {
+    const at = rows.findIndex((record) => record.name === name)
+    return at < 0 ? index - first * PAGE_ROWS : at
+  }
+  const ends = [placeOf(top), placeOf(bottom)]
+  return rows.slice(Math.min(...ends), Math.max(...ends) + 1)
+}
+
+async function fetchPage(filters: Filters, cursor: string | undefined, signal?: AbortSignal): Promise<Page> {
   const query = { ...filters, limit: PAGE_ROWS, ...(cursor === undefined ? {} : { cursor }) }
   const askedAt = Date.now()
-  return { ...(await ask('GET /api/v1/domainwatch/list', { query, signal })), askedAt }
+  const answer = await ask('GET /api/v1/domainwatch/list', {
+    query,
+    ...(signal === undefined ? {} : { signal }),
+  })
+  return { ...answer, askedAt }
 }
 
 function learn(walk: Walk, page: number, { data, next }: Page): void {
