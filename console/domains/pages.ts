@@ -85,7 +85,8 @@ export function useRows(
 }
 
 const pageQuery = (filters: Filters, id: string, walk: Walk, page: number) => ({
-  queryKey: ['domains', 'list', id, page],
+  // With its cursor: when names come or leave on the page before, this one begins at another row.
+  queryKey: ['domains', 'list', id, page, walk.cursors[page]],
   queryFn: ({ signal }: { signal: AbortSignal }) => fetchPage(filters, walk.cursors[page], signal),
   gcTime: FORGET_MS,
   staleTime: FORGET_MS,
@@ -96,6 +97,12 @@ export interface RowPlace {
   readonly index: number
   readonly name: string
 }
+
+/** Requests that a range may take, for names that moved far. */
+const MAX_RANGE_REQUESTS = 3
+const MAX_PAGE_ROWS = 1_024
+/** Names that may have come in between since the rows were shown. */
+const SPARE_ROWS = 50
 
 /** The records from one row to another, both included, those of pages that are not loaded too. */
 export async function fetchRange(
@@ -108,23 +115,11 @@ export async function fetchRange(
   const id = JSON.stringify([filters, start])
   const walk = walkOf(id, start)
   const [top, bottom] = from.index <= to.index ? [from, to] : [to, from]
-  const [first, last] = [Math.floor(top.index / PAGE_ROWS), Math.floor(bottom.index / PAGE_ROWS)]
-  const read = async (page: number): Promise<readonly DomainRecord[]> => {
-    // What is shown counts. A query of the table's is not waited for: it is aborted when its rows go out of sight.
-    const { queryKey } = pageQuery(filters, id, walk, page)
-    const shown = queries.getQueryData<Page>(queryKey)
-    const answer = shown ?? (await fetchPage(filters, walk.cursors[page]))
-    if (shown === undefined) queries.setQueryData(queryKey, answer)
-    learn(walk, page, answer)
-    return answer.data.data[0] ?? []
-  }
-  // Cursors may have been forgotten since the rows were seen.
-  while (walk.cursors.length <= last && walk.total === undefined) await read(walk.cursors.length - 1)
-  const pages = Array.from(
-    { length: Math.min(last, walk.cursors.length - 1) - first + 1 },
-    (_, i) => first + i,
-  )
-  const rows = (await Promise.all(pages.map(read))).flat()
+  // Cursors may have been forgotten since the rows were seen: then from the beginning.
+  const first = Math.min(Math.floor(top.index / PAGE_ROWS), walk.cursors.length - 1)
+  const rows =
+    shownRows(queries, filters, id, walk, first, bottom) ??
+    (await fetchRows(filters, walk.cursors[first], bottom, bottom.index - first * PAGE_ROWS + 1))
   // Names that came or left meanwhile moved the rows: the two names count, and places only if a name is gone.
   const placeOf = ({ index, name }: RowPlace) => {
     const at = rows.findIndex((record) => record.name === name)
@@ -134,14 +129,47 @@ export async function fetchRange(
   return rows.slice(Math.min(...ends), Math.max(...ends) + 1)
 }
 
-async function fetchPage(filters: Filters, cursor: string | undefined, signal?: AbortSignal): Promise<Page> {
+/** The rows from a page on, if all of them are loaded: what is shown is what is meant. */
+function shownRows(
+  queries: QueryClient,
+  filters: Filters,
+  id: string,
+  walk: Walk,
+  first: number,
+  bottom: RowPlace,
+): readonly DomainRecord[] | undefined {
+  const rows: DomainRecord[] = []
+  for (let page = first; page <= Math.floor(bottom.index / PAGE_ROWS); page++) {
+    const shown = queries.getQueryData<Page>(pageQuery(filters, id, walk, page).queryKey)
+    if (shown === undefined) return undefined
+    rows.push(...(shown.data.data[0] ?? []))
+  }
+  return rows
+}
+
+async function fetchRows(
+  filters: Filters,
+  start: string | undefined,
+  bottom: RowPlace,
+  count: number,
+): Promise<readonly DomainRecord[]> {
+  const rows: DomainRecord[] = []
+  let cursor = start
+  for (let i = 0; i < MAX_RANGE_REQUESTS; i++) {
+    const limit = Math.min(MAX_PAGE_ROWS, Math.max(PAGE_ROWS, count - rows.length + SPARE_ROWS))
+    const query = { ...filters, limit, ...(cursor === undefined ? {} : { cursor }) }
+    const { data, next } = await ask('GET /api/v1/domainwatch/list', { query })
+    rows.push(...(data.data[0] ?? []))
+    if (next === undefined || (rows.length >= count && rows.some(({ name }) => name === bottom.name))) break
+    cursor = next
+  }
+  return rows
+}
+
+async function fetchPage(filters: Filters, cursor: string | undefined, signal: AbortSignal): Promise<Page> {
   const query = { ...filters, limit: PAGE_ROWS, ...(cursor === undefined ? {} : { cursor }) }
   const askedAt = Date.now()
-  const answer = await ask('GET /api/v1/domainwatch/list', {
-    query,
-    ...(signal === undefined ? {} : { signal }),
-  })
-  return { ...answer, askedAt }
+  return { ...(await ask('GET /api/v1/domainwatch/list', { query, signal })), askedAt }
 }
 
 function learn(walk: Walk, page: number, { data, next }: Page): void {

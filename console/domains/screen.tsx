@@ -4,6 +4,7 @@ import { Boundary } from '../app/boundary.tsx'
 import { undoLast } from '../app/operations.ts'
 import { usePlace, changed, replaceQuery, go } from '../app/router.ts'
 import { useKeys } from '../app/shortcuts.ts'
+import { sayFault } from '../app/toasts.tsx'
 import { Icon } from '../design/icon.tsx'
 import { DayStrip } from '../facets/day-strip.tsx'
 import { useFacets } from '../facets/facets.ts'
@@ -14,6 +15,7 @@ import { useLive } from './live.ts'
 import { setMark } from './marks.ts'
 import { currentOf, type Mark } from './overlay.ts'
 import { QueryBox } from './query-box.tsx'
+import { readRecord } from './read-records.ts'
 import type { DomainRecord } from './records.ts'
 import type { TableActions } from './row.tsx'
 import { SelectionBar } from './selection-bar.tsx'
@@ -85,19 +87,22 @@ export default function DomainsScreen() {
     },
   })
   // Where details are open, theirs is the record that is meant: they may have been opened by a link.
-  const aimed = (): readonly DomainRecord[] => {
+  const aimed = async (): Promise<readonly DomainRecord[]> => {
     if (selection.records.size > 0) return [...selection.records.values()]
-    const record =
-      open === undefined
-        ? rows.current.at(active)
-        : (rows.current.at(indexOf(rows.current, open)) ??
-          queries.getQueryData<DomainRecord | null>(['domains', 'record', open]))
-    return record === undefined || record === null ? [] : [record]
+    const loaded = rows.current.at(open === undefined ? active : indexOf(rows.current, open))
+    if (loaded !== undefined || open === undefined) return loaded === undefined ? [] : [loaded]
+    const record = await queries.ensureQueryData({
+      queryKey: ['domains', 'record', open],
+      queryFn: () => readRecord(open),
+    })
+    return record === null ? [] : [record]
   }
   const mark = (name: Mark) => {
     if (selection.isBusy) return
-    const records = aimed().map(currentOf)
-    setMark(records, name, records.every((one) => one[name] === 1) ? 0 : 1)
+    aimed().then((records) => {
+      const isMarked = records.map(currentOf).every((one) => one[name] === 1)
+      setMark(records, name, isMarked ? 0 : 1)
+    }, sayFault)
   }
   const focusBox = (event: KeyboardEvent) => {
     event.preventDefault()

@@ -48,6 +48,7 @@ export function useStepping(details: Details): (by: 1 | -1) => void {
         if (loaded === undefined && (now.current.open !== here || now.current.filters !== filters)) break
         if (next === undefined) break
         const place = indexOf(rows.current, next.name)
+        queries.setQueryData(['domains', 'record', next.name], next)
         show(next.name, place < 0 ? undefined : place)
         here = next.name
       }
