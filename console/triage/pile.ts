@@ -1,12 +1,10 @@
 import { ask } from '../api/client.ts'
 import { operations, stateOf, undo } from '../app/operations.ts'
 import { createStore } from '../app/store.ts'
-import { say } from '../app/toasts.tsx'
 import { queryOf, type Filters } from '../domains/filters.ts'
 import { setMark } from '../domains/marks.ts'
 import { changedRecords, currentOf, type Mark } from '../domains/overlay.ts'
 import type { DomainRecord } from '../domains/records.ts'
-import { t } from '../i18n/index.ts'
 import { countOpen, isOpen } from './count-open.ts'
 import { keepSkipped, skippedIn } from './skips.ts'
 
@@ -171,7 +169,6 @@ export class Pile {
     this.#marked.delete(record.name)
     if (this.#current?.name !== record.name && !this.#ahead.some(({ name }) => name === record.name)) {
       this.#ahead.unshift(record)
-      say(t('triage.backInPile', { name: `${record.name}.cl` }))
     }
     this.#fill()
   }

@@ -8,6 +8,9 @@ const corpus = new URL('../../../shared/corpus/registrations/', import.meta.url)
 /** As many as a real installation holds after some months. */
 const COUNT = 109_431
 const BATCH = 40_000
+/** `nombre0`, `nombre1` and so on, at least so many, older than the others. */
+const MADE_UP = 100
+const OLDER = Date.UTC(2025, 3, 30)
 
 /** Registrations of some months, newest first: real ones where they are at hand, else made-up names. */
 function registrations(): readonly (readonly [name: string, date: string])[] {
@@ -23,14 +26,12 @@ function registrations(): readonly (readonly [name: string, date: string])[] {
       }
     }
   }
-  const newest = Date.UTC(2025, 11, 31, 23)
-  for (let i = 0; rows.size < COUNT; i++) {
-    const date = new Date(newest - i * 180_000).toISOString().slice(0, 19).replace('T', ' ')
-    rows.set(`nombre${i}`, date)
+  const all = [...rows].slice(0, COUNT - MADE_UP)
+  for (let i = 0; all.length < COUNT; i++) {
+    const date = new Date(OLDER - i * 180_000).toISOString().slice(0, 19).replace('T', ' ')
+    all.push([`nombre${i}`, date])
   }
-  return [...rows]
-    .sort(([a, one], [b, other]) => (one === other ? (a < b ? 1 : -1) : one < other ? 1 : -1))
-    .slice(0, COUNT)
+  return all.sort(([a, one], [b, other]) => (one === other ? (a < b ? 1 : -1) : one < other ? 1 : -1))
 }
 
 /** Fills a service with 109,431 bought domains, and returns their names in the order of the list. */
