@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { startBrowser, type TestBrowser } from '../support/browser.ts'
 import { holdRequests, slowDown } from '../support/gate.ts'
-import { ImageClient, noise, stamped } from '../support/images.ts'
+import { answerOf, ImageClient, noise, stamped } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const COUNT = 343
@@ -32,9 +32,9 @@ const toast = (page: Page, text: string) => page.locator('.toast').filter({ hasT
 const bar = (page: Page, count: string) => page.getByRole('region', { name: count, exact: true })
 /** The names in the order of the gallery. */
 async function listed(): Promise<readonly string[]> {
-  const response = await fetch(client.endpoint('list', { limit: '1024' }))
-  const { data } = await response.json()
-  return data.map(({ name }: { name: string }) => name)
+  const { body } = await answerOf(await fetch(client.endpoint('list', { limit: '1024' })))
+  assert.ok(Array.isArray(body['data']))
+  return body['data'].map(({ name }) => String(name))
 }
 
 async function scrollTo(page: Page, name: string) {
