@@ -72,6 +72,11 @@ export const operations = createStore<readonly Operation[]>([])
 
 const isPending = ({ state }: Operation): boolean => state === 'waiting' || state === 'running'
 
+// What waits for a slow service would be lost with the page: the browser asks first.
+addEventListener('beforeunload', (event) => {
+  if (operations.get().some(isPending)) event.preventDefault()
+})
+
 /** Runs a gesture after those under way on the same subjects. Undefined if too many are under way. */
 export function perform(gesture: Gesture): Handle | undefined {
   if (operations.get().filter(isPending).length >= MAX_PENDING) {

@@ -246,6 +246,10 @@ test('on a slow service marks and undos in quick succession end as they were pre
   await page.keyboard.press('d')
   await page.keyboard.press('z')
   await toast(page, `Deshaciendo: ${name}.cl…`).waitFor()
+  // What is not stored yet would be lost with the page.
+  const question = page.waitForEvent('dialog')
+  await page.close({ runBeforeUnload: true })
+  assert.equal((await question).type(), 'beforeunload')
   await page.locator('.table-row.pending').waitFor({ state: 'detached' })
   await row(page, name).getByText('Revisión').waitFor()
   assert.deepEqual(await marksOf(name), { revision: 1, discarded: 0 })
