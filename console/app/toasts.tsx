@@ -4,10 +4,20 @@ import { faultText } from './fault-text.ts'
 import { createStore, useStore } from './store.ts'
 
 export interface Toast {
-  readonly id: number
+  /** A toast with the key of one that is shown takes its place. */
+  readonly key: string
   readonly text: string
-  readonly isFault: boolean
+  readonly kind: 'news' | 'pending' | 'fault'
   readonly undo: (() => void) | undefined
+}
+
+export interface ToastOptions {
+  readonly key?: string
+  readonly isFault?: boolean
+  /** Under way: shown until a toast with the same key replaces it. */
+  readonly isPending?: boolean
+  readonly shownMs?: number
+  readonly undo?: () => void
 }
 
 /** Long enough to read a sentence and to reach the button. */
@@ -15,38 +25,58 @@ const SHOWN_MS = 9_000
 const MAX_SHOWN = 3
 
 const toasts = createStore<readonly Toast[]>([])
+const timers = new Map<string, ReturnType<typeof setTimeout>>()
 let lastId = 0
 
 /** Tells what happened, to the eye and to a screen reader. */
-export function say(
-  text: string,
-  options: { readonly isFault?: boolean; readonly undo?: () => void } = {},
-): void {
-  const id = ++lastId
-  const toast = { id, text, isFault: options.isFault ?? false, undo: options.undo }
-  toasts.set([...toasts.get(), toast].slice(-MAX_SHOWN))
-  setTimeout(() => dismiss(id), SHOWN_MS)
+export function say(text: string, options: ToastOptions = {}): void {
+  const { key = `toast-${++lastId}`, isFault = false, isPending = false, shownMs = SHOWN_MS, undo } = options
+  const toast: Toast = { key, text, kind: isFault ? 'fault' : isPending ? 'pending' : 'news', undo }
+  const shown = toasts.get()
+  const isKnown = shown.some((one) => one.key === key)
+  toasts.set(fitted(isKnown ? shown.map((one) => (one.key === key ? toast : one)) : [...shown, toast]))
+  clearTimeout(timers.get(key))
+  timers.delete(key)
+  if (!isPending)
+    timers.set(
+      key,
+      setTimeout(() => dismiss(key), shownMs),
+    )
 }
 
 export const sayFault = (error: unknown): void => say(faultText(error), { isFault: true })
 
-function dismiss(id: number): void {
-  toasts.set(toasts.get().filter((toast) => toast.id !== id))
+/** The newest ones, failures before news. */
+function fitted(all: readonly Toast[]): readonly Toast[] {
+  let surplus = all.length - MAX_SHOWN
+  if (surplus <= 0) return all
+  const kept = all.filter(({ kind }, i) => kind === 'fault' || i === all.length - 1 || surplus-- <= 0)
+  return kept.slice(-MAX_SHOWN)
+}
+
+export function dismiss(key: string): void {
+  clearTimeout(timers.get(key))
+  timers.delete(key)
+  toasts.set(toasts.get().filter((toast) => toast.key !== key))
 }
 
 export function Toasts() {
   return (
     <div className="toasts" role="status" aria-live="polite">
-      {useStore(toasts).map(({ id, text, isFault, undo }) => (
-        <div key={id} className={isFault ? 'toast fault' : 'toast'}>
-          <Icon name={isFault ? 'alert' : 'check'} />
+      {useStore(toasts).map(({ key, text, kind, undo }) => (
+        <div key={key} className={kind === 'fault' ? 'toast fault' : 'toast'}>
+          {kind === 'pending' ? (
+            <span className="spinner" />
+          ) : (
+            <Icon name={kind === 'fault' ? 'alert' : 'check'} />
+          )}
           <span className="grow">{text}</span>
           {undo !== undefined && (
             <button
               type="button"
               className="button quiet"
               onClick={() => {
-                dismiss(id)
+                dismiss(key)
                 undo()
               }}
             >
@@ -57,7 +87,7 @@ export function Toasts() {
             type="button"
             className="button quiet icon"
             aria-label={t('app.close')}
-            onClick={() => dismiss(id)}
+            onClick={() => dismiss(key)}
           >
             <Icon name="close" />
           </button>

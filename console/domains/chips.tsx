@@ -1,12 +1,13 @@
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { useStore } from '../app/store.ts'
 import { Icon, type IconName } from '../design/icon.tsx'
 import { FacetMenu } from '../facets/facet-menu.tsx'
 import { withAgent, type Facets } from '../facets/facets.ts'
 import { count, language, t, type TextKey } from '../i18n/index.ts'
-import { FilterForm } from './filter-form.tsx'
 import { formatWords, withFilters, type Filters } from './filters.ts'
 import '../facets/facets.css'
+
+const FilterForm = lazy(() => import('./filter-form.tsx'))
 
 interface Toggle {
   readonly name: string
@@ -87,7 +88,11 @@ export function Chips({ filters, facets, onChange }: Props) {
         <Icon name="plus" />
         {t('filter.more')}
       </button>
-      {isFormOpen && <FilterForm filters={filters} onChange={onChange} onClose={() => setFormOpen(false)} />}
+      {isFormOpen && (
+        <Suspense>
+          <FilterForm filters={filters} onChange={onChange} onClose={() => setFormOpen(false)} />
+        </Suspense>
+      )}
       {Object.keys(filters).length > 0 && (
         <button type="button" className="chip plain-chip" onClick={() => onChange({})}>
           {t('domains.clear')}

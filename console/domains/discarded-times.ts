@@ -3,7 +3,7 @@ import { useRef, useSyncExternalStore } from 'react'
 import { askStream } from '../api/client.ts'
 import { serverNow } from '../api/server.ts'
 import { useStore } from '../app/store.ts'
-import { patches } from './marks.ts'
+import { patches } from './overlay.ts'
 import { leftOf, type Left } from './records.ts'
 import { linesOf } from './lines.ts'
 

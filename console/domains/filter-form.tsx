@@ -22,7 +22,7 @@ const FIELDS: readonly (readonly [name: string, label: TextKey, kind: Kind])[] =
 ]
 
 /** Every filter that has no chip of its own, as a form. */
-export function FilterForm(props: {
+export default function FilterForm(props: {
   filters: Filters
   onChange: (filters: Filters) => void
   onClose: () => void

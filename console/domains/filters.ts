@@ -53,13 +53,15 @@ const FIELDS: readonly (Plain<'text'> | Plain<'flag'> | Choice)[] = [
 ]
 
 export const FILTER_NAMES: readonly string[] = ['search', ...FIELDS.map(({ name }) => name)]
+const FLAGS = new Set(FIELDS.filter(({ kind }) => kind === 'flag').map(({ name }) => name))
 
 /** The filters in an address; what else is in it is of no filter. */
 export function filtersOf(query: URLSearchParams): Filters {
   const filters: Record<string, string> = {}
   for (const name of FILTER_NAMES) {
     const value = query.get(name)
-    if (value !== null) filters[name] = value
+    // A flag is on by being there, whatever its value.
+    if (value !== null) filters[name] = FLAGS.has(name) ? '' : value
   }
   return filters
 }

@@ -2,14 +2,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useState } from 'react'
 import { addressOf } from '../api/client.ts'
 import { keyFor } from '../api/session.ts'
-import { createStore } from '../app/store.ts'
 import { recordFilters, type Filters } from './filters.ts'
-import { dropPatch, isOwnMark } from './marks.ts'
+import { changedRecords, isOwnMark, noteRecord } from './overlay.ts'
 import { forgetWalks } from './pages.ts'
 import type { DomainRecord } from './records.ts'
-
-/** Records as others changed them since the rows were read. */
-export const changedRecords = createStore<ReadonlyMap<string, DomainRecord>>(new Map())
 
 const FOLLOW_AFTER_MS = 600
 const MAX_RECORDS = 5_000
@@ -44,7 +40,7 @@ export function useLive(filters: Filters): Live {
     function tell(came: readonly string[], changed: readonly DomainRecord[]) {
       if (came.length > 0) setNames((old) => new Set([...old, ...came]))
       if (changed.length === 0) return
-      for (const { name } of changed) dropPatch(name)
+      for (const record of changed) noteRecord(record)
       const next = new Map([
         ...changedRecords.get(),
         ...changed.map((record) => [record.name, record] as const),

@@ -1,129 +1,216 @@
-import { ask } from '../api/client.ts'
-import { serverNow } from '../api/server.ts'
-import { createStore } from '../app/store.ts'
-import { say, sayFault } from '../app/toasts.tsx'
+import { ApiError, ask, ConnectionLost } from '../api/client.ts'
+import { perform, type Gesture, type Handle, type Outcome } from '../app/operations.ts'
+import { say } from '../app/toasts.tsx'
 import { t, tn } from '../i18n/index.ts'
+import {
+  changedRecords,
+  currentOf,
+  knownMarks,
+  layOver,
+  noteRecord,
+  noteSent,
+  noteStored,
+  takeOff,
+  type Mark,
+  type Marks,
+} from './overlay.ts'
+import { readRecords } from './read-records.ts'
 import type { DomainRecord } from './records.ts'
 
-export type Mark = 'revision' | 'discarded'
+/** Answers name this many faulty records at most; so many times the rest is sent again without them. */
+const MAX_ATTEMPTS = 12
+/** Names that a message spells out. */
+const MAX_NAMED = 3
+const MAX_SEEN = 20_000
 
-interface Patch {
-  /** When the service had it, by this machine's clock: what is asked for later shows it. */
-  readonly at: number
-  readonly revision?: number
-  readonly discarded?: number
-  /** When this console discarded it, by the service's clock. */
-  readonly discardedAt?: number
-  /** Whether the stream of events told of it: what it tells next is somebody else's. */
-  isHeard?: boolean
-}
+/** Records that operations changed, as this console last knew them: what undo compares with what the service has. */
+const seen = new Map<string, DomainRecord>()
 
-interface Step {
-  readonly mark: Mark
-  readonly before: readonly { readonly name: string; readonly value: number }[]
-}
+const VERBS = { revision: ['unreview', 'review'], discarded: ['restore', 'discard'] } as const
 
-const MAX_STEPS = 100
-/** What this console changed lies over the rows, so they stay where they are under the pointer. */
-const MAX_PATCHES = 20_000
+/** Layers of operations are numbered here: they are laid before the operation has its number. */
+let lastLayer = 0
 
-export const patches = createStore<ReadonlyMap<string, Patch>>(new Map())
-const steps: Step[] = []
-
-export function patched(record: DomainRecord, over: ReadonlyMap<string, Patch>): DomainRecord {
-  const patch = over.get(record.name)
-  return patch === undefined ? record : { ...record, ...patch }
-}
-
-/** Takes off what lies over rows that were asked for after it was done. */
-export function settlePatches(records: readonly DomainRecord[], askedAt: number): void {
-  const old = patches.get()
-  if (old.size === 0) return
-  const over = records.filter(({ name }) => (old.get(name)?.at ?? Infinity) < askedAt)
-  for (const { name } of over) dropPatch(name)
-}
-
-/** Whether an event tells of what this console did itself, which it does once. */
-export function isOwnMark({ name, revision, discarded }: DomainRecord): boolean {
-  const patch = patches.get().get(name)
-  if (patch === undefined || patch.isHeard === true) return false
-  if (patch.revision === undefined && patch.discarded === undefined) return false
-  if ((patch.revision ?? revision) !== revision || (patch.discarded ?? discarded) !== discarded) return false
-  patch.isHeard = true
-  return true
-}
-
-/** Forgets the marks of a record that is known anew, but for the moment it was discarded at. */
-export function dropPatch(name: string): void {
-  const old = patches.get().get(name)
-  if (old === undefined) return
-  const { discardedAt } = old
-  const next = new Map(patches.get())
-  if (discardedAt === undefined) next.delete(name)
-  else next.set(name, { at: Infinity, discardedAt })
-  patches.set(next)
-}
-
-/** Sets a mark of records, tells what was done and offers to undo it. */
-export async function setMark(records: readonly DomainRecord[], mark: Mark, value: 0 | 1): Promise<void> {
-  const over = patches.get()
-  const current = records.map((one) => patched(one, over))
-  const before = current
-    .filter((one) => one[mark] !== value)
-    .map(({ name, [mark]: old }) => ({ name, value: old }))
-  if (before.length === 0) return
-  const names = before.map(({ name }) => name)
-  const told = { revision: ['unreview', 'review'], discarded: ['restore', 'discard'] } as const
-  const isDone = await send(
-    mark,
-    before.map(({ name }) => ({ name, value })),
-  )
-  if (!isDone) return
-  steps.push({ mark, before })
-  if (steps.length > MAX_STEPS) steps.shift()
-  say(tn(`domains.done.${told[mark][value]}`, names.length), { undo: () => void undo() })
-}
-
-/** Takes the last marking back. */
-export async function undo(): Promise<readonly string[]> {
-  const step = steps.pop()
-  if (step === undefined) {
-    say(t('domains.nothingToUndo'))
-    return []
-  }
-  if (await send(step.mark, step.before)) say(t('domains.undone'))
-  else steps.push(step)
-  return step.before.map(({ name }) => name)
-}
-
-async function send(mark: Mark, values: readonly { name: string; value: number }[]): Promise<boolean> {
-  const old = patches.get()
-  // Shown at once; taken back when the service says no.
-  patches.set(laidOver(old, mark, values, Infinity))
-  try {
-    await ask('POST /api/v1/domainwatch/update', {
-      body: { data: values.map(({ name, value }) => ({ domain: name, [mark]: value })) },
-    })
-    patches.set(laidOver(patches.get(), mark, values, Date.now()))
-    return true
-  } catch (error) {
-    patches.set(old)
-    sayFault(error)
-    return false
-  }
-}
-
-function laidOver(
-  old: ReadonlyMap<string, Patch>,
+/**
+ * Sets a mark of records: shown now, stored in turn, undone by reference. Undefined if there is nothing to change.
+ * @param onFailed hears the records that stay as they were
+ */
+export function setMark(
+  records: readonly DomainRecord[],
   mark: Mark,
-  values: readonly { name: string; value: number }[],
-  at: number,
-): ReadonlyMap<string, Patch> {
-  const next = new Map([...old].slice(-MAX_PATCHES))
-  for (const { name, value } of values) {
-    const time = mark === 'discarded' && value === 1 ? { discardedAt: serverNow() } : {}
-    const news = at === Infinity ? { isHeard: false } : {}
-    next.set(name, { ...next.get(name), [mark]: value, at, ...time, ...news })
+  value: 0 | 1,
+  onFailed: (records: readonly DomainRecord[]) => void = () => {},
+): Handle | undefined {
+  const targets = records.map(currentOf).filter((one) => one[mark] !== value)
+  if (targets.length === 0) {
+    if (records.length > 0) say(t('domains.noChange'))
+    return undefined
   }
-  return next
+  const layer = ++lastLayer
+  const names = targets.map(({ name }) => name)
+  const verb = VERBS[mark][value]
+  const before = new Map<string, number>()
+  /** Without those that the service refused. */
+  let stored: readonly DomainRecord[] = targets
+  layOver(layer, targets, () => ({ [mark]: value }))
+  return perform({
+    subjects: names.map(subjectOf),
+    pending: t(`domains.doing.${verb}`, { what: whatOf(names) }),
+    failed: (reason) => t(`domains.failed.${verb}`, { what: whatOf(names), reason }),
+    onFailed: () => {
+      takeOff(layer, names)
+      stored = []
+      onFailed(targets)
+    },
+    async run(): Promise<Outcome> {
+      // What the service has now: operations before this one are through, and may have failed.
+      for (const one of targets) before.set(one.name, knownMarks(one.name)[mark] ?? one[mark])
+      const refused = await store(layer, targets, () => ({ [mark]: value }))
+      stored = targets.filter(({ name }) => !refused.has(name))
+      const done = tn(`domains.done.${verb}`, stored.length)
+      const named = stored.length === 1 ? `${done}: ${stored[0]?.name}.cl` : done
+      if (refused.size === 0) return { text: named }
+      takeOff(layer, [...refused.keys()])
+      onFailed(targets.filter(({ name }) => refused.has(name)))
+      return { text: `${named}. ${refusalText(refused)}`, isFault: true }
+    },
+    undo: () => restoring(mark, () => stored, before),
+  })
+}
+
+/** Gives each record the value back that it had, unless somebody changed it since. */
+function restoring(
+  mark: Mark,
+  storedRecords: () => readonly DomainRecord[],
+  before: ReadonlyMap<string, number>,
+): Gesture {
+  const layer = ++lastLayer
+  const records = storedRecords()
+  const names = records.map(({ name }) => name)
+  const marksOf = (name: string): Marks => ({ [mark]: before.get(name) ?? 0 })
+  layOver(layer, records.map(currentOf), marksOf)
+  return {
+    subjects: names.map(subjectOf),
+    pending: t('domains.undoing', { what: whatOf(names) }),
+    failed: (reason) => t('domains.undoFailed', { what: whatOf(names), reason }),
+    onFailed: () => takeOff(layer, names),
+    async run() {
+      // What the operation did not come to store needs no undoing.
+      const changed = storedRecords().filter(({ name }) => seen.has(name))
+      const known = changed.flatMap(({ name }) => seen.get(name) ?? [])
+      if (known.length === 0) {
+        takeOff(layer, names)
+        return { text: t('domains.nothingToUndo') }
+      }
+      const now = await readRecords(known)
+      const same = known.filter((one) => isSame(one, now.get(one.name)))
+      const others = known.filter((one) => !same.includes(one)).map(({ name }) => name)
+      takeOff(
+        layer,
+        names.filter((name) => !same.some((one) => one.name === name)),
+      )
+      for (const name of others) showAnew(now.get(name))
+      const refused = same.length === 0 ? NO_REFUSALS : await store(layer, same, marksOf)
+      takeOff(layer, [...refused.keys()])
+      const done = same.map(({ name }) => name).filter((name) => !refused.has(name))
+      const parts = [
+        ...(done.length > 0 ? [t('domains.undoneOf', { what: whatOf(done) })] : []),
+        ...(others.length > 0 ? [t('domains.changedMeanwhile', { what: namesText(others) })] : []),
+        ...(refused.size > 0 ? [refusalText(refused)] : []),
+      ]
+      return { text: parts.join(' '), isFault: done.length < known.length }
+    },
+  }
+}
+
+const NO_REFUSALS: ReadonlyMap<string, string> = new Map()
+
+/**
+ * Stores marks, and returns the names that the service refused with its reason: they keep no other from being stored.
+ * Throws if none was stored.
+ */
+async function store(
+  layer: number,
+  records: readonly DomainRecord[],
+  marksOf: (name: string) => Marks,
+): Promise<ReadonlyMap<string, string>> {
+  const refused = new Map<string, string>()
+  let rest = records
+  for (let attempt = 1; ; attempt++) {
+    const values = new Map(rest.map(({ name }) => [name, marksOf(name)]))
+    noteSent(values)
+    try {
+      await send(rest, values)
+      noteStored(layer, values)
+      for (const { name } of rest) remember(name, records, values.get(name) ?? {})
+      return refused
+    } catch (error) {
+      const faults = error instanceof ApiError ? error.errors : []
+      for (const { index, msg } of faults) refused.set(rest[index]?.name ?? '', msg)
+      const left = rest.filter(({ name }) => !refused.has(name))
+      if (faults.length > 0 && left.length === 0) throw new Error(faults[0]?.msg, { cause: error })
+      if (faults.length === 0 || left.length === rest.length || attempt === MAX_ATTEMPTS) throw error
+      rest = left
+    }
+  }
+}
+
+async function send(records: readonly DomainRecord[], values: ReadonlyMap<string, Marks>): Promise<void> {
+  const data = [...values].map(([domain, marks]) => ({ domain, ...marks }))
+  try {
+    await ask('POST /api/v1/domainwatch/update', { body: { data } })
+  } catch (error) {
+    // The answer was lost on the way: only the service knows whether it stored them.
+    if (!(error instanceof ConnectionLost)) throw error
+    const now = await readRecords(records).catch(() => undefined)
+    const isStored = records.every(({ name }) => hasMarks(now?.get(name), values.get(name) ?? {}))
+    if (!isStored) throw error
+  }
+}
+
+function hasMarks(record: DomainRecord | undefined, { revision, discarded }: Marks): boolean {
+  if (record === undefined) return false
+  return (
+    (revision ?? record.revision) === record.revision && (discarded ?? record.discarded) === record.discarded
+  )
+}
+
+function remember(name: string, records: readonly DomainRecord[], marks: Marks): void {
+  const record = records.find((one) => one.name === name)
+  if (record === undefined) return
+  seen.delete(name)
+  seen.set(name, { ...record, ...knownMarks(name), ...marks })
+  for (const oldest of seen.keys()) {
+    if (seen.size <= MAX_SEEN) break
+    seen.delete(oldest)
+  }
+}
+
+/** Whether nobody changed the record since this console did. */
+function isSame(known: DomainRecord, now: DomainRecord | undefined): boolean {
+  const fields = ['status', 'reserved', 'revision', 'discarded', 'agent', 'date_reg'] as const
+  return now !== undefined && fields.every((field) => known[field] === now[field])
+}
+
+function showAnew(record: DomainRecord | undefined): void {
+  if (record === undefined) return
+  noteRecord(record)
+  changedRecords.set(new Map([...changedRecords.get(), [record.name, record]]))
+}
+
+export const subjectOf = (name: string): string => `domain:${name}`
+
+/** `casa.cl`, or `3 dominios`. */
+const whatOf = (names: readonly string[]): string =>
+  names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
+
+function namesText(names: readonly string[]): string {
+  const named = names.slice(0, MAX_NAMED).map((name) => `${name}.cl`)
+  const more = names.length - named.length
+  return `${named.join(', ')}${more > 0 ? ` ${t('domains.andMore', { n: more })}` : ''}`
+}
+
+function refusalText(refused: ReadonlyMap<string, string>): string {
+  const [reason = ''] = refused.values()
+  return t('domains.notChanged', { what: namesText([...refused.keys()]), reason })
 }

@@ -1,8 +1,8 @@
-import { useQueries, type UseQueryResult } from '@tanstack/react-query'
+import { useQueries, type QueryClient, type UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef } from 'react'
 import { ask, type Answered } from '../api/client.ts'
 import type { Filters } from './filters.ts'
-import { settlePatches } from './marks.ts'
+import { settlePatches } from './overlay.ts'
 import type { DomainRecord } from './records.ts'
 
 export const PAGE_ROWS = 200
@@ -68,12 +68,7 @@ export function useRows(
   const last = Math.min(Math.floor(seen.last / PAGE_ROWS), known - 1)
   const wanted = Array.from({ length: last - first + 1 }, (_, i) => first + i)
   const results = useQueries({
-    queries: wanted.map((page) => ({
-      queryKey: ['domains', 'list', id, page],
-      queryFn: ({ signal }: { signal: AbortSignal }) => fetchPage(filters, walk.cursors[page], signal),
-      gcTime: FORGET_MS,
-      staleTime: FORGET_MS,
-    })),
+    queries: wanted.map((page) => pageQuery(filters, id, walk, page)),
   })
   const rows = useMemo(() => rowsOf(walk, first, results), [walk, first, results])
   const before = useRef<Rows>(undefined)
@@ -87,6 +82,88 @@ export function useRows(
   const old = before.current
   if (!rows.isFirst || old === undefined) return rows
   return { ...old, isFirst: false, isStale: true, nextStretch: undefined }
+}
+
+const pageQuery = (filters: Filters, id: string, walk: Walk, page: number) => ({
+  // With its cursor: when names come or leave on the page before, this one begins at another row.
+  queryKey: ['domains', 'list', id, page, walk.cursors[page]],
+  queryFn: ({ signal }: { signal: AbortSignal }) => fetchPage(filters, walk.cursors[page], signal),
+  gcTime: FORGET_MS,
+  staleTime: FORGET_MS,
+})
+
+/** A row that somebody pointed at: where it stood, and what stood there. */
+export interface RowPlace {
+  readonly index: number
+  readonly name: string
+}
+
+/** Requests that a range may take, for names that moved far. */
+const MAX_RANGE_REQUESTS = 3
+const MAX_PAGE_ROWS = 1_024
+/** Names that may have come in between since the rows were shown. */
+const SPARE_ROWS = 50
+
+/** The records from one row to another, both included, those of pages that are not loaded too. */
+export async function fetchRange(
+  queries: QueryClient,
+  filters: Filters,
+  start: string | undefined,
+  from: RowPlace,
+  to: RowPlace,
+): Promise<readonly DomainRecord[]> {
+  const id = JSON.stringify([filters, start])
+  const walk = walkOf(id, start)
+  const [top, bottom] = from.index <= to.index ? [from, to] : [to, from]
+  // Cursors may have been forgotten since the rows were seen: then from the beginning.
+  const first = Math.min(Math.floor(top.index / PAGE_ROWS), walk.cursors.length - 1)
+  const rows =
+    shownRows(queries, filters, id, walk, first, bottom) ??
+    (await fetchRows(filters, walk.cursors[first], bottom, bottom.index - first * PAGE_ROWS + 1))
+  // Names that came or left meanwhile moved the rows: the two names count, and places only if a name is gone.
+  const placeOf = ({ index, name }: RowPlace) => {
+    const at = rows.findIndex((record) => record.name === name)
+    return at < 0 ? index - first * PAGE_ROWS : at
+  }
+  const ends = [placeOf(top), placeOf(bottom)]
+  return rows.slice(Math.min(...ends), Math.max(...ends) + 1)
+}
+
+/** The rows from a page on, if all of them are loaded: what is shown is what is meant. */
+function shownRows(
+  queries: QueryClient,
+  filters: Filters,
+  id: string,
+  walk: Walk,
+  first: number,
+  bottom: RowPlace,
+): readonly DomainRecord[] | undefined {
+  const rows: DomainRecord[] = []
+  for (let page = first; page <= Math.floor(bottom.index / PAGE_ROWS); page++) {
+    const shown = queries.getQueryData<Page>(pageQuery(filters, id, walk, page).queryKey)
+    if (shown === undefined) return undefined
+    rows.push(...(shown.data.data[0] ?? []))
+  }
+  return rows
+}
+
+async function fetchRows(
+  filters: Filters,
+  start: string | undefined,
+  bottom: RowPlace,
+  count: number,
+): Promise<readonly DomainRecord[]> {
+  const rows: DomainRecord[] = []
+  let cursor = start
+  for (let i = 0; i < MAX_RANGE_REQUESTS; i++) {
+    const limit = Math.min(MAX_PAGE_ROWS, Math.max(PAGE_ROWS, count - rows.length + SPARE_ROWS))
+    const query = { ...filters, limit, ...(cursor === undefined ? {} : { cursor }) }
+    const { data, next } = await ask('GET /api/v1/domainwatch/list', { query })
+    rows.push(...(data.data[0] ?? []))
+    if (next === undefined || (rows.length >= count && rows.some(({ name }) => name === bottom.name))) break
+    cursor = next
+  }
+  return rows
 }
 
 async function fetchPage(filters: Filters, cursor: string | undefined, signal: AbortSignal): Promise<Page> {

@@ -6,7 +6,7 @@ import type { DomainRecord, Left } from './records.ts'
 
 export interface TableActions {
   readonly open: (record: DomainRecord) => void
-  readonly toggle: (record: DomainRecord, isRange: boolean) => void
+  readonly toggle: (record: DomainRecord, index: number, isRange: boolean) => void
   readonly sort: () => void
   readonly nextStretch: (cursor: string) => void
 }
@@ -22,6 +22,8 @@ interface Props {
   readonly isFresh: boolean
   readonly isActive: boolean
   readonly isSelected: boolean
+  /** Something that was done to it is not stored yet. */
+  readonly isPending: boolean
   readonly left: Left | undefined
   readonly actions: TableActions
   readonly onActive: (index: number) => void
@@ -38,6 +40,7 @@ export const Row = memo(function Row(props: Props) {
     isFresh,
     isActive,
     isSelected,
+    isPending,
     left,
     actions,
     onActive,
@@ -55,6 +58,7 @@ export const Row = memo(function Row(props: Props) {
   const states = [
     isActive ? ' active' : '',
     isFresh ? ' fresh' : '',
+    isPending ? ' pending' : '',
     record.discarded === 1 ? ' discarded' : '',
   ]
   return (
@@ -64,11 +68,14 @@ export const Row = memo(function Row(props: Props) {
       id={`row-${index}`}
       aria-rowindex={index + 2}
       aria-selected={isSelected}
+      aria-busy={isPending}
       style={place}
       onClick={(event) => {
         onActive(index)
-        if (event.shiftKey || event.metaKey || event.ctrlKey) actions.toggle(record, event.shiftKey)
-        else actions.open(record)
+        if (event.shiftKey || event.metaKey || event.ctrlKey) {
+          dropTextSelection(event)
+          actions.toggle(record, index, event.shiftKey)
+        } else actions.open(record)
       }}
     >
       <span
@@ -77,7 +84,8 @@ export const Row = memo(function Row(props: Props) {
         onClick={(event) => {
           event.stopPropagation()
           onActive(index)
-          actions.toggle(record, event.shiftKey)
+          dropTextSelection(event)
+          actions.toggle(record, index, event.shiftKey)
         }}
       >
         <span className={isSelected ? 'box-mark on' : 'box-mark'} aria-hidden="true" />
@@ -104,3 +112,8 @@ export const Row = memo(function Row(props: Props) {
     </div>
   )
 })
+
+/** Browsers select the text between two clicks with Shift. */
+function dropTextSelection({ shiftKey }: { readonly shiftKey: boolean }): void {
+  if (shiftKey) getSelection()?.removeAllRanges()
+}

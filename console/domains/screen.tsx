@@ -1,70 +1,67 @@
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { Boundary } from '../app/boundary.tsx'
+import { undoLast } from '../app/operations.ts'
 import { usePlace, changed, replaceQuery, go } from '../app/router.ts'
 import { useKeys } from '../app/shortcuts.ts'
+import { sayFault } from '../app/toasts.tsx'
 import { Icon } from '../design/icon.tsx'
 import { DayStrip } from '../facets/day-strip.tsx'
 import { useFacets } from '../facets/facets.ts'
 import { count, t, tn } from '../i18n/index.ts'
 import { Chips } from './chips.tsx'
-import { FILTER_NAMES, filtersOf, queryOf, withFilters, type Filters } from './filters.ts'
+import { queryOf, withFilters, type Filters } from './filters.ts'
 import { useLive } from './live.ts'
-import { patched, patches, setMark, undo } from './marks.ts'
+import { setMark } from './marks.ts'
+import { currentOf, type Mark } from './overlay.ts'
 import { QueryBox } from './query-box.tsx'
+import { readRecord } from './read-records.ts'
 import type { DomainRecord } from './records.ts'
 import type { TableActions } from './row.tsx'
 import { SelectionBar } from './selection-bar.tsx'
-import { Sheet } from './sheet.tsx'
-import { DomainTable } from './table.tsx'
+import { useSelection } from './selection.ts'
+import { indexOf, useStepping } from './stepping.ts'
+import { DomainTable, type LoadedRows } from './table.tsx'
+import { useFilters } from './use-filters.ts'
 import { ViewMenu } from './view-menu.tsx'
 import './domains.css'
+import './sheet-place.css'
 
-const MAX_SELECTED = 1_000
+/** Rows come first. The details are fetched soon after, so that they open without waiting. */
+const Sheet = lazy(() => import('./sheet.tsx'))
+const FETCH_DETAILS_MS = 1_500
+
+const NO_ROWS: LoadedRows = { count: 0, at: () => undefined, isStale: false }
 
 export default function DomainsScreen() {
   const { path, query } = usePlace()
-  const key = FILTER_NAMES.map((name) => query.get(name)).join('\n')
-  // The same filters are the same object, so that what depends on them rests when something else changes.
-  const filters = useMemo(() => filtersOf(query), [key])
-  const open = query.get('ficha') ?? undefined
-  const start = query.get('desde-aqui') ?? undefined
+  const filters = useFilters(query)
+  const open = query.get('ficha') || undefined
+  const start = query.get('desde-aqui') || undefined
   const [active, setActive] = useState(0)
-  const [selected, setSelected] = useState<ReadonlyMap<string, DomainRecord>>(new Map())
   const [isAscii, setAscii] = useState(false)
   const [total, setTotal] = useState({ count: 0, isAll: true })
-  const rowAt = useRef<(index: number) => DomainRecord | undefined>(() => undefined)
+  const rows = useRef(NO_ROWS)
   const box = useRef<HTMLInputElement>(null)
-  const pivot = useRef(0)
+  const queries = useQueryClient()
+  const selection = useSelection(filters, start, () => {
+    const record = rows.current.at(active)
+    return record === undefined ? undefined : { index: active, name: record.name }
+  })
 
   const apply = useCallback((next: Filters) => {
     setActive(0)
-    setSelected(new Map())
     replaceQuery(queryOf(next))
   }, [])
 
-  const toggle = (record: DomainRecord, isRange: boolean) => {
-    setSelected((old) => {
-      const next = new Map(old)
-      if (!isRange) {
-        if (!next.delete(record.name)) next.set(record.name, record)
-      } else {
-        const [from, to] = [Math.min(pivot.current, active), Math.max(pivot.current, active)]
-        for (let i = from; i <= to && next.size < MAX_SELECTED; i++) {
-          const one = rowAt.current(i)
-          if (one !== undefined) next.set(one.name, one)
-        }
-        next.set(record.name, record)
-      }
-      return next
-    })
-    if (!isRange) pivot.current = active
-  }
-
+  const toggle = (record: DomainRecord, index: number, isRange: boolean) =>
+    isRange ? selection.extend(record, index) : selection.toggle(record, index)
   const current = useRef({ query, filters, toggle })
   current.current = { query, filters, toggle }
   const actions: TableActions = useMemo(
     () => ({
       open: (record) => go('dominios', changed(current.current.query, { ficha: record.name })),
-      toggle: (record, isRange) => current.current.toggle(record, isRange),
+      toggle: (record, index, isRange) => current.current.toggle(record, index, isRange),
       sort: () => {
         const old = current.current.filters
         apply(withFilters(old, { sort: old['sort'] === 'asc' ? undefined : 'asc' }))
@@ -75,42 +72,58 @@ export default function DomainsScreen() {
     [apply],
   )
 
+  useEffect(() => {
+    const timer = setTimeout(() => void import('./sheet.tsx').catch(() => undefined), FETCH_DETAILS_MS)
+    return () => clearTimeout(timer)
+  }, [])
   const close = () => go(path, changed(query, { ficha: undefined }))
-  const step = (by: number) => {
-    const index = Math.max(0, active + by)
-    const record = rowAt.current(index)
-    if (open === undefined || record === undefined) return
-    setActive(index)
-    replaceQuery(changed(query, { ficha: record.name }))
-  }
+  const step = useStepping({
+    open,
+    filters,
+    rows,
+    show: (name, index) => {
+      if (index !== undefined) setActive(index)
+      replaceQuery(changed(current.current.query, { ficha: name }))
+    },
+  })
   // Where details are open, theirs is the record that is meant: they may have been opened by a link.
-  const aimed = (): readonly DomainRecord[] => {
-    if (selected.size > 0) return [...selected.values()]
-    const record = rowAt.current(active)
-    return record === undefined || (open !== undefined && record.name !== open) ? [] : [record]
+  const aimed = async (): Promise<readonly DomainRecord[]> => {
+    if (selection.records.size > 0) return [...selection.records.values()]
+    const loaded = rows.current.at(open === undefined ? active : indexOf(rows.current, open))
+    if (loaded !== undefined || open === undefined) return loaded === undefined ? [] : [loaded]
+    const record = await queries.ensureQueryData({
+      queryKey: ['domains', 'record', open],
+      queryFn: () => readRecord(open),
+    })
+    return record === null ? [] : [record]
   }
-  const mark = (name: 'revision' | 'discarded') => {
-    const records = aimed().map((one) => patched(one, patches.get()))
-    void setMark(records, name, records.every((one) => one[name] === 1) ? 0 : 1)
+  const mark = (name: Mark) => {
+    if (selection.isBusy) return
+    aimed().then((records) => {
+      const isMarked = records.map(currentOf).every((one) => one[name] === 1)
+      setMark(records, name, isMarked ? 0 : 1)
+    }, sayFault)
   }
   const focusBox = (event: KeyboardEvent) => {
     event.preventDefault()
     box.current?.focus()
     box.current?.select()
   }
+  const pick = (isRange: boolean) => {
+    const record = rows.current.at(active)
+    if (record !== undefined) toggle(record, active, isRange)
+  }
   useKeys({
     '/': focusBox,
     'mod+k': focusBox,
-    r: () => mark('revision'),
-    d: () => mark('discarded'),
-    z: () => void undo(),
+    r: once(() => mark('revision')),
+    d: once(() => mark('discarded')),
+    z: once(undoLast),
     j: () => step(1),
     k: () => step(-1),
-    x: () => {
-      const record = rowAt.current(active)
-      if (record !== undefined) toggle(record, false)
-    },
-    Escape: () => (open === undefined ? setSelected(new Map()) : close()),
+    x: () => pick(false),
+    X: () => pick(true),
+    Escape: () => (open === undefined ? selection.clear() : close()),
   })
 
   const live = useLive(filters)
@@ -130,14 +143,14 @@ export default function DomainsScreen() {
         <DomainTable
           filters={filters}
           start={start}
-          selected={selected}
+          selected={selection.records}
           isAscii={isAscii}
           active={active}
           onActive={setActive}
           actions={actions}
           onCount={onCount}
-          onRows={(at) => {
-            rowAt.current = at
+          onRows={(loaded) => {
+            rows.current = loaded
           }}
         />
         <p className="visually-hidden" role="status">
@@ -157,11 +170,20 @@ export default function DomainsScreen() {
           </p>
           {live.isOn && <p className="live">{t('domains.live')}</p>}
         </div>
-        {selected.size > 0 && (
-          <SelectionBar records={[...selected.values()]} onClear={() => setSelected(new Map())} />
-        )}
+        {(selection.records.size > 0 || selection.isBusy) && <SelectionBar selection={selection} />}
       </div>
-      {open !== undefined && <Sheet key={open} name={open} onClose={close} onStep={step} />}
+      {open !== undefined && (
+        <Boundary key={open}>
+          <Suspense fallback={<aside className="sheet" aria-busy="true" />}>
+            <Sheet name={open} onClose={close} onStep={step} />
+          </Suspense>
+        </Boundary>
+      )}
     </div>
   )
+}
+
+/** A key that is held down is one gesture. */
+const once = (act: () => void) => (event: KeyboardEvent) => {
+  if (!event.repeat) act()
 }

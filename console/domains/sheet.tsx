@@ -1,6 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { ask } from '../api/client.ts'
 import { useMay } from '../api/scope.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
@@ -8,12 +7,13 @@ import { CopyButton, Fault, Notice } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import { DnsNow } from './dns-now.tsx'
 import { DomainHistory } from './history.tsx'
-import { changedRecords } from './live.ts'
 import { useTimeLeft } from './discarded-times.ts'
 import { Lookalikes } from './lookalikes.tsx'
 import { MarkTags, StatusTag } from './marks-cell.tsx'
-import { patched, patches, setMark } from './marks.ts'
+import { setMark } from './marks.ts'
 import { DomainName } from './name.tsx'
+import { changedRecords, patched, patches } from './overlay.ts'
+import { readRecord } from './read-records.ts'
 import { asciiOf, type DomainRecord } from './records.ts'
 import './sheet.css'
 
@@ -25,7 +25,7 @@ interface Props {
 }
 
 /** All that is known of one domain, beside the table. */
-export function Sheet({ name, onClose, onStep }: Props) {
+export default function Sheet({ name, onClose, onStep }: Props) {
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     const before = document.activeElement
@@ -68,17 +68,20 @@ export function Sheet({ name, onClose, onStep }: Props) {
   )
 }
 
-/** One record: names that contain it and are as long are it. */
 function useRecord(name: string) {
   const query = useQuery({
     queryKey: ['domains', 'record', name],
-    queryFn: async ({ signal }) => {
-      const asked = { search: name, length: [...name].length, limit: 1 }
-      const { data } = await ask('GET /api/v1/domainwatch/list', { query: asked, signal })
-      return data.data[0]?.find((record) => record.name === name) ?? null
-    },
+    queryFn: ({ signal }) => readRecord(name, signal),
   })
   const over = useStore(patches)
+  const isPatched = over.has(name)
+  const wasPatched = useRef(isPatched)
+  const { refetch } = query
+  useEffect(() => {
+    // The table read it anew and took its patch off: what was read here before is older.
+    if (wasPatched.current && !isPatched) void refetch()
+    wasPatched.current = isPatched
+  }, [isPatched, refetch])
   const fresh = useStore(changedRecords).get(name)
   return { ...query, record: query.data ? patched(fresh ?? query.data, over) : query.data }
 }
@@ -107,7 +110,7 @@ function RecordFacts({ record }: { record: DomainRecord }) {
           className="button"
           disabled={isLocked}
           aria-pressed={record.revision === 1}
-          onClick={() => void setMark([record], 'revision', record.revision === 1 ? 0 : 1)}
+          onClick={() => setMark([record], 'revision', record.revision === 1 ? 0 : 1)}
         >
           <Icon name="flag" />
           {t(record.revision === 1 ? 'domains.fromReview' : 'domains.toReview')}
@@ -116,7 +119,7 @@ function RecordFacts({ record }: { record: DomainRecord }) {
           type="button"
           className="button"
           disabled={isLocked}
-          onClick={() => void setMark([record], 'discarded', record.discarded === 1 ? 0 : 1)}
+          onClick={() => setMark([record], 'discarded', record.discarded === 1 ? 0 : 1)}
         >
           <Icon name={record.discarded === 1 ? 'undo' : 'trash'} />
           {t(record.discarded === 1 ? 'domains.takeBack' : 'domains.discard')}

@@ -1,20 +1,28 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { useNarrow } from '../app/narrow.ts'
+import { usePendingSubjects } from '../app/operations.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
 import { Fault, Notice } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import { useTimeLeft } from './discarded-times.ts'
 import type { Filters } from './filters.ts'
-import { changedRecords } from './live.ts'
-import { patched, patches } from './marks.ts'
+import { subjectOf } from './marks.ts'
+import { changedRecords, patched, patches } from './overlay.ts'
 import { PAGE_ROWS, STRETCH_ROWS, useRows } from './pages.ts'
 import type { DomainRecord } from './records.ts'
 import { Row, type TableActions } from './row.tsx'
 import './table.css'
 
 const OVERSCAN = 8
+
+export interface LoadedRows {
+  readonly count: number
+  readonly at: (index: number) => DomainRecord | undefined
+  /** Whether these are still the rows of the filters before. */
+  readonly isStale: boolean
+}
 
 interface Props {
   readonly filters: Filters
@@ -26,8 +34,8 @@ interface Props {
   readonly onActive: (index: number) => void
   readonly actions: TableActions
   readonly onCount: (count: number, isAll: boolean) => void
-  /** Tells the row at a place, for those who move through the rows elsewhere. */
-  readonly onRows: (at: (index: number) => DomainRecord | undefined) => void
+  /** Tells what is loaded, for those who move through the rows elsewhere. */
+  readonly onRows: (rows: LoadedRows) => void
 }
 
 export function DomainTable(props: Props) {
@@ -38,6 +46,7 @@ export function DomainTable(props: Props) {
   const rows = useRows(filters, start, seen)
   const over = useStore(patches)
   const fresh = useStore(changedRecords)
+  const pending = usePendingSubjects()
   const at = (index: number) => {
     const record = rows.at(index)
     return record === undefined ? undefined : patched(fresh.get(record.name) ?? record, over)
@@ -60,12 +69,16 @@ export function DomainTable(props: Props) {
     })
   }, [first, last])
   useEffect(() => virtualizer.measure(), [isNarrow, virtualizer])
+  useEffect(() => {
+    // Keys of the details move it, too.
+    if (active < rows.count) virtualizer.scrollToIndex(active)
+  }, [active])
   const identity = JSON.stringify([filters, start])
   useEffect(() => {
     scroller.current?.scrollTo(0, 0)
   }, [identity])
   useEffect(() => onCount(rows.count, rows.total !== undefined), [rows.count, rows.total, onCount])
-  useEffect(() => onRows(at))
+  useEffect(() => onRows({ at, count: rows.count, isStale: rows.isStale }))
   const inSight = items.map(({ index }) => at(index)).filter((record) => record !== undefined)
   const timeLeft = useTimeLeft(inSight.filter((one) => one.discarded === 1).map(({ name }) => name))
 
@@ -90,7 +103,7 @@ export function DomainTable(props: Props) {
     const to = moves[event.key]
     if (to !== undefined) move(to)
     else if (event.key === 'Enter' && record !== undefined) actions.open(record)
-    else if (event.key === ' ' && record !== undefined) actions.toggle(record, event.shiftKey)
+    else if (event.key === ' ' && record !== undefined) actions.toggle(record, active, event.shiftKey)
     else return
     event.preventDefault()
   }
@@ -143,6 +156,7 @@ export function DomainTable(props: Props) {
                 isFresh={record !== undefined && fresh.has(record.name)}
                 isActive={item.index === active}
                 isSelected={record !== undefined && selected.has(record.name)}
+                isPending={record !== undefined && pending.has(subjectOf(record.name))}
                 left={record?.discarded === 1 ? timeLeft(record.name) : undefined}
                 actions={actions}
                 onActive={onActive}

@@ -55,6 +55,10 @@ export function ViewMenu(props: { filters: Filters; isAscii: boolean; onAscii: (
         <Icon name="bell" />
         {t('watch.view')}
       </button>
+      <button type="button" data-closes onClick={() => go('triaje', queryOf(filters))}>
+        <Icon name="triage" />
+        {t('triage.view')}
+      </button>
       <label className="check">
         <input type="checkbox" checked={isAscii} onChange={(event) => onAscii(event.target.checked)} />
         {t('domains.ascii')}

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { useStore } from '../app/store.ts'
-import { patches } from '../domains/marks.ts'
 import { recordFilters, withFilters, type Filters } from '../domains/filters.ts'
+import { patches } from '../domains/overlay.ts'
 import { useSettled } from './settled.ts'
 import { useStats, type Stats } from './stats.ts'
 

@@ -6,7 +6,7 @@ export type Language = 'es' | 'en'
 export type { TextKey }
 
 const PLACE = 'catalejo.language'
-const TEXTS: Readonly<Record<Language, Readonly<Record<TextKey, string>>>> = { es, en }
+const TEXTS = { es, en }
 const LOCALES: Readonly<Record<Language, string>> = { es: 'es-CL', en: 'en-GB' }
 
 /** Spanish unless the person chose English. The page is drawn anew when it changes. */
@@ -22,7 +22,7 @@ type Values = Readonly<Record<string, string | number>>
 
 /** A text of the console, with its `{places}` filled. */
 export function t(key: TextKey, values: Values = {}): string {
-  return TEXTS[language.get()][key].replace(/\{(\w+)\}/g, (_, name: string) => {
+  return (TEXTS[language.get()][key] ?? key).replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name]
     return typeof value === 'number' ? count(value) : (value ?? '')
   })

@@ -1,7 +1,3 @@
-import { useState } from 'react'
-import { ask } from '../api/client.ts'
-import { faultText } from '../app/fault-text.ts'
-import { say } from '../app/toasts.tsx'
 import { Dialog } from '../design/parts.tsx'
 import { t, tn } from '../i18n/index.ts'
 import { thumbOf, type ImageRecord } from './record.ts'
@@ -9,30 +5,13 @@ import './delete-dialog.css'
 
 const SHOWN = 8
 
+/** Asks once more. */
 export function DeleteDialog(props: {
   images: readonly ImageRecord[]
   onClose: () => void
-  onDeleted: () => void
+  onConfirm: () => void
 }) {
-  const { images, onClose, onDeleted } = props
-  /** How many were tried; undefined before it begins. */
-  const [tried, setTried] = useState<number>()
-
-  async function remove() {
-    let gone = 0
-    for (const [i, { hash, name }] of images.entries()) {
-      setTried(i)
-      try {
-        await ask('POST /api/v1/imagestore/delete', { query: { hash } })
-        gone++
-      } catch (error) {
-        say(t('images.deleteFailed', { name, msg: faultText(error) }), { isFault: true })
-      }
-    }
-    if (gone > 0) say(tn('images.deleted', gone))
-    onDeleted()
-  }
-
+  const { images, onClose, onConfirm } = props
   return (
     <Dialog title={tn('images.deleteTitle', images.length)} onClose={onClose}>
       <ul className="delete-pictures">
@@ -49,13 +28,8 @@ export function DeleteDialog(props: {
         <button type="button" className="button" onClick={onClose}>
           {t('app.cancel')}
         </button>
-        <button
-          type="button"
-          className="button danger"
-          disabled={tried !== undefined}
-          onClick={() => void remove()}
-        >
-          {tried === undefined ? t('images.delete') : t('images.deleting', { n: tried, all: images.length })}
+        <button type="button" className="button danger" onClick={onConfirm}>
+          {t('images.delete')}
         </button>
       </div>
     </Dialog>

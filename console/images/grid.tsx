@@ -1,7 +1,9 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import { useNarrow } from '../app/narrow.ts'
+import { usePendingSubjects } from '../app/operations.ts'
 import { t, tn } from '../i18n/index.ts'
+import { subjectOf } from './delete-images.ts'
 import { layOut } from './justified.ts'
 import type { ImageRecord } from './record.ts'
 import { Thumb } from './thumb.tsx'
@@ -14,7 +16,7 @@ interface Props {
   readonly selected: ReadonlyMap<string, ImageRecord>
   readonly actions: {
     readonly open: (image: ImageRecord) => void
-    readonly toggle: (image: ImageRecord) => void
+    readonly toggle: (image: ImageRecord, isRange: boolean) => void
   }
   /** The last rows are in sight. */
   readonly onEnd: () => void
@@ -23,6 +25,7 @@ interface Props {
 /** Only the rows in sight are there, however many images there are. */
 export function Grid({ images, selected, actions, onEnd }: Props) {
   const isNarrow = useNarrow()
+  const pending = usePendingSubjects()
   const box = useRef<HTMLDivElement>(null)
   const [{ width, top }, setPlace] = useState({ width: 0, top: 0 })
   useLayoutEffect(() => {
@@ -63,14 +66,28 @@ export function Grid({ images, selected, actions, onEnd }: Props) {
         const row = rows[item.index]
         return (row?.items ?? []).map(({ item: image, left, width: wide }) => {
           const isOn = selected.has(image.hash)
+          const isGoing = pending.has(subjectOf(image))
           const place = {
             transform: `translate(${left}px, ${item.start - top}px)`,
             width: wide,
             height: row?.height,
           }
           return (
-            <div key={image.hash} role="listitem" className={isOn ? 'tile on' : 'tile'} style={place}>
-              <button type="button" className="tile-open" onClick={() => actions.open(image)}>
+            <div
+              key={image.hash}
+              role="listitem"
+              className={`tile${isOn ? ' on' : ''}${isGoing ? ' going' : ''}`}
+              aria-busy={isGoing}
+              style={place}
+            >
+              <button
+                type="button"
+                className="tile-open"
+                onClick={({ shiftKey, metaKey, ctrlKey }) => {
+                  if (shiftKey || metaKey || ctrlKey) actions.toggle(image, shiftKey)
+                  else actions.open(image)
+                }}
+              >
                 <Thumb image={image} height={row?.height ?? 0} />
                 {(image.duplicates ?? 0) > 0 && (
                   <span className="tile-count figures">
@@ -84,7 +101,8 @@ export function Grid({ images, selected, actions, onEnd }: Props) {
                   type="checkbox"
                   checked={isOn}
                   aria-label={t('images.choose', { name: image.name })}
-                  onChange={() => actions.toggle(image)}
+                  readOnly
+                  onClick={(event) => actions.toggle(image, event.shiftKey)}
                 />
               </label>
               <span className="tile-name" aria-hidden="true">

@@ -9,11 +9,13 @@ import { Fault, Notice } from '../design/parts.tsx'
 import { count, t, tn } from '../i18n/index.ts'
 import { Compare } from './compare.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
+import { deleteImages } from './delete-images.ts'
 import { Detail } from './detail.tsx'
 import { DropZone } from './drop-zone.tsx'
 import { useGallery } from './gallery.ts'
 import { Grid } from './grid.tsx'
 import type { ImageRecord } from './record.ts'
+import { useImageSelection } from './selection.ts'
 import { UploadList } from './upload-list.tsx'
 import { addUploads, onUploaded } from './uploads.ts'
 import './images.css'
@@ -22,12 +24,13 @@ export default function ImagesScreen() {
   const { query } = usePlace()
   const isLocked = !useMay()('changeImages')
   const search = query.get('search') ?? ''
-  const open = query.get('imagen') ?? undefined
-  const beside = query.get('con') ?? undefined
+  const open = query.get('imagen') || undefined
+  const beside = query.get('con') || undefined
   const isGrouped = query.has('agrupar')
   const gallery = useGallery(search, isGrouped)
   const { images, error, hasNextPage, isFetchingNextPage, fetchNextPage } = gallery
-  const [selected, setSelected] = useState<ReadonlyMap<string, ImageRecord>>(new Map())
+  const selection = useImageSelection(images)
+  const { selected } = selection
   const [deleting, setDeleting] = useState<readonly ImageRecord[]>()
   const box = useRef<HTMLInputElement>(null)
   const picker = useRef<HTMLInputElement>(null)
@@ -47,22 +50,20 @@ export default function ImagesScreen() {
     else if (isGone(beside)) go('imagenes', changed(query, { con: undefined }))
     else if (isGone(open)) close()
   }
+  /** For what ends later, perhaps at another image. */
+  const leave = useRef(afterDeleting)
+  leave.current = afterDeleting
   useKeys({
     '/': focusBox,
     'mod+k': focusBox,
-    Escape: () => (open === undefined ? setSelected(new Map()) : close()),
+    Escape: () => (open === undefined ? selection.clear() : close()),
   })
   const actions = useMemo(
     () => ({
       open: (image: ImageRecord) => go('imagenes', changed(query, { imagen: image.hash })),
-      toggle: (image: ImageRecord) =>
-        setSelected((old) => {
-          const next = new Map(old)
-          if (!next.delete(image.hash)) next.set(image.hash, image)
-          return next
-        }),
+      toggle: selection.toggle,
     }),
-    [query],
+    [query, selection.toggle],
   )
   const shown = images.find(({ hash }) => hash === open)
 
@@ -151,7 +152,7 @@ export default function ImagesScreen() {
             <Icon name="trash" />
             {t('images.delete')}
           </button>
-          <button type="button" className="button quiet" onClick={() => setSelected(new Map())}>
+          <button type="button" className="button quiet" onClick={() => selection.clear()}>
             {t('domains.clearSelection')}
           </button>
         </div>
@@ -177,11 +178,16 @@ export default function ImagesScreen() {
         <DeleteDialog
           images={deleting}
           onClose={() => setDeleting(undefined)}
-          onDeleted={() => {
+          onConfirm={() => {
             setDeleting(undefined)
-            setSelected(new Map())
-            afterDeleting(deleting)
-            void queries.invalidateQueries({ queryKey: ['images'] })
+            const wasSelected = deleting.filter(({ hash }) => selected.has(hash))
+            selection.drop(deleting)
+            deleteImages(deleting, (gone, kept) => {
+              // What could not be deleted is selected again.
+              selection.add(kept.filter((image) => wasSelected.includes(image)))
+              leave.current(gone)
+              void queries.invalidateQueries({ queryKey: ['images'] })
+            })
           }}
         />
       )}

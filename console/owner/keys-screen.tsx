@@ -3,11 +3,12 @@ import { useState } from 'react'
 import { ask } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
 import { serverNow } from '../api/server.ts'
-import { say, sayFault } from '../app/toasts.tsx'
+import { perform } from '../app/operations.ts'
 import { Answer } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog } from '../design/parts.tsx'
 import { moment, t, tn } from '../i18n/index.ts'
+import '../i18n/texts/owner.ts'
 import { Accounts } from './accounts.tsx'
 import { rateText } from './limits.ts'
 import { NewKey } from './new-key.tsx'
@@ -118,14 +119,20 @@ function Expiry({ record }: { record: Key }) {
 
 function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
   const queries = useQueryClient()
-  async function revoke() {
-    try {
-      await ask('POST /api/v1/admin/revoke', { query: { id: record.id } })
-      say(t('owner.revoked', { id: record.id }))
-      await queries.invalidateQueries({ queryKey: ['admin'] })
-    } catch (error) {
-      sayFault(error)
-    }
+  function revoke() {
+    const { id } = record
+    const refresh = () => void queries.invalidateQueries({ queryKey: ['admin'] })
+    perform({
+      subjects: [`key:${id}`],
+      pending: t('owner.revoking', { id }),
+      failed: (reason) => t('owner.revokeFailed', { id, reason }),
+      onFailed: refresh,
+      async run() {
+        await ask('POST /api/v1/admin/revoke', { query: { id } })
+        refresh()
+        return { text: t('owner.revoked', { id }) }
+      },
+    })
     onClose()
   }
   return (
@@ -135,7 +142,7 @@ function Revoke({ record, onClose }: { record: Key; onClose: () => void }) {
         <button type="button" className="button" onClick={onClose}>
           {t('app.cancel')}
         </button>
-        <button type="button" className="button danger" onClick={() => void revoke()}>
+        <button type="button" className="button danger" onClick={revoke}>
           {t('owner.revoke')}
         </button>
       </div>

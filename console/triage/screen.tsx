@@ -1,157 +1,157 @@
-import { useQuery } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
-import { ask } from '../api/client.ts'
+import { useEffect, useMemo, useRef, type MouseEvent } from 'react'
+import { usePlace } from '../app/router.ts'
+import { letters, useKeys } from '../app/shortcuts.ts'
 import { useStore } from '../app/store.ts'
-import { useKeys } from '../app/shortcuts.ts'
 import { Loading } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Fault, Link, Notice } from '../design/parts.tsx'
-import { count, t } from '../i18n/index.ts'
-import { DnsOutcome, useDns } from '../domains/dns-now.tsx'
-import { MarkTags, StatusTag } from '../domains/marks-cell.tsx'
-import { patched, patches, setMark, undo, type Mark } from '../domains/marks.ts'
-import { DomainName } from '../domains/name.tsx'
-import type { DomainRecord } from '../domains/records.ts'
+import { useDns } from '../domains/dns-now.tsx'
+import { formatWords, queryOf } from '../domains/filters.ts'
+import { useLive } from '../domains/live.ts'
+import { useFilters } from '../domains/use-filters.ts'
+import { language, t, tn } from '../i18n/index.ts'
+import { Arc } from './arc.tsx'
+import { Card } from './card.tsx'
+import { Pile } from './pile.ts'
 import './triage.css'
 
-/** A morning's worth. */
-const BATCH = 500
-
-/** One name at a time: the newest that nobody has marked yet. */
+/** One name at a time: the newest of a view that nobody has marked yet. The view is in the address, as in the table. */
 export default function TriageScreen() {
-  const { data, error, refetch } = useQuery({
-    queryKey: ['domains', 'triage'],
-    staleTime: Infinity,
-    queryFn: async ({ signal }) => {
-      const answer = await ask('GET /api/v1/domainwatch/list', { query: { limit: BATCH }, signal })
-      return (answer.data.data[0] ?? []).filter((one) => one.revision === 0 && one.discarded === 0)
-    },
-  })
-  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Loading />
-  return <Pile records={data} onMore={() => void refetch()} />
-}
-
-function Pile({ records, onMore }: { records: readonly DomainRecord[]; onMore: () => void }) {
-  const [at, setAt] = useState(0)
-  const over = useStore(patches)
-  const record = records[at]
-  const next = records[at + 1]
-  const skips = useRef<('mark' | 'skip')[]>([])
+  const { query } = usePlace()
+  const filters = useFilters(query)
+  const pile = useMemo(() => new Pile(filters), [filters])
+  useEffect(() => pile.start(), [pile])
+  const state = useStore(pile.state)
+  const spoken = useStore(language)
+  const live = useLive(filters)
+  const main = useRef<HTMLDivElement>(null)
+  const { current, next, left, handled, skipped, canGoBack, looked, isReading, error } = state
   // The story of the next one is there when its turn comes.
   useDns(next?.name ?? '', next !== undefined)
+  // The menu's link that led here must not keep the focus: keys are for the name from now on.
+  useEffect(() => main.current?.focus({ preventScroll: true }), [])
 
-  const mark = (name: Mark) => {
-    if (record === undefined) return
-    skips.current.push('mark')
-    void setMark([record], name, 1)
-    setAt(at + 1)
-  }
-  const skip = () => {
-    if (record === undefined) return
-    skips.current.push('skip')
-    setAt(at + 1)
-  }
-  const back = () => {
-    const last = skips.current.pop()
-    if (last === undefined) return
-    if (last === 'mark') void undo()
-    setAt(Math.max(0, at - 1))
-  }
   useKeys({
-    r: () => mark('revision'),
-    d: () => mark('discarded'),
+    r: once(() => pile.mark('revision')),
+    d: once(() => pile.mark('discarded')),
     ' ': (event) => {
-      if (event.target instanceof HTMLButtonElement || event.target instanceof HTMLAnchorElement) return
+      if (!isForCard(event.target)) return
       event.preventDefault()
-      skip()
+      if (!event.repeat) pile.skip()
     },
-    z: back,
-    Backspace: back,
+    z: once(() => pile.back()),
+    Backspace: once(() => pile.back()),
   })
+  /** A button that was clicked gives the focus back, so that the keys go on working. */
+  const press = (act: () => void) => (event: MouseEvent) => {
+    act()
+    if (event.detail > 0) main.current?.focus({ preventScroll: true })
+  }
+
+  const words = formatWords(filters, spoken)
   return (
-    <div className="triage">
+    <div ref={main} className="triage" tabIndex={-1}>
       <h1 className="visually-hidden">{t('nav.triage')}</h1>
-      <Arc done={at} all={records.length} />
-      {record === undefined ? (
+      <div className="triage-head">
+        <Link to="dominios" query={queryOf(filters)} className="triage-view">
+          {words === '' ? t('triage.all') : <span className="mono">{words}</span>}
+        </Link>
+        {live.waiting > 0 && (
+          <button
+            type="button"
+            className="button quiet"
+            onClick={press(() => {
+              live.show()
+              pile.restart()
+            })}
+          >
+            <Icon name="up" />
+            {tn('domains.changedRows', live.waiting)}
+          </button>
+        )}
+        <span className="grow" />
+        {skipped > 0 && <span className="muted figures">{tn('triage.skipped', skipped)}</span>}
+        <Arc done={handled} left={left} />
+      </div>
+      {current !== undefined && <Card key={current.name} record={current} />}
+      {current === undefined && error !== undefined && <Fault error={error} onRetry={() => pile.retry()} />}
+      {current === undefined && error === undefined && isReading && (
+        <div>
+          <Loading />
+          {looked > 0 && (
+            <p className="muted figures" role="status">
+              {t('triage.looking', { n: looked })}
+            </p>
+          )}
+        </div>
+      )}
+      {current === undefined && error === undefined && !isReading && (
         <Notice icon="check" title={t('triage.done')} text={t('triage.doneText')}>
-          <div className="row">
-            <button type="button" className="button" onClick={back}>
-              <Icon name="undo" />
-              {t('app.undo')}
-            </button>
+          <div className="row center">
             <button
               type="button"
               className="button"
-              onClick={() => (setAt(0), (skips.current = []), onMore())}
+              aria-disabled={!canGoBack}
+              onClick={press(() => pile.back())}
             >
+              <Icon name="undo" />
+              {t('app.undo')}
+            </button>
+            {skipped > 0 && (
+              <button type="button" className="button" onClick={press(() => pile.showSkipped())}>
+                {tn('triage.showSkipped', skipped)}
+              </button>
+            )}
+            <button type="button" className="button" onClick={press(() => pile.restart())}>
               {t('triage.more')}
             </button>
           </div>
         </Notice>
-      ) : (
-        <>
-          <Card record={patched(record, over)} />
-          <div className="triage-keys">
-            <button type="button" className="button review-button" onClick={() => mark('revision')}>
-              <Icon name="flag" />
-              {t('domains.review')} <kbd aria-hidden="true">r</kbd>
-            </button>
-            <button type="button" className="button" onClick={skip}>
-              {t('triage.skip')} <kbd aria-hidden="true">{t('triage.space')}</kbd>
-            </button>
-            <button type="button" className="button" onClick={() => mark('discarded')}>
-              <Icon name="trash" />
-              {t('domains.discard')} <kbd aria-hidden="true">d</kbd>
-            </button>
-            <button type="button" className="button quiet" disabled={at === 0} onClick={back}>
-              <Icon name="undo" />
-              {t('app.undo')} <kbd aria-hidden="true">z</kbd>
-            </button>
-          </div>
-        </>
+      )}
+      {current !== undefined && (
+        <div
+          className="triage-keys"
+          onKeyDown={(event) => {
+            // A key that is held down is one gesture.
+            if (event.repeat && event.key === 'Enter') event.preventDefault()
+          }}
+          onKeyUp={(event) => {
+            // Some browsers press a button when the space key is let go.
+            if (event.key === ' ' && letters.get()) event.preventDefault()
+          }}
+        >
+          <button type="button" className="button review-button" onClick={press(() => pile.mark('revision'))}>
+            <Icon name="flag" />
+            {t('domains.review')} <kbd aria-hidden="true">r</kbd>
+          </button>
+          <button type="button" className="button" onClick={press(() => pile.skip())}>
+            {t('triage.skip')} <kbd aria-hidden="true">{t('triage.space')}</kbd>
+          </button>
+          <button type="button" className="button" onClick={press(() => pile.mark('discarded'))}>
+            <Icon name="trash" />
+            {t('domains.discard')} <kbd aria-hidden="true">d</kbd>
+          </button>
+          <button
+            type="button"
+            className="button quiet"
+            aria-disabled={!canGoBack}
+            onClick={press(() => pile.back())}
+          >
+            <Icon name="undo" />
+            {t('app.undo')} <kbd aria-hidden="true">z</kbd>
+          </button>
+        </div>
       )}
     </div>
   )
 }
 
-function Card({ record }: { record: DomainRecord }) {
-  const { data, error, refetch } = useDns(record.name)
-  return (
-    <section className="triage-card" aria-live="polite" aria-atomic="true">
-      <p className="triage-name" data-long={record.length > 22 ? 'yes' : 'no'}>
-        <DomainName name={record.name} />
-      </p>
-      <p className="row center">
-        <StatusTag status={record.status} />
-        <MarkTags record={record} left={undefined} />
-        <span className="muted mono">{record.date_reg}</span>
-        <span className="muted">{record.agent}</span>
-      </p>
-      <div className="triage-dns">
-        <h2 className="muted">{t('sheet.dns')}</h2>
-        {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
-        {data === undefined && error === null && <p className="muted">{t('sheet.dnsAsking')}</p>}
-        {data !== undefined && <DnsOutcome outcome={data} />}
-      </div>
-      <Link to="dominios" query={new URLSearchParams({ search: record.name, ficha: record.name })}>
-        {t('domains.details')}
-      </Link>
-    </section>
-  )
+/** Whether the space key is for the name: not where it presses something that is no part of the card. */
+function isForCard(target: EventTarget | null): boolean {
+  if (!(target instanceof Element) || target.closest('.triage-keys') !== null) return true
+  return target.closest('button, input, summary, [role=button]') === null
 }
 
-const CIRCLE = 2 * Math.PI * 20
-
-function Arc({ done, all }: { done: number; all: number }) {
-  const part = all === 0 ? 1 : done / all
-  return (
-    <div className="triage-arc">
-      <svg viewBox="0 0 48 48" aria-hidden="true">
-        <circle cx="24" cy="24" r="20" />
-        <circle cx="24" cy="24" r="20" className="done" strokeDasharray={`${CIRCLE * part} ${CIRCLE}`} />
-      </svg>
-      <span className="figures muted">{t('triage.left', { n: count(all - done) })}</span>
-    </div>
-  )
+const once = (act: () => void) => (event: KeyboardEvent) => {
+  if (!event.repeat) act()
 }

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { ask } from '../api/client.ts'
-import { say, sayFault } from '../app/toasts.tsx'
+import { perform } from '../app/operations.ts'
 import { Dialog } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import type { Watch } from './watch-item.tsx'
@@ -8,15 +8,21 @@ import type { Watch } from './watch-item.tsx'
 /** Asks once more: its secret and the address of its feed cannot be had again. */
 export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const queries = useQueryClient()
-  async function remove() {
-    try {
-      await ask('DELETE /api/v1/domainwatch/watches', { query: { id: watch.id } })
-      say(t('watch.removed', { name: watch.name }))
-    } catch (error) {
-      sayFault(error)
-    }
+  function remove() {
+    const { id, name } = watch
     // Gone already, by somebody else: the list says so.
-    await queries.invalidateQueries({ queryKey: ['watches'] })
+    const refresh = () => void queries.invalidateQueries({ queryKey: ['watches'] })
+    perform({
+      subjects: [`watch:${id}`],
+      pending: t('watch.removing', { name }),
+      failed: (reason) => t('watch.removeFailed', { name, reason }),
+      onFailed: refresh,
+      async run() {
+        await ask('DELETE /api/v1/domainwatch/watches', { query: { id } })
+        refresh()
+        return { text: t('watch.removed', { name }) }
+      },
+    })
     onClose()
   }
   return (
@@ -26,7 +32,7 @@ export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => v
         <button type="button" className="button" onClick={onClose}>
           {t('app.cancel')}
         </button>
-        <button type="button" className="button danger" onClick={() => void remove()}>
+        <button type="button" className="button danger" onClick={remove}>
           {t('watch.remove')}
         </button>
       </div>

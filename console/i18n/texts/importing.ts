@@ -1,4 +1,5 @@
 import { inBoth } from '../in-both.ts'
+import { addTexts } from '../texts.ts'
 
 /** Lists of the registry. */
 export const importing = inBoth(
@@ -60,3 +61,5 @@ export const importing = inBoth(
     'import.unreadable': 'Not understood',
   },
 )
+
+addTexts(importing)

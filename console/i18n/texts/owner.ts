@@ -1,4 +1,5 @@
 import { inBoth } from '../in-both.ts'
+import { addTexts } from '../texts.ts'
 
 /** Accounts, keys and the state of the service. */
 export const owner = inBoth(
@@ -14,6 +15,8 @@ export const owner = inBoth(
     'owner.id': 'Id',
     'owner.made': 'Creada',
     'owner.revoke': 'Revocar',
+    'owner.revoking': 'Revocando la clave {id}…',
+    'owner.revokeFailed': 'No se pudo revocar la clave {id}: {reason}',
     'owner.revoked': 'Clave {id} revocada',
     'owner.revokedOn': 'Revocada el {date}',
     'owner.revokeTitle': '¿Revocar la clave {id}?',
@@ -111,6 +114,8 @@ export const owner = inBoth(
     'owner.id': 'Id',
     'owner.made': 'Made',
     'owner.revoke': 'Revoke',
+    'owner.revoking': 'Revoking the key {id}…',
+    'owner.revokeFailed': 'Could not revoke the key {id}: {reason}',
     'owner.revoked': 'Key {id} revoked',
     'owner.revokedOn': 'Revoked on {date}',
     'owner.revokeTitle': 'Revoke the key {id}?',
@@ -197,3 +202,5 @@ export const owner = inBoth(
     'size.derivatives': 'Disk of modified ones',
   },
 )
+
+addTexts(owner)

@@ -1,4 +1,5 @@
 import { inBoth } from '../in-both.ts'
+import { addTexts } from '../texts.ts'
 
 /** Filters that are kept and tell of what is new. */
 export const watches = inBoth(
@@ -9,8 +10,6 @@ export const watches = inBoth(
     'watch.none': 'Todavía no se vigila nada',
     'watch.noneText':
       'Una vigilancia avisa de lo nuevo que calza con unos filtros. Filtre en Dominios y elija «Vigilar esta vista», o cree una aquí.',
-    'watch.view': 'Vigilar esta vista',
-    'watch.likeThis': 'Vigilar parecidos',
     'watch.nameLike': 'Parecidos a {name}',
     'watch.looksFor': 'Busca',
     'watch.all': 'todos los dominios',
@@ -39,6 +38,8 @@ export const watches = inBoth(
     'watch.arrived': 'La prueba llegó: el receptor respondió {code}',
     'watch.failed': 'La prueba no llegó: {error}',
     'watch.remove': 'Quitar',
+    'watch.removing': 'Quitando «{name}»…',
+    'watch.removeFailed': 'No se pudo quitar «{name}»: {reason}',
     'watch.removed': 'Vigilancia «{name}» quitada',
     'watch.removeTitle': '¿Quitar «{name}»?',
     'watch.removeText': 'Sus avisos terminan y su canal deja de existir. No se puede deshacer.',
@@ -55,8 +56,6 @@ export const watches = inBoth(
     'watch.none': 'Nothing is watched yet',
     'watch.noneText':
       'A watch tells of what comes to match some filters. Filter in Domains and choose “Watch this view”, or make one here.',
-    'watch.view': 'Watch this view',
-    'watch.likeThis': 'Watch for lookalikes',
     'watch.nameLike': 'Lookalikes of {name}',
     'watch.looksFor': 'Looks for',
     'watch.all': 'all domains',
@@ -85,6 +84,8 @@ export const watches = inBoth(
     'watch.arrived': 'The test arrived: the receiver answered {code}',
     'watch.failed': 'The test did not arrive: {error}',
     'watch.remove': 'Remove',
+    'watch.removing': 'Removing “{name}”…',
+    'watch.removeFailed': 'Could not remove “{name}”: {reason}',
     'watch.removed': 'The watch “{name}” is removed',
     'watch.removeTitle': 'Remove “{name}”?',
     'watch.removeText': 'It tells no more, and its feed is gone. This cannot be undone.',
@@ -95,3 +96,5 @@ export const watches = inBoth(
     'watch.kept': 'I have kept it',
   },
 )
+
+addTexts(watches)

@@ -1,0 +1,48 @@
+import { ask, askStream } from '../api/client.ts'
+import { linesOf } from './lines.ts'
+import type { DomainRecord } from './records.ts'
+
+/** So many are asked for one by one; more come in one stream of all that was registered on their days. */
+const MAX_SINGLE = 6
+
+/** One record as the service has it now; null if there is none. */
+export async function readRecord(name: string, signal?: AbortSignal): Promise<DomainRecord | null> {
+  // Of the names that contain it only itself is as long as it is.
+  const query = { search: name, length: [...name].length, limit: 1 }
+  const { data } = await ask('GET /api/v1/domainwatch/list', {
+    query,
+    ...(signal === undefined ? {} : { signal }),
+  })
+  return data.data[0]?.find((record) => record.name === name) ?? null
+}
+
+/**
+ * These records as the service has them now, by name.
+ * @param seen the records as they were: one that is gone, or has another day of registration now, is left out
+ */
+export async function readRecords(seen: readonly DomainRecord[]): Promise<ReadonlyMap<string, DomainRecord>> {
+  const found = new Map<string, DomainRecord>()
+  if (seen.length <= MAX_SINGLE) {
+    const records = await Promise.all(seen.map(({ name }) => readRecord(name)))
+    for (const record of records) if (record !== null) found.set(record.name, record)
+    return found
+  }
+  const wanted = new Set(seen.map(({ name }) => name))
+  const dates = seen.map(({ date_reg }) => date_reg).sort()
+  const lengths = seen.map(({ length }) => length)
+  const response = await askStream('/api/v1/domainwatch/export', {
+    from: dates[0],
+    to: dates.at(-1),
+    min_length: Math.min(...lengths),
+    max_length: Math.max(...lengths),
+    format: 'ndjson',
+  })
+  for await (const line of linesOf(response)) {
+    if (line === '') continue
+    // An answer of the service, whose types are made from its own document.
+    const record: DomainRecord = JSON.parse(line)
+    if (wanted.has(record.name)) found.set(record.name, record)
+    if (found.size === wanted.size) break
+  }
+  return found
+}

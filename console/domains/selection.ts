@@ -1,0 +1,105 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { say, sayFault } from '../app/toasts.tsx'
+import { t } from '../i18n/index.ts'
+import type { Filters } from './filters.ts'
+import { fetchRange, type RowPlace } from './pages.ts'
+import type { DomainRecord } from './records.ts'
+
+/** As many as one gesture may change. */
+const MAX_SELECTED = 1_000
+
+export interface Selection {
+  /** By name: rows may move. */
+  readonly records: ReadonlyMap<string, DomainRecord>
+  /** Rows of a range are on their way: until they are here nothing may be done with the selection. */
+  readonly isBusy: boolean
+  readonly toggle: (record: DomainRecord, index: number) => void
+  /** Adds all rows from the last one toggled to this one. */
+  readonly extend: (record: DomainRecord, index: number) => void
+  readonly add: (records: readonly DomainRecord[]) => void
+  readonly clear: () => void
+}
+
+const NONE: ReadonlyMap<string, DomainRecord> = new Map()
+
+/** The selected rows of a view. Another view begins with none. */
+export function useSelection(
+  filters: Filters,
+  start: string | undefined,
+  active: () => RowPlace | undefined,
+): Selection {
+  const queries = useQueryClient()
+  const [records, setRecords] = useState(NONE)
+  const [isBusy, setBusy] = useState(false)
+  const pivot = useRef<RowPlace>(undefined)
+  /** Of the range that is being fetched; another number means that it is not wanted any more. */
+  const turn = useRef(0)
+  const clear = () => {
+    turn.current++
+    setBusy(false)
+    setRecords(NONE)
+  }
+  useEffect(() => {
+    pivot.current = undefined
+    clear()
+  }, [filters, start])
+
+  const add = (more: readonly DomainRecord[]) => {
+    setRecords((old) => {
+      const next = new Map(old)
+      for (const one of more) if (next.size < MAX_SELECTED) next.set(one.name, one)
+      return next
+    })
+  }
+
+  async function extend(record: DomainRecord, index: number) {
+    const to = { index, name: record.name }
+    const from = pivot.current ?? active() ?? to
+    pivot.current = from
+    const mine = ++turn.current
+    setBusy(true)
+    try {
+      const range = await fetchRange(queries, filters, start, from, nearer(from, to))
+      if (mine !== turn.current) return
+      const isCut = Math.abs(to.index - from.index) >= MAX_SELECTED || isFull(records, range)
+      // From where it began, as far as there is room.
+      add(range[0]?.name === from.name ? range : range.toReversed())
+      if (isCut) say(t('domains.selectionFull', { n: MAX_SELECTED }), { isFault: true })
+    } catch (error) {
+      if (mine === turn.current) sayFault(error)
+    }
+    if (mine === turn.current) setBusy(false)
+  }
+
+  return {
+    records,
+    isBusy,
+    add,
+    clear,
+    toggle(record, index) {
+      pivot.current = { index, name: record.name }
+      if (!records.has(record.name) && records.size >= MAX_SELECTED) {
+        say(t('domains.selectionFull', { n: MAX_SELECTED }), { isFault: true })
+        return
+      }
+      setRecords((old) => {
+        const next = new Map(old)
+        if (!next.delete(record.name)) next.set(record.name, record)
+        return next
+      })
+    },
+    extend: (record, index) => void extend(record, index),
+  }
+}
+
+/** The end of a range that is not too long. */
+function nearer(from: RowPlace, to: RowPlace): RowPlace {
+  const most = MAX_SELECTED - 1
+  if (Math.abs(to.index - from.index) <= most) return to
+  return { index: from.index + (to.index > from.index ? most : -most), name: '' }
+}
+
+function isFull(old: ReadonlyMap<string, DomainRecord>, range: readonly DomainRecord[]): boolean {
+  return new Set([...old.keys(), ...range.map(({ name }) => name)]).size > MAX_SELECTED
+}

@@ -1,0 +1,80 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef, type RefObject } from 'react'
+import { say, sayFault } from '../app/toasts.tsx'
+import { t } from '../i18n/index.ts'
+import type { Filters } from './filters.ts'
+import { neighbourOf } from './neighbours.ts'
+import { readRecord } from './read-records.ts'
+import type { DomainRecord } from './records.ts'
+import type { LoadedRows } from './table.tsx'
+
+/** Presses of a key while the service is slow that still count. */
+const MAX_AHEAD = 50
+
+/** The place of a record among the rows that are loaded; -1 if it is not. */
+export function indexOf(rows: LoadedRows, name: string): number {
+  if (rows.isStale) return -1
+  for (let i = 0; i < rows.count; i++) if (rows.at(i)?.name === name) return i
+  return -1
+}
+
+interface Details {
+  readonly open: string | undefined
+  readonly filters: Filters
+  readonly rows: RefObject<LoadedRows>
+  readonly show: (name: string, index: number | undefined) => void
+}
+
+/** Moves the details from one record to the next in the view, relative to the one that is open, a step at a time. */
+export function useStepping(details: Details): (by: 1 | -1) => void {
+  const queries = useQueryClient()
+  const now = useRef(details)
+  now.current = details
+  const wanted = useRef(0)
+  const isRunning = useRef(false)
+
+  async function run() {
+    isRunning.current = true
+    let here = now.current.open
+    try {
+      while (wanted.current !== 0 && here !== undefined) {
+        const by = wanted.current > 0 ? 1 : -1
+        wanted.current -= by
+        const { filters, rows, show } = now.current
+        const index = indexOf(rows.current, here)
+        const loaded = index < 0 ? undefined : rows.current.at(index + by)
+        const next = loaded ?? (await fetchNext(here, index, by))
+        // Meanwhile somebody closed the details, opened others or changed the view.
+        if (loaded === undefined && (now.current.open !== here || now.current.filters !== filters)) break
+        if (next === undefined) break
+        const place = indexOf(rows.current, next.name)
+        queries.setQueryData(['domains', 'record', next.name], next)
+        show(next.name, place < 0 ? undefined : place)
+        here = next.name
+      }
+    } catch (error) {
+      sayFault(error)
+    }
+    wanted.current = 0
+    isRunning.current = false
+  }
+
+  async function fetchNext(name: string, index: number, by: 1 | -1): Promise<DomainRecord | undefined> {
+    const { filters, rows } = now.current
+    const known = index < 0 ? undefined : rows.current.at(index)
+    const record =
+      known ??
+      (await queries.ensureQueryData({
+        queryKey: ['domains', 'record', name],
+        queryFn: () => readRecord(name),
+      }))
+    if (record !== null && record !== undefined) return neighbourOf(filters, record, by)
+    say(t('sheet.gone'))
+    return undefined
+  }
+
+  return (by) => {
+    wanted.current = Math.max(-MAX_AHEAD, Math.min(MAX_AHEAD, wanted.current + by))
+    if (!isRunning.current) void run()
+  }
+}

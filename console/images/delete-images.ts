@@ -1,0 +1,51 @@
+import { ApiError, ask } from '../api/client.ts'
+import { faultText } from '../app/fault-text.ts'
+import { perform } from '../app/operations.ts'
+import { t, tn } from '../i18n/index.ts'
+import type { ImageRecord } from './record.ts'
+
+export const subjectOf = ({ hash }: Pick<ImageRecord, 'hash'>): string => `image:${hash}`
+
+/** Deletes images one after the other; one that cannot be deleted keeps no other. */
+export function deleteImages(
+  images: readonly ImageRecord[],
+  settled: (gone: readonly ImageRecord[], kept: readonly ImageRecord[]) => void,
+): void {
+  const gone: ImageRecord[] = []
+  const reasons: string[] = []
+  const kept = () => images.filter((image) => !gone.includes(image))
+  perform({
+    subjects: images.map(subjectOf),
+    pending: t('images.deleting', { n: 0, all: images.length }),
+    failed: (reason) => reason,
+    onFailed: () => settled(gone, kept()),
+    async run(tell) {
+      for (const image of images) {
+        tell(t('images.deleting', { n: gone.length, all: images.length }))
+        try {
+          await remove(image.hash)
+          gone.push(image)
+        } catch (error) {
+          reasons.push(t('images.deleteFailed', { name: image.name, msg: faultText(error) }))
+        }
+      }
+      const done = gone.length > 0 ? [tn('images.deleted', gone.length)] : []
+      const [reason, ...more] = reasons
+      const failures = [
+        ...(reason === undefined ? [] : [reason]),
+        ...(more.length > 0 ? [t('images.andMore', { n: more.length })] : []),
+      ]
+      settled(gone, kept())
+      return { text: [...done, ...failures].join('. '), isFault: reasons.length > 0 }
+    },
+  })
+}
+
+async function remove(hash: string): Promise<void> {
+  try {
+    await ask('POST /api/v1/imagestore/delete', { query: { hash } })
+  } catch (error) {
+    // Somebody else was faster.
+    if (!(error instanceof ApiError) || error.status !== 404) throw error
+  }
+}

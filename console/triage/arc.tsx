@@ -1,0 +1,17 @@
+import { count, t } from '../i18n/index.ts'
+
+const CIRCLE = 2 * Math.PI * 20
+
+/** How far one has come, and how many are left once they are counted. */
+export function Arc({ done, left }: { done: number; left: number | undefined }) {
+  const part = left === undefined || done + left === 0 ? 0 : done / (done + left)
+  return (
+    <div className="triage-arc">
+      <svg viewBox="0 0 48 48" aria-hidden="true">
+        <circle cx="24" cy="24" r="20" />
+        <circle cx="24" cy="24" r="20" className="done" strokeDasharray={`${CIRCLE * part} ${CIRCLE}`} />
+      </svg>
+      <span className="figures muted">{left === undefined ? '…' : t('triage.left', { n: count(left) })}</span>
+    </div>
+  )
+}

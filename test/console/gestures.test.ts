@@ -1,0 +1,325 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { record, records, stored, update } from '../support/domains.ts'
+import { holdRequests, slowDown } from '../support/gate.ts'
+import { storeManyDomains } from '../support/many-domains.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+/** In the order of the list. */
+let names: readonly string[]
+let otherKey: string
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  names = await storeManyDomains(service)
+  otherKey = (await service.newKey('Ana', 'domainwatch')).key
+})
+
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path = 'dominios') => browser.open(service, path, { domainwatch: service.domainKey })
+const grid = (page: Page) => page.getByRole('grid', { name: 'Dominios' })
+const rowAt = (page: Page, index: number) => grid(page).locator(`#row-${index}`)
+const row = (page: Page, name: string) =>
+  grid(page)
+    .getByRole('row')
+    .filter({ has: page.getByText(`${name}.cl`, { exact: true }) })
+const nameAt = (index: number) => names[index] ?? ''
+const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
+
+/** Moves the active row there by keys, as somebody would, and returns where it came to be. */
+async function moveTo(page: Page, index: number): Promise<number> {
+  await row(page, nameAt(0)).waitFor()
+  await grid(page).focus()
+  await page.keyboard.press('Home')
+  for (;;) {
+    const active = Number((await grid(page).getAttribute('aria-activedescendant'))?.slice(4))
+    await rowAt(page, active)
+      .getByText(`${nameAt(active)}.cl`, { exact: true })
+      .waitFor()
+    if (active >= index) return active
+    await page.keyboard.press(index - active > 40 ? 'PageDown' : 'ArrowDown')
+  }
+}
+
+async function stateOf(name: string) {
+  const found = await records(service, { search: name, length: [...name].length })
+  return found.find((one) => one.name === name)
+}
+const marksOf = async (name: string) => {
+  const { revision, discarded } = (await stateOf(name)) ?? {}
+  return { revision, discarded }
+}
+const NO_MARKS = { revision: 0, discarded: 0 }
+
+/** Takes all marks off again, as another member. */
+async function unmark(...marked: string[]) {
+  await update(
+    service,
+    marked.map((domain) => ({ domain, revision: 0, discarded: 0 })),
+    { key: otherKey },
+  )
+}
+
+test('the chips of flags filter, and a link gives them back, with a value too', async () => {
+  const [one = '', two = '', three = ''] = names.slice(1_000)
+  await update(service, [
+    { domain: one, revision: 1 },
+    { domain: two, discarded: 1 },
+    { domain: three, reserve: 1 },
+  ])
+  const { page, context, complaints } = await open()
+  await row(page, nameAt(0)).waitFor()
+  for (const [chip, flag, name] of [
+    ['Revisión', 'rev', one],
+    ['Descartado', 'dis', two],
+    ['Reservado', 'reserve', three],
+  ] as const) {
+    const button = page.getByRole('button', { name: new RegExp(`^${chip}`), pressed: false })
+    await button.click()
+    await page.getByRole('status').filter({ hasText: '1 dominio' }).waitFor()
+    assert.equal(await row(page, name).count(), 1, chip)
+    await page.waitForURL(new RegExp(`[?&]${flag}=`))
+    await page.getByRole('button', { name: new RegExp(`^${chip}`), pressed: true }).click()
+    await row(page, nameAt(0)).waitFor()
+  }
+  await page.goto(`${service.url}/console/dominios?rev=1`)
+  await page.getByRole('button', { name: /^Revisión/, pressed: true }).waitFor()
+  await row(page, one).waitFor()
+  await unmark(one, two)
+  await update(service, [{ domain: three, reserve: 0 }])
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a range by Shift and click takes all rows between, and so does one by keys across pages that are not loaded', async () => {
+  const { page, context, complaints } = await open()
+  await rowAt(page, 0).locator('.pick').click()
+  await rowAt(page, 9)
+    .locator('.pick')
+    .click({ modifiers: ['Shift'] })
+  await page.getByRole('region', { name: '10 seleccionados' }).waitFor()
+  await page.getByRole('button', { name: 'Quitar selección' }).click()
+  await rowAt(page, 2).click({ modifiers: ['Control'] })
+  await rowAt(page, 11).click({ modifiers: ['Shift'] })
+  await page.getByRole('region', { name: '10 seleccionados' }).waitFor()
+  await page.keyboard.press('Escape')
+
+  await moveTo(page, 0)
+  await page.keyboard.press('x')
+  // The first pages are not loaded any more when the last row is reached.
+  const last = await moveTo(page, 700)
+  assert.equal(last, 700)
+  await page.keyboard.press('Shift+X')
+  await page.getByRole('region', { name: `701 seleccionados` }).waitFor()
+  await page.getByRole('button', { name: 'Marcar para revisión' }).click()
+  await toast(page, `701 dominios en revisión`).waitFor()
+  const marked = await records(service, { rev: '', limit: 1_024 })
+  assert.deepEqual(
+    marked.map(({ name }) => name),
+    names.slice(0, 701),
+  )
+  // Each gets its own value back: one that was in review before is left out of the operation and of its undo.
+  await page.keyboard.press('z')
+  await toast(page, `Deshecho: 701 dominios`).waitFor()
+  assert.deepEqual(await records(service, { rev: '' }), [])
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a range waits for its rows on a slow service, survives a failure, and goes by names that move meanwhile', async () => {
+  const { page, context } = await open()
+  await page.clock.install()
+  await page.reload()
+  await moveTo(page, 0)
+  await page.keyboard.press('x')
+  await moveTo(page, 650)
+  // Pages out of sight are forgotten after a while.
+  await page.clock.fastForward(60_000)
+  const gate = await holdRequests(page, 'domainwatch/list')
+  await page.keyboard.press('Shift+X')
+  const bar = page.locator('.selection')
+  await bar.getByText('Seleccionando…').waitFor()
+  assert.equal(await bar.getByRole('button', { name: 'Descartar' }).isDisabled(), true)
+  // Nothing is done with half a selection.
+  await page.keyboard.press('d')
+  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await toast(page, 'El servicio está ocupado').waitFor()
+  await page.getByRole('region', { name: '1 seleccionado' }).waitFor()
+
+  const stranger = 'recien-llegado'
+  await stored(service, [record(stranger, { date_reg: '2026-01-01 00:00:00' })], { key: otherKey })
+  await page.keyboard.press('Shift+X')
+  await (await gate.next()).pass()
+  await page.getByRole('region', { name: '651 seleccionados' }).waitFor()
+  await gate.open()
+  await bar.getByRole('button', { name: 'Marcar para revisión' }).click()
+  await toast(page, '651 dominios en revisión').waitFor()
+  const marked = await records(service, { rev: '', limit: 1_024 })
+  assert.deepEqual(
+    marked.map(({ name }) => name),
+    names.slice(0, 651),
+  )
+  await unmark(...names.slice(0, 651))
+  await service.sql(`DELETE FROM domains WHERE name = '${stranger}'`)
+  await context.close()
+})
+
+test('undo while a request is under way undoes exactly that one, after it', async () => {
+  const [first, second] = [nameAt(20), nameAt(21)]
+  const { page, context, complaints } = await open()
+  await moveTo(page, 20)
+  await page.keyboard.press('d')
+  await toast(page, `1 dominio descartado: ${first}.cl`).waitFor()
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('d')
+  await row(page, second).getByText('Descartado').first().waitFor()
+  const request = await gate.next()
+  assert.deepEqual(request.body, { data: [{ domain: second, discarded: 1 }] })
+  await page.keyboard.press('z')
+  // Shown as undone, though neither is stored yet.
+  await row(page, second).getByText('Descartado').first().waitFor({ state: 'detached' })
+  await request.pass()
+  const undoing = await gate.next()
+  assert.deepEqual(undoing.body, { data: [{ domain: second, discarded: 0 }] })
+  await undoing.pass()
+  await toast(page, `Deshecho: ${second}.cl`).waitFor()
+  assert.deepEqual(await marksOf(second), NO_MARKS)
+  assert.deepEqual(await marksOf(first), { revision: 0, discarded: 1 }, 'the one before is untouched')
+  await gate.open()
+  await page.keyboard.press('z')
+  await toast(page, `Deshecho: ${first}.cl`).waitFor()
+  assert.deepEqual(await marksOf(first), NO_MARKS)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('after a failure the record is as it was, the reason is said, and undo leaves older names alone', async () => {
+  const [first, second] = [nameAt(30), nameAt(31)]
+  const { page, context } = await open()
+  await moveTo(page, 30)
+  await page.keyboard.press('r')
+  await toast(page, `1 dominio en revisión: ${first}.cl`).waitFor()
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('r')
+  await row(page, second).getByText('Revisión').waitFor()
+  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await toast(page, `No se pudo marcar ${second}.cl para revisión: El servicio está ocupado`).waitFor()
+  await row(page, second).getByText('Revisión').waitFor({ state: 'detached' })
+  await gate.open()
+  await page.keyboard.press('z')
+  await toast(page, 'No hay nada que deshacer').waitFor()
+  assert.deepEqual(await marksOf(first), { revision: 1, discarded: 0 })
+  // Once told, the key is for the one before.
+  await page.keyboard.press('z')
+  await toast(page, `Deshecho: ${first}.cl`).waitFor()
+  assert.deepEqual(await marksOf(first), NO_MARKS)
+
+  // The answer was lost, the mark was stored: that is what is shown.
+  const lossy = await holdRequests(page, 'domainwatch/update')
+  await page.keyboard.press('r')
+  await (await lossy.next()).loseAnswer()
+  await toast(page, `1 dominio en revisión: ${second}.cl`).waitFor()
+  assert.deepEqual(await marksOf(second), { revision: 1, discarded: 0 })
+  await lossy.open()
+  await unmark(second)
+  await context.close()
+})
+
+test('on a slow service marks and undos in quick succession end as they were pressed', async () => {
+  const name = nameAt(40)
+  const { page, context } = await open()
+  await moveTo(page, 40)
+  await slowDown(page)
+  await page.keyboard.press('d')
+  await page.keyboard.press('z')
+  await page.keyboard.press('r')
+  await page.keyboard.press('d')
+  await page.keyboard.press('z')
+  await toast(page, `Deshaciendo: ${name}.cl…`).waitFor()
+  // What is not stored yet would be lost with the page.
+  const question = page.waitForEvent('dialog')
+  await page.close({ runBeforeUnload: true })
+  assert.equal((await question).type(), 'beforeunload')
+  await page.locator('.table-row.pending').waitFor({ state: 'detached' })
+  await row(page, name).getByText('Revisión').waitFor()
+  assert.deepEqual(await marksOf(name), { revision: 1, discarded: 0 })
+  await unmark(name)
+  await context.close()
+})
+
+test('undo overwrites nothing that a second member changed in between, and says so; of many it undoes the rest', async () => {
+  const [first, second, third, fourth] = [nameAt(50), nameAt(51), nameAt(52), nameAt(53)]
+  await update(service, [{ domain: third, revision: 1 }])
+  const { page, context } = await open()
+  await moveTo(page, 50)
+  await rowAt(page, 50).locator('.pick').click()
+  await rowAt(page, 53)
+    .locator('.pick')
+    .click({ modifiers: ['Shift'] })
+  const bar = page.getByRole('region', { name: '4 seleccionados' })
+  await bar.getByRole('button', { name: 'Marcar para revisión' }).click()
+  await toast(page, '3 dominios en revisión').waitFor()
+  await update(service, [{ domain: second, discarded: 1 }], { key: otherKey })
+  await page.keyboard.press('z')
+  await toast(page, 'Deshecho: 2 dominios').waitFor()
+  await toast(page, `porque alguien lo cambió mientras tanto: ${second}.cl`).waitFor()
+  assert.deepEqual(await marksOf(first), NO_MARKS)
+  assert.deepEqual(await marksOf(second), { revision: 1, discarded: 1 })
+  assert.deepEqual(await marksOf(third), { revision: 1, discarded: 0 }, 'it was in review before')
+  assert.deepEqual(await marksOf(fourth), NO_MARKS)
+  await row(page, second).getByText('Descartado').first().waitFor()
+  await unmark(second, third)
+  await context.close()
+})
+
+test('of many names those that are gone meanwhile are named with the reason, and the others are marked', async () => {
+  const { page, context } = await open()
+  await moveTo(page, 60)
+  await rowAt(page, 60).locator('.pick').click()
+  await rowAt(page, 62)
+    .locator('.pick')
+    .click({ modifiers: ['Shift'] })
+  await page.getByRole('region', { name: '3 seleccionados' }).waitFor()
+  await service.sql(`DELETE FROM domains WHERE name = '${nameAt(61)}'`)
+  await page.getByRole('button', { name: 'Marcar para revisión' }).click()
+  await toast(page, `Sin cambiar: ${nameAt(61)}.cl (El dominio no está registrado en el servicio)`).waitFor()
+  assert.deepEqual(await marksOf(nameAt(60)), { revision: 1, discarded: 0 })
+  assert.deepEqual(await marksOf(nameAt(62)), { revision: 1, discarded: 0 })
+  await page.getByRole('region', { name: '1 seleccionado' }).waitFor()
+  await unmark(nameAt(60), nameAt(62))
+  await context.close()
+})
+
+test('from a link to a name far down j and k lead to its neighbours, on a slow service too', async () => {
+  const at = 70_000
+  const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent(nameAt(at))}`)
+  const sheet = (name: string) => page.getByRole('complementary', { name: `Ficha de ${name}.cl` })
+  await sheet(nameAt(at)).waitFor()
+  await row(page, nameAt(0)).waitFor()
+  await page.keyboard.press('j')
+  await sheet(nameAt(at + 1)).waitFor()
+  await page.keyboard.press('k')
+  await sheet(nameAt(at)).waitFor()
+  await page.keyboard.press('k')
+  await sheet(nameAt(at - 1)).waitFor()
+  await slowDown(page)
+  for (let i = 0; i < 3; i++) await page.keyboard.press('k')
+  await sheet(nameAt(at - 4)).waitFor()
+  // Marks are for the name that is shown.
+  await page.keyboard.press('r')
+  await toast(page, `1 dominio en revisión: ${nameAt(at - 4)}.cl`).waitFor()
+  assert.deepEqual(await marksOf(nameAt(at - 4)), { revision: 1, discarded: 0 })
+  await unmark(nameAt(at - 4))
+  assert.deepEqual(complaints, [])
+  await context.close()
+})

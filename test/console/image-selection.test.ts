@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { holdRequests, slowDown } from '../support/gate.ts'
+import { answerOf, ImageClient, noise, stamped } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const COUNT = 343
+let service: TestService
+let browser: TestBrowser
+let client: ImageClient
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  client = new ImageClient(service.url, service.imageKey)
+  const picture = await noise(30, 20).png().toBuffer()
+  for (let i = COUNT - 1; i >= 0; i--) {
+    const { status } = await client.upload(stamped(picture, String(i)), { name: `foto-${i}.png` })
+    assert.equal(status, 200)
+  }
+})
+
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = () => browser.open(service, 'imagenes', { imagestore: service.imageKey })
+const box = (page: Page, name: string) => page.getByLabel(`Seleccionar ${name}`, { exact: true })
+const toast = (page: Page, text: string) => page.locator('.toast').filter({ hasText: text })
+const bar = (page: Page, count: string) => page.getByRole('region', { name: count, exact: true })
+/** The names in the order of the gallery. */
+async function listed(): Promise<readonly string[]> {
+  const { body } = await answerOf(await fetch(client.endpoint('list', { limit: '1024' })))
+  assert.ok(Array.isArray(body['data']))
+  return body['data'].map(({ name }) => String(name))
+}
+
+async function scrollTo(page: Page, name: string) {
+  while ((await box(page, name).count()) === 0) {
+    await page.mouse.wheel(0, 2_000)
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(resolve))')
+  }
+  await box(page, name).scrollIntoViewIfNeeded()
+}
+
+test('a range takes all images between, on the boxes and on the pictures, across pages that come by scrolling', async () => {
+  const names = await listed()
+  const nameAt = (index: number) => names[index] ?? ''
+  const { page, context, complaints } = await open()
+  await box(page, nameAt(0)).click()
+  await box(page, nameAt(9)).click({ modifiers: ['Shift'] })
+  await bar(page, '10 seleccionadas').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('img', { name: nameAt(2), exact: true }).click({ modifiers: ['Control'] })
+  await page.getByRole('img', { name: nameAt(6), exact: true }).click({ modifiers: ['Shift'] })
+  await bar(page, '5 seleccionadas').waitFor()
+  await page.getByRole('button', { name: 'Quitar selección' }).click()
+  // By keys: the space key with Shift on the focused box.
+  await box(page, nameAt(1)).focus()
+  await page.keyboard.press('Space')
+  await scrollTo(page, nameAt(COUNT - 1))
+  await box(page, nameAt(COUNT - 1)).focus()
+  await page.keyboard.press('Shift+Space')
+  await bar(page, `${COUNT - 1} seleccionadas`).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('deleting many: what another deleted meanwhile is gone too, what fails stays selected with the reason', async () => {
+  const names = await listed()
+  const [first = '', second = '', third = ''] = names
+  const { page, context, complaints } = await open()
+  await box(page, first).click()
+  await box(page, third).click({ modifiers: ['Shift'] })
+  await bar(page, '3 seleccionadas').getByRole('button', { name: 'Borrar' }).click()
+  const gate = await holdRequests(page, 'imagestore/delete')
+  await page.getByRole('dialog').getByRole('button', { name: 'Borrar' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  const one = await gate.next()
+  await toast(page, 'Borrando… 0 de 3').waitFor()
+  assert.equal(await page.locator('.tile.going').count(), 3)
+  await one.answer(404, 'La imagen no existe')
+  await (await gate.next()).answer(503, 'El servicio está ocupado')
+  await (await gate.next()).pass()
+  await toast(page, `2 imágenes borradas. No se pudo borrar ${second}: El servicio está ocupado`).waitFor()
+  await bar(page, '1 seleccionada').waitFor()
+  assert.equal(await box(page, second).isChecked(), true)
+  await box(page, third).waitFor({ state: 'detached' })
+  assert.deepEqual(
+    await listed(),
+    names.filter((name) => name !== third),
+  )
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('on a slow service two deletions go their ways, each with its own outcome', async () => {
+  const [first = '', second = ''] = await listed()
+  const { page, context } = await open()
+  await box(page, first).waitFor()
+  await slowDown(page)
+  for (const name of [first, second]) {
+    await box(page, name).click()
+    await page.getByRole('region', { name: '1 seleccionada' }).getByRole('button', { name: 'Borrar' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Borrar' }).click()
+  }
+  await box(page, first).waitFor({ state: 'detached' })
+  await box(page, second).waitFor({ state: 'detached' })
+  const left = await listed()
+  assert.equal(left.includes(first) || left.includes(second), false)
+  await context.close()
+})

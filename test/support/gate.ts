@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Page, Route } from 'playwright-core'
+
+/** Requests of a page to one operation, held until the test says what becomes of them. */
+export interface Gate {
+  /** Resolves to the oldest request that is held, once there is one. */
+  next(): Promise<Held>
+  /** Lets requests pass from now on, and those that are held. */
+  open(): Promise<void>
+}
+
+export interface Held {
+  /** What was posted. */
+  readonly body: unknown
+  pass(): Promise<void>
+  /** Answers in the service's place. */
+  answer(status: number, msg: string): Promise<void>
+  /** The service gets it, the page never hears of that. */
+  loseAnswer(): Promise<void>
+  /** The service does not get it. */
+  lose(): Promise<void>
+}
+
+/** Holds the requests of a page to an operation, such as `domainwatch/update`. */
+export async function holdRequests(page: Page, operation: string): Promise<Gate> {
+  const held: Route[] = []
+  const waiting: ((route: Route) => void)[] = []
+  const address = `**/api/v1/${operation}?*`
+  await page.route(address, (route) => {
+    const first = waiting.shift()
+    if (first === undefined) held.push(route)
+    else first(route)
+  })
+  return {
+    async next() {
+      const route = held.shift() ?? (await new Promise<Route>((resolve) => waiting.push(resolve)))
+      return {
+        body: route.request().postDataJSON(),
+        pass: () => route.continue(),
+        answer: (status, msg) => route.fulfill({ status, json: { status, msg } }),
+        async loseAnswer() {
+          await route.fetch()
+          await route.abort('connectionreset')
+        },
+        lose: () => route.abort('connectionreset'),
+      }
+    },
+    async open() {
+      await page.unroute(address)
+      for (const route of held.splice(0)) await route.continue()
+    },
+  }
+}
+
+/** A service that takes its time over everything. */
+export async function slowDown(page: Page, ms = 1_500): Promise<void> {
+  await page.route('**/api/v1/**', async (route) => {
+    await sleep(ms)
+    // The page may be closed by then.
+    await route.continue().catch(() => undefined)
+  })
+}
