@@ -3,6 +3,7 @@ import { useCallback, useEffect, useState } from 'react'
 import { addressOf } from '../api/client.ts'
 import { keyFor } from '../api/session.ts'
 import { createStore } from '../app/store.ts'
+import { filterFault } from '../facets/filter-fault.ts'
 import { recordFilters, type Filters } from './filters.ts'
 import { dropPatch, isOwnMark } from './marks.ts'
 import { forgetWalks } from './pages.ts'
@@ -34,6 +35,7 @@ export function useLive(filters: Filters): Live {
     setNames(new Set())
     changedRecords.set(new Map())
     let leave: (() => void) | undefined
+    if (filterFault(filters) !== undefined) return
     // Not at each letter that somebody types.
     const timer = setTimeout(() => (leave = follow(filters, tell, setOn)), FOLLOW_AFTER_MS)
     return () => {
