@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { barriers, comesTrue, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { barriers, comesTrue, comesTrue, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { ImageClient, noise, stamped } from '../support/images.ts'
 import { call } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -170,13 +170,7 @@ test('details, links for each target, and the bench with bytes and kind', async 
   await bench.getByRole('button', { name: 'Grises' }).click()
   await bench.getByText(`${url}&m=w_120,gray,f_jpg`).waitFor()
   await bench.getByText(/^image\/jpeg · /).waitFor()
-  assert.equal(
-    await page.evaluate(`{
-      const image = document.querySelector('.bench-result img')
-      image.decode().then(() => image.naturalWidth)
-    }`),
-    120,
-  )
+  await comesTrue(page, `document.querySelector('.bench-result img')?.naturalWidth === 120`)
   await bench.getByLabel('Ancho').fill('9999')
   await bench.getByText(/El modificador w_9999 no es válido/).waitFor()
   assert.deepEqual(complaints, [])
