@@ -2,6 +2,7 @@
 export type DayOrder = 'year-first' | 'day-first' | 'month-first'
 
 export interface WrittenDate {
+  readonly text: string
   readonly isYearFirst: boolean
   readonly year: number
   /** As they are written: which of them is the month, only the whole list tells. */
@@ -20,6 +21,7 @@ export function readDate(text: string): WrittenDate | undefined {
   if (found === null) return undefined
   const [, year, , month, day, first, , second, lateYear, hours = '0', minutes = '00', seconds = '00'] = found
   return {
+    text,
     isYearFirst: year !== undefined,
     year: Number(year ?? lateYear),
     first: Number(month ?? first),

@@ -117,7 +117,7 @@ export async function readList(file: Blob, options: Options = {}): Promise<ReadL
   for (const { written, ...row } of drafts) {
     const date = written === undefined ? undefined : recordDate(written, order ?? 'year-first')
     if (written !== undefined && date === undefined) {
-      refuse(row.line, `${row.domain}.cl`, 'import.reason.noSuchDate')
+      refuse(row.line, `${row.domain}.cl ${written.text}`, 'import.reason.noSuchDate')
     } else {
       if (rows.delete(row.domain)) repeated++
       rows.set(row.domain, { ...row, date })

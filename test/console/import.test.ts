@@ -89,7 +89,7 @@ test('one impossible date costs its line and no other', async () => {
   await page.getByText('Columnas separadas por punto y coma').waitFor()
   await page.getByText('Fechas: día/mes/año').waitFor()
   await page.getByText('2 nuevos').waitFor()
-  await page.getByText('Línea 2 imposible.cl La fecha no existe').waitFor()
+  await page.getByText('Línea 2 imposible.cl 30-02-2025 La fecha no existe').waitFor()
   assert.deepEqual(await barriers(page), [])
   await page.getByRole('button', { name: 'Guardar los 2 válidos' }).click()
   await page.getByText('2 de 2 guardados').waitFor()
