@@ -1,6 +1,6 @@
 import { addressOf, errorOf } from '../api/client.ts'
 import { noteLost } from '../api/connection.ts'
-import { keyFor } from '../api/session.ts'
+import { keyFor, session } from '../api/session.ts'
 import { dropTask, showTask } from '../app/background.ts'
 import { faultText } from '../app/fault-text.ts'
 import { createStore } from '../app/store.ts'
@@ -97,6 +97,14 @@ function startNext(): void {
 function show(id: number, state: UploadState): void {
   uploads.set(uploads.get().map((one) => (one.id === id ? { ...one, state } : one)))
 }
+
+// Who signs out leaves nothing behind.
+session.subscribe(() => {
+  if (Object.keys(session.get()).length > 0) return
+  queue.length = 0
+  failed.clear()
+  uploads.set([])
+})
 
 // Uploads go on while other screens are shown.
 uploads.subscribe(() => {

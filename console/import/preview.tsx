@@ -6,7 +6,7 @@ import { count, t, tn, type TextKey } from '../i18n/index.ts'
 import { BadLines } from './bad-lines.tsx'
 import type { DayOrder } from './dates.ts'
 import { closeImport, placeLeftOff, stopImport, storeImport, type Import } from './job.ts'
-import type { ReadList } from './read.ts'
+import type { ReadList, Row } from './read.ts'
 import { foresee, type Effect } from './run.ts'
 import { UnderstoodAs } from './understood.tsx'
 
@@ -139,12 +139,16 @@ function Buttons({ loaded, onBegin }: { loaded: Import; onBegin: (from?: number)
 }
 
 function Rows({ list, effects }: { list: ReadList; effects: ReadonlyMap<string, Effect> }) {
-  const changing = list.rows.filter(({ domain }) => effects.get(domain) !== 'same')
+  const changing: Row[] = []
+  for (const row of list.rows) {
+    if (changing.length === SHOWN) break
+    if (effects.get(row.domain) !== 'same') changing.push(row)
+  }
   return (
     <table className="plain">
       <caption className="visually-hidden">{t('import.preview')}</caption>
       <tbody>
-        {changing.slice(0, SHOWN).map(({ line, domain, date }) => (
+        {changing.map(({ line, domain, date }) => (
           <tr key={line}>
             <th scope="row">
               <DomainName name={domain} />

@@ -34,7 +34,9 @@ export default function ImportScreen() {
     const over = (event: DragEvent) => event.preventDefault()
     const drop = (event: DragEvent) => {
       event.preventDefault()
-      void take(event.dataTransfer?.files[0])
+      const files = event.dataTransfer?.files
+      if (files !== undefined && files.length > 1) setFault(t('import.oneFile'))
+      else void take(files?.[0])
     }
     addEventListener('dragover', over)
     addEventListener('drop', drop)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { barriers, comesTrue, comesTrue, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { barriers, comesTrue, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { ImageClient, noise, stamped } from '../support/images.ts'
 import { call } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'

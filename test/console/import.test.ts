@@ -132,6 +132,25 @@ test('a file that holds no list is refused with the reason, and the next one is 
   await context.close()
 })
 
+test('the page draws while it reads a list of more than a million lines', async () => {
+  const { page, context, complaints } = await open()
+  await page.evaluate(`{
+    globalThis.seen = new Set()
+    new MutationObserver(() => {
+      const [text] = document.body.textContent.match(/Leyendo el archivo… \\d+ %/) ?? []
+      if (text !== undefined) globalThis.seen.add(text)
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })
+  }`)
+  const lines = Array.from({ length: 1_200_000 }, (_, i) => `n${i}.cl`)
+  await page.locator('input[type=file]').setInputFiles(file('zona.txt', lines.join('\n')))
+  await page.getByText('1.200.000 dominios').waitFor()
+  await page.getByText('Son demasiados para comparar antes de guardar.').waitFor()
+  const seen: unknown = await page.evaluate('globalThis.seen.size')
+  assert.ok(Number(seen) >= 5, `${String(seen)} states of progress were drawn`)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('a name that is recorded with a date outside the days of the list changes, and is not new', async () => {
   const { page, context } = await open()
   const lines = ['renovada.cl,2025-12-31 12:00:00', 'recien-llegada.cl,2025-12-31 12:00:00']
