@@ -23,6 +23,12 @@ const PARAMETERS: Readonly<Record<string, TextKey>> = {
   max_bytes: 'owner.maxMegabytes',
 }
 
+/** Answers that name parameters only, which mean nothing to people. */
+const REWORDED: Readonly<Record<string, TextKey>> = {
+  'Falta el parámetro url o el parámetro atom': 'fault.noTarget',
+  'Falta el parámetro name': 'fault.noName',
+}
+
 /** Answers of the service that have a text here: it speaks Spanish alone. */
 const SAID: Readonly<Record<string, TextKey>> = {
   'La clave de API no es válida': 'fault.key',
@@ -58,6 +64,8 @@ function refusalText({ status, message }: ApiError): string {
   if (message.startsWith('HTTP ')) {
     return t(STATUSES[status] ?? (status >= 500 ? 'fault.broken' : 'fault.request'))
   }
+  const reworded = REWORDED[message]
+  if (reworded !== undefined) return t(reworded)
   const isSpanish = language.get() === 'es'
   const [, name = ''] = /^(?:El parámetro|El campo|Falta el parámetro) (\w+)/.exec(message) ?? []
   const label = PARAMETERS[name]
@@ -77,5 +85,5 @@ function withoutApiNames(message: string): string {
   }
   return message
     .replace(/^El (?:parámetro|campo) (\w+)/, (_, name: string) => named(name, 'El valor'))
-    .replace(/\bel (?:parámetro|campo) (\w+)/g, (_, name: string) => named(name, 'otro valor'))
+    .replace(/\bel (?:parámetro|campo) (\w+)/g, (whole, name: string) => named(name, whole))
 }
