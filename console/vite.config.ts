@@ -11,6 +11,8 @@ export default defineConfig({
     outDir: '../assets/console',
     target: 'es2023',
     assetsInlineLimit: 0,
+    // Styles in one file, which the page has from the start: a screen that is fetched later cannot lack its own.
+    cssCodeSplit: false,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     license: { fileName: 'licences.md' },

@@ -16,11 +16,14 @@ export interface RecordError {
 export class ApiError extends Error {
   readonly status: number
   readonly errors: readonly RecordError[]
+  /** Seconds, from the header `Retry-After`. */
+  readonly retryAfter: number | undefined
 
-  constructor(status: number, message: string, errors: readonly RecordError[] = []) {
+  constructor(status: number, message: string, errors: readonly RecordError[] = [], retryAfter?: number) {
     super(message)
     this.status = status
     this.errors = errors
+    this.retryAfter = retryAfter
   }
 }
 
@@ -61,7 +64,7 @@ export async function ask<N extends Name>(name: N, asking: Asking<N> = {}): Prom
   if (!response.ok) {
     // A key that was revoked meanwhile.
     if (response.status === 401 && asking.key === undefined && isKeyFault(answer)) dropKey(serviceOf(path))
-    throw errorOf(response.status, answer)
+    throw errorOf(response.status, answer, response.headers.get('retry-after'))
   }
   // The service answers what its document says; the types are made from it.
   return { data: answer as Operations[N]['answer'], next: nextCursor(response.headers.get('link')) }
@@ -153,11 +156,14 @@ async function readAnswer(response: Response): Promise<unknown> {
   }
 }
 
-export function errorOf(status: number, answer: unknown): ApiError {
+export function errorOf(status: number, answer: unknown, retryAfter: string | null = null): ApiError {
   const said = isObject(answer) ? answer : {}
   const message = typeof said['msg'] === 'string' ? said['msg'] : `HTTP ${status}`
   const errors = Array.isArray(said['errors']) ? said['errors'].filter(isRecordError) : []
-  return new ApiError(status, message, errors)
+  const seconds = Number.parseInt(retryAfter ?? '', 10)
+  return Number.isNaN(seconds)
+    ? new ApiError(status, message, errors)
+    : new ApiError(status, message, errors, seconds)
 }
 
 function isKeyFault(answer: unknown): boolean {

@@ -1,5 +1,5 @@
 /** Where the page is served, with a slash at the end: `…/console/`. */
-const HOME = new URL(document.baseURI)
+export const HOME = new URL(document.baseURI)
 /** Where the service is: everything of its API is under it. */
 export const SERVICE = new URL('..', HOME)
 /** The path of the page, for the addresses within it. */

@@ -1,5 +1,89 @@
-import { t } from '../i18n/index.ts'
+import { ApiError, ConnectionLost } from '../api/client.ts'
+import { language, t, type TextKey } from '../i18n/index.ts'
 
-/** What went wrong, in the service's own words where it gave some. */
-export const faultText = (error: unknown): string =>
-  error instanceof Error && error.message !== '' ? error.message : t('app.lost')
+/** What people call the parameters of the API. */
+const PARAMETERS: Readonly<Record<string, TextKey>> = {
+  search: 'domains.search',
+  starts: 'filter.starts',
+  ends: 'filter.ends',
+  pattern: 'filter.pattern',
+  length: 'domains.length',
+  min_length: 'filter.min',
+  max_length: 'filter.max',
+  from: 'filter.from',
+  to: 'filter.to',
+  hyphen: 'filter.hyphen',
+  digits: 'filter.digits',
+  idn: 'filter.idn',
+  last_register: 'filter.lastRegister',
+  last_deleted: 'filter.lastDeleted',
+  account: 'owner.account',
+  service: 'owner.service',
+  max_images: 'owner.maxImages',
+  max_bytes: 'owner.maxMegabytes',
+}
+
+/** Answers that name parameters only, which mean nothing to people. */
+const REWORDED: Readonly<Record<string, TextKey>> = {
+  'Falta el parámetro url o el parámetro atom': 'fault.noTarget',
+  'Falta el parámetro name': 'fault.noName',
+}
+
+/** Answers of the service that have a text here: it speaks Spanish alone. */
+const SAID: Readonly<Record<string, TextKey>> = {
+  'La clave de API no es válida': 'fault.key',
+  'Falta la clave de API': 'fault.key',
+  'La clave de API no da acceso a este servicio': 'fault.forbidden',
+  'La clave de API no permite esta operación': 'fault.forbidden',
+  'La clave de API expiró': 'fault.expired',
+  'La imagen está dañada': 'fault.image',
+  'La imagen no existe': 'fault.noImage',
+  'Demasiadas solicitudes': 'fault.tooMany',
+}
+
+/** For answers without words, as those of a proxy are. */
+const STATUSES: Readonly<Record<number, TextKey>> = {
+  401: 'fault.key',
+  403: 'fault.forbidden',
+  404: 'fault.notFound',
+  413: 'fault.tooLarge',
+  429: 'fault.tooMany',
+  502: 'fault.busy',
+  503: 'fault.busy',
+  504: 'fault.busy',
+}
+
+/** What went wrong, for people and in their language: in the service's own words where it gave some. */
+export function faultText(error: unknown): string {
+  if (error instanceof ConnectionLost) return t('app.lost')
+  if (error instanceof ApiError) return refusalText(error)
+  return error instanceof Error && error.message !== '' ? error.message : t('app.lost')
+}
+
+function refusalText({ status, message }: ApiError): string {
+  if (message.startsWith('HTTP ')) {
+    return t(STATUSES[status] ?? (status >= 500 ? 'fault.broken' : 'fault.request'))
+  }
+  const reworded = REWORDED[message]
+  if (reworded !== undefined) return t(reworded)
+  const isSpanish = language.get() === 'es'
+  const [, name = ''] = /^(?:El parámetro|El campo|Falta el parámetro) (\w+)/.exec(message) ?? []
+  const label = PARAMETERS[name]
+  if (isSpanish) return withoutApiNames(message)
+  if (label !== undefined) return t('fault.value', { name: t(label) })
+  const known = SAID[message]
+  if (known !== undefined) return t(known)
+  if (status === 503) return t('fault.busy')
+  return t('fault.said', { text: withoutApiNames(message) })
+}
+
+/** `El parámetro min_length debe ser…` is `«Largo mínimo» debe ser…`. */
+function withoutApiNames(message: string): string {
+  const named = (name: string, rest: string) => {
+    const label = PARAMETERS[name]
+    return label === undefined ? rest : `«${t(label)}»`
+  }
+  return message
+    .replace(/^El (?:parámetro|campo) (\w+)/, (_, name: string) => named(name, 'El valor'))
+    .replace(/\bel (?:parámetro|campo) (\w+)/g, (whole, name: string) => named(name, whole))
+}

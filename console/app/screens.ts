@@ -1,8 +1,9 @@
-import { lazy, type ComponentType } from 'react'
+import type { ComponentType } from 'react'
 import type { Ability } from '../api/scope.ts'
 import type { ServiceName } from '../api/session.ts'
 import type { IconName } from '../design/icon.tsx'
 import type { TextKey } from '../i18n/index.ts'
+import { lazyScreen } from './lazy-screen.tsx'
 
 export interface Screen {
   readonly path: string
@@ -22,7 +23,7 @@ export const SCREENS: readonly Screen[] = [
     title: 'nav.domains',
     icon: 'globe',
     service: 'domainwatch',
-    view: lazy(() => import('../domains/screen.tsx')),
+    view: lazyScreen(() => import('../domains/screen.tsx')),
   },
   {
     path: 'triaje',
@@ -30,7 +31,7 @@ export const SCREENS: readonly Screen[] = [
     icon: 'triage',
     service: 'domainwatch',
     needs: 'writeDomains',
-    view: lazy(() => import('../triage/screen.tsx')),
+    view: lazyScreen(() => import('../triage/screen.tsx')),
   },
   {
     path: 'importar',
@@ -38,21 +39,21 @@ export const SCREENS: readonly Screen[] = [
     icon: 'upload',
     service: 'domainwatch',
     needs: 'writeDomains',
-    view: lazy(() => import('../import/screen.tsx')),
+    view: lazyScreen(() => import('../import/screen.tsx')),
   },
   {
     path: 'cifras',
     title: 'nav.figures',
     icon: 'chart',
     service: 'domainwatch',
-    view: lazy(() => import('../figures/screen.tsx')),
+    view: lazyScreen(() => import('../figures/screen.tsx')),
   },
   {
     path: 'vigilancias',
     title: 'nav.watches',
     icon: 'bell',
     service: 'domainwatch',
-    view: lazy(() => import('../watches/screen.tsx')),
+    view: lazyScreen(() => import('../watches/screen.tsx')),
   },
   {
     path: 'imagenes',
@@ -60,7 +61,7 @@ export const SCREENS: readonly Screen[] = [
     icon: 'images',
     service: 'imagestore',
     needs: 'readImages',
-    view: lazy(() => import('../images/screen.tsx')),
+    view: lazyScreen(() => import('../images/screen.tsx')),
   },
   {
     path: 'espacio',
@@ -68,25 +69,25 @@ export const SCREENS: readonly Screen[] = [
     icon: 'chart',
     service: 'imagestore',
     needs: 'readImages',
-    view: lazy(() => import('../images/usage-screen.tsx')),
+    view: lazyScreen(() => import('../images/usage-screen.tsx')),
   },
   {
     path: 'claves',
     title: 'nav.keys',
     icon: 'key',
     service: 'admin',
-    view: lazy(() => import('../owner/keys-screen.tsx')),
+    view: lazyScreen(() => import('../owner/keys-screen.tsx')),
   },
   {
     path: 'sistema',
     title: 'nav.system',
     icon: 'gauge',
     service: 'admin',
-    view: lazy(() => import('../owner/system-screen.tsx')),
+    view: lazyScreen(() => import('../owner/system-screen.tsx')),
   },
 ]
 
-export const HomeScreen = lazy(() => import('../home/screen.tsx'))
+export const HomeScreen = lazyScreen(() => import('../home/screen.tsx'))
 
 export const GROUPS = [
   { service: 'domainwatch', title: 'nav.group.domains' },

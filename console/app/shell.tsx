@@ -1,20 +1,21 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { Suspense, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { connection } from '../api/connection.ts'
 import { learnScopes, useMay, useScopes, type Ability } from '../api/scope.ts'
 import { session, signOut, type ServiceName } from '../api/session.ts'
-import { Loading } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog, Link, Notice } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import { Boundary } from './boundary.tsx'
 import { Choices } from './preferences.tsx'
+import { release, reloadIfIdle } from './release.ts'
 import { go, usePlace } from './router.ts'
 import { GROUPS, HomeScreen, SCREENS, type Screen } from './screens.ts'
 import { ShortcutHelp } from './shortcut-help.tsx'
 import { useKeys } from './shortcuts.ts'
 import { KeyForm, Mark } from './sign-in.tsx'
 import { useStore } from './store.ts'
+import { NewRelease, TaskLinks } from './task-links.tsx'
 
 /** The bar, the list of screens and the screen that the address names. */
 export function Shell() {
@@ -29,7 +30,11 @@ export function Shell() {
     // What an owner's key alone opens is the owner's screens.
     if (path === '' && !hasHome) go('claves')
   }, [path, hasHome])
-  useEffect(() => setMenuOpen(false), [path])
+  useEffect(() => {
+    setMenuOpen(false)
+    // The way to another screen is where nobody notices.
+    if (release.get() === 'newer') reloadIfIdle()
+  }, [path])
   useEffect(() => learnScopes(keys), [keys])
   useEffect(() => {
     document.title = screen === undefined ? t('app.title') : `${t(screen.title)} · ${t('app.title')}`
@@ -56,6 +61,8 @@ export function Shell() {
         </span>
         <Lost />
         <span className="grow" />
+        <TaskLinks />
+        <NewRelease />
         <button type="button" className="button quiet" onClick={() => setDialog('keys')}>
           <Icon name="key" />
           <span className="wide-only">{t('app.keys')}</span>
@@ -92,9 +99,7 @@ export function Shell() {
       </nav>
       <main id="content" className="content" tabIndex={-1}>
         <Boundary key={path}>
-          <Suspense fallback={<Loading />}>
-            <Content screen={screen} isHome={path === ''} />
-          </Suspense>
+          <Content screen={screen} isHome={path === ''} />
         </Boundary>
       </main>
       {dialog === 'help' && <ShortcutHelp onClose={() => setDialog(undefined)} />}

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useState } from 'react'
 import { addressOf } from '../api/client.ts'
 import { keyFor } from '../api/session.ts'
+import { filterFault } from '../facets/filter-fault.ts'
 import { recordFilters, type Filters } from './filters.ts'
 import { changedRecords, isOwnMark, noteRecord } from './overlay.ts'
 import { forgetWalks } from './pages.ts'
@@ -30,6 +31,7 @@ export function useLive(filters: Filters): Live {
     setNames(new Set())
     changedRecords.set(new Map())
     let leave: (() => void) | undefined
+    if (filterFault(filters) !== undefined) return
     // Not at each letter that somebody types.
     const timer = setTimeout(() => (leave = follow(filters, tell, setOn)), FOLLOW_AFTER_MS)
     return () => {

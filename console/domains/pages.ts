@@ -1,6 +1,7 @@
 import { useQueries, type QueryClient, type UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef } from 'react'
 import { ask, type Answered } from '../api/client.ts'
+import { filterFault } from '../facets/filter-fault.ts'
 import type { Filters } from './filters.ts'
 import { settlePatches } from './overlay.ts'
 import type { DomainRecord } from './records.ts'
@@ -167,6 +168,8 @@ async function fetchRows(
 }
 
 async function fetchPage(filters: Filters, cursor: string | undefined, signal: AbortSignal): Promise<Page> {
+  const fault = filterFault(filters)
+  if (fault !== undefined) throw new Error(fault)
   const query = { ...filters, limit: PAGE_ROWS, ...(cursor === undefined ? {} : { cursor }) }
   const askedAt = Date.now()
   return { ...(await ask('GET /api/v1/domainwatch/list', { query, signal })), askedAt }

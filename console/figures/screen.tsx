@@ -1,11 +1,12 @@
 import { useMemo, useRef } from 'react'
 import { replaceQuery, usePlace } from '../app/router.ts'
 import { Answer } from '../design/answer.tsx'
-import { Link } from '../design/parts.tsx'
+import { Link, Notice } from '../design/parts.tsx'
 import { Chips } from '../domains/chips.tsx'
-import { FILTER_NAMES, filtersOf, queryOf, type Filters } from '../domains/filters.ts'
+import { filtersOf, queryOf, type Filters } from '../domains/filters.ts'
 import { QueryBox } from '../domains/query-box.tsx'
 import { useFacets, withAgent } from '../facets/facets.ts'
+import { filterFault } from '../facets/filter-fault.ts'
 import { useStats, type Stats } from '../facets/stats.ts'
 import { bareDay, count, shortDay, t } from '../i18n/index.ts'
 import { Part, Twin } from './part.tsx'
@@ -15,8 +16,10 @@ import './figures.css'
 /** What was registered and deleted, how long the names are, whose they are: of what the filters match. */
 export default function FiguresScreen() {
   const { query } = usePlace()
-  const key = FILTER_NAMES.map((name) => query.get(name)).join('\n')
-  const filters = useMemo(() => filtersOf(query), [key])
+  // A flag is there with an empty value, which is not the same as absent.
+  const key = queryOf(filtersOf(query)).toString()
+  const filters = useMemo(() => filtersOf(new URLSearchParams(key)), [key])
+  const fault = filterFault(filters)
   const box = useRef<HTMLInputElement>(null)
   const stats = useStats(filters)
   const facets = useFacets(filters)
@@ -30,7 +33,13 @@ export default function FiguresScreen() {
         <QueryBox box={box} filters={filters} onChange={change} />
         <Chips filters={filters} facets={facets} onChange={change} />
       </div>
-      <Answer of={stats}>{(data) => <Charts stats={data} filters={filters} />}</Answer>
+      {fault === undefined ? (
+        <Answer of={stats}>{(data) => <Charts stats={data} filters={filters} />}</Answer>
+      ) : (
+        <div role="alert">
+          <Notice icon="alert" title={t('filter.faultTitle')} text={fault} />
+        </div>
+      )}
     </div>
   )
 }

@@ -1,16 +1,18 @@
 import { createStore } from '../app/store.ts'
 import { TIME_ZONE } from '../api/server.ts'
+import { preferredLanguage, type Language } from './preferred.ts'
 import { en, es, type TextKey } from './texts.ts'
 
-export type Language = 'es' | 'en'
-export type { TextKey }
+export type { Language, TextKey }
 
 const PLACE = 'catalejo.language'
 const TEXTS = { es, en }
 const LOCALES: Readonly<Record<Language, string>> = { es: 'es-CL', en: 'en-GB' }
 
-/** Spanish unless the person chose English. The page is drawn anew when it changes. */
-export const language = createStore<Language>(localStorage.getItem(PLACE) === 'en' ? 'en' : 'es')
+/** What the person chose, else the browser's. The page is drawn anew when it changes. */
+export const language = createStore<Language>(
+  preferredLanguage([localStorage.getItem(PLACE) ?? '', ...navigator.languages]),
+)
 
 export function chooseLanguage(next: Language): void {
   localStorage.setItem(PLACE, next)

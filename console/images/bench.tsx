@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useState, type ReactNode } from 'react'
 import { errorOf } from '../api/client.ts'
+import { faultText } from '../app/fault-text.ts'
 import { bytes, count, t } from '../i18n/index.ts'
 import { Copies } from './copies.tsx'
 import { linkOf, type ImageRecord } from './record.ts'
@@ -57,7 +58,7 @@ export function Bench({ image }: { image: ImageRecord }) {
       <div className="bench-result" aria-busy={result.isFetching}>
         {result.error !== null && (
           <p className="callout danger" role="alert">
-            {result.error.message === '' ? t('app.lost') : result.error.message}
+            {faultText(result.error)}
           </p>
         )}
         {result.data !== undefined && result.error === null && (

@@ -18,6 +18,7 @@ import type { ImageRecord } from './record.ts'
 import { useImageSelection } from './selection.ts'
 import { UploadList } from './upload-list.tsx'
 import { addUploads, onUploaded } from './uploads.ts'
+import { useUsage } from './usage.ts'
 import './images.css'
 
 export default function ImagesScreen() {
@@ -65,6 +66,9 @@ export default function ImagesScreen() {
     }),
     [query, selection.toggle],
   )
+  // Of a search or of groups nobody has a count before the end was seen.
+  const usage = useUsage()
+  const all = search === '' && !isGrouped ? usage.data?.images : undefined
   const shown = images.find(({ hash }) => hash === open)
 
   return (
@@ -72,11 +76,7 @@ export default function ImagesScreen() {
       <div className="gallery-tools">
         <h1>{t('images.title')}</h1>
         <span className="muted figures" role="status">
-          {gallery.data === undefined
-            ? ''
-            : hasNextPage
-              ? t('images.countMore', { n: count(images.length) })
-              : tn('images.count', images.length)}
+          {gallery.data !== undefined && <Total seen={images.length} isAll={!hasNextPage} all={all} />}
         </span>
         <span className="grow" />
         <div className="query" role="search">
@@ -193,4 +193,9 @@ export default function ImagesScreen() {
       )}
     </DropZone>
   )
+}
+
+function Total({ seen, isAll, all }: { seen: number; isAll: boolean; all: number | undefined }) {
+  const total = isAll ? seen : all
+  return total === undefined ? t('images.countMore', { n: count(seen) }) : tn('images.count', total)
 }

@@ -3,7 +3,7 @@ import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
 import { Link } from '../design/parts.tsx'
 import { bytes, count, t, tn } from '../i18n/index.ts'
-import { clearUploads, uploads, type Upload } from './uploads.ts'
+import { clearUploads, retryUploads, uploads, type Upload } from './uploads.ts'
 import './upload.css'
 
 /** Rows at a time; of thousands of files those that want a look come first. */
@@ -24,6 +24,11 @@ export function UploadList() {
           {tn('images.uploadsDone', done)}
           {failed > 0 && <span className="fault-text"> · {tn('images.uploadsFailed', failed)}</span>}
         </h2>
+        {failed > 0 && (
+          <button type="button" className="button" onClick={retryUploads}>
+            {t('app.retry')}
+          </button>
+        )}
         <button type="button" className="button quiet" disabled={!isResting} onClick={clearUploads}>
           {t('images.clear')}
         </button>

@@ -1,9 +1,10 @@
 import { addressOf, errorOf } from '../api/client.ts'
 import { noteLost } from '../api/connection.ts'
-import { keyFor } from '../api/session.ts'
+import { keyFor, session } from '../api/session.ts'
+import { dropTask, showTask } from '../app/background.ts'
 import { faultText } from '../app/fault-text.ts'
 import { createStore } from '../app/store.ts'
-import { t } from '../i18n/index.ts'
+import { t, tn } from '../i18n/index.ts'
 
 export type UploadState =
   | { readonly kind: 'waiting' }
@@ -29,6 +30,9 @@ const NO_ADDRESS = '0.0.0.0'
 
 export const uploads = createStore<readonly Upload[]>([])
 const queue: { id: number; file: File }[] = []
+/** Files that were not stored, for another try. */
+const failed = new Map<number, File>()
+const TASK = 'uploads'
 let running = 0
 let lastId = 0
 let whenDone: () => void = () => undefined
@@ -53,7 +57,18 @@ export function addUploads(files: Iterable<File>): void {
   startNext()
 }
 
+/** Sends what failed once more. */
+export function retryUploads(): void {
+  for (const [id, file] of failed) {
+    queue.push({ id, file })
+    show(id, { kind: 'waiting' })
+  }
+  failed.clear()
+  startNext()
+}
+
 export function clearUploads(): void {
+  failed.clear()
   uploads.set(uploads.get().filter(({ state }) => state.kind !== 'done' && state.kind !== 'failed'))
 }
 
@@ -68,6 +83,7 @@ function startNext(): void {
         whenDone()
       })
       .catch((error: unknown) => {
+        failed.set(next.id, next.file)
         show(next.id, { kind: 'failed', message: faultText(error) })
       })
       .finally(() => {
@@ -81,6 +97,25 @@ function startNext(): void {
 function show(id: number, state: UploadState): void {
   uploads.set(uploads.get().map((one) => (one.id === id ? { ...one, state } : one)))
 }
+
+// Who signs out leaves nothing behind.
+session.subscribe(() => {
+  if (Object.keys(session.get()).length > 0) return
+  queue.length = 0
+  failed.clear()
+  uploads.set([])
+})
+
+// Uploads go on while other screens are shown.
+uploads.subscribe(() => {
+  const all = uploads.get()
+  const open = all.filter(({ state }) => state.kind !== 'done' && state.kind !== 'failed').length
+  if (open === 0) dropTask(TASK)
+  else {
+    const part = 1 - open / all.length
+    showTask({ id: TASK, label: tn('images.uploading', open), part, state: 'running', to: 'imagenes' })
+  }
+})
 
 interface Stored {
   readonly hash: string

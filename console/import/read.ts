@@ -1,9 +1,16 @@
+import type { TextKey } from '../i18n/index.ts'
+import { DayOrderVotes, readDate, recordDate, type DayOrder, type WrittenDate } from './dates.ts'
+import { fieldsOf, layoutOf, SAMPLE_LINES, type Layout, type Separator } from './layout.ts'
+import { readName } from './names.ts'
+import { textOf, UnreadableFile, type Encoding } from './source.ts'
+
 /** What a line of a list says about a domain. */
 export interface Row {
   /** From 1, in the file. */
   readonly line: number
   readonly domain: string
   readonly status: 0 | 1
+  readonly reserve: 0 | 1
   /** `YYYY-MM-DD HH:MM:SS`; undefined where the list has none. */
   readonly date: string | undefined
 }
@@ -11,52 +18,192 @@ export interface Row {
 export interface BadLine {
   readonly line: number
   readonly text: string
-  /** The service's words, or none where the line could not be read at all. */
-  readonly message: string | undefined
+  readonly reason: TextKey | { readonly said: string }
+}
+
+/** How the file was read, to be shown. */
+export interface Understood {
+  readonly encoding: Encoding
+  /** Undefined where a line is one name. */
+  readonly separator: Separator | undefined
+  readonly columns: readonly string[]
+  readonly order: DayOrder | undefined
+  /** Whether `order` could as well be another. */
+  readonly isGuess: boolean
 }
 
 export interface ReadList {
   readonly kind: 'registrations' | 'deletions'
+  /** In the order of the file; of a name that is there twice the last line. */
   readonly rows: readonly Row[]
+  /** The first of them. */
   readonly bad: readonly BadLine[]
+  readonly badCount: number
+  /** Lines that a later one about the same name replaces. */
+  readonly repeated: number
+  readonly understood: Understood
 }
 
-const DATED = /^"?([^",;\t]+)"?[,;\t]\s*"?(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d)?))?/
-const NAME = /^"?([^\s",;]+)"?[,;]?$/
+/** Twice the zone. */
+const MAX_LINES = 1_500_000
+const MAX_BAD = 1_000
+/** No line that could be right is longer. */
+const MAX_LINE = 65_536
+/** Work without a pause for what else the page does. */
+const SLICE_MS = 12
 
-/** Reads a list of the registry: registrations as CSV with a date, or deletions, one name a line. */
-export function readList(text: string): ReadList {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
-  const rows: Row[] = []
+interface Draft extends Omit<Row, 'date'> {
+  readonly written: WrittenDate | undefined
+}
+
+interface Options {
+  /** Instead of the order that the dates themselves tell. */
+  readonly order?: DayOrder | undefined
+  readonly onProgress?: (part: number) => void
+}
+
+/**
+ * Reads a list of the registry: registrations as CSV with a date, or deletions, one name a line. A bad line costs no other.
+ * @throws UnreadableFile for what holds no list at all
+ */
+export async function readList(file: Blob, options: Options = {}): Promise<ReadList> {
+  const { isLong, pause } = slices()
+  const drafts: Draft[] = []
   const bad: BadLine[] = []
-  const isDated = lines.some((line) => DATED.test(line.trim()))
-  for (const [i, raw] of lines.entries()) {
-    const line = raw.trim()
-    if (line === '') continue
-    const row = isDated ? dated(line, i + 1) : named(line, i + 1)
-    if (row !== undefined) rows.push(row)
-    // A head line names columns, and no domain.
-    else if (rows.length > 0 || bad.length > 0 || !/[,;\t]/.test(line))
-      bad.push({ line: i + 1, text: line, message: undefined })
+  const votes = new DayOrderVotes()
+  let [badCount, repeated, characters] = [0, 0, 0]
+  let encoding: Encoding = 'utf-8'
+  const refuse = (line: number, text: string, reason: TextKey) => {
+    badCount++
+    if (bad.length < MAX_BAD) bad.push({ line, text: text.slice(0, 200), reason })
   }
-  return { kind: isDated ? 'registrations' : 'deletions', rows, bad }
+  const take = (line: number, text: string, layout: Layout) => {
+    const cells = fieldsOf(text, layout.separator)
+    const draft = draftOf(line, cells, layout)
+    if ('reason' in draft) {
+      refuse(line, text, draft.reason)
+      return
+    }
+    drafts.push(draft)
+    if (draft.written !== undefined) votes.add(draft.written)
+  }
+
+  const head: [line: number, text: string][] = []
+  let layout: Layout | undefined
+  const begin = () => {
+    const found = layoutOf(head.map(([, text]) => text))
+    for (const [line, text] of found.head === undefined ? head : head.slice(1)) take(line, text, found)
+    return found
+  }
+  for await (const [first, lines] of linesOf(textOf(file, (found) => (encoding = found)))) {
+    if (first + lines.length > MAX_LINES) throw new UnreadableFile('import.tooLarge')
+    for (const [i, text] of lines.entries()) {
+      characters += text.length + 1
+      if (text.trim() === '') continue
+      if (layout !== undefined) take(first + i, text, layout)
+      else if (head.push([first + i, text]) === SAMPLE_LINES) layout = begin()
+      if (isLong()) {
+        options.onProgress?.(Math.min(1, characters / file.size))
+        await pause()
+      }
+    }
+  }
+  if (head.length === 0) throw new UnreadableFile('import.empty')
+  layout ??= begin()
+  if (drafts.length === 0 && badCount === 0) throw new UnreadableFile('import.headOnly')
+
+  const order = options.order ?? votes.order
+  const rows = new Map<string, Row>()
+  for (const { written, ...row } of drafts) {
+    const date = written === undefined ? undefined : recordDate(written, order ?? 'year-first')
+    if (written !== undefined && date === undefined) {
+      refuse(row.line, `${row.domain}.cl ${written.text}`, 'import.reason.noSuchDate')
+    } else {
+      if (rows.delete(row.domain)) repeated++
+      rows.set(row.domain, { ...row, date })
+    }
+    if (isLong()) await pause()
+  }
+  const isList = layout.date === undefined
+  return {
+    kind: layout.kind,
+    rows: [...rows.values()],
+    bad: bad.toSorted((a, b) => a.line - b.line),
+    badCount,
+    repeated,
+    understood: {
+      encoding,
+      separator: isList && layout.head === undefined ? undefined : layout.separator,
+      columns: [layout.name, layout.date, layout.status, layout.reserved].flatMap(
+        (at) => layout.head?.[at ?? -1] ?? [],
+      ),
+      order: order ?? (isList ? undefined : 'year-first'),
+      isGuess: votes.isGuess,
+    },
+  }
 }
 
-function dated(text: string, line: number): Row | undefined {
-  const [, name, day, time = '00:00:00'] = DATED.exec(text) ?? []
-  if (name === undefined || day === undefined) return undefined
-  const date = `${day} ${time.length === 5 ? `${time}:00` : time}`
-  return { line, domain: withoutSuffix(name), status: 1, date }
+function draftOf(
+  line: number,
+  cells: readonly string[],
+  layout: Layout,
+): Draft | { readonly reason: TextKey } {
+  const found = readName(cells[layout.name] ?? '')
+  // A list of names has a name in its line and no more.
+  if (
+    layout.kind === 'deletions' &&
+    layout.head === undefined &&
+    cells.slice(1).some((cell) => cell.trim() !== '')
+  ) {
+    return { reason: 'import.reason.columns' }
+  }
+  if ('reason' in found) {
+    // Without its columns a line is not blamed for a name that it may not have.
+    return layout.date !== undefined && cells.length === 1 ? { reason: 'import.reason.columns' } : found
+  }
+  const bit = (column: number | undefined, otherwise: 0 | 1): 0 | 1 | undefined => {
+    const text = column === undefined ? '' : (cells[column] ?? '').trim()
+    return text === '' ? otherwise : text === '0' ? 0 : text === '1' ? 1 : undefined
+  }
+  const status = bit(layout.status, layout.kind === 'deletions' ? 0 : 1)
+  const reserve = bit(layout.reserved, 0)
+  if (status === undefined || reserve === undefined) return { reason: 'import.reason.columns' }
+  if (layout.date === undefined) return { line, domain: found.name, status, reserve, written: undefined }
+  const text = (cells[layout.date] ?? '').trim()
+  if (text === '') return { reason: 'import.reason.noDate' }
+  const written = readDate(text)
+  if (written === undefined) return { reason: 'import.reason.date' }
+  return { line, domain: found.name, status, reserve, written }
 }
 
-function named(text: string, line: number): Row | undefined {
-  const [, name] = NAME.exec(text) ?? []
-  return name === undefined ? undefined : { line, domain: withoutSuffix(name), status: 0, date: undefined }
+/** The lines of a text, whatever ends them, many at a time: the number of the first, and their texts. */
+async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<[number, string[]]> {
+  let rest = ''
+  let number = 1
+  for await (const piece of pieces) {
+    // A carriage return at the end may be half of an end of line.
+    const text = rest + piece
+    const isOpen = text.endsWith('\r')
+    const lines = (isOpen ? text.slice(0, -1) : text).replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)
+    rest = (lines.pop() ?? '') + (isOpen ? '\r' : '')
+    if (rest.length > MAX_LINE) throw new UnreadableFile('import.binary')
+    yield [number, lines]
+    number += lines.length
+  }
+  if (rest.trim() !== '') yield [number, [rest.trim()]]
 }
 
-const withoutSuffix = (name: string) =>
-  name
-    .trim()
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(/\.cl\.?$/, '')
+/** Cuts long work into slices, so that the page breathes between them. */
+function slices() {
+  let begun = performance.now()
+  return {
+    isLong: () => performance.now() - begun > SLICE_MS,
+    pause: () =>
+      new Promise<void>((resolve) => {
+        setTimeout(() => {
+          begun = performance.now()
+          resolve()
+        })
+      }),
+  }
+}

@@ -1,4 +1,5 @@
-import { ApiError, ask, askStream, type RecordError } from '../api/client.ts'
+import { ApiError, ask, askStream, ConnectionLost, type RecordError } from '../api/client.ts'
+import { connection } from '../api/connection.ts'
 import { serverNow, TIME_ZONE } from '../api/server.ts'
 import { linesOf } from '../domains/lines.ts'
 import type { BadLine, ReadList, Row } from './read.ts'
@@ -10,6 +11,9 @@ const MAX_LOOKED_UP = 2_000
 const LOOK_UPS_AT_ONCE = 6
 /** Recorded names of the list's own days that a preview compares with. */
 const MAX_COMPARED = 400_000
+/** A service that stays full longer than that has to be asked by a person. */
+const MAX_BUSY_RETRIES = 8
+const MAX_WAIT_S = 60
 const NOT_RECORDED = 'El dominio no está registrado en el servicio'
 
 export type Effect = 'new' | 'changed' | 'same'
@@ -21,13 +25,15 @@ interface Known {
 
 export interface Foreseen {
   readonly effects: ReadonlyMap<string, Effect>
+  readonly sums: Readonly<Record<Effect, number>>
   /** Else names that are told to be new may be recorded with a date outside the list's days. */
   readonly isExact: boolean
 }
 
 /** What storing the list would do, name by name; undefined where it is too long to compare. */
 export async function foresee(list: ReadList, signal: AbortSignal): Promise<Foreseen | undefined> {
-  if (list.rows.length === 0) return { effects: new Map(), isExact: true }
+  const sums = { new: 0, changed: 0, same: 0 }
+  if (list.rows.length === 0) return { effects: new Map(), sums, isExact: true }
   const ofDays =
     list.kind === 'registrations' ? await recordedInDays(list.rows, signal) : new Map<string, Known>()
   if (ofDays === undefined) return undefined
@@ -36,22 +42,28 @@ export async function foresee(list: ReadList, signal: AbortSignal): Promise<Fore
     signal,
   )
   if (others === undefined && list.kind === 'deletions') return undefined
-  const effects = list.rows.map(({ domain, status, date }) => {
+  const effects = new Map<string, Effect>()
+  for (const { domain, status, date } of list.rows) {
     const old = ofDays.get(domain) ?? others?.get(domain)
-    if (old === undefined) return [domain, 'new'] as const
-    const isSame = old.status === status && (date === undefined || old.date === date)
-    return [domain, isSame ? 'same' : 'changed'] as const
-  })
-  return { effects: new Map(effects), isExact: others !== undefined }
+    const isSame = old !== undefined && old.status === status && (date === undefined || old.date === date)
+    const effect = old === undefined ? 'new' : isSame ? 'same' : 'changed'
+    effects.set(domain, effect)
+    sums[effect]++
+  }
+  return { effects, sums, isExact: others !== undefined }
 }
 
 async function recordedInDays(
   rows: readonly Row[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Known> | undefined> {
-  const dates = rows.map(({ date }) => date ?? '').sort()
+  const [first = { date: '' }] = rows
+  const [from, to] = rows.reduce(
+    ([least = '', most = ''], { date = '' }) => [date < least ? date : least, date > most ? date : most],
+    [first.date, first.date],
+  )
   const known = new Map<string, Known>()
-  const query = { from: dates[0], to: dates.at(-1), format: 'ndjson' }
+  const query = { from, to, format: 'ndjson' }
   for await (const line of linesOf(await askStream('/api/v1/domainwatch/export', query, signal))) {
     const { name, status, date_reg: date } = JSON.parse(line)
     known.set(String(name), { status: Number(status), date: String(date) })
@@ -81,29 +93,93 @@ async function lookUp(
 }
 
 export interface Progress {
+  /** Rows from the start of the list whose fate is settled. */
   readonly done: number
   readonly stored: number
+  /** The first of them. */
   readonly refused: readonly BadLine[]
+  readonly refusedCount: number
 }
 
-/** Stores the list batch by batch. A line that the service refuses is told of and loses no other. */
+export const NOTHING_DONE: Progress = { done: 0, stored: 0, refused: [], refusedCount: 0 }
+
+const MAX_REFUSED = 1_000
+
+/** Stores the list batch by batch from where `progress` ends. A row that the service refuses is reported and costs no other. */
 export async function storeList(
   list: ReadList,
-  tell: (progress: Progress) => void,
+  progress: Progress,
+  tell: (progress: Progress, state: 'running' | 'waiting') => void,
   signal: AbortSignal,
 ): Promise<Progress> {
-  let progress: Progress = { done: 0, stored: 0, refused: [] }
-  for (let start = 0; start < list.rows.length; start += BATCH_ROWS) {
-    const batch = list.rows.slice(start, start + BATCH_ROWS)
-    const refused = await storeBatch(batch, signal)
-    progress = {
-      done: start + batch.length,
-      stored: progress.stored + batch.length - refused.length,
-      refused: [...progress.refused, ...refused],
+  let now = progress
+  while (now.done < list.rows.length) {
+    const before = now
+    const batch = list.rows.slice(before.done, before.done + BATCH_ROWS)
+    const work = () => storeBatch(batch, signal)
+    const refused = await persistently(work, () => tell(before, 'waiting'), signal)
+    now = {
+      done: before.done + batch.length,
+      stored: before.stored + batch.length - refused.length,
+      refused: [...before.refused, ...refused].slice(0, MAX_REFUSED),
+      refusedCount: before.refusedCount + refused.length,
     }
-    tell(progress)
+    tell(now, 'running')
   }
-  return progress
+  return now
+}
+
+/** A batch that was stored and not acknowledged is stored again, which changes nothing. */
+async function persistently<T>(work: () => Promise<T>, onWait: () => void, signal: AbortSignal): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await work()
+    } catch (error) {
+      const isFull = error instanceof ApiError && (error.status === 503 || error.status === 429)
+      if (signal.aborted || !(error instanceof ConnectionLost || (isFull && failures < MAX_BUSY_RETRIES))) {
+        throw error
+      }
+      onWait()
+      if (error instanceof ConnectionLost) await untilReached(signal)
+      else await sleep(Math.min(MAX_WAIT_S, error.retryAfter ?? 2 ** failures) * 1_000, signal)
+    }
+  }
+}
+
+/** @throws ImportStopped when the signal aborts */
+function untilReached(signal: AbortSignal): Promise<void> {
+  return interruptible(signal, (resolve) => {
+    const look = () => {
+      if (connection.get() === 'reached') resolve()
+    }
+    look()
+    return connection.subscribe(look)
+  })
+}
+
+/** @throws ImportStopped when the signal aborts */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return interruptible(signal, (resolve) => {
+    const timer = setTimeout(resolve, ms)
+    return () => clearTimeout(timer)
+  })
+}
+
+class ImportStopped extends Error {}
+
+/** Waits for what `begin` resolves; what it returns ends the waiting. */
+async function interruptible(signal: AbortSignal, begin: (resolve: () => void) => () => void): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const abort = () => reject(new ImportStopped())
+  const end = begin(resolve)
+  signal.addEventListener('abort', abort)
+  try {
+    if (signal.aborted) abort()
+    await promise
+  } finally {
+    end()
+    signal.removeEventListener('abort', abort)
+  }
 }
 
 async function storeBatch(batch: readonly Row[], signal: AbortSignal): Promise<BadLine[]> {
@@ -130,7 +206,7 @@ async function storeBatch(batch: readonly Row[], signal: AbortSignal): Promise<B
   return refused
 }
 
-const badLine = ({ line, domain }: Row, message: string): BadLine => ({ line, text: domain, message })
+const badLine = ({ line, domain }: Row, said: string): BadLine => ({ line, text: domain, reason: { said } })
 
 interface Order {
   readonly name: 'add' | 'update'
@@ -168,10 +244,10 @@ async function send({ name, rows }: Order, signal: AbortSignal): Promise<void> {
     return
   }
   const now = localNow()
-  const data = rows.map(({ domain, status, date = now }) => ({
+  const data = rows.map(({ domain, status, reserve, date = now }) => ({
     domain,
     length: [...domain].length,
-    reserve: 0,
+    reserve,
     status,
     date_reg: date,
   }))

@@ -1,4 +1,5 @@
 import type { Operations } from '../api/schema.ts'
+import { WideTable } from '../design/wide-table.tsx'
 import { t } from '../i18n/index.ts'
 
 type Setting = Operations['GET /api/v1/admin/system']['answer']['settings'][number]
@@ -11,30 +12,28 @@ export function Settings({ settings }: { settings: readonly Setting[] }) {
     <section className="stack">
       <h2 id="settings">{t('system.settings')}</h2>
       <p className="muted">{t('system.settingsHint')}</p>
-      <div className="scroll-x" tabIndex={0} role="region" aria-labelledby="settings">
-        <table className="plain">
-          <thead>
-            <tr>
-              <th scope="col">{t('system.name')}</th>
-              <th scope="col">{t('system.value')}</th>
-              <th scope="col">{t('system.from')}</th>
+      <WideTable labelledBy="settings">
+        <thead>
+          <tr>
+            <th scope="col">{t('system.name')}</th>
+            <th scope="col">{t('system.value')}</th>
+            <th scope="col">{t('system.from')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {sorted.map((setting) => (
+            <tr key={setting.name}>
+              <th scope="row" className="mono">
+                {setting.name}
+              </th>
+              <td className="mono setting-value">
+                {setting.value === '' ? <span className="muted">{t('system.unset')}</span> : setting.value}
+              </td>
+              <td className={isSet(setting) ? '' : 'muted'}>{t(`from.${setting.from}`)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {sorted.map((setting) => (
-              <tr key={setting.name}>
-                <th scope="row" className="mono">
-                  {setting.name}
-                </th>
-                <td className="mono setting-value">
-                  {setting.value === '' ? <span className="muted">{t('system.unset')}</span> : setting.value}
-                </td>
-                <td className={isSet(setting) ? '' : 'muted'}>{t(`from.${setting.from}`)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </WideTable>
     </section>
   )
 }

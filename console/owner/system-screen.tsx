@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { ask } from '../api/client.ts'
+import { isRefusal } from '../api/queries.ts'
 import { Answer } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Tile } from '../design/tile.tsx'
@@ -15,8 +16,8 @@ const EVERY_MS = 10_000
 export default function SystemScreen() {
   const system = useQuery({
     queryKey: ['admin', 'system'],
-    refetchInterval: EVERY_MS,
     queryFn: async ({ signal }) => (await ask('GET /api/v1/admin/system', { signal })).data,
+    refetchInterval: ({ state }) => (isRefusal(state.error) ? false : EVERY_MS),
   })
   return (
     <div className="page">

@@ -55,6 +55,26 @@ test('plots tell their values by arrow keys and as tables, and follow the filter
   await context.close()
 })
 
+test('the chips of marks filter, though their values are empty', async () => {
+  const { page, context, complaints } = await open('cifras')
+  const agents = page.getByRole('region', { name: 'Por agente' })
+  await agents.getByRole('link', { name: 'Mirones' }).waitFor()
+  for (const [chip, left] of [
+    ['Revisión', 'grupo'],
+    ['Descartado', undefined],
+    ['Reservado', undefined],
+  ] as const) {
+    await page.getByRole('button', { name: chip }).click()
+    await page.getByRole('button', { name: chip, pressed: true }).waitFor()
+    await agents.getByRole('link', { name: 'Mirones' }).waitFor({ state: 'detached' })
+    if (left !== undefined) await agents.getByRole('link', { name: left }).waitFor()
+    await page.getByRole('button', { name: chip, pressed: true }).click()
+    await agents.getByRole('link', { name: 'Mirones' }).waitFor()
+  }
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
 test('plots tell their values by pointer, and go back to what they told when it leaves', async () => {
   const { page, context, complaints } = await open('cifras')
   const days = page.getByRole('region', { name: 'Inscripciones y eliminaciones por día' })

@@ -170,13 +170,7 @@ test('details, links for each target, and the bench with bytes and kind', async 
   await bench.getByRole('button', { name: 'Grises' }).click()
   await bench.getByText(`${url}&m=w_120,gray,f_jpg`).waitFor()
   await bench.getByText(/^image\/jpeg · /).waitFor()
-  assert.equal(
-    await page.evaluate(`{
-      const image = document.querySelector('.bench-result img')
-      image.decode().then(() => image.naturalWidth)
-    }`),
-    120,
-  )
+  await comesTrue(page, `document.querySelector('.bench-result img')?.naturalWidth === 120`)
   await bench.getByLabel('Ancho').fill('9999')
   await bench.getByText(/El modificador w_9999 no es válido/).waitFor()
   assert.deepEqual(complaints, [])

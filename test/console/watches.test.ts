@@ -33,7 +33,7 @@ test('the view in sight is watched: its secret and feed are shown once, its webh
   assert.equal(await form.getByLabel('Filtros').inputValue(), 'casa estado:libre')
   await form.getByRole('button', { name: 'Crear' }).click()
   // The service's own words for what it does not take.
-  await form.getByText('Falta el parámetro url o el parámetro atom').waitFor()
+  await form.getByText('Elija un webhook, un feed Atom o ambos').waitFor()
   await form.getByLabel('Webhook').fill(receiver.url)
   await form.getByLabel('Crear también un canal Atom').check()
   await form.getByLabel('Nombre de la vigilancia').fill('<b>Casas</b> libres')

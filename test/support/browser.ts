@@ -11,7 +11,10 @@ export interface Visit {
   readonly theme?: 'light' | 'dark'
   readonly width?: number
   readonly height?: number
-  readonly language?: 'es' | 'en'
+  /** What the person chose; `browser` for nothing. */
+  readonly language?: 'es' | 'en' | 'browser'
+  /** The first language of the browser. */
+  readonly locale?: string
 }
 
 /** Pages of one browser, each in a context of its own. */
@@ -45,11 +48,11 @@ export async function startBrowser(): Promise<TestBrowser> {
   })
   return {
     async open(service, path, keys, visit = {}) {
-      const { theme = 'light', width = 1_440, height = 900, language = 'es' } = visit
+      const { theme = 'light', width = 1_440, height = 900, language = 'es', locale = 'es-CL' } = visit
       const context = await browser.newContext({
         viewport: { width, height },
         colorScheme: theme,
-        locale: 'es-CL',
+        locale,
         // Not the service's: what is shown must not depend on where the browser is.
         timezoneId: 'Asia/Tokyo',
         reducedMotion: 'reduce',
@@ -58,7 +61,7 @@ export async function startBrowser(): Promise<TestBrowser> {
       await context.addInitScript(
         ([stored, spoken]) => {
           if (stored !== '{}') sessionStorage.setItem('catalejo.keys', stored)
-          localStorage.setItem('catalejo.language', spoken)
+          if (spoken !== 'browser') localStorage.setItem('catalejo.language', spoken)
         },
         [JSON.stringify(keys), language] as const,
       )

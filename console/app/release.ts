@@ -1,0 +1,35 @@
+import { HOME } from '../api/server.ts'
+import { isBusy } from './background.ts'
+import { createStore } from './store.ts'
+
+const TIMEOUT_MS = 10_000
+/** Nodes of different releases behind one balancer must not make a page reload for ever. */
+const RELOAD_AT_MOST_EVERY_MS = 30_000
+const PLACE = 'catalejo.reloaded'
+
+/** Whether the service has another release of the console than the one that runs. */
+export const release = createStore<'current' | 'newer'>('current')
+
+/** Asks the service for its page, which names the files of its release. */
+export async function checkRelease(): Promise<'current' | 'newer' | 'unreachable'> {
+  try {
+    const response = await fetch(HOME, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    if (!response.ok) return 'unreachable'
+    const own = document.querySelector<HTMLScriptElement>('script[type=module][src]')?.src.split('/').at(-1)
+    const isSame = own === undefined || (await response.text()).includes(own)
+    release.set(isSame ? 'current' : 'newer')
+    return release.get()
+  } catch {
+    return 'unreachable'
+  }
+}
+
+/** Loads the page anew where that loses nothing: no work under way, no dialog open. The address keeps the rest. */
+export function reloadIfIdle(): boolean {
+  if (isBusy() || document.querySelector('dialog[open]') !== null) return false
+  const now = Date.now()
+  if (now - Number(sessionStorage.getItem(PLACE) ?? 0) < RELOAD_AT_MOST_EVERY_MS) return false
+  sessionStorage.setItem(PLACE, String(now))
+  location.reload()
+  return true
+}

@@ -1,0 +1,13 @@
+export type Language = 'es' | 'en'
+
+/**
+ * Returns the first language of the console in a list of language tags, most wanted first (`en-GB`, `es-419`, …). Spanish where
+ * there is none of its languages.
+ */
+export function preferredLanguage(tags: readonly string[]): Language {
+  for (const tag of tags) {
+    const [primary] = tag.toLowerCase().split('-')
+    if (primary === 'es' || primary === 'en') return primary
+  }
+  return 'es'
+}

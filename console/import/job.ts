@@ -1,0 +1,120 @@
+import { queries } from '../api/queries.ts'
+import { session } from '../api/session.ts'
+import { dropTask, showTask } from '../app/background.ts'
+import { faultText } from '../app/fault-text.ts'
+import { createStore } from '../app/store.ts'
+import { say } from '../app/toasts.tsx'
+import { count, t } from '../i18n/index.ts'
+import { readList, type ReadList } from './read.ts'
+import type { DayOrder } from './dates.ts'
+import { NOTHING_DONE, storeList, type Progress } from './run.ts'
+import { forgetUnfinished, keepUnfinished, unfinished } from './unfinished.ts'
+
+/** A list that was read, and how far it has been stored. It outlives the screen: storing goes on while others are shown. */
+export interface Import {
+  /** Two files of one name are two imports. */
+  readonly id: number
+  readonly file: File
+  readonly list: ReadList
+  readonly state: 'read' | 'running' | 'waiting' | 'stopped' | 'done'
+  readonly progress: Progress
+  /** Why it stopped, if nobody stopped it. */
+  readonly fault: string | undefined
+}
+
+export const current = createStore<Import | undefined>(undefined)
+/** The file that is being read, from 0 to 1. */
+export const reading = createStore<number | undefined>(undefined)
+
+const TASK = 'import'
+let lastId = 0
+let stop = new AbortController()
+
+export const isStoring = (): boolean => ['running', 'waiting'].includes(current.get()?.state ?? '')
+
+/** @throws UnreadableFile for what holds no list */
+export async function loadFile(file: File, order?: DayOrder): Promise<void> {
+  const id = ++lastId
+  reading.set(0)
+  try {
+    const list = await readList(file, { order, onProgress: (part) => id === lastId && reading.set(part) })
+    // Another file was taken meanwhile.
+    if (id !== lastId || isStoring()) return
+    current.set({ id, file, list, state: 'read', progress: NOTHING_DONE, fault: undefined })
+  } finally {
+    if (id === lastId) reading.set(undefined)
+  }
+}
+
+/** Forgets the list; what is stored stays. */
+export function closeImport(): void {
+  stop.abort()
+  dropTask(TASK)
+  current.set(undefined)
+}
+
+export function stopImport(): void {
+  stop.abort()
+}
+
+/** Where an earlier visit of the page left off with this very file. */
+export function placeLeftOff({ file, list }: Import): number {
+  const left = unfinished()
+  const isSame = left?.name === file.name && left.size === file.size && left.rows === list.rows.length
+  return isSame ? left.done : 0
+}
+
+/** Stores the list, from where it stopped or from the row that is given. */
+export async function storeImport(from?: number): Promise<void> {
+  const given = current.get()
+  if (given === undefined || isStoring()) return
+  const { file, list } = given
+  const started = from === undefined ? given.progress : { ...NOTHING_DONE, done: from }
+  stop = new AbortController()
+  const { signal } = stop
+  const show = (progress: Progress, state: Import['state'], fault?: string) => {
+    if (current.get()?.id !== given.id) return
+    current.set({ ...given, progress, state, fault })
+    if (state === 'done') dropTask(TASK)
+    else {
+      showTask({
+        id: TASK,
+        label: t('import.task', { name: file.name }),
+        part: progress.done / list.rows.length,
+        state: state === 'running' || state === 'waiting' ? state : 'stopped',
+        to: 'importar',
+      })
+    }
+    if (state === 'done') forgetUnfinished()
+    else keepUnfinished({ name: file.name, size: file.size, rows: list.rows.length, done: progress.done })
+  }
+  let last = started
+  show(last, 'running')
+  try {
+    last = await storeList(
+      list,
+      started,
+      (progress, state) => {
+        last = progress
+        show(progress, state)
+      },
+      signal,
+    )
+    show(last, 'done')
+    say(t('import.finished', { n: count(last.stored) }))
+  } catch (error) {
+    show(last, 'stopped', signal.aborted ? undefined : faultText(error))
+  }
+  // What was stored before it ended is there.
+  await queries.invalidateQueries({ queryKey: ['domains'] })
+}
+
+session.subscribe(() => {
+  if (session.get().domainwatch !== undefined) return
+  stopImport()
+  // Who signs out leaves nothing behind.
+  if (Object.keys(session.get()).length === 0) {
+    closeImport()
+    forgetUnfinished()
+  }
+})

@@ -1,0 +1,133 @@
+import { readDate } from './dates.ts'
+import { readName } from './names.ts'
+import { UnreadableFile } from './source.ts'
+
+export const SEPARATORS = [',', ';', '\t', '|'] as const
+export type Separator = (typeof SEPARATORS)[number]
+
+/** How the lines of a list are taken apart. */
+export interface Layout {
+  readonly kind: 'registrations' | 'deletions'
+  readonly separator: Separator
+  readonly name: number
+  /** Undefined in a list of deletions. */
+  readonly date: number | undefined
+  /** Columns of our own export. */
+  readonly status: number | undefined
+  readonly reserved: number | undefined
+  /** The names of the columns, where the first line holds them. */
+  readonly head: readonly string[] | undefined
+}
+
+const NAME_HEAD = /nombre|dominio|domain|name/i
+const DATE_HEAD = /fecha|date/i
+const REGISTERED_HEAD = /inscri|regist|date_reg|crea/i
+const DELETED_HEAD = /elimin|borra|baja|delet/i
+const LONE_HEADS = new Set(['nombre', 'dominio', 'dominios', 'domain', 'domains', 'name'])
+
+/** The first lines that are not blank tell it. */
+export const SAMPLE_LINES = 50
+
+/** @throws UnreadableFile when the lines have several columns and none of dates */
+export function layoutOf(sample: readonly string[]): Layout {
+  const separator = separatorOf(sample)
+  const rows = sample.map((line) => fieldsOf(line, separator))
+  const [first = [], ...others] = rows
+  const plain = { separator, status: undefined, reserved: undefined }
+  if (isHead(first, others)) {
+    const head = first.map((cell) => cell.trim())
+    const columns = headColumns(head)
+    if (columns.name !== undefined && (columns.date !== undefined || head.length === 1)) {
+      const isDeleted = columns.date === undefined || DELETED_HEAD.test(head[columns.date] ?? '')
+      const { name } = columns
+      if (isDeleted) return { ...plain, kind: 'deletions', name, date: undefined, head }
+      return { ...plain, ...columns, kind: 'registrations', name, head }
+    }
+    throw new UnreadableFile('import.noDates')
+  }
+  const date = columnWhere(rows, (cell) => readDate(cell) !== undefined)
+  const name = columnWhere(rows, (cell, column) => column !== date && 'name' in readName(cell))
+  if (date !== undefined)
+    return { ...plain, kind: 'registrations', name: name ?? (date === 0 ? 1 : 0), date, head: undefined }
+  if (
+    rows.filter((cells) => cells.filter((cell) => cell.trim() !== '').length > 1).length >
+    rows.length / 2
+  ) {
+    throw new UnreadableFile('import.noDates')
+  }
+  return { ...plain, kind: 'deletions', name: 0, date: undefined, head: undefined }
+}
+
+function headColumns(head: readonly string[]) {
+  const find = (test: (cell: string) => boolean) => {
+    const at = head.findIndex(test)
+    return at === -1 ? undefined : at
+  }
+  const name = find((cell) => NAME_HEAD.test(cell) && !DATE_HEAD.test(cell))
+  const date =
+    find((cell) => REGISTERED_HEAD.test(cell) && DATE_HEAD.test(cell)) ??
+    find((cell) => DATE_HEAD.test(cell) || REGISTERED_HEAD.test(cell))
+  return {
+    name,
+    date: date === name ? undefined : date,
+    status: find((cell) => cell === 'status'),
+    reserved: find((cell) => cell === 'reserved'),
+  }
+}
+
+/** Of one word nobody could tell whether it is a domain, but by the lines below. */
+function isHead(first: readonly string[], others: readonly (readonly string[])[]): boolean {
+  const cells = first.map((cell) => cell.trim())
+  if (cells.some((cell) => readDate(cell) !== undefined || /\.cl\.?$/i.test(cell))) return false
+  const [only = ''] = cells
+  if (cells.length === 1) {
+    const isWord = LONE_HEADS.has(only.toLowerCase())
+    const isPhrase = NAME_HEAD.test(only) && /^[\p{L} ]+$/u.test(only) && only.includes(' ')
+    return isPhrase || (isWord && others.every(([cell = '']) => /\.cl\.?$/i.test(cell.trim())))
+  }
+  return cells.some((cell) => NAME_HEAD.test(cell))
+}
+
+/** The column that most lines fit. */
+function columnWhere(
+  rows: readonly (readonly string[])[],
+  test: (cell: string, column: number) => boolean,
+): number | undefined {
+  const width = Math.max(0, ...rows.map((cells) => cells.length))
+  const fits = Array.from(
+    { length: width },
+    (_, column) => rows.filter((cells) => test(cells[column] ?? '', column)).length,
+  )
+  const most = Math.max(0, ...fits)
+  return most === 0 ? undefined : fits.indexOf(most)
+}
+
+function separatorOf(sample: readonly string[]): Separator {
+  const uses = SEPARATORS.map((each) => sample.filter((line) => line.includes(each)).length)
+  return SEPARATORS[uses.indexOf(Math.max(...uses))] ?? ','
+}
+
+/** The cells of a line (RFC 4180). A line without the list's separator may have another one: lists get put together. */
+export function fieldsOf(line: string, separator: Separator): string[] {
+  const used = line.includes(separator)
+    ? separator
+    : (SEPARATORS.find((each) => line.includes(each)) ?? separator)
+  if (!line.includes('"')) return line.split(used)
+  const cells: string[] = []
+  let cell = ''
+  let isQuoted = false
+  for (let at = 0; at < line.length; at++) {
+    const character = line[at] ?? ''
+    if (character === '"' && isQuoted && line[at + 1] === '"') {
+      cell += '"'
+      at++
+    } else if (character === '"' && (isQuoted || cell.trim() === '')) {
+      if (!isQuoted) cell = ''
+      isQuoted = !isQuoted
+    } else if (character === used && !isQuoted) {
+      cells.push(cell)
+      cell = ''
+    } else cell += character
+  }
+  return [...cells, cell]
+}

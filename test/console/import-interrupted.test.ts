@@ -1,0 +1,152 @@
+/** An import at the size that people have, on a service that is slow, away, or refuses. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { records, update } from '../support/domains.ts'
+import { REAL_SIZE, realNames, storeRealSize } from '../support/real-size.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await storeRealSize(service)
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = () => browser.open(service, 'importar', { domainwatch: service.domainKey })
+const ADD = '**/domainwatch/add?*'
+const SLOW_MS = 1_500
+
+/** A list of so many names, `stem0` and on. */
+const listOf = (stem: string, names: number) => ({
+  name: `${stem}.csv`,
+  mimeType: 'text/csv',
+  buffer: Buffer.from(
+    Array.from({ length: names }, (_, i) => `${stem}${i}.cl,2024-01-01 10:00:00`).join('\n'),
+  ),
+})
+const pick = (page: Page, file: ReturnType<typeof listOf>) =>
+  page.locator('input[type=file]').setInputFiles(file)
+const store = (page: Page) => page.getByRole('button', { name: 'Guardar', exact: true }).click()
+const exists = async (name: string) =>
+  (await records(service, { search: name })).some((one) => one.name === name)
+
+test('the whole list of the registry is read and compared, and one that is recorded changes nothing', async () => {
+  const { page, context, complaints } = await open()
+  const lines = realNames().map(({ name, date }) => `${name}.cl,${date}`)
+  const buffer = Buffer.from(
+    ['Nombre Dominio,Fecha Inscripción', ...lines, 'nuevecito.cl,2025-08-01'].join('\n'),
+  )
+  await pick(page, { name: 'todo.csv', mimeType: 'text/csv', buffer })
+  await page.getByText('109.432 dominios').waitFor()
+  await page.getByText('109.431 iguales').waitFor()
+  await page.getByText('1 nuevos').waitFor()
+  await store(page)
+  await page.getByText('109.432 de 109.432 guardados').waitFor()
+  assert.equal(await exists('nuevecito'), true)
+  assert.equal(lines.length, REAL_SIZE)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('storing goes on while other screens are shown, on a slow service, beside another member', async () => {
+  const { page, context, complaints } = await open()
+  let sent = 0
+  await page.route(ADD, async (route) => {
+    sent++
+    await new Promise((resolve) => setTimeout(resolve, SLOW_MS))
+    await route.continue()
+  })
+  await pick(page, listOf('sigue', 6_000))
+  await store(page)
+  const task = page.getByRole('link', { name: /^Importando sigue\.csv/ })
+  await task.waitFor()
+  await page.getByRole('link', { name: 'Cifras' }).click()
+  await page.getByRole('heading', { name: 'Cifras', level: 1 }).waitFor()
+  await page.getByText('33 %').waitFor()
+  // Somebody else decides about a name that the list holds, too.
+  assert.equal((await update(service, [{ domain: 'sigue7', revision: 1 }])).status, 200)
+  await page.getByRole('link', { name: 'Inicio' }).click()
+  await page.getByText('Importación terminada: 6.000 guardados').waitFor()
+  await task.waitFor({ state: 'detached' })
+  assert.equal(sent, 3)
+  assert.equal(await exists('sigue5999'), true)
+  assert.equal((await records(service, { search: 'sigue7', limit: 1, sort: 'asc' }))[0]?.revision, 1)
+  // What became of it is still there.
+  await page.getByRole('link', { name: 'Importar' }).click()
+  await page.getByText('6.000 de 6.000 guardados').waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('the browser asks before the page is left in mid-import, and the next visit goes on from there', async () => {
+  const { page, context, complaints } = await open()
+  let sent = 0
+  await page.route(ADD, (route) => (++sent === 2 ? undefined : route.continue()))
+  const list = listOf('retoma', 5_000)
+  await pick(page, list)
+  await store(page)
+  await page.getByText('2.000 de 5.000 guardados').waitFor()
+  const asked = page.waitForEvent('dialog')
+  // Playwright dismisses the question: the page stays.
+  await page.evaluate('void setTimeout(() => location.reload())')
+  assert.equal((await asked).type(), 'beforeunload')
+  await page.getByText('2.000 de 5.000 guardados').waitFor()
+  assert.deepEqual(complaints, ['dialog: '])
+
+  // Another page of the same browser, as after a crash.
+  const next = await context.newPage()
+  await next.goto(`${service.url}/console/importar`)
+  await next.getByText('La importación de retoma.csv quedó a medias: 2.000 de 5.000').waitFor()
+  const rows: number[] = []
+  await next.route(ADD, (route) => {
+    rows.push(route.request().postDataJSON().data.length)
+    return route.continue()
+  })
+  await pick(next, list)
+  await next.getByRole('button', { name: 'Continuar desde el 2.001' }).click()
+  await next.getByText('3.000 de 5.000 guardados').waitFor()
+  assert.deepEqual(rows, [2_000, 1_000])
+  assert.equal(await exists('retoma4999'), true)
+  await next.getByRole('button', { name: 'Importar otra lista' }).click()
+  assert.equal(await next.getByText('quedó a medias').count(), 0)
+  await context.close()
+})
+
+test('an outage is waited out, a full service asked again, and a refusal can be resumed', async () => {
+  const { page, context, complaints } = await open()
+  let isAway = true
+  await page.route('**/healthz', (route) => (isAway ? route.abort() : route.continue()))
+  const failures = [
+    { status: 503, headers: { 'retry-after': '1' }, json: { status: 503, msg: 'El servicio está ocupado' } },
+    'away',
+    { status: 403, json: { status: 403, msg: 'La clave de API no permite esta operación' } },
+  ] as const
+  let sent = 0
+  await page.route(ADD, (route) => {
+    const failure = failures[sent++]
+    if (failure === undefined) return route.continue()
+    return failure === 'away' ? route.abort() : route.fulfill(failure)
+  })
+  await pick(page, listOf('vuelve', 2_500))
+  await store(page)
+  await page.getByText('El servicio no responde. Sigue solo cuando vuelva.').waitFor()
+  await page.getByText('Sin conexión con el servicio').waitFor()
+  isAway = false
+  await page.getByText('Se detuvo: La clave de API no permite esta operación.').waitFor()
+  assert.equal(sent, 3)
+  // Work that stopped keeps nobody on the page, and stays in sight.
+  await page.getByRole('link', { name: /^Importando vuelve\.csv/ }).waitFor()
+  await page.getByRole('button', { name: 'Continuar' }).click()
+  await page.getByText('2.500 de 2.500 guardados').waitFor()
+  assert.equal(sent, 5)
+  assert.equal(await exists('vuelve2499'), true)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})

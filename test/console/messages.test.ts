@@ -1,0 +1,160 @@
+/** What the console says when something is refused, in the language of its reader, and how often it asks. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startBrowser, type TestBrowser, type Visit } from '../support/browser.ts'
+import { record, stored } from '../support/domains.ts'
+import { gradient, ImageClient } from '../support/images.ts'
+import { REAL_SIZE, storeRealSize } from '../support/real-size.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+let admin: string
+const IMAGES = 343
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await storeRealSize(service)
+  await stored(service, [record('reservado-uno', { reserve: 1 })])
+  admin = (await service.newKey('dueña', 'admin')).key
+  const client = new ImageClient(service.url, service.imageKey)
+  for (let i = 0; i < IMAGES; i++) {
+    await client.upload(
+      await gradient(20 + (i % 20), 20 + Math.floor(i / 20))
+        .png()
+        .toBuffer(),
+    )
+  }
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path: string, visit?: Visit) =>
+  browser.open(service, path, { domainwatch: service.domainKey, imagestore: service.imageKey, admin }, visit)
+
+/** The requests that a page makes of the API from now on, without their keys. */
+function requests(page: Page): string[] {
+  const seen: string[] = []
+  page.on('request', (request) => {
+    const url = new URL(request.url())
+    url.searchParams.delete('api')
+    if (url.pathname.startsWith('/api/')) seen.push(`${url.pathname}${url.search}`)
+  })
+  return seen
+}
+
+const FILTERS = [
+  [
+    'length=abc',
+    '«largo:abc» no sirve: debe ser un número entre 1 y 63.',
+    '“length:abc” cannot be used: it must be a number from 1 to 63.',
+  ],
+  [
+    'min_length=0',
+    '«mínimo:0» no sirve: debe ser un número entre 1 y 63.',
+    '“min:0” cannot be used: it must be a number from 1 to 63.',
+  ],
+  [
+    'from=2025-02-30',
+    '«desde:2025-02-30» no sirve: debe ser un día que exista',
+    '“from:2025-02-30” cannot be used: it must be a day that exists',
+  ],
+  [
+    'last_register=5000',
+    '«inscritos:5000» no sirve: debe ser un número entre 1 y',
+    '“registered:5000” cannot be used: it must be a number from 1 to',
+  ],
+  ['status=3', '«estado:3» no sirve', '“state:3” cannot be used'],
+] as const
+
+for (const path of ['cifras', 'dominios']) {
+  test(`${path}: filters that nobody can answer are explained without asking`, async () => {
+    for (const language of ['es', 'en'] as const) {
+      const { page, context, complaints } = await open('', { language })
+      const seen = requests(page)
+      for (const [query, spanish, english] of FILTERS) {
+        await page.goto(`${service.url}/console/${path}?${query}`)
+        await page
+          .getByRole('alert')
+          .getByText(language === 'es' ? spanish : english)
+          .first()
+          .waitFor()
+        assert.doesNotMatch(await page.locator('main').innerText(), /min_length|last_register|parámetro/)
+        assert.deepEqual(
+          seen.filter((one) => one.includes(query)),
+          [],
+        )
+      }
+      assert.deepEqual(complaints, [])
+      await context.close()
+    }
+  })
+}
+
+test('a refusal is asked for once, whatever its status', async () => {
+  for (const status of [400, 403, 404, 413]) {
+    const { page, context, complaints } = await open('sistema')
+    await page.getByRole('heading', { name: 'Sistema', level: 1 }).waitFor()
+    const seen = requests(page)
+    await page.route('**/domainwatch/stats?*', (route) => route.fulfill({ status, body: '' }))
+    await page.getByRole('link', { name: 'Cifras' }).click()
+    await page.getByRole('alert').waitFor()
+    // The counts beside the chips ask the same a moment later, and the strip of days after that.
+    await page.getByRole('link', { name: 'Dominios' }).click()
+    await page.getByText('109.432 dominios').or(page.getByText('200 o más dominios')).waitFor()
+    await page.getByRole('link', { name: 'Cifras' }).click()
+    await page.getByRole('alert').waitFor()
+    assert.deepEqual(
+      seen.filter((one) => one === '/api/v1/domainwatch/stats'),
+      ['/api/v1/domainwatch/stats'],
+    )
+    assert.deepEqual(complaints, [])
+    await context.close()
+  }
+})
+
+test('what the service refuses is said in English to who reads English', async () => {
+  const { page, context } = await open('claves', { language: 'en' })
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByRole('dialog').getByLabel('Account').fill('fotos')
+  await page
+    .getByRole('button', { name: 'Make' })
+    .or(page.getByRole('button', { name: 'Create' }))
+    .click()
+  await page.getByText('The service says: “La cuenta fotos es del servicio imagestore').waitFor()
+  await context.close()
+})
+
+test('the first language is that of the browser; the one that was chosen wins', async () => {
+  const title = (page: Page, text: string) => page.getByRole('heading', { name: text }).waitFor()
+  for (const [locale, text] of [
+    ['en-US', 'Sign in to Catalejo'],
+    ['es-MX', 'Entrar a Catalejo'],
+    ['de-DE', 'Entrar a Catalejo'],
+  ] as const) {
+    const { page, context } = await browser.open(service, '', {}, { language: 'browser', locale })
+    await title(page, text)
+    if (locale === 'en-US') {
+      assert.equal(await page.evaluate('document.documentElement.lang'), 'en')
+      await page.getByLabel('Language').selectOption('Español')
+      await title(page, 'Entrar a Catalejo')
+      await page.reload()
+      await title(page, 'Entrar a Catalejo')
+    }
+    await context.close()
+  }
+})
+
+test('totals are those of all, at home and in the gallery', async () => {
+  const { page, context } = await open('')
+  await page.getByRole('link', { name: `Dominios registrados ${format(REAL_SIZE + 1)}` }).waitFor()
+  await page.goto(`${service.url}/console/imagenes`)
+  await page.getByText(`${IMAGES} imágenes`, { exact: true }).waitFor()
+  assert.equal(await page.getByText('o más').count(), 0)
+  await context.close()
+})
+
+const format = (n: number) => new Intl.NumberFormat('es-CL').format(n)

@@ -1,0 +1,122 @@
+/** The page while the service is away, and after it came back with another release. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page, Route } from 'playwright-core'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { record, stored } from '../support/domains.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await stored(service, [record('casa')])
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path = '') =>
+  browser.open(service, path, { domainwatch: service.domainKey, imagestore: service.imageKey })
+
+const screen = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 })
+const go = (page: Page, name: string) =>
+  page.getByRole('navigation').getByRole('link', { name, exact: true }).click()
+
+/** Every request fails until the outage is over. */
+async function outage(page: Page): Promise<() => Promise<void>> {
+  const cut = (route: Route) => route.abort('connectionrefused')
+  await page.route('**/*', cut)
+  return () => page.unroute('**/*', cut)
+}
+
+test('a screen that was opened during an outage comes when the service is back', async () => {
+  const { page, context, complaints } = await open()
+  await screen(page, 'Inicio').waitFor()
+  const end = await outage(page)
+  await go(page, 'Cifras')
+  await page.getByText('Sin conexión con el servicio. Se reintenta solo.').waitFor()
+  await go(page, 'Vigilancias')
+  await end()
+  await screen(page, 'Vigilancias').waitFor()
+  await page.getByText('Sin conexión con el servicio').waitFor({ state: 'detached' })
+  await go(page, 'Cifras')
+  await screen(page, 'Cifras').waitFor()
+  await page.locator('.plot canvas').first().waitFor()
+  // Its styles are there, too.
+  assert.equal(await page.evaluate(`getComputedStyle(document.querySelector('.charts')).display`), 'grid')
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a screen whose file fails by itself is fetched again', async () => {
+  const { page, context, complaints } = await open()
+  await screen(page, 'Inicio').waitFor()
+  let failures = 0
+  await page.route('**/assets/*.js', (route) =>
+    failures++ < 2 ? route.fulfill({ status: 503, body: '' }) : route.continue(),
+  )
+  await go(page, 'Importar')
+  await screen(page, 'Importar').waitFor()
+  assert.ok(failures > 2)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+/** The service has another release, without the files of the one that runs. */
+async function upgrade(page: Page): Promise<void> {
+  let isOld = true
+  await page.route('**/assets/*.js', (route) =>
+    isOld
+      ? route.fulfill({ status: 404, json: { status: 404, msg: 'La dirección no existe' } })
+      : route.continue(),
+  )
+  await page.route(/\/console\/(\w*)$/, async (route) => {
+    if (route.request().resourceType() === 'document') {
+      isOld = false
+      return route.continue()
+    }
+    const response = await route.fetch()
+    return route.fulfill({
+      response,
+      body: (await response.text()).replace(/index-[\w-]+\.js/, 'index-other.js'),
+    })
+  })
+}
+
+test('after an upgrade a screen that is gone comes with the new release, by itself', async () => {
+  const { page, context, complaints } = await open()
+  await screen(page, 'Inicio').waitFor()
+  await upgrade(page)
+  const loaded = page.waitForEvent('load')
+  await go(page, 'Cifras')
+  await loaded
+  await screen(page, 'Cifras').waitFor()
+  assert.match(page.url(), /\/console\/cifras$/)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('an upgrade in mid-import offers to load the new release, and loses nothing', async () => {
+  const { page, context, complaints } = await open('importar')
+  await page.route('**/domainwatch/add?*', () => undefined)
+  const file = { name: 'lista.csv', mimeType: 'text/csv', buffer: Buffer.from('nueva.cl,2025-01-01') }
+  await page.locator('input[type=file]').setInputFiles(file)
+  await page.getByRole('button', { name: 'Guardar' }).click()
+  await page.getByRole('link', { name: /^Importando lista\.csv/ }).waitFor()
+  await upgrade(page)
+  await go(page, 'Cifras')
+  await page.getByText('Esta pantalla ya no existe en la versión que está abierta').waitFor()
+  await page.getByRole('link', { name: /^Importando lista\.csv/ }).click()
+  await page.getByText('0 de 1 guardados').waitFor()
+  await page.getByRole('button', { name: 'Detener' }).click()
+  await page.getByText('Lo guardado está guardado').waitFor()
+  const loaded = page.waitForEvent('load')
+  await page.getByRole('button', { name: /^Hay una versión nueva de la consola/ }).click()
+  await loaded
+  await page.getByText('La importación de lista.csv quedó a medias: 0 de 1').waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})

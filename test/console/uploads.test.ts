@@ -1,0 +1,83 @@
+/** Uploads on a service that is slow, away, or refuses, while their reader does something else. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { gradient, ImageClient } from '../support/images.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const UPLOAD = '**/imagestore/upload?*'
+const SLOW_MS = 1_500
+const open = () => browser.open(service, 'imagenes', { imagestore: service.imageKey })
+
+async function pictures(stem: string, width: number, count: number) {
+  const made = Array.from({ length: count }, async (_, i) => ({
+    name: `${stem}-${i}.png`,
+    mimeType: 'image/png',
+    buffer: await gradient(width, 20 + i)
+      .png()
+      .toBuffer(),
+  }))
+  return Promise.all(made)
+}
+
+test('uploads go on while other screens are shown, on a slow service, beside another member', async () => {
+  const { page, context, complaints } = await open()
+  await page.route(UPLOAD, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, SLOW_MS))
+    await route.continue()
+  })
+  await page.locator('input[type=file]').setInputFiles(await pictures('lenta', 40, 4))
+  const task = page.getByRole('link', { name: /^Subiendo \d/ })
+  await task.waitFor()
+  await page.getByRole('navigation').getByRole('link', { name: 'Espacio' }).click()
+  await page.getByRole('heading', { name: 'Espacio', level: 1 }).waitFor()
+  const other = new ImageClient(service.url, service.imageKey)
+  await other.upload(await gradient(41, 20).png().toBuffer(), { name: 'de-otra-persona.png' })
+  await task.waitFor({ state: 'detached' })
+  await page.getByRole('navigation').getByRole('link', { name: 'Imágenes', exact: true }).click()
+  await page.getByText('4 imágenes subidas').waitFor()
+  await page.getByText('5 imágenes', { exact: true }).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('what failed is sent again on request, and the browser asks before the page is left', async () => {
+  const { page, context, complaints } = await open()
+  let sent = 0
+  await page.route(UPLOAD, (route) => {
+    sent++
+    if (sent === 1) return route.abort()
+    if (sent === 2)
+      return route.fulfill({ status: 503, json: { status: 503, msg: 'El servicio está ocupado' } })
+    // The third hangs.
+    return sent === 3 ? undefined : route.continue()
+  })
+  await page.locator('input[type=file]').setInputFiles(await pictures('fallida', 50, 2))
+  const list = page.getByRole('region', { name: 'Subidas' })
+  await list.getByText('El servicio está ocupado').waitFor()
+  await list.getByText('2 no se pudieron subir').waitFor()
+  // Nothing is under way: nobody is kept on the page.
+  await page.locator('input[type=file]').setInputFiles(await pictures('colgada', 60, 1))
+  await page.getByRole('link', { name: 'Subiendo 1 imagen' }).waitFor()
+  const asked = page.waitForEvent('dialog')
+  await page.evaluate('void setTimeout(() => location.reload())')
+  assert.equal((await asked).type(), 'beforeunload')
+  await list.getByRole('button', { name: 'Reintentar' }).click()
+  await list.getByText('2 imágenes subidas').waitFor()
+  assert.equal(sent, 5)
+  const { body } = await new ImageClient(service.url, service.imageKey).list({ search: 'fallida' })
+  assert.equal(body['count'], 2)
+  assert.deepEqual(complaints, ['dialog: '])
+  await context.close()
+})
