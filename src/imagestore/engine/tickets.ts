@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { readdir, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createFileWith, createFolder } from '../../core/private-files.ts'
 import { isClaimed } from '../derivatives/claim.ts'
 
 /** More often than a ticket of a living process is taken for abandoned (see `claim.ts`). */
@@ -22,7 +23,7 @@ export interface Ticket {
  * processes that ended are cleared away by those behind them.
  */
 export async function takeTicket(folder: string): Promise<Ticket> {
-  await mkdir(folder, { recursive: true })
+  await createFolder(folder)
   const time = String(Date.now()).padStart(TIME_DIGITS, '0')
   const name = `${time}-${randomBytes(6).toString('hex')}`
   const path = join(folder, name)
@@ -35,7 +36,7 @@ export async function takeTicket(folder: string): Promise<Ticket> {
     await rm(path, { force: true }).catch(() => {})
   }
   try {
-    await writeFile(path, String(process.pid), { flag: 'wx' })
+    await createFileWith(path, String(process.pid))
   } catch (error) {
     await leave()
     throw error
