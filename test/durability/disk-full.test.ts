@@ -62,7 +62,7 @@ suite('a full disk', { skip, timeout: 120_000 }, () => {
     await using disk = await smallDisk()
     if (disk === undefined) return context.skip('no disk may be mounted here')
     const noisy = await noise(700, 700).png().toBuffer()
-    const pictures = Array.from({ length: 4 }, (_, index) => stamped(noisy, `foto ${index}`))
+    const pictures = Array.from({ length: 8 }, (_, index) => stamped(noisy, `foto ${index}`))
     await using place = await startSingleNode(disk.path)
     for (const picture of pictures) assert.equal((await place.upload(picture)).status, 200)
     await fill(join(disk.path, 'filler'))

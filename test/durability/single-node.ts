@@ -7,7 +7,7 @@ import { bytesOf, expectedHash, ImageClient } from '../support/images.ts'
 import { startNode, type NodeOptions, type NodeProcess } from '../support/node-process.ts'
 
 /** From the end of a fault until all is well again. */
-const HEAL_MS = 15_000
+const HEAL_MS = 60_000
 /** For an answer, right or not, whatever is broken. */
 const ANSWER_MS = 20_000
 
