@@ -66,7 +66,7 @@ if (major > 24 || (major === 24 && minor >= 11)) {
  * young generation is quicker collected without it. To do without any (--single-threaded-gc) stops everything for 20 to 50 ms a time.
  */
 function beginAnew() {
-  const isServing = process.argv[2] === 'serve' && process.platform === 'linux'
+  const isServing = process.argv.slice(2).includes('serve') && process.platform === 'linux'
   // A channel to the parent, as between processes that share a port, does not outlive it.
   if (!isServing || process.execve === undefined || process.connected === true) return
   const isMemoryTold = Object.keys(process.env).some((name) => name.startsWith('MALLOC_'))

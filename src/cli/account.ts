@@ -1,4 +1,5 @@
 import { createAccounts } from '../accounts/index.ts'
+import type { Config, Flags } from '../config/config.ts'
 import { openDatabase } from '../context.ts'
 import { systemClock } from '../core/clock.ts'
 import type { Database } from '../database/database.ts'
@@ -6,30 +7,35 @@ import { DELIVERY_MODES, type DeliveryMode } from '../imagestore/access/modes.ts
 import { deliveries, settleDelivery } from '../imagestore/access/settings.ts'
 import { createTermsOffice } from '../imagestore/terms.ts'
 import { fail, failureLine } from './failure.ts'
-import { readOptions } from './options.ts'
+import type { Options } from './options.ts'
 import { usageFault } from './usage.ts'
 
 const NONE = 'none'
 
-/** `catalejo account list|set NAME|secret NAME`. Works beside a running service. */
-export async function account(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, ['delivery', 'max-bytes', 'max-images'], ['new'])
-  if (options === undefined) return
-  const { config, own, positionals, switches } = options
-  const [action, name, ...rest] = positionals
+/** `catalejo account list`. The account commands work beside a running service. */
+export async function listAccounts({ config }: Options): Promise<void> {
+  await withDatabase(config, list)
+}
+
+/** `catalejo account set NAME`. */
+export async function setAccount({ config, own, positionals: [name = ''] }: Options): Promise<void> {
   const wanted = readWanted(own)
-  if (wanted === undefined) return
-  if (rest.length > 0) return usageFault('account takes one NAME')
-  const isWhole = action === 'list' || ((action === 'set' || action === 'secret') && name !== undefined)
-  if (!isWhole) return usageFault('account takes list, set NAME, or secret NAME [--new]')
+  if (wanted !== undefined) await withDatabase(config, (database) => set(database, name, wanted))
+}
+
+/** `catalejo account secret NAME`. */
+export async function accountSecret({ config, positionals, switches }: Options): Promise<void> {
+  const [name = ''] = positionals
+  await withDatabase(config, (database) => secret(database, name, switches.has('new')))
+}
+
+async function withDatabase(config: Config, use: (database: Database) => Promise<void>): Promise<void> {
   const database = await openDatabase(config, undefined, undefined, { existing: true }).catch(
     (error: unknown) => fail(`could not open the database: ${failureLine(error)}`),
   )
   if (database === undefined) return
   try {
-    if (name === undefined || action === 'list') await list(database)
-    else if (action === 'set') await set(database, name, wanted)
-    else await secret(database, name, switches.has('new'))
+    await use(database)
   } finally {
     await database.close()
   }
@@ -42,14 +48,14 @@ interface Wanted {
   readonly maxImages: number | null | undefined
 }
 
-function readWanted(own: Readonly<Record<string, string | undefined>>): Wanted | undefined {
+function readWanted(own: Flags): Wanted | undefined {
   const mode = DELIVERY_MODES.find((one) => one === own['delivery'])
   const maxBytes = readLimit(own['max-bytes'])
   const maxImages = readLimit(own['max-images'])
-  if (own['delivery'] !== undefined && mode === undefined) {
-    usageFault(`account set takes --delivery ${DELIVERY_MODES.join('|')}`)
-  } else if (maxBytes === 'wrong' || maxImages === 'wrong') {
+  if (maxBytes === 'wrong' || maxImages === 'wrong') {
     usageFault('--max-bytes and --max-images take an integer from 0 on, or none')
+  } else if (mode === undefined && maxBytes === undefined && maxImages === undefined) {
+    usageFault('account set takes --delivery MODE, --max-bytes N, --max-images N, or several of them')
   } else return { mode, maxBytes, maxImages }
   return undefined
 }
@@ -67,10 +73,6 @@ async function list(database: Database) {
 }
 
 async function set(database: Database, name: string, { mode, maxBytes, maxImages }: Wanted) {
-  const hasLimits = maxBytes !== undefined || maxImages !== undefined
-  if (mode === undefined && !hasLimits) {
-    return usageFault('account set takes --delivery MODE, --max-bytes N, --max-images N, or several of them')
-  }
   const found = await createAccounts(database, systemClock).find(name)
   if (found === undefined) return fail(faultOf('unknown', name))
   if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
@@ -81,7 +83,7 @@ async function set(database: Database, name: string, { mode, maxBytes, maxImages
   })
   if (terms === undefined) return fail(faultOf('unknown', name))
   if (mode !== undefined) console.log(`${found.name}\t${terms.delivery}`)
-  if (hasLimits) {
+  if (maxBytes !== undefined || maxImages !== undefined) {
     console.log(`${found.name}: ${text(terms.max_images)} images, ${text(terms.max_bytes)} bytes`)
   }
 }

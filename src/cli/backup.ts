@@ -2,14 +2,12 @@ import { backup, type BackupOutcome } from '../moving/backup.ts'
 import { readBackupAddress } from './backup-address.ts'
 import { faultLines, imagesText } from './moving-text.ts'
 import { failureLine } from './failure.ts'
-import { readOptions } from './options.ts'
+import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
 
 /** `catalejo backup`. Exit 0 when the snapshot is there and whole; 1 otherwise. */
-export async function backupCommand(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, ['keep'])
-  if (options === undefined) return
+export async function backupCommand(options: Options): Promise<void> {
   const address = readBackupAddress('backup', options.positionals)
   if (address === undefined) return
   const { keep: text } = options.own

@@ -1,8 +1,7 @@
 import { openDatabase } from '../context.ts'
 import { createLog } from '../core/log.ts'
 import type { Change } from '../database/changes/change.ts'
-import { readOptions } from './options.ts'
-import { usageFault } from './usage.ts'
+import type { Options } from './options.ts'
 
 const PAGE = 500
 
@@ -11,14 +10,7 @@ const PAGE = 500
  * `--since`; with `--follow yes` also what comes, until it is stopped. Works beside a running service. Exits 3 when changes
  * after the cursor are not kept any more.
  */
-export async function changes(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, ['since', 'follow'])
-  if (options === undefined) return
-  const { config, own, positionals } = options
-  const follow = own['follow'] ?? 'no'
-  if (positionals.length > 0 || !['yes', 'no'].includes(follow)) {
-    return usageFault('changes takes --since CURSOR and --follow yes or no')
-  }
+export async function changes({ config, own }: Options): Promise<void> {
   const database = await openDatabase(config, undefined, createLog('silent'), { existing: true })
   const stopping = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
@@ -26,7 +18,7 @@ export async function changes(args: readonly string[]): Promise<void> {
   process.stdout.once('error', () => stopping.abort())
   try {
     let cursor: string = own['since'] ?? (await database.changes.start())
-    if (follow === 'yes') {
+    if (own['follow'] === 'yes') {
       for await (const change of database.changes.follow(cursor, stopping.signal)) {
         if (change === 'gap') return gap()
         await print(change)

@@ -1,48 +1,94 @@
-import { environmentName } from '../config/setting.ts'
-import { settings } from '../config/settings.ts'
+import { Help, type Command, type Argument, type Option } from 'commander'
+import type { CatalejoCommand } from './command.ts'
+import { SettingOption } from './setting-option.ts'
 
-export function help(): void {
-  const all = Object.values(settings)
-  const width = 2 + Math.max(...all.map(({ name }) => name.length))
-  const variableWidth = 2 + Math.max(...all.map(({ name }) => environmentName(name).length))
-  const lines = all.map(
-    ({ name, summary }) =>
-      `  --${name.padEnd(width)}${environmentName(name).padEnd(variableWidth)}${summary}`,
-  )
-  console.log(`catalejo serve [flags]                     run the service
-catalejo key create --account NAME --service domainwatch|imagestore|admin
-                    [--scope read|write|upload|full] [--expires 90d] [--rate 60/min]
-                                           make a key (and the account) and print it; limit what it opens, for
-                                           how long, and how many requests it may make
-catalejo key list                          keys, without what is secret
-catalejo key revoke ID                     revoke a key, at once
-catalejo account list                      how each application's images may be asked for
-catalejo account set NAME [--delivery open|ladder|presets|signed] [--max-bytes N|none] [--max-images N|none]
-                                           settle how its images may be asked for, and what it may hold
-catalejo account secret NAME [--new]       print what its links are signed with; --new ends all links signed before
-catalejo sign LINK --account NAME [--expires SECONDS|DATE]
-                                           print the link of an image, signed; LINK is what stands behind /i/
-catalejo images import FOLDER|FILE.ndjson --account NAME [--restart]
-                                           store the images of a folder, or those that a list names
-catalejo images export FOLDER --account NAME
-                                           write an application's images, and a list that imports them again
-catalejo import [--account NAME] [--format registrations|deletions|csv|ndjson] [--dry-run] [--restart] [FILE…]
-                                           load the registry's lists or an export; without files, or as -,
-                                           from standard input
-catalejo export [--format csv|ndjson]      write every record to standard output
-catalejo verify                            look for lost, rotted and left over images and for faults of the
-                                           database; exit 0: none, 1: some, 2: could not be done
-  --repair                                 mark what is lost, put aside what is rotted, remove what is left over
-  --claim                                  make the image store this database's, whosever it was
-  --examples N                             list so many of each kind of fault (10)
-catalejo migrate [--to-database-url URL] [--to-blobs-url URL] [--to-data FOLDER] [--force]
-                                           copy a live instance, or bring such a copy up to date, and verify it
-catalejo backup FOLDER|s3://… [--keep N]   take a snapshot; keep the newest N only
-catalejo restore FOLDER|s3://… [--snapshot NAME]
-                                           fill an empty instance from a snapshot, by default the newest
-catalejo changes [--since CURSOR] [--follow yes]
-                                           print what was changed, a JSON line each
+const ALL_SETTINGS =
+  'Every command takes all settings, as flags and from the environment (flags win). To list them: catalejo serve --help'
+const ENVIRONMENT =
+  'Each setting is also an environment variable; NAME_FILE names a file that holds the value. Flags win over the environment.'
+/** The first column of a list is no wider, so that the second stays readable at 80 columns. */
+const MAX_TERM = 28
 
-Flags, and the environment variable of each (a flag wins; NAME_FILE names a file with the value):
-${lines.join('\n')}`)
+/** The help of a command: usage, what it does, its flags, the settings that matter for it, examples. */
+export class HelpText extends Help {
+  override formatHelp(command: CatalejoCommand, helper: Help): string {
+    const wrap = (text: string) => helper.boxWrap(text, helper.helpWidth ?? 80)
+    const options = helper.visibleOptions(command).filter((option) => !(option instanceof SettingOption))
+    const settings = settingsOf(command)
+    const isAll = command.shownSettings === 'all'
+    const sections = [
+      [wrap(`Usage: ${helper.commandUsage(command)}`)],
+      [wrap(command.description())],
+      this.#section(
+        'Arguments:',
+        command.registeredArguments.map((one) => [one.name(), helper.argumentDescription(one)]),
+      ),
+      this.#section(
+        'Options:',
+        options.map((one) => [helper.optionTerm(one), describe(one, command.requiredFlags.includes(one))]),
+      ),
+      this.#section(
+        isAll ? 'Settings:' : 'Settings that matter here:',
+        settings.map((one) => [helper.optionTerm(one), one.describe()]),
+      ),
+      settings.length === 0 ? [] : [wrap(isAll ? ENVIRONMENT : ALL_SETTINGS)],
+      this.#section(
+        'Commands:',
+        command.commands.length === 0
+          ? []
+          : command.leaves().map((one) => [one.path.slice(command.path.length).join(' '), one.summary()]),
+      ),
+      command.exampleLines.length === 0
+        ? []
+        : ['Examples:', ...command.exampleLines.map((line) => `  ${line}`)],
+    ]
+    return `${sections
+      .filter((lines) => lines.length > 0)
+      .map((lines) => lines.join('\n'))
+      .join('\n\n')}\n`
+  }
+
+  override commandUsage(command: CatalejoCommand): string {
+    const required = command.requiredFlags.map(({ flags }) => flags)
+    const rest = command.commands.length > 0 ? ['COMMAND', '[options]'] : ['[options]']
+    const given = command.registeredArguments.map((one) => this.argumentTerm(one))
+    return ['catalejo', ...command.path, ...required, ...rest, ...given].join(' ')
+  }
+
+  override argumentTerm(argument: Argument): string {
+    const name = argument.variadic ? `${argument.name()}...` : argument.name()
+    return argument.required ? name : `[${name}]`
+  }
+
+  #section(title: string, items: readonly (readonly [string, string])[]): string[] {
+    if (items.length === 0) return []
+    const width = Math.min(MAX_TERM, Math.max(...items.map(([term]) => term.length)))
+    const lines = items.map(([term, description]) =>
+      term.length > width
+        ? `  ${term}\n${this.formatItem('', width, description, this)}`
+        : this.formatItem(term, width, description, this),
+    )
+    return [title, ...lines]
+  }
+}
+
+/** What a flag means, whether it is required, its permitted values and its default. */
+function describe(option: Option, isRequired: boolean): string {
+  const notes = [
+    ...(isRequired ? ['required'] : []),
+    ...(option.argChoices === undefined ? [] : [option.argChoices.join(', ')]),
+    ...(option.defaultValue === undefined ? [] : [`default: ${String(option.defaultValue)}`]),
+  ]
+  return notes.length === 0 ? option.description : `${option.description} (${notes.join('; ')})`
+}
+
+/** The settings that a command's help lists. */
+export function settingsOf(command: CatalejoCommand): SettingOption[] {
+  const { path, shownSettings } = command
+  if (path.length === 0) return []
+  let program: Command = command
+  while (program.parent !== null) program = program.parent
+  return program.options
+    .filter((option) => option instanceof SettingOption)
+    .filter((option) => shownSettings === 'all' || shownSettings.includes(option.name()))
 }

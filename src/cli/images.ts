@@ -8,7 +8,7 @@ import { importImages } from '../imagestore/moving/import.ts'
 import { filesIn, imagesListed } from '../imagestore/moving/sources.ts'
 import { checkpointsOf } from './checkpoint.ts'
 import { failureLine } from './failure.ts'
-import { readOptions } from './options.ts'
+import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
 
@@ -23,17 +23,17 @@ interface Run {
   readonly restart: boolean
 }
 
-/** `catalejo images import|export`. Works beside a running service. */
-export async function images(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, ['account'], ['restart'])
-  if (options === undefined) return
-  const { config, own, positionals, switches } = options
-  const [action, place, ...rest] = positionals
-  const name = own['account']
-  if ((action !== 'import' && action !== 'export') || place === undefined || rest.length > 0) {
-    return usageFault('images takes import FOLDER|FILE.ndjson or export FOLDER')
-  }
-  if (name === undefined) return usageFault('--account tells whose images they are')
+/** `catalejo images import PLACE`. Works beside a running service. */
+export const importCommand = (options: Options): Promise<void> => run('import', options)
+
+/** `catalejo images export FOLDER`. Works beside a running service. */
+export const exportCommand = (options: Options): Promise<void> => run('export', options)
+
+async function run(
+  action: 'import' | 'export',
+  { config, own, positionals: [place = ''], switches }: Options,
+): Promise<void> {
+  const name = own['account'] ?? ''
   const context = await createContext(config, { log: createLog('silent') }, { existing: true })
   try {
     const account = await context.accounts.find(name)
@@ -42,8 +42,8 @@ export async function images(args: readonly string[]): Promise<void> {
       process.exitCode = 1
       return
     }
-    const run = { context, accountId: account.id, place, restart: switches.has('restart') }
-    await (action === 'import' ? importAll(run) : exportAll(run))
+    const asked = { context, accountId: account.id, place, restart: switches.has('restart') }
+    await (action === 'import' ? importAll(asked) : exportAll(asked))
   } catch (error) {
     // A folder that cannot be read or made, a full disk, a database that went away: begun again, it goes on.
     console.error(`catalejo: ${action} of ${place}: ${failureLine(error)}`)

@@ -15,7 +15,7 @@ import {
 } from '../domainwatch/index.ts'
 import { checkpointsOf } from './checkpoint.ts'
 import { tellMigrated } from './failure.ts'
-import { readOptions } from './options.ts'
+import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 import { bytesOf } from './source.ts'
 import { usageFault } from './usage.ts'
@@ -33,13 +33,8 @@ interface Run {
 }
 
 /** `catalejo import FILE…`: loads lists of domains. Works beside a running service. */
-export async function importFiles(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, ['account', 'format'], ['dry-run', 'restart'])
-  if (options === undefined) return
-  const { config, own, positionals, switches } = options
+export async function importFiles({ config, own, positionals, switches }: Options): Promise<void> {
   const format = IMPORT_FORMATS.find((name) => name === own['format'])
-  if (own['format'] !== undefined && format === undefined)
-    return usageFault(`--format takes ${IMPORT_FORMATS.join(', ')}`)
   const isPiped = positionals.length === 0 && process.stdin.isTTY !== true
   const files = isPiped ? [STANDARD_INPUT] : positionals
   if (files.length === 0) return usageFault('import takes files, or - for standard input')

@@ -1,5 +1,5 @@
 import { createAccounts, type Accounts, type KeyRecord } from '../accounts/index.ts'
-import type { Flags } from '../config/config.ts'
+import type { Config, Flags } from '../config/config.ts'
 import { openDatabase } from '../context.ts'
 import { systemClock } from '../core/clock.ts'
 import { SERVICES, type Service } from '../http/authentication.ts'
@@ -12,40 +12,53 @@ import {
   type KeyLimits,
 } from '../http/key-limits.ts'
 import { fail, failureLine, tellMigrated } from './failure.ts'
-import { readOptions } from './options.ts'
+import type { Options } from './options.ts'
 import { usageFault } from './usage.ts'
 
-/** `catalejo key create|list|revoke`. Works beside a running service. */
-export async function key(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, ['account', 'service', 'scope', 'expires', 'rate'])
-  if (options === undefined) return
-  const { config, own, positionals } = options
-  const [action, id] = positionals
-  const { account, service } = own
-  const isWhole = action === 'create' || action === 'list' || (action === 'revoke' && id !== undefined)
-  if (!isWhole) return usageFault('key takes create, list or revoke ID')
-  if (action === 'create' && (account === undefined || !isService(service))) {
-    return usageFault('key create takes --account NAME and --service domainwatch, imagestore or admin')
-  }
+/** `catalejo key create`. The keys commands work beside a running service. */
+export async function createKey({ config, own }: Options): Promise<void> {
+  const { account = '' } = own
+  const service = SERVICES.find((one) => one === own['service'])
+  if (service === undefined) return usageFault(`--service takes ${SERVICES.join(', ')}`)
+  const limits = readLimits(own, service)
+  if (typeof limits === 'string') return usageFault(limits)
+  await withAccounts(config, {}, async (accounts) =>
+    report(await accounts.createKey(account, service, limits), account),
+  )
+}
+
+/** `catalejo key list`. */
+export async function listKeys({ config }: Options): Promise<void> {
+  await withAccounts(config, { existing: true }, list)
+}
+
+/** `catalejo key revoke ID`. */
+export async function revokeKey({ config, positionals: [id = ''] }: Options): Promise<void> {
+  await withAccounts(config, { existing: true }, async (accounts) => {
+    const outcome = await accounts.revoke(id)
+    if (outcome === 'unknown') fail(`there is no key ${id}`)
+    else console.log(outcome === 'revoked' ? `revoked ${id}` : `${id} was revoked before`)
+  })
+}
+
+async function withAccounts(
+  config: Config,
+  how: { readonly existing?: boolean },
+  use: (accounts: Accounts) => Promise<void>,
+): Promise<void> {
   const database = await openDatabase(config, undefined, undefined, {
-    existing: action !== 'create',
+    ...how,
     onMigrated: tellMigrated,
   }).catch((error: unknown) => fail(`could not open the database: ${failureLine(error)}`))
   if (database === undefined) return
-  const accounts = createAccounts(database, systemClock)
   try {
-    if (action === 'list') await list(accounts)
-    else if (action === 'revoke' && id !== undefined) await revoke(accounts, id)
-    else if (account !== undefined && isService(service)) await create(accounts, account, service, own)
+    await use(createAccounts(database, systemClock))
   } finally {
     await database.close()
   }
 }
 
-async function create(accounts: Accounts, account: string, service: Service, own: Flags) {
-  const limits = readLimits(own, service)
-  if (typeof limits === 'string') return usageFault(limits)
-  const outcome = await accounts.createKey(account, service, limits)
+function report(outcome: Awaited<ReturnType<Accounts['createKey']>>, account: string): void {
   switch (outcome.kind) {
     case 'created':
       console.log(outcome.key)
@@ -97,13 +110,3 @@ function stateOf({ expiresAt, revoked_at }: KeyRecord): string {
 }
 
 const timeOf = (milliseconds: number) => new Date(milliseconds).toISOString()
-
-async function revoke(accounts: Accounts, id: string) {
-  const outcome = await accounts.revoke(id)
-  if (outcome === 'unknown') fail(`there is no key ${id}`)
-  else console.log(outcome === 'revoked' ? `revoked ${id}` : `${id} was revoked before`)
-}
-
-function isService(text: string | undefined): text is Service {
-  return SERVICES.some((service) => service === text)
-}

@@ -4,7 +4,7 @@ import type { Place } from '../moving/instance.ts'
 import { migrate, type MigrationOutcome } from '../moving/migrate.ts'
 import { faultLines, imagesText } from './moving-text.ts'
 import { failureLine } from './failure.ts'
-import { readOptions } from './options.ts'
+import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
 
@@ -17,10 +17,7 @@ const REFUSALS: Readonly<Record<Extract<MigrationOutcome, { kind: 'refused' }>['
 }
 
 /** `catalejo migrate`. Exit 0 when the copy is equal and every image was read back; 1 otherwise. */
-export async function migrateCommand(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, ['to-database-url', 'to-blobs-url', 'to-data'], ['force'])
-  if (options === undefined) return
-  if (options.positionals.length > 0) return usageFault(`migrate takes no ${options.positionals[0]}`)
+export async function migrateCommand(options: Options): Promise<void> {
   const to = targetOf(options.config, options.own)
   if (to === undefined) return
   const progress = createProgress()

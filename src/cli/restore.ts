@@ -2,7 +2,7 @@ import { restore, type RestoreOutcome } from '../moving/restore.ts'
 import { readBackupAddress } from './backup-address.ts'
 import { faultLines, imagesText } from './moving-text.ts'
 import { failureLine } from './failure.ts'
-import { readOptions } from './options.ts'
+import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 
 const REFUSALS: Readonly<Record<Extract<RestoreOutcome, { kind: 'refused' }>['reason'], string>> = {
@@ -12,9 +12,7 @@ const REFUSALS: Readonly<Record<Extract<RestoreOutcome, { kind: 'refused' }>['re
 }
 
 /** `catalejo restore`. Exit 0 when all of the snapshot is there again, verified; 1 otherwise. */
-export async function restoreCommand(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, ['snapshot'])
-  if (options === undefined) return
+export async function restoreCommand(options: Options): Promise<void> {
   const address = readBackupAddress('restore', options.positionals)
   if (address === undefined) return
   const progress = createProgress()

@@ -1,13 +1,7 @@
 import cluster from 'node:cluster'
-import { readOptions } from './options.ts'
-import { usageFault } from './usage.ts'
+import type { Options } from './options.ts'
 
-export async function serve(args: readonly string[]): Promise<void> {
-  const options = readOptions(args)
-  if (options === undefined) return
-  if (options.positionals.length > 0) return usageFault(`serve takes no ${options.positionals[0]}`)
-  const { config } = options
-
+export async function serve({ config }: Options): Promise<void> {
   // Nobody reading what is printed is no reason to stop serving.
   process.stdout.on('error', () => {})
   if (config.workers > 1 && cluster.isPrimary) {

@@ -7,21 +7,14 @@ import { canonical, findMisplaced } from '../imagestore/modifiers/index.ts'
 import { blobByHash } from '../imagestore/queries.ts'
 import { faultOf } from './account.ts'
 import { fail, failureLine } from './failure.ts'
-import { readOptions } from './options.ts'
-import { usageFault } from './usage.ts'
-
-const USAGE = 'sign takes LINK --account NAME [--expires SECONDS|DATE]'
+import type { Options } from './options.ts'
 
 /** `catalejo sign '<id>[.<ext>][&m=…]' --account NAME`: prints the link, signed. Works beside a running service. */
-export async function signLink(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, ['account', 'expires'])
-  if (options === undefined) return
-  const { config, own, positionals } = options
-  const { account, expires: until } = own
+export async function signLink({ config, own, positionals }: Options): Promise<void> {
+  const { account = '', expires: until } = own
   // A whole address may be given too.
   const target = readLink((positionals[0] ?? '').replace(/^.*\/i\//, ''))
   const expires = until === undefined ? undefined : readTime(until)
-  if (positionals.length !== 1 || account === undefined) return usageFault(USAGE)
   if (target === undefined) return fail(`«${positionals[0]}» names no image: it takes what stands behind /i/`)
   if (expires === null)
     return fail(`--expires «${until}» is not valid, it takes seconds from now or a date to come`)

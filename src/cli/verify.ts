@@ -10,27 +10,18 @@ import { StorageFault } from '../database/faults.ts'
 import { isKind, KINDS } from '../verifying/findings.ts'
 import { countBlobs, verify, type Verified, type VerifyOptions } from '../verifying/index.ts'
 import { failureLine } from './failure.ts'
-import { readOptions } from './options.ts'
+import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
 
-/** Faults of each kind that are listed, unless told otherwise. */
-const EXAMPLES = 10
 /** An upload that takes longer was given up long ago. */
 const MIN_AGE_MS = 60 * 60_000
 
 const COULD_NOT = 2
 
 /** `catalejo verify [--repair] [--claim]`. Works beside a running service. */
-export async function verifyCommand(args: readonly string[]): Promise<void> {
-  const options = readOptions(args, ['examples'], ['repair', 'claim'])
-  if (options === undefined) {
-    process.exitCode = COULD_NOT
-    return
-  }
-  const { config, own, positionals, switches } = options
-  const examples = Number(own['examples'] ?? EXAMPLES)
-  if (positionals.length > 0) return usageFault(`verify takes no ${positionals[0]}`)
+export async function verifyCommand({ config, own, switches }: Options): Promise<void> {
+  const examples = Number(own['examples'])
   if (!Number.isSafeInteger(examples) || examples < 0) return usageFault('--examples takes a number from 0')
   const repair = switches.has('repair')
   try {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { nearest } from '../core/nearest.ts'
 import { environmentName, type Setting } from './setting.ts'
 import { settings } from './settings.ts'
 
@@ -170,24 +171,4 @@ function unknownNames(environment: NodeJS.ProcessEnv): string[] {
   return Object.keys(environment)
     .filter((name) => name.startsWith('CATALEJO_') && !known.includes(name))
     .map((name) => `${name} is not a known setting, did you mean ${nearest(name, known)}?`)
-}
-
-function nearest(name: string, known: readonly string[]): string {
-  return known.reduce((best, candidate) =>
-    distance(name, candidate) < distance(name, best) ? candidate : best,
-  )
-}
-
-/** Levenshtein distance, one row at a time. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
 }

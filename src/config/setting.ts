@@ -4,6 +4,12 @@ export type Parsed<T> =
   /** `faults`: of a text that may have several, a line for each. */
   | { readonly takes: string; readonly faults?: readonly string[] }
 
+export interface Parser<T> {
+  (text: string): Parsed<T>
+  /** All that it takes, where these are a few words. */
+  readonly values?: readonly string[]
+}
+
 /** One setting: `CATALEJO_<NAME>`, its `_FILE` twin and its flag are all derived from `name`. */
 export interface Setting<T> {
   /** Lower-case words joined by hyphens, as the flag is written. */
@@ -11,7 +17,7 @@ export interface Setting<T> {
   /** What `--help` and the operations page say of it. */
   readonly summary: string
   readonly default: T
-  readonly parse: (text: string) => Parsed<T>
+  readonly parse: Parser<T>
   /** The name of the setting without which this one has no effect. */
   readonly needs?: string
   /** How a wrong value is shown, where it may hold a secret. */
@@ -28,11 +34,12 @@ export function integer(min: number, max: number): (text: string) => Parsed<numb
   }
 }
 
-export function oneOf<const T extends string>(...values: readonly T[]): (text: string) => Parsed<T> {
-  return (text) => {
+export function oneOf<const T extends string>(...values: readonly T[]): Parser<T> {
+  function parse(text: string): Parsed<T> {
     const value = values.find((candidate) => candidate === text)
     return value === undefined ? { takes: `one of ${values.join(', ')}` } : { value }
   }
+  return Object.assign(parse, { values })
 }
 
 /** A comma-separated list, each entry parsed by itself; an empty text is an empty list. */

@@ -5,7 +5,7 @@ import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../blobs/s3
 import { parseServers, type ServerAddress } from '../dns/index.ts'
 import { isTimeZone } from '../core/dates.ts'
 import { readImageSettings, usualImageSettings, type ImageSettings } from '../imagestore/image-settings.ts'
-import { integer, listOf, oneOf, text, type Parsed, type Setting } from './setting.ts'
+import { integer, listOf, oneOf, text, type Parsed, type Parser, type Setting } from './setting.ts'
 
 const MIB = 1024 * 1024
 const MAX_WORKERS = 128
@@ -234,12 +234,7 @@ function phishingKeyword(text: string): Parsed<string> {
     : { takes: 'a word of 2 to 24 letters a-z, ñ and digits, with a hyphen before it to remove it' }
 }
 
-function setting<T>(
-  name: string,
-  summary: string,
-  fallback: T,
-  parse: (text: string) => Parsed<T>,
-): Setting<T> {
+function setting<T>(name: string, summary: string, fallback: T, parse: Parser<T>): Setting<T> {
   return { name, summary, default: fallback, parse }
 }
 

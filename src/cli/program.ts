@@ -1,0 +1,261 @@
+import { settings } from '../config/settings.ts'
+import { EXPORT_FORMATS } from '../domainwatch/export.ts'
+import { IMPORT_FORMATS } from '../domainwatch/import/format.ts'
+import { SERVICES } from '../http/authentication.ts'
+import { ALL_SCOPES } from '../http/key-limits.ts'
+import { DELIVERY_MODES } from '../imagestore/access/modes.ts'
+import { VERSION } from '../version.ts'
+import { CatalejoCommand } from './command.ts'
+import { SettingOption } from './setting-option.ts'
+
+const DATABASE = ['data', 'database-url']
+/** `verify` exits with 1 only if it found faults. */
+const COULD_NOT_VERIFY = 2
+const STORES = [...DATABASE, 'blobs-url']
+
+/** Every command with its arguments and flags. What a command does is loaded when it runs. */
+export function createProgram(): CatalejoCommand {
+  const program = new CatalejoCommand('catalejo')
+    .description(
+      'Self-hosted service for tracking .cl domains and hosting images. Commands work beside a running service.',
+    )
+    .version(VERSION, '--version', 'print the version')
+    .examples('catalejo serve --port 9000', 'catalejo key create --help')
+  for (const setting of Object.values(settings)) program.addOption(new SettingOption(setting))
+
+  program
+    .command('serve')
+    .summary('run the service')
+    .description(
+      'Runs the service until SIGTERM or SIGINT. The first start on an empty data folder creates an account and a key for each service, and prints both keys once.',
+    )
+    .settings('all')
+    .examples('catalejo serve', 'catalejo serve --port 9000 --data ./data')
+    .runs(async () => (await import('./serve.ts')).serve)
+
+  defineKeyCommands(program)
+  defineAccountCommands(program)
+  defineImageCommands(program)
+  defineDomainCommands(program)
+  defineMaintenanceCommands(program)
+
+  program
+    .command('help')
+    .summary('show the help of a command')
+    .description('Shows the same as COMMAND --help; without a command, the list of commands.')
+    .argument('[COMMAND...]', 'words of the command')
+    .examples('catalejo help key create')
+    .action(async (words: string[]) => (await import('./help-command.ts')).showHelp(program, words))
+  program
+    .command('completion')
+    .summary('print a script that completes commands in a shell')
+    .description(
+      'Prints a script with which the shell completes commands, flags and the values they take. Load it in the start file of the shell.',
+    )
+    .addArgument(program.createArgument('<SHELL>', 'shell').choices(['bash', 'zsh', 'fish']))
+    .examples('source <(catalejo completion bash)', 'catalejo completion fish | source')
+    .action(async (shell: string) => (await import('./completion.ts')).printCompletion(program, shell))
+  return program
+}
+
+function defineKeyCommands(program: CatalejoCommand): void {
+  const key = program.command('key').description('Creates, lists and revokes keys.')
+  key
+    .command('create')
+    .summary('create a key, and its account if needed, and print it')
+    .description(
+      'Creates a key, and the account if it does not exist, and prints the key alone. It cannot be shown again.',
+    )
+    .flag('--account <NAME>', 'account the key belongs to', { isRequired: true })
+    .flag('--service <SERVICE>', 'service the key opens', { isRequired: true, values: SERVICES })
+    .flag('--scope <SCOPE>', 'what the key opens: write is for domainwatch, upload for imagestore', {
+      values: ALL_SCOPES,
+      default: 'full',
+    })
+    .flag('--expires <TIME>', 'minutes, hours or days from now, such as 30m, 12h or 90d; without it, never')
+    .flag('--rate <RATE>', 'requests per s, min, h or day, such as 60/min; without it, unlimited')
+    .settings(DATABASE)
+    .examples(
+      'catalejo key create --account equipo --service domainwatch',
+      'catalejo key create --account lectora --service domainwatch --scope read --expires 90d --rate 60/min',
+    )
+    .runs(async () => (await import('./key.ts')).createKey)
+  key
+    .command('list')
+    .summary('list keys, without what is secret')
+    .description(
+      'Prints a line for each key, in columns separated by tabs: id, service, account, creation, state, scope, expiry, rate, day of last use.',
+    )
+    .settings(DATABASE)
+    .examples('catalejo key list')
+    .runs(async () => (await import('./key.ts')).listKeys)
+  key
+    .command('revoke')
+    .summary('revoke a key; it takes effect immediately')
+    .description('Revokes a key. Requests with it are refused from then on.')
+    .argument('<ID>', 'id of the key, as `key list` prints it')
+    .settings(DATABASE)
+    .examples('catalejo key revoke $(catalejo key list | awk \'$3 == "lectora" { print $1 }\')')
+    .runs(async () => (await import('./key.ts')).revokeKey)
+}
+
+function defineAccountCommands(program: CatalejoCommand): void {
+  const account = program.command('account').description('Shows and changes accounts of imagestore.')
+  account
+    .command('list')
+    .summary("list the delivery modes of the accounts' images")
+    .description(
+      'Prints a line for each account of imagestore: its name, its delivery mode, and whether it has a signing secret.',
+    )
+    .settings(DATABASE)
+    .examples('catalejo account list')
+    .runs(async () => (await import('./account.ts')).listAccounts)
+  account
+    .command('set')
+    .summary("change an account's delivery mode and quotas")
+    .description(
+      'Changes how links may request the images of an account, and how much it may store. Takes at least one flag.',
+    )
+    .argument('<NAME>', 'account')
+    .flag('--delivery <MODE>', 'delivery mode', { values: DELIVERY_MODES })
+    .flag('--max-bytes <N>', 'bytes the account may store, or none for no limit')
+    .flag('--max-images <N>', 'images the account may store, or none for no limit')
+    .settings(DATABASE)
+    .examples('catalejo account set aplicacion --delivery open --max-images 100000 --max-bytes none')
+    .runs(async () => (await import('./account.ts')).setAccount)
+  account
+    .command('secret')
+    .summary("print the secret that signs an account's links")
+    .description('Prints the secret that signs the links of an account. The first call creates it.')
+    .argument('<NAME>', 'account')
+    .option('--new', 'create another secret; links signed with the old one are refused')
+    .settings(DATABASE)
+    .examples('catalejo account secret aplicacion')
+    .runs(async () => (await import('./account.ts')).accountSecret)
+}
+
+function defineImageCommands(program: CatalejoCommand): void {
+  program
+    .command('sign')
+    .summary("sign an image's link")
+    .description('Prints the link of an image, signed with the secret of an account.')
+    .argument('<LINK>', 'what follows /i/ in the link, or the whole link')
+    .flag('--account <NAME>', 'account that holds the image', { isRequired: true })
+    .flag('--expires <TIME>', 'seconds from now, or a date; without it, the link does not expire')
+    .settings([...DATABASE, 'base-url', 'image-settings'])
+    .examples(
+      "catalejo sign '42j4wpd3wjumvg7ovuzuh4g5ev565hwq.webp&m=w_300' --account aplicacion --expires 86400",
+    )
+    .runs(async () => (await import('./sign.ts')).signLink)
+
+  const images = program.command('images').description('Imports and exports images.')
+  images
+    .command('import')
+    .summary('store the images of a folder or of a list')
+    .description(
+      'Stores the images of a folder, or those that a list names, for an account. Run again after an interruption, it continues.',
+    )
+    .argument('<PLACE>', 'folder of images, or a list as FILE.ndjson')
+    .flag('--account <NAME>', 'account of imagestore', { isRequired: true })
+    .option('--restart', 'start from the beginning after an interruption')
+    .settings([...STORES, 'strip', 'max-image-bytes', 'max-image-pixels'])
+    .examples('catalejo images import ./pictures --account aplicacion')
+    .runs(async () => (await import('./images.ts')).importCommand)
+  images
+    .command('export')
+    .summary("write an account's images to a folder")
+    .description('Writes the images of an account, and images.ndjson, the list that imports them again.')
+    .argument('<FOLDER>', 'folder to write to')
+    .flag('--account <NAME>', 'account of imagestore', { isRequired: true })
+    .settings(STORES)
+    .examples('catalejo images export ./pictures --account aplicacion')
+    .runs(async () => (await import('./images.ts')).exportCommand)
+}
+
+function defineDomainCommands(program: CatalejoCommand): void {
+  program
+    .command('import')
+    .summary("load the registry's lists, or an export")
+    .description(
+      "Loads the registry's lists of registered and deleted domains, or an export, compressed or not. Run again after an interruption, it continues. Without files it reads standard input.",
+    )
+    .argument('[FILE...]', 'files to load; - is standard input')
+    .flag('--account <NAME>', 'account of new records; needed if there are several of domainwatch')
+    .flag('--format <FORMAT>', 'format of the files; without it, the first line tells', {
+      values: IMPORT_FORMATS,
+    })
+    .option('--dry-run', 'store nothing, and report what would change')
+    .option('--restart', 'start from the beginning after an interruption')
+    .settings([...DATABASE, 'time-zone'])
+    .examples(
+      "printf 'Nombre,Fecha\\nejemplo,2026-01-31\\n' | catalejo import --account grupo --dry-run",
+      'catalejo export --format ndjson > export.ndjson && catalejo import export.ndjson --account grupo',
+    )
+    .runs(async () => (await import('./import.ts')).importFiles)
+  program
+    .command('export')
+    .summary('write all domain records to standard output')
+    .description('Writes all domain records to standard output, in a format that import reads back.')
+    .flag('--format <FORMAT>', 'format of the records', { values: EXPORT_FORMATS, default: 'csv' })
+    .settings(DATABASE)
+    .examples('catalejo export > domains.csv')
+    .runs(async () => (await import('./export.ts')).exportAll)
+  program
+    .command('changes')
+    .summary('print the changes of records, a JSON line each')
+    .description(
+      'Prints the changes of domains, images, keys and accounts, a JSON line each, from the oldest. Exits with 3 if the changes after the cursor are not kept any more.',
+    )
+    .flag('--since <CURSOR>', 'continue after the line with this cursor')
+    .flag('--follow <YES|NO>', 'also wait for changes to come', { values: ['yes', 'no'], default: 'no' })
+    .settings([...DATABASE, 'changes-days', 'changes-max'])
+    .examples('catalejo changes', 'catalejo changes --follow yes')
+    .runs(async () => (await import('./changes.ts')).changes)
+}
+
+function defineMaintenanceCommands(program: CatalejoCommand): void {
+  const verify = program
+    .command('verify')
+    .summary('check the database and all images')
+    .description(
+      'Checks the database, and the bytes of every image. Exits with 0 if there are no faults, with 1 if there are, and with 2 if it could not check.',
+    )
+    .option('--repair', 'mark lost images, put rotted ones into quarantine, remove what no record needs')
+    .option('--claim', "make the image store this database's, whichever it belonged to")
+    .flag('--examples <N>', 'how many of each kind of fault to list', { default: '10' })
+    .settings(STORES)
+    .examples('catalejo verify', 'catalejo verify --repair')
+    .runs(async () => (await import('./verify.ts')).verifyCommand)
+  verify.settingsExitCode = COULD_NOT_VERIFY
+  program
+    .command('migrate')
+    .summary('copy an instance to another database, image store or folder')
+    .description(
+      'Copies an instance that is in use, or updates such a copy, and compares both. What no flag names stays where it is. Takes at least one of the --to flags.',
+    )
+    .flag('--to-database-url <URL>', 'database to copy to, postgres://…')
+    .flag('--to-blobs-url <URL>', 'image store to copy to, s3://…')
+    .flag('--to-data <FOLDER>', 'folder to copy to what the other flags do not name')
+    .option('--force', 'replace what the target holds')
+    .settings(STORES)
+    .examples('catalejo migrate --to-data ./copy')
+    .runs(async () => (await import('./migrate.ts')).migrateCommand)
+  program
+    .command('backup')
+    .summary('take a snapshot of records and images')
+    .description('Takes a snapshot of all records and images. Images are shared by the snapshots of a place.')
+    .argument('<PLACE>', 'folder, or s3://bucket/prefix?endpoint=…')
+    .flag('--keep <N>', 'remove all but the newest N snapshots; without it, none is removed')
+    .settings(STORES)
+    .examples('catalejo backup ./backups --keep 14')
+    .runs(async () => (await import('./backup.ts')).backupCommand)
+  program
+    .command('restore')
+    .summary('fill an empty instance from a snapshot')
+    .description('Fills an empty instance from a snapshot, after checking all of it.')
+    .argument('<PLACE>', 'folder, or s3://bucket/prefix?endpoint=…')
+    .flag('--snapshot <NAME>', 'snapshot to restore; without it, the newest')
+    .settings(STORES)
+    .examples('catalejo restore ./backups --data ./restored')
+    .runs(async () => (await import('./restore.ts')).restoreCommand)
+}
