@@ -36,7 +36,7 @@ export class HelpText extends Help {
         'Commands:',
         command.commands.length === 0
           ? []
-          : command.leaves().map((one) => [one.path.slice(command.path.length).join(' '), one.summary()]),
+          : command.leaves().map((one) => [this.#commandTerm(one, command), one.summary()]),
       ),
       command.exampleLines.length === 0
         ? []
@@ -58,6 +58,11 @@ export class HelpText extends Help {
   override argumentTerm(argument: Argument): string {
     const name = argument.variadic ? `${argument.name()}...` : argument.name()
     return argument.required ? name : `[${name}]`
+  }
+
+  #commandTerm({ path, registeredArguments }: CatalejoCommand, group: CatalejoCommand): string {
+    const given = registeredArguments.map((one) => this.argumentTerm(one))
+    return [...path.slice(group.path.length), ...given].join(' ')
   }
 
   #section(title: string, items: readonly (readonly [string, string])[]): string[] {

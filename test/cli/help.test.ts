@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { glob, readFile, stat } from 'node:fs/promises'
+import { suite, test } from 'node:test'
+import { CatalejoCommand } from '../../src/cli/command.ts'
+import { createProgram } from '../../src/cli/program.ts'
+import { environmentName } from '../../src/config/setting.ts'
+import { settings } from '../../src/config/settings.ts'
+import { catalejo } from '../support/cli.ts'
+
+const program = createProgram()
+const commands = withGroups(program)
+
+function withGroups(command: CatalejoCommand): CatalejoCommand[] {
+  const parts = command.commands.filter((one) => one instanceof CatalejoCommand)
+  return [command, ...parts.flatMap(withGroups)]
+}
+
+const isSetting = (flag: string) => Object.values(settings).some(({ name }) => flag === `--${name}`)
+
+/** The flags of a command that are not settings. */
+const ownFlags = (command: CatalejoCommand) =>
+  command.options.flatMap(({ long }) => (long === undefined || isSetting(long) ? [] : [long]))
+
+/** Lines, each beginning with a space, below a heading. */
+function section(help: string, heading: string): string {
+  const [, rest = ''] = help.split(`\n${heading}\n`)
+  return rest.split(/\n(?! )/)[0] ?? ''
+}
+
+suite('help', () => {
+  for (const command of commands) {
+    test(['catalejo', ...command.path, '--help'].join(' '), async () => {
+      // Settings are not looked at.
+      const environment = { CATALEJO_PORT: 'wrong', CATALEJO_DATA: '/dev/null/none' }
+      const { code, stdout, stderr } = await catalejo([...command.path, '--help'], environment)
+      assert.deepEqual([code, stderr], [0, ''])
+      assert.ok(stdout.startsWith(`${['Usage: catalejo', ...command.path].join(' ')} `), stdout)
+      const examples = stdout.indexOf('\nExamples:\n')
+      const wide = stdout.slice(0, examples === -1 ? undefined : examples).split('\n')
+      assert.deepEqual(
+        wide.filter((line) => line.length > 80),
+        [],
+      )
+      for (const flag of ownFlags(command)) {
+        const option = command.options.find(({ long }) => long === flag)
+        const text = stdout.replaceAll(/\s+/g, ' ')
+        assert.ok(text.includes(option?.description ?? ''), flag)
+        if (option?.argChoices !== undefined) assert.ok(text.includes(option.argChoices.join(', ')), flag)
+        if (option?.defaultValue !== undefined)
+          assert.ok(text.includes(`default: ${option.defaultValue}`), flag)
+      }
+      for (const argument of command.registeredArguments) {
+        assert.match(section(stdout, 'Arguments:'), new RegExp(String.raw`^  ${argument.name()}  `, 'm'))
+      }
+      if (command.commands.length === 0) assert.notEqual(section(stdout, 'Examples:'), '')
+
+      const same = [
+        await catalejo([...command.path, '-h']),
+        await catalejo(['help', ...command.path]),
+        ...(command.path.length === 0 ? [await catalejo(['help'])] : []),
+      ]
+      for (const one of same) assert.deepEqual(one, { code: 0, stdout, stderr: '' })
+    })
+  }
+
+  test('the list has every command, with its arguments', async () => {
+    const { stdout } = await catalejo(['--help'])
+    const listed = [...section(stdout, 'Commands:').matchAll(/^  (\S+(?: \S+)*)/gm)].map(([, name]) => name)
+    assert.deepEqual(
+      listed,
+      [
+        'serve',
+        'key create',
+        'key list',
+        'key revoke ID',
+        'account list',
+        'account set NAME',
+        'account secret NAME',
+      ].concat(
+        [
+          'sign LINK',
+          'images import PLACE',
+          'images export FOLDER',
+          'import [FILE...]',
+          'export',
+          'changes',
+          'verify',
+        ],
+        ['migrate', 'backup PLACE', 'restore PLACE', 'help [COMMAND...]', 'completion SHELL'],
+      ),
+    )
+  })
+
+  test('serve has every setting, with variable, default and meaning', async () => {
+    const { stdout } = await catalejo(['serve', '--help'])
+    const text = section(stdout, 'Settings:').replaceAll(/\s+/g, ' ')
+    for (const { name, summary, default: fallback } of Object.values(settings)) {
+      const at = text.indexOf(` --${name} <VALUE> ${summary} (${environmentName(name)}`)
+      assert.notEqual(at, -1, name)
+      const isPlain = typeof fallback === 'number' || (typeof fallback === 'string' && fallback !== '')
+      const [entry = ''] = text.slice(at + 1).split(/ --(?=[a-z-]+ <VALUE>)/)
+      if (isPlain) assert.ok(entry.includes(`default: ${fallback})`), name)
+    }
+    assert.match(
+      text,
+      /--port <VALUE> port to listen on; .* \(CATALEJO_PORT; an integer from 0 to 65535; default: 8080\)/,
+    )
+    assert.match(text, /one of trace, debug, info, warn, error, fatal, silent; default: info/)
+  })
+
+  test('a command lists the settings that matter for it, and where all are', async () => {
+    const { stdout } = await catalejo(['key', 'list', '--help'])
+    const listed = [...stdout.matchAll(/^ {2}(--\S+) <VALUE>/gm)].map(([, flag]) => flag)
+    assert.deepEqual(listed, ['--data', '--database-url'])
+    assert.ok(stdout.includes('To list them: catalejo serve --help'))
+  })
+
+  test('version', async () => {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'))
+    assert.deepEqual(await catalejo(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+})
+
+suite('wrong words are one line, with the nearest known ones', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['volar', "unknown command 'volar'; see catalejo --help"],
+    ['serv', "unknown command 'serv', did you mean serve?"],
+    ['bakcup x', "unknown command 'bakcup', did you mean backup?"],
+    ['key lits', "unknown command 'lits', did you mean list?"],
+    ['help key creat', "unknown command 'creat', did you mean create?"],
+    ['--dta x', "unknown option '--dta', did you mean --data?"],
+    ['key create --acount a', "unknown option '--acount', did you mean --account?"],
+    [
+      'key create --account a --service admin --scpoe read',
+      "unknown option '--scpoe', did you mean --scope?",
+    ],
+    ['verify --repiar', "unknown option '--repiar', did you mean --repair?"],
+    ['key list --hepl', "unknown option '--hepl', did you mean --help?"],
+    ['key list --log-levle info', "unknown option '--log-levle', did you mean --log-level?"],
+    ['serve --zzzzzz', "unknown option '--zzzzzz'; see catalejo serve --help"],
+    ['serve -x', "unknown option '-x'; see catalejo serve --help"],
+    // A value may be secret.
+    [
+      'verify --databse-url=postgres://u:secret@h/d',
+      "unknown option '--databse-url', did you mean --database-url?",
+    ],
+    [
+      'serve now',
+      "too many arguments for 'serve'. Expected 0 arguments but got 1; see catalejo serve --help",
+    ],
+    ['backup', "missing required argument 'PLACE'; see catalejo backup --help"],
+    ['backup --keep', "option '--keep <N>' argument missing; see catalejo backup --help"],
+    [
+      'export --format xml',
+      "option '--format <FORMAT>' argument 'xml' is invalid. Allowed choices are csv, ndjson; see catalejo export --help",
+    ],
+    [
+      'verify --data --repair',
+      "option '--data <VALUE>' argument '--repair' is invalid. It needs a value before the next flag; see catalejo --help",
+    ],
+    [
+      'completion tcsh',
+      "command-argument value 'tcsh' is invalid for argument 'SHELL'. Allowed choices are bash, zsh, fish; see catalejo completion --help",
+    ],
+    ['account set a', 'account set takes --delivery MODE, --max-bytes N, --max-images N, or several of them'],
+  ]
+  for (const [line, message] of cases) {
+    test(`catalejo ${line}`, async () => {
+      const wanted = { code: 2, stdout: '', stderr: `catalejo: ${message}\n` }
+      assert.deepEqual(await catalejo(line.split(' ')), wanted)
+    })
+  }
+})
+
+test('the operations page has every command with its arguments and flags, and no others', async () => {
+  const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const [, rest = ''] = page.split('\n## Command line\n')
+  const [table = ''] = rest.split('\n## ')
+  const rows = [...table.matchAll(/^\| `(catalejo [^`]+)` +\| (.*?) +\|/gm)]
+  const documented = rows.map(([, line, flags = '']) => [
+    line,
+    ...[...flags.matchAll(/`(--[a-z-]+)`/g)].map(([, flag]) => flag),
+  ])
+  const defined = program.leaves().map((command) => {
+    const [, line = ''] = /^Usage: (.*)$/m.exec(command.helpInformation()) ?? []
+    const words = line.replaceAll(/ \[options\]| --\S+ <\S+>/g, '')
+    return [words, ...ownFlags(command)]
+  })
+  assert.deepEqual(documented, defined)
+})
+
+test('the command lines of all documents have known commands and flags', async () => {
+  const root = new URL('../../', import.meta.url)
+  const wrong: string[] = []
+  let count = 0
+  for await (const path of glob(['*.md', 'docs/*.md', 'deploy/**/*'], { cwd: root })) {
+    if (!(await stat(new URL(path, root))).isFile()) continue
+    const text = await readFile(new URL(path, root), 'utf8')
+    for (const [, line = ''] of text.matchAll(/\bcatalejo(?:\.js)? ((?:[a-z]+|--[a-z-]+)\b[^`\n#|]*)/g)) {
+      const words = line.trim().split(/\s+/)
+      let command = program
+      while (command.commands.length > 0) {
+        const next = withGroups(command).find((one) => one.parent === command && one.name() === words[0])
+        if (next === undefined) break
+        command = next
+        words.shift()
+      }
+      // Prose that has the name of the program in it.
+      if (command === program && !line.startsWith('--')) continue
+      count++
+      const known = ['--help', '--version', ...program.options, ...command.options].map((one) =>
+        typeof one === 'string' ? one : one.long,
+      )
+      const flags = words.flatMap((word) => /^\[?(--[a-z-]+)/.exec(word)?.[1] ?? [])
+      if (!flags.every((flag) => known.includes(flag))) wrong.push(`${path}: ${line}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(count > 40)
+})
