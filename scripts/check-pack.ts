@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { createProgram } from '../src/cli/program.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const START_MS = 30_000
@@ -30,6 +31,7 @@ try {
   const run = (...args: string[]) => execFileSync(command, args, options()).trim()
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   assert.equal(run('--version'), version)
+  helpOf(run)
   const key = run('key', 'create', '--account', 'grupo', '--service', 'domainwatch')
   const imageKey = run('key', 'create', '--account', 'fotos', '--service', 'imagestore')
   assert.match(run('key', 'list'), /domainwatch\tgrupo/)
@@ -38,6 +40,16 @@ try {
   console.log('The packed release works')
 } finally {
   await rm(work, { recursive: true, force: true })
+}
+
+/** Each command of these sources is in the package too, with its help. */
+function helpOf(run: (...args: string[]) => string): void {
+  for (const { path } of createProgram().leaves()) {
+    const usage = `Usage: catalejo ${path.join(' ')} `
+    assert.ok(`${run(...path, '--help')} `.startsWith(usage), usage)
+  }
+  assert.match(run('completion', 'bash'), /complete -F _catalejo catalejo/)
+  step('help of every command')
 }
 
 function options() {

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { openAsBlob } from 'node:fs'
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { createProgram } from '../../src/cli/program.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { serve } from '../support/cli.ts'
+
+const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
+const PICTURE = fileURLToPath(new URL('../../assets/catalejo.png', import.meta.url))
+
+/** They go on until they are stopped, or need another shell. */
+const OTHERS = ['catalejo serve', 'catalejo changes --follow yes', 'catalejo completion fish | source']
+
+test('the examples of all commands work when pasted after a first start', { timeout: 240_000 }, async () => {
+  await using folder = await temporaryFolder()
+  const bin = join(folder.path, 'bin')
+  await mkdir(bin)
+  await symlink(process.execPath, join(bin, 'node'))
+  await writeFile(join(bin, 'catalejo'), `#!/bin/sh\nexec node '${COMMAND}' "$@"\n`, { mode: 0o755 })
+  await mkdir(join(folder.path, 'pictures'))
+  await copyFile(PICTURE, join(folder.path, 'pictures', 'catalejo.png'))
+  const environment = { PATH: `${bin}:${process.env['PATH']}`, HOME: folder.path }
+  {
+    await using service = await serve(['--data', join(folder.path, 'data')])
+    const [, api = ''] = /imagestore +aplicacion +(\w+)/.exec(service.stdout()) ?? []
+    const form = new FormData()
+    form.set('api', api)
+    form.set('info', JSON.stringify({ name: 'catalejo.png', mime: 'image/png', ip: '127.0.0.1' }))
+    form.set('image', await openAsBlob(PICTURE))
+    const answer = await fetch(`${service.url}/api/v1/imagestore/upload`, { method: 'POST', body: form })
+    assert.equal(answer.status, 200, await answer.text())
+    await service.stop()
+  }
+  const examples = createProgram()
+    .leaves()
+    .flatMap(({ exampleLines }) => exampleLines)
+  for (const line of examples.filter((one) => !OTHERS.some((other) => one.startsWith(other)))) {
+    const { status, stderr } = spawnSync('bash', ['-c', `set -o pipefail; ${line}`], {
+      cwd: folder.path,
+      env: environment,
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+    assert.equal(status, 0, `${line}\n${stderr}`)
+  }
+})
