@@ -1,20 +1,22 @@
 /**
  * Packs a release, installs it in an empty folder elsewhere and uses it there as anybody would, with the machine's
- * own Node in front. Exits 1 at the first thing that is not as it should be.
+ * own Node in front. Exits 1 at the first thing that is not as it should be. `--out FOLDER` keeps the package that worked.
  */
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { createProgram } from '../src/cli/program.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const START_MS = 30_000
 const STOP_MS = 10_000
+const { values: asked } = parseArgs({ options: { out: { type: 'string' } } })
 
 // Without what npm puts in front of the path for the scripts of this project.
 const environment = {
@@ -27,7 +29,8 @@ const environment = {
 
 const work = await mkdtemp(join(tmpdir(), 'catalejo-pack-'))
 try {
-  const command = await install()
+  const tarball = await pack()
+  const command = await install(tarball)
   const run = (...args: string[]) => execFileSync(command, args, options()).trim()
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   assert.equal(run('--version'), version)
@@ -37,6 +40,7 @@ try {
   assert.match(run('key', 'list'), /domainwatch\tgrupo/)
   step('--version and the key commands')
   await useService(command, key, imageKey)
+  if (asked.out !== undefined) await copyFile(tarball, join(asked.out, basename(tarball)))
   console.log('The packed release works')
 } finally {
   await rm(work, { recursive: true, force: true })
@@ -60,17 +64,21 @@ function step(name: string): void {
   console.log(`ok ${name}`)
 }
 
-async function install(): Promise<string> {
-  const target = join(work, 'somewhere')
-  await mkdir(target)
+async function pack(): Promise<string> {
   execFileSync('npm', ['pack', '--silent', '--pack-destination', work], {
     ...options(),
     cwd: root,
     stdio: 'inherit',
   })
   const [tarball = ''] = (await readdir(work)).filter((name) => name.endsWith('.tgz'))
+  return join(work, tarball)
+}
+
+async function install(tarball: string): Promise<string> {
+  const target = join(work, 'somewhere')
+  await mkdir(target)
   await writeFile(join(target, 'package.json'), '{ "private": true }\n')
-  const install = ['install', '--no-audit', '--no-fund', join(work, tarball)]
+  const install = ['install', '--no-audit', '--no-fund', tarball]
   execFileSync('npm', install, { ...options(), cwd: target, stdio: 'inherit' })
   const files = await readdir(join(target, 'node_modules/catalejo'))
   for (const name of ['dist', 'assets', 'openapi.json', 'README.md', 'LICENSE']) {

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 
 interface Locked {
   readonly version?: string
@@ -49,3 +53,18 @@ test('the lock file names no registry', () => {
     [],
   )
 })
+
+const LINK_NODE = fileURLToPath(new URL('../../scripts/link-node.js', import.meta.url))
+
+for (const prefix of ['node', 'node-bin']) {
+  test(`after an installation, scripts find the Node of ${prefix}-…, which npm 10 does not link`, async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), 'catalejo-link-'))
+    context.after(() => rm(folder, { recursive: true, force: true }))
+    const name = `${prefix}-${process.platform}-${process.arch}`
+    await mkdir(join(folder, 'node_modules', name, 'bin'), { recursive: true })
+    await writeFile(join(folder, 'node_modules', name, 'bin/node'), '')
+    // A second installation finds the link there.
+    for (let round = 1; round <= 2; round++) execFileSync(process.execPath, [LINK_NODE], { cwd: folder })
+    assert.equal(await readlink(join(folder, 'node_modules/.bin/node')), `../${name}/bin/node`)
+  })
+}

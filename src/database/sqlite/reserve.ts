@@ -1,4 +1,4 @@
-import { statSync, truncateSync } from 'node:fs'
+import { renameSync, rmSync, statSync, truncateSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fillFile } from '../../core/private-files.ts'
@@ -17,35 +17,50 @@ const RETRY_MS = 1_000
 export class Reserve {
   readonly #path: string
   #triedAt = -Infinity
+  #restoring: Promise<void> | undefined
 
   constructor(path: string) {
     this.#path = path
   }
 
-  /** Whether its room was given away and is not back. Of a disk that never had room for it nothing is asked. */
+  /** Whether its room was given away and is not back. A disk that never had room for it counts as one that has. */
   get isReleased(): boolean {
-    return statSync(this.#path, { throwIfNoEntry: false })?.size === 0
+    return this.#size === 0
+  }
+
+  get #size(): number | undefined {
+    return statSync(this.#path, { throwIfNoEntry: false })?.size
   }
 
   /** Gives its room away. @returns false if it has none */
   release(): boolean {
-    if ((statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0) === 0) return false
+    if ((this.#size ?? 0) === 0) return false
     truncateSync(this.#path, 0)
     return true
   }
 
-  /** Takes its room if that is free, twice over. Tries at most once a second. */
-  async restore(): Promise<void> {
+  /** Takes its room if that is free, twice over. Tries at most once a second; concurrent calls share one attempt. */
+  restore(): Promise<void> {
+    this.#restoring ??= this.#restore().finally(() => (this.#restoring = undefined))
+    return this.#restoring
+  }
+
+  async #restore(): Promise<void> {
     const now = performance.now()
     if (now - this.#triedAt < RETRY_MS) return
     this.#triedAt = now
+    // Of this process alone, and renamed when it is whole: an empty file would say that the room was given away.
+    const filling = `${this.#path}.${process.pid}`
     try {
-      if ((statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0) > 0) return
+      if ((this.#size ?? 0) > 0) return
       const { bavail, blocks, bsize } = await statfs(dirname(this.#path))
       const bytes = Math.min(MAX_BYTES, Math.floor(blocks * bsize * PART_OF_DISK))
-      if (bavail * bsize >= 2 * bytes) await fillFile(this.#path, bytes)
+      if (bavail * bsize < 2 * bytes) return
+      await fillFile(filling, bytes)
+      renameSync(filling, this.#path)
     } catch {
       // Without it everything goes on as on a disk that never had room for it.
+      rmSync(filling, { force: true })
     }
   }
 }

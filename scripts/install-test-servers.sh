@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Installs the Debian or Ubuntu packages of the servers and tools that some tests start themselves, on loopback. Needs root.
+set -euo pipefail
+
+packages=(nsd unbound radosgw ceph-mon ceph-osd pgbouncer haproxy strace systemd buildah mmdebstrap)
+
+# The packages must not start their servers.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  trap 'rm -f "$policy"' EXIT
+  printf '#!/bin/sh\nexit 101\n' >"$policy"
+  chmod +x "$policy"
+fi
+apt-get update -qq
+DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}"
