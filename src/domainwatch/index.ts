@@ -100,7 +100,7 @@ export function domainwatchRoutes(
   eventsRoute(app, shared, following.events)
   watchesRoutes(app, shared, following, baseUrl)
   watchFeedRoute(app, following.watches)
-  bulkDnsRoute(app, shared, watched, dnsInFlight)
+  bulkDnsRoute(app, shared, { tasks, nameServers: watched, inFlight: dnsInFlight })
 }
 
 /** Fills while the server listens: whatever it does not answer yet the database does. */

@@ -1,8 +1,22 @@
 import type { Clock } from '../core/clock.ts'
 import { Refusal } from '../core/errors.ts'
+import { FairSlots } from '../core/fair-slots.ts'
+import { clientGroup } from './client-address.ts'
 import type { FailedKeys } from './failed-keys.ts'
 import type { KeyLimits, LimitedScope } from './key-limits.ts'
 import type { KeyRates } from './key-rates.ts'
+
+/**
+ * Keys that are read from the database at the same time, of all addresses and of one. Wrong keys are never cached, so each of
+ * them is read: without a limit they would take all connections of the database.
+ */
+const LOOKUPS = {
+  slots: 2,
+  slotsPerClient: 1,
+  maxWaiting: 4_096,
+  maxWaitingPerClient: 1_024,
+  timeoutMs: 10_000,
+}
 
 export const SERVICES = ['domainwatch', 'imagestore', 'admin'] as const
 export type Service = (typeof SERVICES)[number]
@@ -43,6 +57,7 @@ export class Authenticator {
   readonly #failures: FailedKeys
   readonly #rates: KeyRates
   readonly #clock: Clock
+  readonly #lookups = new FairSlots(LOOKUPS)
 
   constructor({ identities, failures, rates, clock }: AuthenticatorOptions) {
     this.#identities = identities
@@ -61,7 +76,7 @@ export class Authenticator {
    */
   async identify(key: string | undefined, access: Access, address: string): Promise<Identity> {
     if (key === undefined || key === '') throw new Refusal(401, 'Falta la clave de API')
-    const identity = await this.#identities.identify(key)
+    const identity = await this.#lookUp(key, address)
     if (identity === undefined) {
       this.#countFailure(address)
       throw new Refusal(401, 'La clave de API no es válida')
@@ -99,6 +114,11 @@ export class Authenticator {
   /** Milliseconds until the key expires; infinite for one that never does. */
   expiresIn({ expiresAt }: Identity): number {
     return expiresAt === null ? Infinity : expiresAt - this.#clock.now()
+  }
+
+  async #lookUp(key: string, address: string): Promise<Identity | undefined> {
+    const known = this.#identities.identifyAtOnce(key)
+    return known ?? this.#lookups.run(clientGroup(address), () => this.#identities.identify(key))
   }
 
   #hasExpired(identity: Identity): boolean {

@@ -4,11 +4,13 @@ import { asTheyCome } from '../../core/concurrency.ts'
 import { Overload, Refusal } from '../../core/errors.ts'
 import { FairSlots } from '../../core/fair-slots.ts'
 import { parseDomain } from '../../core/names.ts'
+import { taskModule, type Tasks } from '../../core/tasks.ts'
 import { clientLeft } from '../../http/client-left.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
-import { readData } from '../data-field.ts'
+import type { DataBody } from '../data-field.ts'
 import { bulkDnsAnswer, bulkDnsBody, dnsAnswer, dnsProblem } from '../schemas.ts'
+import type { Input } from '../tasks/read-names.ts'
 
 /** What asking for a name's servers can come to. */
 export type NameServerAnswer =
@@ -19,8 +21,8 @@ export type NameServerAnswer =
 export type NameServers = (name: string) => Promise<NameServerAnswer>
 
 const PATH = '/api/v1/domainwatch/dns'
-/** Names in one call, and how many of one call are asked, or wait for their turn, at a time. */
-const MAX_NAMES = 1_000
+const READ_NAMES = taskModule('../tasks/read-names', import.meta)
+/** Names of one call that are asked, or wait for their turn, at a time. */
 const CONCURRENCY = 100
 /** Bulk calls that run at the same time, of all accounts and of one. None waits: its client is asked to come again. */
 const CALLS = { slots: 64, slotsPerClient: 4, maxWaiting: 0, maxWaitingPerClient: 0, timeoutMs: 1 }
@@ -76,12 +78,17 @@ export function dnsRoute(
   })
 }
 
-/** @param inFlight look-ups of all bulk calls that run at the same time; one account may have three quarters of them */
+export interface BulkDnsOptions {
+  readonly tasks: Tasks
+  readonly nameServers: NameServers
+  /** Look-ups of all bulk calls that run at the same time; one account may have three quarters of them. */
+  readonly inFlight: number
+}
+
 export function bulkDnsRoute(
   app: FastifyInstance,
   shared: EndpointShared,
-  nameServers: NameServers,
-  inFlight: number,
+  { tasks, nameServers, inFlight }: BulkDnsOptions,
 ) {
   const calls = new FairSlots(CALLS)
   const lookups = new FairSlots({
@@ -110,7 +117,12 @@ export function bulkDnsRoute(
     },
 
     async handle({ body, identify, reply }) {
-      const { api, data } = readData(body, { max: MAX_NAMES, of: 'nombres' })
+      const { contentType, bytes, client } = body
+      const { api, data } = await tasks.run<Input, DataBody>(
+        READ_NAMES,
+        { contentType, bytes },
+        { transfer: [bytes.buffer], client },
+      )
       const account = String((await identify(api)).accountId)
       if (data.kind === 'unreadable') throw new Refusal(400, data.msg)
       const release = await calls.take(account)
