@@ -14,7 +14,7 @@ import {
   type ImportOutcome,
 } from '../domainwatch/index.ts'
 import { checkpointsOf } from './checkpoint.ts'
-import { tellMigrated } from './failure.ts'
+import { failureLine, tellMigrated } from './failure.ts'
 import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 import { bytesOf } from './source.ts'
@@ -75,7 +75,7 @@ type FileOutcome =
 
 const failure = (error: unknown): FileOutcome => ({
   kind: 'failed',
-  reason: error instanceof Error ? error.message : String(error),
+  reason: failureLine(error),
 })
 
 async function importFile(file: string, run: Run): Promise<FileOutcome> {

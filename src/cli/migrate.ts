@@ -3,7 +3,7 @@ import { settings } from '../config/settings.ts'
 import type { Place } from '../moving/instance.ts'
 import { migrate, type MigrationOutcome } from '../moving/migrate.ts'
 import { faultLines, imagesText } from './moving-text.ts'
-import { failureLine } from './failure.ts'
+import { fail, failureLine } from './failure.ts'
 import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
@@ -31,11 +31,9 @@ export async function migrateCommand(options: Options): Promise<void> {
     tell(outcome)
   } catch (error) {
     progress.end()
-    const reason = failureLine(error)
-    console.error(
-      `catalejo: ${reason}\nThe copy is not finished. Run the same again: it goes on where it is.`,
-    )
-    process.exitCode = 1
+    fail(failureLine(error))
+    if (progress.hasBegun)
+      console.error('The copy is not finished. Run the same again: it goes on where it is.')
   }
 }
 

@@ -24,6 +24,11 @@ interface Part {
   bytes: number
 }
 
+/** Whether anything was under way: what failed before that left nothing to continue. */
+export interface ShownProgress extends Progress {
+  readonly hasBegun: boolean
+}
+
 /**
  * Shows the progress of a long command on standard error: standard output is for its results.
  * @param now milliseconds, of any beginning
@@ -31,9 +36,10 @@ interface Part {
 export function createProgress(
   output: ProgressOutput = process.stderr,
   now: () => number = () => performance.now(),
-): Progress {
+): ShownProgress {
   const isTerminal = output.isTTY === true
   let part: Part | undefined
+  let hasBegun = false
   let timer: NodeJS.Timeout | undefined
 
   function show(): void {
@@ -54,8 +60,12 @@ export function createProgress(
   }
 
   return {
+    get hasBegun() {
+      return hasBegun
+    },
     begin(name, total, done = 0, unit = 'items') {
       end()
+      hasBegun = true
       part = { name, total, unit, before: done, startedAt: now(), count: done, bytes: 0 }
       if (isTerminal) show()
       // A forgotten end must not keep the command from ending.

@@ -1,7 +1,7 @@
 import { restore, type RestoreOutcome } from '../moving/restore.ts'
 import { readBackupAddress } from './backup-address.ts'
 import { faultLines, imagesText } from './moving-text.ts'
-import { failureLine } from './failure.ts'
+import { fail, failureLine } from './failure.ts'
 import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 
@@ -20,9 +20,8 @@ export async function restoreCommand(options: Options): Promise<void> {
     tell(await restore(address, options.config, { snapshot: options.own['snapshot'], progress }))
   } catch (error) {
     progress.end()
-    const reason = failureLine(error)
-    console.error(`catalejo: ${reason}\nIt is not restored. Run the same again: it goes on where it is.`)
-    process.exitCode = 1
+    fail(failureLine(error))
+    if (progress.hasBegun) console.error('It is not restored. Run the same again: it goes on where it is.')
   }
 }
 

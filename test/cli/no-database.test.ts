@@ -28,14 +28,13 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['migrate', '--to-data', 'TARGET'],
 ]
 
-/** Runs a command beside `data`. @returns its code and what it said, which is one line or two */
+/** Runs a command beside `data`. @returns what it said, which is one line: nothing was begun that could go on */
 async function run(words: readonly string[], folder: string, data: string) {
   const args = words.map((word) => (/^[A-Z]+$/.test(word) ? join(folder, word) : word))
   const { code, stdout, stderr } = await catalejo([...args, '--data', data])
   assert.equal(stdout, '')
-  // `migrate` adds that the same command goes on.
   const lines = stderr.trimEnd().split('\n')
-  assert.ok(lines.length === 1 || (words[0] === 'migrate' && lines.length === 2), stderr)
+  assert.equal(lines.length, 1, stderr)
   assert.equal(code, words[0] === 'verify' ? 2 : 1, stderr)
   return lines[0] ?? ''
 }
@@ -48,6 +47,11 @@ suite('a command that needs an instance creates none', { timeout: 240_000 }, () 
       const missing = await run(words, folder.path, data)
       assert.ok(missing.endsWith(`there is no data folder ${data}`), missing)
       assert.deepEqual(await readdir(folder.path), [])
+
+      await writeFile(data, 'x')
+      const file = await run(words, folder.path, data)
+      assert.ok(file.endsWith(`the data folder ${data} is a file`), file)
+      await rm(data)
 
       await mkdir(data)
       const empty = await run(words, folder.path, data)

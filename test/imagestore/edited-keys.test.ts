@@ -47,6 +47,19 @@ test('a database that was edited by hand cannot make a link deliver, or a deleti
     assert.equal(await readFile(secret, 'utf8'), SECRET)
   }))
 
+test('a database that was edited by hand cannot make a link deliver a page', async () => {
+  await using service = await startService()
+  const fotos = new ImageClient(service.url, service.imageKey)
+  assert.equal((await fotos.upload(png)).status, 200)
+  await service.sql(`UPDATE blobs SET mime = 'text/html' WHERE hash = '${expectedHash(png)}'`)
+  for (const link of ['', '', '&m=f_auto']) {
+    const answer = await fotos.link(expectedHash(png) + link)
+    const type = answer.headers.get('content-type')
+    assert.ok(type === 'application/octet-stream' || type === 'image/png', `${link} ${type}`)
+    assert.deepEqual([answer.status, (await answer.arrayBuffer()).byteLength > 0], [200, true])
+  }
+})
+
 test('verify names such a key, and a backup leaves its bytes out', () =>
   withEdited(async ({ data, key }) => {
     await using service = await startService({ data, flags: { 'blobs-url': '', 'database-url': '' } })

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ChangeFeed } from '../changes/feed.ts'
 import { newestChange } from '../changes/queries.ts'
@@ -144,8 +144,10 @@ async function connect(
 
 function missing(path: string): Error {
   const folder = dirname(path)
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (found === undefined) return new Error(`there is no data folder ${folder}`)
   return new Error(
-    existsSync(folder) ? `there is no database in ${folder}` : `there is no data folder ${folder}`,
+    found.isDirectory() ? `there is no database in ${folder}` : `the data folder ${folder} is a file`,
   )
 }
 

@@ -1,3 +1,4 @@
+import { mimeOf } from '../engine/kind.ts'
 import type { Wanted } from '../link-reader.ts'
 
 type Image = Extract<Wanted, { kind: 'image' }>
@@ -45,9 +46,12 @@ export const scopeOf = (common: Record<string, string>): string =>
 export const knownHeaders = (common: Record<string, string>, etag: string) => ({ ...common, etag })
 
 /** @param size bytes of the body */
+/** A database that was edited by hand cannot make a link deliver a page. */
+const IMAGE_MIMES: ReadonlySet<string> = new Set(Object.values(mimeOf))
+
 export const wholeHeaders = (common: Record<string, string>, etag: string, mime: string, size: number) => ({
   ...common,
   etag,
   'content-length': String(size),
-  'content-type': mime,
+  'content-type': IMAGE_MIMES.has(mime) ? mime : 'application/octet-stream',
 })
