@@ -38,7 +38,7 @@ export interface Asking<N extends Name> {
   readonly query?: { readonly [K in keyof Operations[N]['query']]?: Operations[N]['query'][K] | string }
   readonly body?: BodyOf<N>
   readonly signal?: AbortSignal
-  /** Instead of the key of the session: to find out what a pasted one is for. */
+  /** Instead of the key of the session: a pasted one, or the one that work began with. */
   readonly key?: string
 }
 
@@ -63,7 +63,8 @@ export async function ask<N extends Name>(name: N, asking: Asking<N> = {}): Prom
   const answer = await readAnswer(response)
   if (!response.ok) {
     // A key that was revoked meanwhile.
-    if (response.status === 401 && asking.key === undefined && isKeyFault(answer)) dropKey(serviceOf(path))
+    if (response.status === 401 && keyFor(serviceOf(path)) === key && isKeyFault(answer))
+      dropKey(serviceOf(path))
     throw errorOf(response.status, answer, response.headers.get('retry-after'))
   }
   // The service answers what its document says; the types are made from it.

@@ -31,5 +31,6 @@ connection.subscribe(() => {
 
 // What one key was refused, another may get.
 session.subscribe(() => {
+  queries.removeQueries({ type: 'inactive' })
   void queries.resetQueries({ predicate: ({ state }) => state.error !== null })
 })

@@ -39,6 +39,19 @@ export function signOut(): void {
   session.set({})
 }
 
+/** Calls a listener when a key is gone or another took its place: what was done with it is no business of the next one. */
+export function whenKeyLeaves(listener: () => void): void {
+  let before = session.get()
+  session.subscribe(() => {
+    const now = session.get()
+    const isGone = SERVICES.some(
+      (service) => before[service] !== undefined && before[service] !== now[service],
+    )
+    before = now
+    if (isGone) listener()
+  })
+}
+
 /** `/api/v1/imagestore/list` is of the service `imagestore`. */
 export function serviceOf(path: string): ServiceName {
   const name = path.split('/')[3]

@@ -1,4 +1,5 @@
 import { useMemo } from 'react'
+import { whenKeyLeaves } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
 import { faultText } from './fault-text.ts'
 import { createSlots } from './slots.ts'
@@ -58,6 +59,8 @@ interface Entry {
   readonly gesture: Gesture
   /** A failure that `undoLast` has told about. */
   isAcknowledged: boolean
+  /** Of a key that is gone: it ends in silence, and nobody else may undo it. */
+  isForeign: boolean
   isShown: boolean
 }
 
@@ -87,7 +90,7 @@ export function perform(gesture: Gesture): Handle | undefined {
   const id = ++lastId
   const { subjects, pending } = gesture
   const operation: Operation = { id, subjects, state: 'waiting', text: pending, undoneBy: undefined }
-  entries.set(id, { operation, gesture, isAcknowledged: false, isShown: false })
+  entries.set(id, { operation, gesture, isAcknowledged: false, isForeign: false, isShown: false })
   const before = Promise.all(subjects.flatMap((subject) => tails.get(subject) ?? []))
   const settled = before.then(() => slots.run(() => execute(id)))
   for (const subject of subjects) tails.set(subject, settled)
@@ -97,7 +100,7 @@ export function perform(gesture: Gesture): Handle | undefined {
   publish()
   setTimeout(() => {
     const entry = entries.get(id)
-    if (entry === undefined || !isPending(entry.operation)) return
+    if (entry === undefined || entry.isForeign || !isPending(entry.operation)) return
     entry.isShown = true
     tell(id, entry.operation.text)
   }, SLOW_MS)
@@ -108,7 +111,7 @@ export function perform(gesture: Gesture): Handle | undefined {
 function tell(id: number, text: string): void {
   change(id, { text })
   const entry = entries.get(id)
-  if (entry?.isShown === true && entry.operation.undoneBy === undefined)
+  if (entry?.isShown === true && !entry.isForeign && entry.operation.undoneBy === undefined)
     say(text, { key: keyOf(id), isPending: true, ...undoOf(id) })
 }
 
@@ -120,13 +123,14 @@ async function execute(id: number): Promise<OperationState> {
   try {
     const { text, isFault = false } = await gesture.run((now) => tell(id, now))
     change(id, { state: 'done', text })
-    if (entry.operation.undoneBy === undefined) say(text, { key: keyOf(id), isFault, ...undoOf(id) })
+    if (entry.operation.undoneBy === undefined && !entry.isForeign)
+      say(text, { key: keyOf(id), isFault, ...undoOf(id) })
     return 'done'
   } catch (error) {
     const text = gesture.failed(faultText(error))
     change(id, { state: 'failed', text })
     gesture.onFailed?.()
-    say(text, { key: keyOf(id), isFault: true, shownMs: FAILURE_SHOWN_MS })
+    if (!entry.isForeign) say(text, { key: keyOf(id), isFault: true, shownMs: FAILURE_SHOWN_MS })
     return 'failed'
   }
 }
@@ -136,7 +140,8 @@ export const stateOf = (id: number): OperationState | undefined => entries.get(i
 /** Undoes exactly this operation, once, after it is through. One that has not begun is cancelled. */
 export function undo(id: number): Handle | undefined {
   const entry = entries.get(id)
-  if (entry?.gesture.undo === undefined || entry.operation.undoneBy !== undefined) return undefined
+  if (entry?.gesture.undo === undefined || entry.isForeign || entry.operation.undoneBy !== undefined)
+    return undefined
   const { state, text } = entry.operation
   if (state === 'cancelled') return undefined
   if (state === 'failed') {
@@ -166,7 +171,9 @@ export function undo(id: number): Handle | undefined {
  * the key meant that one, not an older one that is out of sight.
  */
 export function undoLast(): Handle | undefined {
-  const newest = [...entries.values()].reverse().filter(({ gesture }) => gesture.undo !== undefined)
+  const newest = [...entries.values()]
+    .reverse()
+    .filter(({ gesture, isForeign }) => gesture.undo !== undefined && !isForeign)
   const [last] = newest
   if (last?.operation.state === 'failed' && !last.isAcknowledged) return undo(last.operation.id)
   const found = newest.find(
@@ -191,6 +198,16 @@ function publish(): void {
   }
   operations.set([...entries.values()].map(({ operation }) => operation))
 }
+
+// The next person at this page neither reads nor undoes what the one before did. What is under way is finished.
+whenKeyLeaves(() => {
+  for (const [id, entry] of entries) {
+    dismiss(keyOf(id))
+    entry.isForeign = true
+    if (!isPending(entry.operation)) entries.delete(id)
+  }
+  publish()
+})
 
 /** The subjects that something is under way on. */
 export function usePendingSubjects(): ReadonlySet<string> {

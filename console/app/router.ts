@@ -30,7 +30,9 @@ export function hrefOf(path: string, query?: URLSearchParams): string {
 /** Goes to another place, which the back button leaves. */
 export function go(path: string, query = new URLSearchParams()): void {
   settle()
-  history.pushState(null, '', hrefOf(path, query))
+  // A second click on what leads here must not make the back button do nothing.
+  const href = hrefOf(path, query)
+  if (href !== `${location.pathname}${location.search}`) history.pushState(null, '', href)
   place.set({ path, query })
 }
 

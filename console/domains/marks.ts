@@ -1,4 +1,5 @@
 import { ApiError, ask, ConnectionLost } from '../api/client.ts'
+import { keyFor, whenKeyLeaves } from '../api/session.ts'
 import { perform, type Gesture, type Handle, type Outcome } from '../app/operations.ts'
 import { say } from '../app/toasts.tsx'
 import { t, tn } from '../i18n/index.ts'
@@ -46,6 +47,8 @@ export function setMark(
     if (records.length > 0) say(t('domains.noChange'))
     return undefined
   }
+  /** A mark that waits for a slow service goes where it was set, whoever is signed in by then. */
+  const key = keyFor('domainwatch')
   const layer = ++lastLayer
   const names = targets.map(({ name }) => name)
   const verb = VERBS[mark][value]
@@ -65,7 +68,7 @@ export function setMark(
     async run(): Promise<Outcome> {
       // What the service has now: operations before this one are through, and may have failed.
       for (const one of targets) before.set(one.name, knownMarks(one.name)[mark] ?? one[mark])
-      const refused = await store(layer, targets, () => ({ [mark]: value }))
+      const refused = await store(key, layer, targets, () => ({ [mark]: value }))
       stored = targets.filter(({ name }) => !refused.has(name))
       const done = tn(`domains.done.${verb}`, stored.length)
       const named = stored.length === 1 ? `${done}: ${stored[0]?.name}.cl` : done
@@ -84,6 +87,7 @@ function restoring(
   storedRecords: () => readonly DomainRecord[],
   before: ReadonlyMap<string, number>,
 ): Gesture {
+  const key = keyFor('domainwatch')
   const layer = ++lastLayer
   const records = storedRecords()
   const names = records.map(({ name }) => name)
@@ -102,7 +106,7 @@ function restoring(
         takeOff(layer, names)
         return { text: t('domains.nothingToUndo') }
       }
-      const now = await readRecords(known)
+      const now = await readRecords(known, key)
       const same = known.filter((one) => isSame(one, now.get(one.name)))
       const others = known.filter((one) => !same.includes(one)).map(({ name }) => name)
       takeOff(
@@ -110,7 +114,7 @@ function restoring(
         names.filter((name) => !same.some((one) => one.name === name)),
       )
       for (const name of others) showAnew(now.get(name))
-      const refused = same.length === 0 ? NO_REFUSALS : await store(layer, same, marksOf)
+      const refused = same.length === 0 ? NO_REFUSALS : await store(key, layer, same, marksOf)
       takeOff(layer, [...refused.keys()])
       const done = same.map(({ name }) => name).filter((name) => !refused.has(name))
       const parts = [
@@ -130,6 +134,7 @@ const NO_REFUSALS: ReadonlyMap<string, string> = new Map()
  * Throws if none was stored.
  */
 async function store(
+  key: string | undefined,
   layer: number,
   records: readonly DomainRecord[],
   marksOf: (name: string) => Marks,
@@ -140,7 +145,7 @@ async function store(
     const values = new Map(rest.map(({ name }) => [name, marksOf(name)]))
     noteSent(values)
     try {
-      await send(rest, values)
+      await send(key, rest, values)
       noteStored(layer, values)
       for (const { name } of rest) remember(name, records, values.get(name) ?? {})
       return refused
@@ -155,14 +160,18 @@ async function store(
   }
 }
 
-async function send(records: readonly DomainRecord[], values: ReadonlyMap<string, Marks>): Promise<void> {
+async function send(
+  key: string | undefined,
+  records: readonly DomainRecord[],
+  values: ReadonlyMap<string, Marks>,
+): Promise<void> {
   const data = [...values].map(([domain, marks]) => ({ domain, ...marks }))
   try {
-    await ask('POST /api/v1/domainwatch/update', { body: { data } })
+    await ask('POST /api/v1/domainwatch/update', { body: { data }, ...(key === undefined ? {} : { key }) })
   } catch (error) {
     // The answer was lost on the way: only the service knows whether it stored them.
     if (!(error instanceof ConnectionLost)) throw error
-    const now = await readRecords(records).catch(() => undefined)
+    const now = await readRecords(records, key).catch(() => undefined)
     const isStored = records.every(({ name }) => hasMarks(now?.get(name), values.get(name) ?? {}))
     if (!isStored) throw error
   }
@@ -197,6 +206,8 @@ function showAnew(record: DomainRecord | undefined): void {
   noteRecord(record)
   changedRecords.set(new Map([...changedRecords.get(), [record.name, record]]))
 }
+
+whenKeyLeaves(() => seen.clear())
 
 export const subjectOf = (name: string): string => `domain:${name}`
 

@@ -1,4 +1,5 @@
 import { serverNow } from '../api/server.ts'
+import { whenKeyLeaves } from '../api/session.ts'
 import { createStore } from '../app/store.ts'
 import type { DomainRecord } from './records.ts'
 
@@ -152,6 +153,13 @@ export function noteRecord({ name, revision, discarded }: DomainRecord): void {
   }
   publish([name])
 }
+
+// Another account has other marks.
+whenKeyLeaves(() => {
+  overlays.clear()
+  patches.set(new Map())
+  changedRecords.set(new Map())
+})
 
 function publish(names: readonly string[]): void {
   const next = new Map(patches.get())

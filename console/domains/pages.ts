@@ -1,6 +1,7 @@
 import { useQueries, type QueryClient, type UseQueryResult } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef } from 'react'
 import { ask, type Answered } from '../api/client.ts'
+import { whenKeyLeaves } from '../api/session.ts'
 import { filterFault } from '../facets/filter-fault.ts'
 import type { Filters } from './filters.ts'
 import { settlePatches } from './overlay.ts'
@@ -37,6 +38,8 @@ function walkOf(id: string, start: string | undefined): Walk {
 export function forgetWalks(): void {
   walks.clear()
 }
+
+whenKeyLeaves(forgetWalks)
 
 export interface Rows {
   /** Rows that can be scrolled to now. */

@@ -6,12 +6,17 @@ import type { DomainRecord } from './records.ts'
 const MAX_SINGLE = 6
 
 /** One record as the service has it now; null if there is none. */
-export async function readRecord(name: string, signal?: AbortSignal): Promise<DomainRecord | null> {
+export async function readRecord(
+  name: string,
+  signal?: AbortSignal,
+  key?: string,
+): Promise<DomainRecord | null> {
   // Of the names that contain it only itself is as long as it is.
   const query = { search: name, length: [...name].length, limit: 1 }
   const { data } = await ask('GET /api/v1/domainwatch/list', {
     query,
     ...(signal === undefined ? {} : { signal }),
+    ...(key === undefined ? {} : { key }),
   })
   return data.data[0]?.find((record) => record.name === name) ?? null
 }
@@ -20,10 +25,13 @@ export async function readRecord(name: string, signal?: AbortSignal): Promise<Do
  * These records as the service has them now, by name.
  * @param seen the records as they were: one that is gone, or has another day of registration now, is left out
  */
-export async function readRecords(seen: readonly DomainRecord[]): Promise<ReadonlyMap<string, DomainRecord>> {
+export async function readRecords(
+  seen: readonly DomainRecord[],
+  key?: string,
+): Promise<ReadonlyMap<string, DomainRecord>> {
   const found = new Map<string, DomainRecord>()
   if (seen.length <= MAX_SINGLE) {
-    const records = await Promise.all(seen.map(({ name }) => readRecord(name)))
+    const records = await Promise.all(seen.map(({ name }) => readRecord(name, undefined, key)))
     for (const record of records) if (record !== null) found.set(record.name, record)
     return found
   }
@@ -36,6 +44,7 @@ export async function readRecords(seen: readonly DomainRecord[]): Promise<Readon
     min_length: Math.min(...lengths),
     max_length: Math.max(...lengths),
     format: 'ndjson',
+    ...(key === undefined ? {} : { api: key }),
   })
   for await (const line of linesOf(response)) {
     if (line === '') continue

@@ -71,8 +71,11 @@ export const Row = memo(function Row(props: Props) {
       aria-busy={isPending}
       style={place}
       onClick={(event) => {
+        const isPick = event.shiftKey || event.metaKey || event.ctrlKey
+        // The details move the table: the second click of two is on another row than was meant.
+        if (event.detail > 1 && !isPick) return
         onActive(index)
-        if (event.shiftKey || event.metaKey || event.ctrlKey) {
+        if (isPick) {
           dropTextSelection(event)
           actions.toggle(record, index, event.shiftKey)
         } else actions.open(record)

@@ -12,7 +12,7 @@ export function Images() {
   return (
     <ul className="tiles">
       <Tile label="nav.images" value={count(data.images)} to="imagenes" />
-      <Tile label="owner.storage" value={bytes(data.bytes)} to="espacio" />
+      <Tile label="app.stored" value={bytes(data.bytes)} to="espacio" />
       {room !== undefined && <Tile label="home.room" value={bytes(room)} to="espacio" />}
     </ul>
   )

@@ -1,4 +1,5 @@
 import { ApiError, ask } from '../api/client.ts'
+import { keyFor } from '../api/session.ts'
 import { faultText } from '../app/fault-text.ts'
 import { perform } from '../app/operations.ts'
 import { t, tn } from '../i18n/index.ts'
@@ -11,6 +12,7 @@ export function deleteImages(
   images: readonly ImageRecord[],
   settled: (gone: readonly ImageRecord[], kept: readonly ImageRecord[]) => void,
 ): void {
+  const key = keyFor('imagestore')
   const gone: ImageRecord[] = []
   const reasons: string[] = []
   const kept = () => images.filter((image) => !gone.includes(image))
@@ -23,7 +25,7 @@ export function deleteImages(
       for (const image of images) {
         tell(t('images.deleting', { n: gone.length, all: images.length }))
         try {
-          await remove(image.hash)
+          await remove(image.hash, key)
           gone.push(image)
         } catch (error) {
           reasons.push(t('images.deleteFailed', { name: image.name, msg: faultText(error) }))
@@ -41,9 +43,9 @@ export function deleteImages(
   })
 }
 
-async function remove(hash: string): Promise<void> {
+async function remove(hash: string, key: string | undefined): Promise<void> {
   try {
-    await ask('POST /api/v1/imagestore/delete', { query: { hash } })
+    await ask('POST /api/v1/imagestore/delete', { query: { hash }, ...(key === undefined ? {} : { key }) })
   } catch (error) {
     // Somebody else was faster.
     if (!(error instanceof ApiError) || error.status !== 404) throw error

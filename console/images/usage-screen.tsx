@@ -39,7 +39,7 @@ function Totals({ stats: { images, bytes: held, max_images, max_bytes } }: { sta
       <Tile label="nav.images" value={count(images)}>
         <Bound used={images} max={max_images} text={count} />
       </Tile>
-      <Tile label="owner.storage" value={bytes(held)}>
+      <Tile label="app.stored" value={bytes(held)}>
         <Bound used={held} max={max_bytes} text={bytes} />
       </Tile>
       <Tile label="usage.average" value={images === 0 ? '–' : bytes(Math.round(held / images))} />

@@ -31,7 +31,7 @@ export function Accounts() {
                     {t('owner.activeKeys')}
                   </th>
                   <th scope="col">{t('nav.images')}</th>
-                  <th scope="col">{t('owner.storage')}</th>
+                  <th scope="col">{t('app.stored')}</th>
                   <th scope="col">{t('owner.delivery')}</th>
                   <th scope="col">{t('owner.used')}</th>
                   <th scope="col">
@@ -79,7 +79,7 @@ function Row({ account, onSettle }: { account: Account; onSettle: () => void }) 
           <td data-label={t('nav.images')}>
             <Held used={account.images} max={max_images} text={count} />
           </td>
-          <td data-label={t('owner.storage')}>
+          <td data-label={t('app.stored')}>
             <Held used={account.bytes} max={max_bytes} text={bytes} />
           </td>
           <td data-label={t('owner.delivery')}>{t(`delivery.${delivery}`)}</td>

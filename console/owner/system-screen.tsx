@@ -30,7 +30,7 @@ export default function SystemScreen() {
             <ul className="tiles">
               <Tile label="system.domains" value={count(data.domains)} />
               <Tile label="nav.images" value={count(data.images)} />
-              <Tile label="owner.storage" value={bytes(data.bytes)} />
+              <Tile label="app.stored" value={bytes(data.bytes)} />
             </ul>
             <section className="stack">
               <h2>{t('system.health')}</h2>

@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page, Route } from 'playwright-core'
 
+/** Far longer than a page takes to ask. */
+const TIMEOUT_MS = 30_000
+
 /** Requests of a page to one operation, held until the test says what becomes of them. */
 export interface Gate {
-  /** Resolves to the oldest request that is held, once there is one. */
+  /** Resolves to the oldest request that is held, once there is one. Rejects if none comes in 30 seconds. */
   next(): Promise<Held>
   /** Lets requests pass from now on, and those that are held. */
   open(): Promise<void>
@@ -33,7 +36,7 @@ export async function holdRequests(page: Page, operation: string): Promise<Gate>
   })
   return {
     async next() {
-      const route = held.shift() ?? (await new Promise<Route>((resolve) => waiting.push(resolve)))
+      const route = held.shift() ?? (await nextRequest(waiting, operation))
       return {
         body: route.request().postDataJSON(),
         pass: () => route.continue(),
@@ -50,6 +53,20 @@ export async function holdRequests(page: Page, operation: string): Promise<Gate>
       for (const route of held.splice(0)) await route.continue()
     },
   }
+}
+
+function nextRequest(waiting: ((route: Route) => void)[], operation: string): Promise<Route> {
+  const { promise, resolve, reject } = Promise.withResolvers<Route>()
+  const late = setTimeout(() => {
+    waiting.splice(waiting.indexOf(receive), 1)
+    reject(new Error(`the page did not ask for ${operation}`))
+  }, TIMEOUT_MS)
+  const receive = (route: Route) => {
+    clearTimeout(late)
+    resolve(route)
+  }
+  waiting.push(receive)
+  return promise
 }
 
 /** A service that takes its time over everything. */
