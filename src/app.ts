@@ -57,6 +57,17 @@ export interface App {
 /** Settings to a running service: the only file that knows all parts. */
 export async function startApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const context = await createContext(config, overrides)
+  try {
+    return await startOn(context)
+  } catch (error) {
+    // Threads that did start would keep the process alive.
+    await context.close()
+    throw error
+  }
+}
+
+async function startOn(context: Context): Promise<App> {
+  const { config } = context
   await takeOver(context)
   const images = openImagestore(context)
   let baseUrl = config.baseUrl
@@ -99,9 +110,8 @@ async function takeOver(context: Context): Promise<void> {
     await renewLog(context.database)
     await setCopyState(context.database, undefined)
   }
-  if (state !== 'unfinished') return
-  await context.close()
-  throw new Error('its data is a copy that is not finished: run catalejo migrate, or restore, again')
+  if (state === 'unfinished')
+    throw new Error('its data is a copy that is not finished: run catalejo migrate, or restore, again')
 }
 
 /** The server with every route, listening on nothing: also what `openapi.json` is generated from. */

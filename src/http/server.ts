@@ -32,8 +32,8 @@ const REQUEST_TIMEOUT_MS = 120_000
 const KEEP_ALIVE_MS = 72_000
 /** A connection on which nothing moves in the middle of something. */
 const STANDSTILL_MS = 130_000
-/** Requests that a client may send on one connection without waiting for their answers. */
-const MAX_PIPELINED = 256
+/** Requests that a client may send on one connection without waiting for their answers, each of which takes memory. */
+const MAX_PIPELINED = 16
 const HTTP_OPTIONS = {
   headersTimeout: HEADERS_TIMEOUT_MS,
   requestTimeout: REQUEST_TIMEOUT_MS,

@@ -118,8 +118,8 @@ test('requests sent without waiting are answered up to a limit, past which the c
   await using service = await startService()
   const get = `GET ${LIST}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n\r\n`
   const modest = await RawConnection.open(service)
-  modest.send(get.repeat(200))
-  for (let i = 0; i < 200; i++) assert.equal((await modest.reply())?.status, 200)
+  modest.send(get.repeat(16))
+  for (let i = 0; i < 16; i++) assert.equal((await modest.reply())?.status, 200)
   modest.close()
   const greedy = await RawConnection.open(service)
   greedy.send(get.repeat(5_000))

@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { test } from 'node:test'
-import { add, LIST, record } from '../support/domains.ts'
+import { ImageClient, noise } from '../support/images.ts'
 import { RawConnection } from '../support/raw.ts'
 import { startService } from '../support/service.ts'
 
 test('answers on their way to a slow reader arrive whole although the service stops', async () => {
   await using service = await startService()
-  await add(
-    service,
-    Array.from({ length: 1_024 }, (_, i) => record(`dominio-bastante-largo-${i}`)),
-  )
+  const images = new ImageClient(service.url, service.imageKey)
+  const { body } = await images.upload(await noise(700, 700).png().toBuffer())
   const connection = await RawConnection.open(service)
   connection.socket.pause()
-  // Some 20 MB: more than the buffers of both ends hold.
-  const count = 100
-  connection.send(`GET ${LIST}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(count))
+  // Some 23 MB: more than the buffers of both ends hold.
+  const count = 16
+  connection.send(`GET /i/${String(body['hash'])} HTTP/1.1\r\nhost: x\r\n\r\n`.repeat(count))
   await once(service.app.server.server, 'request')
   const stopped = service.stop()
   connection.socket.resume()
