@@ -10,7 +10,7 @@ import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { assertChained, settledHead } from './heard.ts'
 
-const SKIP = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+const SKIP = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 const WRITERS = 4
 const NAMES = ['a', 'b', 'c']
 
