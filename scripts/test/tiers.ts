@@ -45,6 +45,7 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'test/contracts/postgres.test.ts': 'postgres',
   'test/deploy/balancer.test.ts': 'cluster',
   'test/durability/pgbouncer.test.ts': 'postgres',
+  'test/durability/private-files.test.ts': 'default',
   'test/durability/postgres-plans.test.ts': 'postgres',
   'test/durability/postgres-start.test.ts': 'postgres',
   'test/durability/postgres-transactions.test.ts': 'postgres',
