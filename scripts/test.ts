@@ -4,7 +4,7 @@
  */
 import { parseArgs } from 'node:util'
 import { startPostgres, type TestPostgres } from '../test/support/postgres.ts'
-import { forgetResults, keepResults, printResults, titleOf } from './test/results.ts'
+import { forgetResults, keepResults, printResults, printTotal, titleOf } from './test/results.ts'
 import { runPass, type Ended, type Results, type RunOptions } from './test/run.ts'
 import { passesOf, testFiles, TIERS, tiersOf, type Pass, type Tier } from './test/tiers.ts'
 
@@ -47,11 +47,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void stop(postgres).then(() => process.exit(1)))
 }
 if (isWhole && values.tier === 'all') forgetResults()
+const done: Results[] = []
 try {
   for (const each of passes) await runTier(each.tier, each.passes)
 } finally {
   await stop(postgres)
 }
+if (done.length > 1) printTotal(done)
 
 async function runTier(tier: Tier, ofTier: readonly Pass[]): Promise<void> {
   const options: RunOptions = { postgresUrl: postgres?.url, name: values.name, watch: values.watch }
@@ -63,6 +65,7 @@ async function runTier(tier: Tier, ofTier: readonly Pass[]): Promise<void> {
     const results = MAY_RUN_AGAIN.includes(tier) ? await runAgain(pass, first, options) : first
     printResults(pass.name, results, Date.now() - start)
     all.push(results)
+    done.push(results)
   }
   const ended = all.flatMap((results) => results.ended)
   if (isWhole) keepResults(tier, { ended, flaky: all.flatMap(({ flaky }) => flaky) })

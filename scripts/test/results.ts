@@ -27,15 +27,27 @@ export function forgetResults(): void {
 
 /** Prints the slowest files, skipped, failed and flaky tests, and the counts. */
 export function printResults(name: string, results: Results, ms: number): void {
-  const { ended, files, flaky } = results
+  const { ended, files } = results
   const slowest = [...files].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST)
   console.log(`\nSlowest files of ${name}:`)
   for (const [file, took] of slowest) console.log(`  ${(took / 1_000).toFixed(1).padStart(6)} s  ${file}`)
   printSome('Skipped', ended.filter(({ outcome }) => outcome === 'skipped').map(titleOf))
+  printEnd(`${name}, in ${Math.round(ms / 1_000)} s`, results)
+}
+
+/** Prints the failed and the flaky tests of several passes, and the sums. */
+export function printTotal(passes: readonly Results[]): void {
+  const ended = passes.flatMap((pass) => pass.ended)
+  const flaky = passes.flatMap((pass) => pass.flaky)
+  console.log('\n== all passes')
+  printEnd('all', { ended, flaky })
+}
+
+function printEnd(name: string, { ended, flaky }: Kept): void {
   printSome('Failed', ended.filter(({ outcome }) => outcome === 'failed').map(titleOf))
   printSome('FLAKY: failed at first, passed when run again. Find out why', flaky)
-  const counts = (['passed', 'failed', 'skipped'] as const).map((each) => `${count(results, each)} ${each}`)
-  console.log(`\n${name}: ${counts.join(', ')} in ${Math.round(ms / 1_000)} s`)
+  const counts = (['passed', 'failed', 'skipped'] as const).map((each) => `${count({ ended }, each)} ${each}`)
+  console.log(`\n${name}: ${counts.join(', ')}`)
 }
 
 function printSome(title: string, lines: readonly string[]): void {

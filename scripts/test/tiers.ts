@@ -44,6 +44,7 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'test/contracts/changes-postgres.test.ts': 'postgres',
   'test/contracts/postgres.test.ts': 'postgres',
   'test/deploy/balancer.test.ts': 'cluster',
+  'test/durability/all-plans.test.ts': 'postgres',
   'test/durability/pgbouncer.test.ts': 'postgres',
   'test/durability/private-files.test.ts': 'default',
   'test/durability/postgres-plans.test.ts': 'postgres',

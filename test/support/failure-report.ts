@@ -3,7 +3,7 @@
  * logged. Sees every `fetch` of this process through the channels of undici. Keys are left out.
  */
 import { channel } from 'node:diagnostics_channel'
-import { afterEach } from 'node:test'
+import { afterEach, type SuiteContext, type TestContext } from 'node:test'
 
 /** Characters that are shown of a body. */
 const BODY = 1_000
@@ -72,7 +72,7 @@ function longer(text: string, chunk: Uint8Array | string = ''): string {
   return text + (typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8', 0, BODY + 1))
 }
 
-afterEach((context) => {
+function report(context: TestContext | SuiteContext): void {
   const last = [...exchanges]
   exchanges.clear()
   const error = 'error' in context ? context.error : undefined
@@ -84,7 +84,10 @@ afterEach((context) => {
     const lines = logs.get(origin)?.().trimEnd().split('\n').slice(-LOG_LINES) ?? []
     for (const line of lines) context.diagnostic(withoutKeys(`  log: ${shortened(line)}`))
   }
-})
+}
+
+// Other programs load this too, such as the runner itself, which has no tests.
+if (process.env['NODE_TEST_CONTEXT'] !== undefined) afterEach(report)
 
 /** Text of one line; control characters of a body would disturb the terminal. */
 function shortened(text: string): string {
