@@ -1,87 +1,97 @@
 /**
- * All tests; then those that a database has a part in once more on PostgreSQL. The server comes with the development
- * packages, or from the folder that TEST_POSTGRES_BIN names. Where none can run, that part is skipped and says so. Last,
- * one after the other, those that want the machine for themselves. With files as arguments, only those.
+ * Runs the tests of one tier, or of all (`--tier all`). Words select files whose paths contain one of them. Tiers are
+ * defined in `test/tiers.ts`, CONTRIBUTING says what each is for.
  */
-import { globSync } from 'node:fs'
-import { relative } from 'node:path'
-import { finished } from 'node:stream/promises'
-import { run as runTests } from 'node:test'
-import { spec } from 'node:test/reporters'
-import { fileURLToPath } from 'node:url'
-import { missingPrograms } from '../test/support/ceph.ts'
-import { noHaproxy } from '../test/support/haproxy.ts'
-import { startPostgres } from '../test/support/postgres.ts'
-import { IMAGES_ON_ONE_NODE } from '../test/two-nodes/exceptions.ts'
+import { parseArgs } from 'node:util'
+import { startPostgres, type TestPostgres } from '../test/support/postgres.ts'
+import { forgetResults, keepResults, printResults, printTotal, titleOf } from './test/results.ts'
+import { runPass, type Ended, type Results, type RunOptions } from './test/run.ts'
+import { passesOf, testFiles, TIERS, tiersOf, type Pass, type Tier } from './test/tiers.ts'
 
-/** Of each, some three servers and four processes of ours: beside one another they would wait for the machine. */
-const ALONE = 'test/two-nodes/'
-const ON_A_DATABASE = ['admin', 'domainwatch', 'imagestore', 'keys', 'corpus', 'verifying', 'nodes'].map(
-  (name) => `test/${name}/`,
-)
-const ALL = ['src/', 'console/', 'test/!(two-nodes)/']
-/** Files at once: with four, two processors took as long, and each test twice as long. */
-const AT_ONCE = 2
-/** One of these begun last would be waited for alone. */
-const LONGEST = ['s3/ceph', 'durability/kill', 'deploy/balancer'].map((name) => `test/${name}.test.ts`)
-const TIMEOUT_MS = 600_000
+/** Tiers that break servers, disks and nodes: on a shared machine, their failed files run once more. */
+const MAY_RUN_AGAIN: readonly Tier[] = ['faults', 'cluster']
+/** With more failed files than this, the machine is not to blame. */
+const MAX_FILES_AGAIN = 8
+/** It runs its own failures again. */
+const RUNS_AGAIN_ITSELF = 'test/two-nodes/suite.test.ts'
 
-/** Hundreds of processes load the same sources: compiled once, each starts in half the time. */
-const COMPILED = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url))
-
-const asked = process.argv.slice(2).map((path) => relative('', path))
-const wanted = asked.length > 0 ? asked : undefined
-const within = (folders: readonly string[]) =>
-  wanted?.filter((path) => folders.some((folder) => path.startsWith(folder))) ?? folders.flatMap(testsIn)
-
-const postgres = await startPostgres(process.env['TEST_POSTGRES_BIN']).catch((error: unknown) => {
-  console.error('No PostgreSQL to test with:', error)
-  return undefined
+const { values, positionals: words } = parseArgs({
+  allowPositionals: true,
+  options: {
+    tier: { type: 'string', default: 'default' },
+    name: { type: 'string' },
+    watch: { type: 'boolean', default: false },
+  },
 })
+const tiers = TIERS.filter((tier) => values.tier === tier || values.tier === 'all')
+if (tiers.length === 0) throw new Error(`--tier is one of ${TIERS.join(', ')}, all`)
+const isWhole = words.length === 0 && values.name === undefined && !values.watch
+const isWanted = (file: string) =>
+  words.length === 0 || words.some((word) => file.includes(word.replace(/^\.\//, '')))
+const passes = tiers.map((tier) => ({ tier, passes: passesOf(tier, isWanted) }))
+
+if (passes.every((each) => each.passes.length === 0)) {
+  console.error(
+    `No test file of ${values.tier === 'all' ? 'any tier' : `the tier ${values.tier}`} has ${words.join(' or ')} in its path.`,
+  )
+  for (const [file, tier] of tiersOf(testFiles()))
+    if (isWanted(file))
+      console.error(`${file} is in test:${tier}: npm run test:${tier} -- ${words.join(' ')}`)
+  process.exit(1)
+}
+
+const needsPostgres = passes.some((each) => each.passes.some((pass) => pass.needsPostgres))
+const postgres = needsPostgres ? await startPostgres(process.env['TEST_POSTGRES_BIN']) : undefined
 // Whoever stops the tests stops what they run on.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(signal, () => void (postgres?.stop() ?? Promise.resolve()).then(() => process.exit(1)))
+  process.once(signal, () => void stop(postgres).then(() => process.exit(1)))
 }
-process.env['NODE_COMPILE_CACHE'] = COMPILED
-const server = postgres === undefined ? {} : { TEST_POSTGRES_URL: postgres.url }
+if (isWhole && values.tier === 'all') forgetResults()
+const done: Results[] = []
 try {
-  await run('SQLite', wanted?.filter((path) => !path.startsWith(ALONE)) ?? longestFirst(), AT_ONCE, server)
-  if (postgres === undefined) console.log('\n== PostgreSQL: SKIPPED, it cannot run here')
-  else await run('PostgreSQL', onPostgres(), AT_ONCE, { ...server, TEST_DATABASE: 'postgres' })
-  await run('Two nodes', within([ALONE]), 1, server)
+  for (const each of passes) await runTier(each.tier, each.passes)
 } finally {
-  await postgres?.stop()
+  await stop(postgres)
+}
+if (done.length > 1) printTotal(done)
+
+async function runTier(tier: Tier, ofTier: readonly Pass[]): Promise<void> {
+  const options: RunOptions = { postgresUrl: postgres?.url, name: values.name, watch: values.watch }
+  const all: Results[] = []
+  for (const pass of ofTier) {
+    console.log(`\n== ${pass.name}`)
+    const start = Date.now()
+    const first = await runPass(pass, options)
+    const results = MAY_RUN_AGAIN.includes(tier) ? await runAgain(pass, first, options) : first
+    printResults(pass.name, results, Date.now() - start)
+    all.push(results)
+    done.push(results)
+  }
+  const ended = all.flatMap((results) => results.ended)
+  if (isWhole) keepResults(tier, { ended, flaky: all.flatMap(({ flaky }) => flaky) })
+  if (ended.some(({ outcome }) => outcome === 'failed')) process.exitCode = 1
 }
 
-function testsIn(folder: string): string[] {
-  return globSync(`${folder}**/*.test.ts`).toSorted()
+/** Runs the files with failures once more, one at a time. What passes then counts as passed and is named as flaky. */
+async function runAgain(pass: Pass, first: Results, options: RunOptions): Promise<Results> {
+  const files = pass.files.filter((file) => first.failedFiles.includes(file))
+  if (files.length === 0 || files.length > MAX_FILES_AGAIN || files.includes(RUNS_AGAIN_ITSELF)) return first
+  console.log(`\n== ${pass.name}, once more: ${files.join(' ')}`)
+  const second = await runPass({ ...pass, files, concurrency: 1 }, options)
+  const titles = new Map(second.ended.map((each) => [titleOf(each), each.outcome]))
+  const passedThen = first.ended.filter(
+    (each) => each.outcome === 'failed' && titles.get(titleOf(each)) !== 'failed',
+  )
+  // A file that did not load, or a failed hook, has no test of that name when it works.
+  const isReplaced = (each: Ended) => titles.has(titleOf(each)) || passedThen.includes(each)
+  return {
+    ...second,
+    ended: [...first.ended.filter((each) => !isReplaced(each)), ...second.ended],
+    files: first.files,
+    flaky: [...first.flaky, ...second.flaky, ...passedThen.map(titleOf)],
+  }
 }
 
-function longestFirst(): string[] {
-  return [...LONGEST, ...ALL.flatMap(testsIn).filter((path) => !LONGEST.includes(path))]
-}
-
-/** Where the suite on two nodes runs, which stand on PostgreSQL, it has most of image hosting's tests: once is enough. */
-function onPostgres(): string[] {
-  const files = within(ON_A_DATABASE)
-  if (wanted !== undefined || missingPrograms().length > 0 || noHaproxy !== false) return files
-  const own = IMAGES_ON_ONE_NODE.map((file) => `test/${file}`)
-  return files.filter((path) => !path.startsWith('test/imagestore/') || own.includes(path))
-}
-
-/** Runs test files and tells of them; what fails makes it the fault of this process. */
-async function run(
-  name: string,
-  files: readonly string[],
-  atOnce: number,
-  environment: Record<string, string>,
-): Promise<void> {
-  if (files.length === 0) return
-  console.log(`\n== ${name}`)
-  const env = { ...process.env, ...environment }
-  const events = runTests({ files: [...files], concurrency: atOnce, timeout: TIMEOUT_MS, env })
-  events.on('test:fail', () => (process.exitCode = 1))
-  const told = events.compose(new spec())
-  told.pipe(process.stdout, { end: false })
-  await finished(told)
+async function stop(server: TestPostgres | undefined): Promise<void> {
+  await server?.stop()
 }

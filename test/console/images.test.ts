@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { barriers, comesTrue, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { corpus } from '../support/corpus.ts'
 import { ImageClient, noise, stamped } from '../support/images.ts'
 import { call } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
 import sharp from 'sharp'
 
-const corpus = new URL('../../../shared/corpus/orientation/', import.meta.url)
 const logo = readFileSync(new URL('../../assets/catalejo.png', import.meta.url))
 /** What would run if a name or an SVG were taken for more than it is. */
 const HOSTILE_NAME = '"><img src=x onerror=alert(1)>.png'
@@ -19,24 +19,16 @@ let service: TestService
 let browser: TestBrowser
 let client: ImageClient
 
-/** Photographs where they are at hand, else pictures of the same sizes. */
-async function photograph(name: string, width: number, height: number): Promise<Buffer> {
-  const file = new URL(name, corpus)
-  if (existsSync(file)) return readFileSync(file)
-  const noise = { type: 'gaussian', mean: 128, sigma: 40 } as const
-  return sharp({ create: { width, height, channels: 3, background: '#357', noise } })
-    .jpeg()
-    .toBuffer()
-}
+const photograph = (name: string): Buffer => readFileSync(new URL(`orientation/${name}`, corpus))
 
 before(async () => {
   ;[service, browser] = await Promise.all([startService(), startBrowser()])
   client = new ImageClient(service.url, service.imageKey)
-  await client.upload(await photograph('Landscape_1.jpg', 1_800, 1_200), {
+  await client.upload(photograph('Landscape_1.jpg'), {
     name: 'Muelle.jpg',
     mime: 'image/jpeg',
   })
-  await client.upload(await photograph('Portrait_6.jpg', 1_200, 1_800), {
+  await client.upload(photograph('Portrait_6.jpg'), {
     name: 'Faro.jpg',
     mime: 'image/jpeg',
   })

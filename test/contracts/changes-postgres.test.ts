@@ -5,11 +5,12 @@ import fc from 'fast-check'
 import pg from 'pg'
 import type { Change } from '../../src/database/changes/change.ts'
 import { openPostgres } from '../../src/database/postgres/open.ts'
+import { propertyRuns } from '../support/effort.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { assertChained, settledHead } from './heard.ts'
 
-const SKIP = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+const SKIP = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 const WRITERS = 4
 const NAMES = ['a', 'b', 'c']
 
@@ -141,7 +142,7 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
         )
         assertChained(heard)
       }),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(30) },
     )
   })
 

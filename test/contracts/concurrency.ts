@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import type { Database } from '../../src/database/database.ts'
+import { propertyRuns } from '../support/effort.ts'
 import { sql } from '../../src/database/sql.ts'
 import {
   DATE,
@@ -82,7 +83,7 @@ export function concurrencyContract(name: string, make: () => Promise<OpenDataba
           )
           assert.ok(someOrder, JSON.stringify({ batches, found }))
         }),
-        { numRuns: 25 },
+        { numRuns: propertyRuns(25) },
       )
     })
 

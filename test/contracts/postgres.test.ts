@@ -7,7 +7,7 @@ import { databaseContract } from './database.ts'
 import { followingContract } from './following.ts'
 
 if (POSTGRES_URL === undefined) {
-  test('PostgreSQL', (context) => context.skip('no server: run npm test'))
+  test('PostgreSQL', (context) => context.skip('no server: run npm run test:postgres'))
 } else {
   const server = POSTGRES_URL
   const make = async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { LIST, names, record, stored, walk } from '../support/domains.ts'
+import { propertyRuns } from '../support/effort.ts'
 import { call, type Fields } from '../support/http.ts'
 import { startService } from '../support/service.ts'
 
@@ -66,7 +67,7 @@ test('a walk neither skips nor repeats a record that did not change, whatever is
         assert.deepEqual(seen.filter(unchanged), expected.filter(unchanged))
       },
     ),
-    { numRuns: 150 },
+    { numRuns: propertyRuns(150) },
   )
 })
 

@@ -5,6 +5,7 @@ import { filterParameters, listRequest } from '../../src/domainwatch/filters.ts'
 import { matches } from '../../src/domainwatch/matches.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
 import { LIST, names, record, stored, update, walk } from '../support/domains.ts'
+import { propertyRuns } from '../support/effort.ts'
 import { call, type Fields } from '../support/http.ts'
 import { filters, mark, Model, newRecord } from '../support/random-lists.ts'
 import { ManualClock, startService } from '../support/service.ts'
@@ -158,6 +159,6 @@ test('a list shows just what `matches` says of each record', async () => {
         assert.deepEqual((await names(other, query)).toSorted(), expected.map(({ name }) => name).toSorted())
       }
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(60) },
   )
 })

@@ -5,6 +5,7 @@ import { createTasks } from '../../src/core/tasks.ts'
 import { decodeCursor } from '../../src/domainwatch/cursor.ts'
 import { purgeExpired } from '../../src/domainwatch/index.ts'
 import type { ListRequest } from '../../src/domainwatch/list.ts'
+import { propertyRuns } from '../support/effort.ts'
 import { openBoth, requestOf, type OpenedBoth } from '../support/lists-both-ways.ts'
 import { filters, mark, newRecord, type NewRecord } from '../support/random-lists.ts'
 
@@ -65,7 +66,7 @@ test('lists from the index are those of the database, whatever is written', asyn
         for (const asked of requests) listed += await walkBoth(opened, asked)
       },
     ),
-    { numRuns: 40 },
+    { numRuns: propertyRuns(40) },
   )
   assert.deepEqual(opened.said, [])
   assert.ok(listed > 1_000, `only ${listed} records compared`)

@@ -133,7 +133,7 @@ test(`SQLite: ${NAME}`, { timeout: TIMEOUT_MS }, () =>
 
 test(
   `PostgreSQL: ${NAME}`,
-  { timeout: TIMEOUT_MS, skip: POSTGRES_URL === undefined && 'no PostgreSQL: run npm test' },
+  { timeout: TIMEOUT_MS, skip: POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres' },
   async () => {
     const made = await makeDatabase(POSTGRES_URL ?? '', `all_plans_${randomBytes(6).toString('hex')}`)
     try {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { suite, test, type TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { killRounds } from '../support/effort.ts'
 import { expectedHash, gradient } from '../support/images.ts'
 import { randomFrom } from '../support/random.ts'
 import { startService } from '../support/service.ts'
@@ -11,10 +12,10 @@ import { startVictim } from './victim.ts'
 import { Witness } from './witness.ts'
 
 /** Kills in all, shared by data folders that are worked on at the same time, one for each core of a small machine. */
-const ROUNDS = 100
+const ROUNDS = killRounds()
 const FOLDERS = 2
 
-async function killRounds(context: TestContext, lineage: number): Promise<void> {
+async function kills(context: TestContext, lineage: number): Promise<void> {
   const seed = Math.floor(Math.random() * 2 ** 32)
   context.diagnostic(`seed ${seed}`)
   const random = randomFrom(seed)
@@ -74,7 +75,7 @@ suite(
   () => {
     for (let lineage = 0; lineage < FOLDERS; lineage++) {
       test(`${ROUNDS / FOLDERS} rounds on one data folder`, { timeout: 600_000 }, (context) =>
-        killRounds(context, lineage),
+        kills(context, lineage),
       )
     }
   },

@@ -12,7 +12,7 @@ import { startService } from '../support/service.ts'
 import { eventually } from '../support/eventually.ts'
 
 const SERVER = POSTGRES_URL ?? ''
-const SKIP = POSTGRES_URL === undefined ? 'no PostgreSQL: run npm test' : noPgbouncer
+const SKIP = POSTGRES_URL === undefined ? 'no PostgreSQL: run npm run test:postgres' : noPgbouncer
 /** Fewer than one node has, so that every one of them serves many. */
 const SERVER_CONNECTIONS = 6
 

@@ -11,7 +11,7 @@ import { administer } from '../support/postgres.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { eventually } from '../support/eventually.ts'
 
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 
 describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () => {
   async function start(flags: { password?: string } = {}) {

@@ -8,7 +8,7 @@ import { page } from '../../src/domainwatch/queries.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { administer } from '../support/postgres.ts'
 
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 /** So many that visiting all of them costs more than the index. */
 const ROWS = 60_000
 

@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.ts'
 import { administer, databaseAt, startPostgres } from '../support/postgres.ts'
 import { eventually } from '../support/eventually.ts'
 
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 const SERVER = POSTGRES_URL ?? ''
 const PATIENCE_MS = 500
 

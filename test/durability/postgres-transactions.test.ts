@@ -12,7 +12,7 @@ import { call, send } from '../support/http.ts'
 import { administer, databaseAt, startPostgres } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:postgres'
 
 const insert = (key: string) => sql`INSERT INTO blob_trash (key) VALUES (${key})`
 const rename = (from: string, to: string) => sql`UPDATE blob_trash SET key = ${to} WHERE key = ${from}`

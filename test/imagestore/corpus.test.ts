@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
-import { after, before, suite, test, type TestContext } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import sharp from 'sharp'
+import { corpus, hashedPicture, inCorpus } from '../support/corpus.ts'
 import { bytesOf, DAMAGED, expectedHash, ImageClient, plain } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-const CORPUS = new URL('../../../shared/corpus/', import.meta.url)
-
-/** The files of a folder of the corpus; undefined, and the test skipped, where it is not at hand. */
-async function corpus(context: TestContext, folder: string, extension: string) {
-  const url = new URL(`${folder}/`, CORPUS)
-  const names = await readdir(url).catch(() => undefined)
-  if (names === undefined) {
-    context.skip('the corpus ../shared/corpus is not here')
-    return undefined
-  }
-  const wanted = names.filter((name) => name.endsWith(extension)).toSorted()
+/** The files of a folder of the corpus. */
+async function filesOf(folder: string, extension: string) {
+  const url = new URL(`${folder}/`, corpus)
+  const wanted = (await readdir(url)).filter((name) => name.endsWith(extension)).toSorted()
   return Promise.all(wanted.map(async (name) => ({ name, bytes: await readFile(new URL(name, url)) })))
 }
 
@@ -35,10 +29,9 @@ suite('images that nobody here made', () => {
   })
   after(() => service[Symbol.asyncDispose]())
 
-  test('every valid PNG of PngSuite is stored with its size', async (context) => {
-    const files = await corpus(context, 'png/valid', '.png')
-    if (files === undefined) return
-    assert.equal(files.length, 161)
+  test('every valid PNG of PngSuite is stored with its size', async () => {
+    const files = await filesOf('png/valid', '.png')
+    assert.equal(files.length, inCorpus(161, 12))
     for (const { name, bytes } of files) {
       const { status, body } = await fotos.upload(bytes, { name })
       const { dhash, thumbhash: _, similar: __, ...rest } = body
@@ -50,28 +43,23 @@ suite('images that nobody here made', () => {
     }
   })
 
-  test('every damaged PNG of PngSuite is refused', async (context) => {
-    const files = await corpus(context, 'png/damaged', '.png')
-    if (files === undefined) return
-    assert.equal(files.length, 14)
+  test('every damaged PNG of PngSuite is refused', async () => {
+    const files = await filesOf('png/damaged', '.png')
+    assert.equal(files.length, inCorpus(14, 8))
     for (const { name, bytes } of files) assert.deepEqual(plain(await fotos.upload(bytes)), DAMAGED, name)
   })
 
-  test('the dhash that the ImageHash library publishes for its picture', async (context) => {
-    const files = await corpus(context, 'dhash', '.png')
-    if (files === undefined) return
-    const [picture] = files
-    assert.ok(picture !== undefined)
-    assert.equal((await fotos.upload(picture.bytes)).body['dhash'], '0026273b2b19550e')
+  test('the dhash that the ImageHash library publishes for its picture', async () => {
+    const bytes = await readFile(hashedPicture.file)
+    assert.equal((await fotos.upload(bytes)).body['dhash'], hashedPicture.dhash)
   })
 
   for (const [set, width, height] of [
     ['Landscape', 1_800, 1_200],
     ['Portrait', 1_200, 1_800],
   ] as const) {
-    test(`${set}: six EXIF orientations of one picture look the same`, async (context) => {
-      const files = (await corpus(context, 'orientation', '.jpg'))?.filter(({ name }) => name.startsWith(set))
-      if (files === undefined) return
+    test(`${set}: six EXIF orientations of one picture look the same`, async () => {
+      const files = (await filesOf('orientation', '.jpg'))?.filter(({ name }) => name.startsWith(set))
       assert.equal(files.length, 6)
       const dhashes: string[] = []
       const small: Buffer[] = []

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import fc from 'fast-check'
 import sharp from 'sharp'
+import { propertyRuns } from '../support/effort.ts'
 import { animation, answerOf, bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -137,7 +138,7 @@ suite('the grammar of modifiers', () => {
           assert.deepEqual([width, height], promised(w, h, fit, up), link)
         },
       ),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     ))
 
   test('no text is answered by a fault of ours', () =>
@@ -160,6 +161,6 @@ suite('the grammar of modifiers', () => {
           assert.ok(response.status < 500, `${response.status}: ${text}`)
         },
       ),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     ))
 })

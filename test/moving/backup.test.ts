@@ -62,7 +62,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
 
   test(
     'from SQLite into PostgreSQL and, from a snapshot of that, back',
-    { skip: POSTGRES_URL === undefined && 'no server: run npm test' },
+    { skip: POSTGRES_URL === undefined && 'no server: run npm run test:postgres' },
     async () => {
       await using service = await startHere()
       await using made = await folders()

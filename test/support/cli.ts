@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { reportLogOf } from './failure-report.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 
@@ -47,6 +48,8 @@ export async function serve(
     })
     child.once('close', () => reject(new Error(`it ended: ${stdout()}${stderr()}`)))
   })
+
+  reportLogOf(url, () => stdout() + stderr())
 
   async function end(signal: 'SIGTERM' | 'SIGKILL') {
     const begin = performance.now()

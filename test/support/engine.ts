@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { eventually } from './eventually.ts'
 import { administer, databaseAt } from './postgres.ts'
 
-/** A superuser's address on the server that `npm test` started; undefined where it could not, or was not asked to. */
+/** A superuser's address on the server that the runner started; undefined where it could not, or was not asked to. */
 export const POSTGRES_URL = process.env['TEST_POSTGRES_URL']
 
 /** Whether services of this run stand on PostgreSQL, otherwise on SQLite. */

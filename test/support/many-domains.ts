@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
+import { corpus } from './corpus.ts'
 import { add, record } from './domains.ts'
 import type { TestService } from './service.ts'
 
-const corpus = new URL('../../../shared/corpus/registrations/', import.meta.url)
+const folder = new URL('registrations/', corpus)
 /** As many as a real installation holds after some months. */
 const COUNT = 109_431
 const BATCH = 40_000
@@ -12,18 +13,16 @@ const BATCH = 40_000
 const MADE_UP = 100
 const OLDER = Date.UTC(2025, 3, 30)
 
-/** Registrations of some months, newest first: real ones where they are at hand, else made-up names. */
+/** Registrations of some months, newest first: those of the corpus, and made-up names. */
 function registrations(): readonly (readonly [name: string, date: string])[] {
   const rows = new Map<string, string>()
-  if (existsSync(corpus)) {
-    for (const file of readdirSync(corpus).filter((name) => name.endsWith('.csv.gz'))) {
-      const [, ...lines] = gunzipSync(readFileSync(new URL(file, corpus)))
-        .toString()
-        .split('\n')
-      for (const line of lines) {
-        const [, name, date] = /^([^,]+)\.cl,(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)/.exec(line) ?? []
-        if (name !== undefined && date !== undefined) rows.set(name, date)
-      }
+  for (const file of readdirSync(folder).filter((name) => name.endsWith('.csv.gz'))) {
+    const [, ...lines] = gunzipSync(readFileSync(new URL(file, folder)))
+      .toString()
+      .split('\n')
+    for (const line of lines) {
+      const [, name, date] = /^([^,]+)\.cl,(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)/.exec(line) ?? []
+      if (name !== undefined && date !== undefined) rows.set(name, date)
     }
   }
   const all = [...rows].slice(0, COUNT - MADE_UP)

@@ -2,11 +2,14 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { reportLogOf } from './failure-report.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const START_LIMIT_MS = 60_000
 /** Lines of its log that are kept for a failure's report. */
 const KEPT_LINES = 20_000
+/** Lines that are shown at once. */
+const LINES_OF_REPORT = 50
 
 /** However a test ends, what it started ends with it: handlers of our own do not run when we are killed. */
 export const DIES_WITH_US: readonly string[] =
@@ -82,6 +85,8 @@ export async function startNode(options: NodeOptions): Promise<NodeProcess> {
     .then(() => listening.reject(new Error(`the node ended before it listened:\n${lines.join('\n')}`)))
     .catch(() => {})
   const url = await listening.promise.finally(() => clearTimeout(timer))
+
+  reportLogOf(url, () => lines.slice(-LINES_OF_REPORT).join('\n'))
 
   async function end(signal: 'SIGTERM' | 'SIGKILL') {
     child.kill(signal)

@@ -9,6 +9,7 @@ import type { Service } from '../../src/http/authentication.ts'
 import type { KeyLimits } from '../../src/http/key-limits.ts'
 import { startBalanced } from './balanced-service.ts'
 import { databaseFor, runOn } from './engine.ts'
+import { reportLogOf } from './failure-report.ts'
 import { testBlobsUrl } from './s3.ts'
 import { ManualClock, type TestService, type TestServiceOptions } from './test-service.ts'
 
@@ -53,6 +54,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     if (outcome.kind !== 'created') throw new Error(`no key: ${outcome.kind}`)
     return { key: String(outcome.key), id: outcome.id }
   }
+
+  reportLogOf(app.baseUrl, () => logged)
 
   let stopped = false
   async function stop() {

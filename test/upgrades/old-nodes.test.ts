@@ -11,7 +11,7 @@ import { POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { oldPostgres, oldSqlite, RELEASED, statementsOf, type Statements } from './released.ts'
 
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const NOW = '2026-02-03 04:05:06'
 const HASH = 'b'.repeat(32)
 

@@ -21,7 +21,7 @@ import { eventually } from '../support/eventually.ts'
 
 const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
 const HALF_WAY = fileURLToPath(new URL('./half-way.ts', import.meta.url))
-const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm test'
+const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const GET = '/api/v1/imagestore/get'
 const HASH = 'abcdefghijklmnopqrstuvwxyz234567'
 

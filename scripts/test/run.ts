@@ -1,0 +1,121 @@
+import { relative } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { fileURLToPath } from 'node:url'
+import type { Pass } from './tiers.ts'
+
+const TIMEOUT_MS = 600_000
+const UNIT_FILES = 'scripts/test/unit-files.ts'
+/** Hundreds of processes load the same sources: compiled once, each starts in half the time. */
+const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
+/** How the suite on two nodes reports what it had to run twice itself. */
+const FAILED_AT_FIRST = 'FAILED AT FIRST'
+
+export interface Ended {
+  readonly file: string
+  readonly name: string
+  readonly outcome: 'passed' | 'failed' | 'skipped'
+  readonly isSuite: boolean
+}
+
+export interface Results {
+  readonly ended: readonly Ended[]
+  /** How long each file took, in milliseconds. */
+  readonly files: ReadonlyMap<string, number>
+  /** Tests that the suite on two nodes ran again by itself. */
+  readonly flaky: readonly string[]
+  /** Files with failures: a test may be written in a file that several of them share. */
+  readonly failedFiles: readonly string[]
+}
+
+export interface RunOptions {
+  /** Of a running server. */
+  readonly postgresUrl: string | undefined
+  /** A pattern of names of tests; others do not run. */
+  readonly name?: string | undefined
+  /** Runs files again when they or their imports change. Never ends. */
+  readonly watch?: boolean
+}
+
+/** Runs the files of a pass, printing each test as it ends. */
+export async function runPass(pass: Pass, options: RunOptions): Promise<Results> {
+  const isUnit = (file: string) => !file.startsWith('test/')
+  // A name must match from the outermost test on, and a watched file needs a process of its own.
+  const isShared = options.watch !== true && options.name === undefined
+  const unit = isShared ? pass.files.filter(isUnit) : []
+  const others = pass.files.filter((file) => !unit.includes(file))
+  const env = {
+    ...process.env,
+    NODE_COMPILE_CACHE: COMPILED,
+    UNIT_FILES: unit.join(' '),
+    ...(options.postgresUrl !== undefined && pass.needsPostgres
+      ? { TEST_POSTGRES_URL: options.postgresUrl }
+      : {}),
+    ...(pass.database === 'postgres' ? { TEST_DATABASE: 'postgres' } : {}),
+  }
+  const events = run({
+    files: [...(unit.length > 0 ? [UNIT_FILES] : []), ...others],
+    concurrency: pass.concurrency,
+    timeout: TIMEOUT_MS,
+    env,
+    ...(options.watch === true ? { watch: true } : {}),
+    ...(options.name === undefined ? {} : { testNamePatterns: [options.name] }),
+  })
+  const ended: Ended[] = []
+  const files = new Map<string, number>()
+  const flaky: string[] = []
+  const failedFiles: string[] = []
+  const started = new Map<string, number>()
+  /** A file that runs within another process is a test of that process. */
+  const isFile = (name: string) =>
+    unit.includes(name) || others.includes(relative('', name)) || name.endsWith(UNIT_FILES)
+  const note = (outcome: 'passed' | 'failed', data: TestData) => {
+    if (unit.includes(data.name)) files.set(data.name, data.details.duration_ms)
+    if (isFile(data.name) && outcome === 'passed') return
+    // A test with failed subtests is not a failure of its own.
+    if (outcome === 'failed' && isOfSubtests(data)) return
+    const isSuite = data.details.type === 'suite'
+    const isSkipped = data.skip !== undefined && data.skip !== false
+    ended.push({
+      file: relative('', data.file ?? ''),
+      name: data.name,
+      outcome: isSkipped ? 'skipped' : outcome,
+      isSuite,
+    })
+  }
+  events.on('test:pass', (data) => note('passed', data))
+  events.on('test:fail', (data) => note('failed', data))
+  events.on('test:dequeue', ({ name }) => {
+    if (others.includes(relative('', name))) started.set(relative('', name), Date.now())
+  })
+  events.on('test:complete', ({ name, details }) => {
+    if (others.includes(relative('', name)) && !details.passed) failedFiles.push(relative('', name))
+  })
+  events.on('test:summary', ({ file }) => {
+    const start = file === undefined ? undefined : started.get(relative('', file))
+    if (file !== undefined && start !== undefined) files.set(relative('', file), Date.now() - start)
+  })
+  events.on('test:diagnostic', ({ message }) => {
+    if (message.startsWith(FAILED_AT_FIRST)) flaky.push(message)
+  })
+  const printed = events.compose(new spec())
+  printed.pipe(process.stdout, { end: false })
+  await finished(printed)
+  return { ended, files, flaky, failedFiles }
+}
+
+interface TestData {
+  readonly name: string
+  readonly file?: string | undefined
+  readonly skip?: string | boolean | undefined
+  readonly details: {
+    readonly duration_ms: number
+    readonly type?: string | undefined
+    readonly error?: unknown
+  }
+}
+
+function isOfSubtests({ details: { error } }: TestData): boolean {
+  return error instanceof Error && 'failureType' in error && error.failureType === 'subtestsFailed'
+}

@@ -1,0 +1,166 @@
+/**
+ * The one definition of which test file belongs to which tier: by folder, except for the files listed here. Every test
+ * file belongs to exactly one tier; some of the default tier run again on PostgreSQL.
+ */
+import { globSync } from 'node:fs'
+import { missingPrograms } from '../../test/support/ceph.ts'
+import { noHaproxy } from '../../test/support/haproxy.ts'
+import { IMAGES_ON_ONE_NODE } from '../../test/two-nodes/exceptions.ts'
+
+export const TIERS = ['default', 'postgres', 'browser', 'faults', 'cluster'] as const
+export type Tier = (typeof TIERS)[number]
+
+const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
+  // Every feature through the public door, on SQLite and local files, and the unit tests.
+  default: [
+    'src/',
+    'console/',
+    'test/admin/',
+    'test/cli/',
+    'test/contracts/',
+    'test/corpus/',
+    'test/deploy/',
+    'test/dns/',
+    'test/domainwatch/',
+    'test/http/',
+    'test/imagestore/',
+    'test/keys/',
+    'test/moving/',
+    'test/tooling/',
+    'test/verifying/',
+  ],
+  postgres: ['test/postgres/'],
+  browser: ['test/console/'],
+  // Killed processes, lost power, full disks, servers and object stores in trouble, upgrades from old releases.
+  faults: ['test/durability/', 'test/s3/', 'test/upgrades/'],
+  // Several nodes or processes, with and without a balancer.
+  cluster: ['test/nodes/', 'test/two-nodes/'],
+}
+
+/** Files whose tier is not their folder's. */
+const EXCEPTIONS: Readonly<Record<string, Tier>> = {
+  'test/cli/images-killed.test.ts': 'faults',
+  'test/cli/workers.test.ts': 'cluster',
+  'test/contracts/changes-postgres.test.ts': 'postgres',
+  'test/contracts/postgres.test.ts': 'postgres',
+  'test/deploy/balancer.test.ts': 'cluster',
+  'test/durability/all-plans.test.ts': 'postgres',
+  'test/durability/pgbouncer.test.ts': 'postgres',
+  'test/durability/private-files.test.ts': 'default',
+  'test/durability/postgres-plans.test.ts': 'postgres',
+  'test/durability/postgres-start.test.ts': 'postgres',
+  'test/durability/postgres-transactions.test.ts': 'postgres',
+  'test/durability/sqlite-erased.test.ts': 'default',
+  'test/durability/sqlite-plans.test.ts': 'default',
+  'test/imagestore/link-in-browser.test.ts': 'browser',
+  'test/moving/s3.test.ts': 'faults',
+}
+
+/** Folders whose tests a database has a part in: their files of the default tier run once more on PostgreSQL. */
+const ON_BOTH_DATABASES = ['admin', 'corpus', 'domainwatch', 'imagestore', 'keys', 'verifying'].map(
+  (name) => `test/${name}/`,
+)
+/** Files of which only some tests need PostgreSQL: they are skipped in the default tier. */
+const PARTLY_POSTGRES = ['test/moving/backup.test.ts', 'test/moving/migrate.test.ts']
+
+/** Where the tests are written that are skipped unless `test/s3/ceph.test.ts` runs them with its object store. */
+export const RUN_BY_CEPH = [
+  'test/contracts/blob-store.ts',
+  'test/moving/s3.test.ts',
+  'test/s3/gateway.test.ts',
+]
+
+/** What one tier runs, on one database. */
+export interface Pass {
+  readonly name: string
+  readonly files: readonly string[]
+  readonly database: 'sqlite' | 'postgres'
+  /** Whether a PostgreSQL server has to be there. */
+  readonly needsPostgres: boolean
+  /** Files at the same time. */
+  readonly concurrency: number
+}
+
+/** Two processors take as long with four files at once, and each test twice as long. */
+const CONCURRENCY = 2
+/** One of these started last would be waited for alone. */
+const LONGEST = [
+  'test/cli/serve.test.ts',
+  'test/durability/kill.test.ts',
+  'test/nodes/leases.test.ts',
+  'test/s3/ceph.test.ts',
+]
+
+export function testFiles(): string[] {
+  const found = globSync('{src,console,test}/**/*.test.{ts,tsx}', {
+    exclude: (name) => name === 'node_modules',
+  })
+  return found.toSorted()
+}
+
+/** The tier of each file. @throws when a file belongs to no tier or to several, or an exception names no file */
+export function tiersOf(files: readonly string[]): ReadonlyMap<string, Tier> {
+  const gone = Object.keys(EXCEPTIONS).filter((file) => !files.includes(file))
+  if (gone.length > 0)
+    throw new Error(`scripts/test/tiers.ts names files that do not exist: ${gone.join(', ')}`)
+  return new Map(files.map((file) => [file, tierOf(file)]))
+}
+
+function tierOf(file: string): Tier {
+  const exception = EXCEPTIONS[file]
+  if (exception !== undefined) return exception
+  const tiers = TIERS.filter((tier) => FOLDERS[tier].some((folder) => file.startsWith(folder)))
+  const [tier] = tiers
+  if (tier === undefined)
+    throw new Error(`${file} belongs to no tier: add its folder to scripts/test/tiers.ts`)
+  if (tiers.length > 1) throw new Error(`${file} belongs to several tiers: ${tiers.join(', ')}`)
+  return tier
+}
+
+/** The passes of a tier over those of its files that are wanted. */
+export function passesOf(tier: Tier, isWanted: (file: string) => boolean): Pass[] {
+  const tiers = tiersOf(testFiles())
+  const ofTier = (wanted: Tier) =>
+    longestFirst([...tiers.keys()].filter((file) => tiers.get(file) === wanted))
+  const own = ofTier(tier).filter(isWanted)
+  const hasTwoNodes = tier === 'postgres' && missingPrograms().length === 0 && noHaproxy === false
+  const again =
+    tier === 'postgres'
+      ? ofTier('default').filter((file) => isWanted(file) && runsAgainOnPostgres(file, hasTwoNodes))
+      : []
+  const isAlone = (file: string) => file.startsWith('test/two-nodes/')
+  const sqlite = { database: 'sqlite', needsPostgres: false, concurrency: CONCURRENCY } as const
+  const postgres = { database: 'postgres', needsPostgres: true, concurrency: CONCURRENCY } as const
+  const passes: Record<Tier, Pass[]> = {
+    default: [{ ...sqlite, name: 'default', files: own }],
+    postgres: [{ ...postgres, name: 'on PostgreSQL', files: [...own, ...again] }],
+    browser: [{ ...sqlite, name: 'browser', files: own }],
+    faults: [{ ...sqlite, name: 'faults', needsPostgres: true, files: own }],
+    cluster: [
+      { ...sqlite, name: 'cluster', needsPostgres: true, files: own.filter((file) => !isAlone(file)) },
+      {
+        ...postgres,
+        name: 'cluster on PostgreSQL',
+        files: own.filter((file) => file.startsWith('test/nodes/')),
+      },
+      // Each file has some three servers and four processes of ours: beside one another they wait for the machine.
+      { ...sqlite, name: 'two nodes', needsPostgres: true, concurrency: 1, files: own.filter(isAlone) },
+    ],
+  }
+  return passes[tier].filter(({ files }) => files.length > 0)
+}
+
+/**
+ * Whether a file of the default tier runs on PostgreSQL as well. The suite on two nodes covers most tests of image hosting
+ * there: where it can run, once is enough.
+ */
+function runsAgainOnPostgres(file: string, hasTwoNodes: boolean): boolean {
+  if (PARTLY_POSTGRES.includes(file)) return true
+  if (!ON_BOTH_DATABASES.some((folder) => file.startsWith(folder))) return false
+  if (!file.startsWith('test/imagestore/') || !hasTwoNodes) return true
+  return IMAGES_ON_ONE_NODE.some((name) => file === `test/${name}`)
+}
+
+function longestFirst(files: readonly string[]): string[] {
+  return files.toSorted((a, b) => Number(LONGEST.includes(b)) - Number(LONGEST.includes(a)))
+}

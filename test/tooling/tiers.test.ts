@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { passesOf, testFiles, TIERS, tiersOf } from '../../scripts/test/tiers.ts'
+
+test('every test file belongs to exactly one tier, which runs it', () => {
+  const files = testFiles()
+  assert.ok(files.length > 200)
+  const tiers = tiersOf(files)
+  for (const tier of TIERS) {
+    const own = files.filter((file) => tiers.get(file) === tier)
+    const run = new Set(passesOf(tier, () => true).flatMap((pass) => pass.files))
+    assert.deepEqual(
+      own.filter((file) => !run.has(file)),
+      [],
+    )
+  }
+})
+
+test('a test file in an unknown folder, or a listed one that is gone, fails the run', () => {
+  const files = testFiles()
+  assert.throws(
+    () => tiersOf([...files, 'test/nuevo/algo.test.ts']),
+    /test\/nuevo\/algo.test.ts belongs to no tier/,
+  )
+  assert.throws(
+    () => tiersOf(files.filter((file) => !file.endsWith('images-killed.test.ts'))),
+    /do not exist/,
+  )
+})
+
+test('every tier has its command, and CI runs it', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'))
+  const ci = readFileSync('.ci/run', 'utf8')
+  for (const tier of TIERS.filter((each) => each !== 'default')) {
+    assert.equal(scripts[`test:${tier}`], `node scripts/test.ts --tier ${tier}`)
+    assert.match(ci, new RegExp(`^for tier in .*\\b${tier}\\b`, 'm'))
+  }
+})
