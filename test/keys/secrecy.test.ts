@@ -14,7 +14,8 @@ async function bytesUnder(folder: string): Promise<Buffer> {
   const files = await readdir(folder, { recursive: true, withFileTypes: true })
   const whole = files
     .filter((entry) => entry.isFile())
-    .map((entry) => readFile(join(entry.parentPath, entry.name)))
+    // What background jobs remove meanwhile holds nothing any more.
+    .map((entry) => readFile(join(entry.parentPath, entry.name)).catch(() => Buffer.alloc(0)))
   return Buffer.concat(await Promise.all(whole))
 }
 
