@@ -10,6 +10,7 @@ import { catalejo } from '../support/cli.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { startService } from '../support/service.ts'
+import { succeeds } from './backups.ts'
 import { furnish, keepWriting, portrait, startHere } from './portrait.ts'
 
 const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
@@ -197,6 +198,8 @@ suite('migrate', { timeout: 400_000 }, () => {
 
     const database = await makeDatabase(POSTGRES_URL ?? '', `move_${randomBytes(6).toString('hex')}`)
     try {
+      const creation = ['key', 'create', '--account', 'a', '--service', 'admin']
+      await succeeds([...creation, ...data, '--database-url', database.url])
       const same = await catalejo([
         'migrate',
         ...data,

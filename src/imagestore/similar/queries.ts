@@ -18,8 +18,8 @@ export const storedAfter = (after: number, count: number) => sql<{
   readonly account_id: number | null
   readonly dhash: string | null
 }>`
-  SELECT changes.id, changes.account_id, blobs.dhash
-  FROM changes LEFT JOIN blobs ON blobs.hash = changes.key
+  SELECT changes.id, changes.account_id, (SELECT blobs.dhash FROM blobs WHERE blobs.hash = changes.key) AS dhash
+  FROM changes
   WHERE changes.id > ${after} AND changes.topic = 'image' AND changes.topic <> 'domain' AND changes.kind = 'stored'
   ORDER BY changes.id ${limit(count)}`
 
