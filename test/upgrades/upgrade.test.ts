@@ -126,10 +126,15 @@ describe('an older version’s database', { timeout: 180_000 }, () => {
           )
           const blocker = await backend(database, `query LIKE '%pg_sleep(60)%'`)
           const ended = assert.rejects(using)
+          // Commands that only read refuse an older schema.
           const child = spawn(process.execPath, [
             CLI,
             'key',
-            'list',
+            'create',
+            '--account',
+            'actualiza',
+            '--service',
+            'admin',
             '--database-url',
             database.url,
             '--data',
