@@ -14,9 +14,13 @@ const png = await gradient(40, 20).png().toBuffer()
 async function openToOthers(folder: string): Promise<string[]> {
   const names = ['', ...(await readdir(folder, { recursive: true }))]
   const modes = await Promise.all(
-    names.map(async (name) => `${name} ${((await stat(join(folder, name))).mode & 0o777).toString(8)}`),
+    names.map(async (name) => {
+      // Background jobs remove files meanwhile.
+      const found = await stat(join(folder, name)).catch(() => undefined)
+      return found === undefined ? [] : [`${name} ${(found.mode & 0o777).toString(8)}`]
+    }),
   )
-  return modes.filter((mode) => !mode.endsWith('00'))
+  return modes.flat().filter((mode) => !mode.endsWith('00'))
 }
 
 async function succeeds(args: readonly string[]): Promise<CliResult> {
