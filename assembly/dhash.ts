@@ -1,5 +1,5 @@
-// AssemblyScript, not TypeScript: compiled by scripts/build-wasm.ts into src/imagestore/engine/dhash-wasm.ts.
-// Memory is laid out by the caller (src/imagestore/engine/dhash.ts); nothing is allocated here.
+// AssemblyScript, not TypeScript: compiled by scripts/build-wasm.ts into src/imagestore/decoder/dhash-wasm.ts.
+// Memory is laid out by the caller (src/imagestore/decoder/dhash.ts); nothing is allocated here.
 
 const OUTPUTS: i32 = 9
 // Addresses of vectors that the caller writes. A constant in the code would be built anew on every turn of the loop, a value

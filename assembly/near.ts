@@ -1,5 +1,5 @@
-// AssemblyScript, not TypeScript: compiled by scripts/build-wasm.ts into src/imagestore/similar/near-wasm.ts.
-// Memory is laid out by the caller (src/imagestore/similar/scan.ts); nothing is allocated here.
+// AssemblyScript, not TypeScript: compiled by scripts/build-wasm.ts into src/imagestore/near-duplicates/near-wasm.ts.
+// Memory is laid out by the caller (src/imagestore/near-duplicates/scan.ts); nothing is allocated here.
 
 /**
  * Finds which of `count` 64-bit hashes at `keys` differ from a hash (given in halves) in at most `distance` bits. Writes their

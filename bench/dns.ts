@@ -10,7 +10,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { createResolver } from '../src/dns/index.ts'
+import { createResolver } from '../src/lib/dns/index.ts'
 import { compare, type Contender, type Sample } from './lib/compare.ts'
 import {
   DELEGATED,

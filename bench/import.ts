@@ -3,7 +3,7 @@
 // `--only SQLite`, `--only PostgreSQL`: a million names take minutes on each.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openSqlite } from '../src/database/sqlite/open.ts'
+import { openSqlite } from '../src/storage/database/sqlite/open.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { runCommand, type Ran } from './lib/command.ts'
 import { recordsOf } from './lib/names.ts'

@@ -3,9 +3,9 @@
 // others do: names within two letters, names that contain the brand, and names that are a permutation of it.
 import { readFileSync } from 'node:fs'
 import { distance } from 'fastest-levenshtein'
-import { octetsOf, TOO_MUCH } from '../src/domainwatch/similar/alignment.ts'
-import { Matcher } from '../src/domainwatch/similar/matcher.ts'
-import { Vocabulary } from '../src/domainwatch/similar/vocabulary.ts'
+import { octetsOf, TOO_MUCH } from '../src/domainwatch/lookalikes/alignment.ts'
+import { Matcher } from '../src/domainwatch/lookalikes/matcher.ts'
+import { Vocabulary } from '../src/domainwatch/lookalikes/vocabulary.ts'
 import { variants } from '../test/support/similar-variants.ts'
 import { recordsOf } from './lib/names.ts'
 

@@ -3,11 +3,11 @@
  * WebAssembly, the peers a loop in JavaScript and a BK-tree, which most libraries use. Half of the
  * hashes are random, half lie near a thousand centres, as pictures do.
  */
-import { AccountHashes } from '../src/imagestore/similar/account-hashes.ts'
+import { AccountHashes } from '../src/imagestore/near-duplicates/account-hashes.ts'
 import { BkTree } from './lib/bk-tree.ts'
-import { popcount, type Dhash } from '../src/imagestore/similar/dhash.ts'
-import { Matches } from '../src/imagestore/similar/matches.ts'
-import { scan } from '../src/imagestore/similar/scan.ts'
+import { popcount, type Dhash } from '../src/imagestore/near-duplicates/dhash.ts'
+import { Matches } from '../src/imagestore/near-duplicates/matches.ts'
+import { scan } from '../src/imagestore/near-duplicates/scan.ts'
 import sortHashes from '../src/imagestore/tasks/sort-hashes.ts'
 
 const given = process.argv.find((word) => /^\d[\d,]*$/.test(word))

@@ -23,8 +23,8 @@ const PARENT_CHECK_MS = 250
 const kept = []
 
 // A checkout may hold an older dist/ beside its sources, so these come first; a release has none.
-const source = new URL('../src/cli.ts', import.meta.url)
-const program = existsSync(source) ? source : new URL('../dist/cli.js', import.meta.url)
+const source = new URL('../src/cli/main.ts', import.meta.url)
+const program = existsSync(source) ? source : new URL('../dist/cli/main.js', import.meta.url)
 
 beginAnew()
 keepTicksQuick()

@@ -9,8 +9,8 @@ interface WasmModule {
 }
 
 export const wasmModules: readonly WasmModule[] = [
-  { name: 'dhash', source: 'assembly/dhash.ts', target: 'src/imagestore/engine/dhash-wasm.ts' },
-  { name: 'near', source: 'assembly/near.ts', target: 'src/imagestore/similar/near-wasm.ts' },
+  { name: 'dhash', source: 'assembly/dhash.ts', target: 'src/imagestore/decoder/dhash-wasm.ts' },
+  { name: 'near', source: 'assembly/near.ts', target: 'src/imagestore/near-duplicates/near-wasm.ts' },
 ]
 const root = new URL('../', import.meta.url)
 

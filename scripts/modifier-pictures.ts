@@ -6,8 +6,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { createImageEngine, type DerivedImage } from '../src/imagestore/engine/index.ts'
-import { parseModifiers, usualGrammar } from '../src/imagestore/modifiers/index.ts'
+import { createImageEngine, type DerivedImage } from '../src/imagestore/decoder/index.ts'
+import { parseModifiers, usualGrammar } from '../src/imagestore/links/modifiers/index.ts'
 
 const FOLDER = new URL('../docs/images/modifiers/', import.meta.url)
 const PAGE = new URL('../docs/modifiers.md', import.meta.url)

@@ -1,4 +1,4 @@
-import { popcount, type Dhash } from '../../src/imagestore/similar/dhash.ts'
+import { popcount, type Dhash } from '../../src/imagestore/near-duplicates/dhash.ts'
 
 const BITS = 64
 

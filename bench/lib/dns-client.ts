@@ -1,8 +1,8 @@
 // One asker of the DNS, in a process of its own: `dns-client.ts WHO PORT WHAT IN_FLIGHT SECONDS`. Prints a JSON line.
 import { createSocket } from 'node:dgram'
 import { Resolver as NodeResolver } from 'node:dns'
-import { createResolver } from '../../src/dns/index.ts'
-import { encodeQuery, nameServerQuery } from '../../src/dns/wire.ts'
+import { createResolver } from '../../src/lib/dns/index.ts'
+import { encodeQuery, nameServerQuery } from '../../src/lib/dns/wire.ts'
 import { DELEGATED, delegatedName, OWN_ZONES, ownName } from './dns-zone.ts'
 
 const [who = '', port = '', what = '', flying = '', seconds = ''] = process.argv.slice(2)

@@ -2,16 +2,18 @@
 // loads it with whatever Node runs it.
 import { posix, relative } from 'node:path'
 
-const FEATURES = ['accounts', 'admin', 'domainwatch', 'dns', 'imagestore']
+const FEATURES = ['accounts', 'admin', 'domainwatch', 'imagestore']
+const SHARED = ['lib', 'storage', 'http']
 
-/** What each folder of src/ may import of ours besides itself. A folder that is not here may import everything. */
+/** What each room of src/ may import of ours besides itself. `cli` is the only one that may import everything. */
 const MAY_IMPORT = {
-  core: [],
-  database: ['core'],
-  blobs: ['core'],
-  http: ['core', 'database', 'blobs'],
-  console: ['core', 'http'],
-  ...Object.fromEntries(FEATURES.map((feature) => [feature, ['core', 'database', 'blobs', 'http']])),
+  lib: [],
+  storage: ['lib'],
+  http: ['lib', 'storage'],
+  console: ['lib', 'http'],
+  ...Object.fromEntries(FEATURES.map((feature) => [feature, SHARED])),
+  server: [...SHARED, ...FEATURES, 'console'],
+  operations: [...SHARED, 'imagestore', 'server'],
 }
 
 /** Where a file stands under src/, as `folder/file`; undefined for what is elsewhere (tests, benches, scripts). */
@@ -22,6 +24,11 @@ function placeOf(filename) {
 }
 
 const folderOf = (place) => (place.includes('/') ? place.slice(0, place.indexOf('/')) : '')
+/** The library that a file under lib/ belongs to: `lib/dns`. Undefined for the small helpers in lib/ itself. */
+function libraryOf(place) {
+  const parts = place.split('/')
+  return parts[0] === 'lib' && parts.length > 2 ? `${parts[0]}/${parts[1]}` : undefined
+}
 const isQueries = (place) => /^queries[^/]*\.ts$/.test(posix.basename(place))
 
 /** Calls `visit(node, target)` for every module named, statically or by a literal in `import()`. */
@@ -44,10 +51,16 @@ const layers = {
     const allowed = place === undefined ? undefined : MAY_IMPORT[folderOf(place)]
     if (allowed === undefined) return {}
     const own = folderOf(place)
+    const library = libraryOf(place)
     return onImports((node, specifier) => {
       if (!specifier.startsWith('.')) return
-      const target = folderOf(posix.join(posix.dirname(place), specifier))
-      if (target === own || allowed.includes(target)) return
+      const target = posix.join(posix.dirname(place), specifier)
+      if (library !== undefined) {
+        if (target.startsWith(`${library}/`)) return
+        context.report({ node, message: `${library} may import nothing of ours, not ${specifier}` })
+        return
+      }
+      if (folderOf(target) === own || allowed.includes(folderOf(target))) return
       const may = allowed.length === 0 ? 'nothing of ours' : `only ${allowed.join(', ')}`
       context.report({ node, message: `${own} may import ${may}, not ${specifier}` })
     })
@@ -87,8 +100,8 @@ const sharpOnlyInImagestore = {
 const sqlOnlyInQueries = {
   create(context) {
     const place = placeOf(context.filename)
-    if (place === undefined || folderOf(place) === 'database' || isQueries(place)) return {}
-    const message = 'SQL is only for database/ and files named queries*.ts'
+    if (place === undefined || place.startsWith('storage/database/') || isQueries(place)) return {}
+    const message = 'SQL is only for storage/database/ and files named queries*.ts'
     return {
       // Types (a query that is handed on) are no SQL.
       ImportDeclaration(node) {
@@ -116,8 +129,8 @@ const isStatement = (text) =>
 const environmentOnlyInConfig = {
   create(context) {
     const place = placeOf(context.filename)
-    if (place === undefined || place === 'config/config.ts') return {}
-    const message = 'the environment is read by config/config.ts only'
+    if (place === undefined || place === 'server/config/config.ts') return {}
+    const message = 'the environment is read by server/config/config.ts only'
     return {
       MemberExpression(node) {
         const name = node.computed ? node.property.value : node.property.name
@@ -138,8 +151,8 @@ const CREATES =
 const filesArePrivate = {
   create(context) {
     const place = placeOf(context.filename)
-    if (place === undefined || place === 'core/private-files.ts') return {}
-    const message = 'files and folders are created by core/private-files.ts only'
+    if (place === undefined || place === 'lib/private-files.ts') return {}
+    const message = 'files and folders are created by lib/private-files.ts only'
     /** Local names of `open` and `openSync`. */
     const opens = new Set()
     return {

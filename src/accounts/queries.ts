@@ -1,4 +1,4 @@
-import { join, raw, sql, type Sql } from '../database/sql.ts'
+import { join, raw, sql, type Sql } from '../storage/database/sql.ts'
 import type { Service } from '../http/authentication.ts'
 import type { KeyLimits, Scope } from '../http/key-limits.ts'
 

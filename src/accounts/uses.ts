@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts'
-import type { Database } from '../database/database.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Database } from '../storage/database/database.ts'
 import * as queries from './queries.ts'
 
 /** Keys whose use is remembered until it is written; what is past that is noted at a later use. */

@@ -1,4 +1,4 @@
-import { sql } from '../database/sql.ts'
+import { sql } from '../storage/database/sql.ts'
 
 export interface StorageRow {
   readonly account_id: number

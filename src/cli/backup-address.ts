@@ -1,5 +1,5 @@
-import { parseS3Location, S3_LOCATION_TAKES } from '../blobs/s3/location.ts'
-import type { BackupAddress } from '../moving/backup-place.ts'
+import { parseS3Location, S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
+import type { BackupAddress } from '../operations/transfer/backup-place.ts'
 import { usageFault } from './usage.ts'
 
 /** The one address that `backup` and `restore` take; undefined, and told, where it is none. */

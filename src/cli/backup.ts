@@ -1,4 +1,4 @@
-import { backup, type BackupOutcome } from '../moving/backup.ts'
+import { backup, type BackupOutcome } from '../operations/transfer/backup.ts'
 import { readBackupAddress } from './backup-address.ts'
 import { faultLines, imagesText } from './moving-text.ts'
 import { failureLine } from './failure.ts'

@@ -1,6 +1,6 @@
-import { openDatabase } from '../context.ts'
-import { createLog } from '../core/log.ts'
-import type { Change } from '../database/changes/change.ts'
+import { openDatabase } from '../server/context.ts'
+import { createLog } from '../lib/log.ts'
+import type { Change } from '../storage/database/changes/change.ts'
 import type { Options } from './options.ts'
 
 const PAGE = 500

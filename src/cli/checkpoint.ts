@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { makeFolder } from '../blobs/durable.ts'
-import { createFileWith } from '../core/private-files.ts'
+import { makeFolder } from '../storage/blobs/durable.ts'
+import { createFileWith } from '../lib/private-files.ts'
 import type { ImportCounts, Reached } from '../domainwatch/index.ts'
 
 export interface Checkpoint {

@@ -1,5 +1,5 @@
-import { openDatabase } from '../context.ts'
-import { systemClock } from '../core/clock.ts'
+import { openDatabase } from '../server/context.ts'
+import { systemClock } from '../lib/clock.ts'
 import { DomainLists, EXPORT_FORMATS, exportText } from '../domainwatch/index.ts'
 import type { Options } from './options.ts'
 

@@ -1,6 +1,6 @@
-import { reasonOf } from '../blobs/open.ts'
-import { Refusal } from '../core/errors.ts'
-import { StorageFault } from '../database/faults.ts'
+import { reasonOf } from '../storage/blobs/open.ts'
+import { Refusal } from '../lib/errors.ts'
+import { StorageFault } from '../storage/database/faults.ts'
 
 /** Why a command failed, in one line: what is wrong with a disk or a database is no matter for a stack. */
 export function failureLine(error: unknown): string {

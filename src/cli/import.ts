@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises'
 import { createAccounts } from '../accounts/index.ts'
-import type { Config } from '../config/config.ts'
-import { openDatabase } from '../context.ts'
-import { systemClock } from '../core/clock.ts'
-import type { Progress } from '../core/progress.ts'
-import type { Database } from '../database/database.ts'
+import type { Config } from '../server/config/config.ts'
+import { openDatabase } from '../server/context.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Progress } from '../lib/progress.ts'
+import type { Database } from '../storage/database/database.ts'
 import {
   IMPORT_FORMATS,
   importLines,

@@ -1,7 +1,7 @@
 import { createAccounts, type Accounts, type KeyRecord } from '../accounts/index.ts'
-import type { Config, Flags } from '../config/config.ts'
-import { openDatabase } from '../context.ts'
-import { systemClock } from '../core/clock.ts'
+import type { Config, Flags } from '../server/config/config.ts'
+import { openDatabase } from '../server/context.ts'
+import { systemClock } from '../lib/clock.ts'
 import { SERVICES, type Service } from '../http/authentication.ts'
 import {
   formatRate,

@@ -1,5 +1,5 @@
 import type { Command, Option } from 'commander'
-import { readConfig, type Config, type Flags } from '../config/config.ts'
+import { readConfig, type Config, type Flags } from '../server/config/config.ts'
 import type { CatalejoCommand } from './command.ts'
 import { WRONG_SETTINGS } from './exit-codes.ts'
 

@@ -1,10 +1,10 @@
-import { settings } from '../config/settings.ts'
+import { settings } from '../server/config/settings.ts'
 import { EXPORT_FORMATS } from '../domainwatch/export.ts'
 import { IMPORT_FORMATS } from '../domainwatch/import/format.ts'
 import { SERVICES } from '../http/authentication.ts'
 import { ALL_SCOPES } from '../http/key-limits.ts'
-import { DELIVERY_MODES } from '../imagestore/access/modes.ts'
-import { VERSION } from '../version.ts'
+import { DELIVERY_MODES } from '../imagestore/links/access/modes.ts'
+import { VERSION } from '../lib/version.ts'
 import { CatalejoCommand } from './command.ts'
 import { SettingOption } from './setting-option.ts'
 

@@ -1,4 +1,4 @@
-import type { Progress, ProgressUnit } from '../core/progress.ts'
+import type { Progress, ProgressUnit } from '../lib/progress.ts'
 
 /** Where it is shown: a terminal is drawn on again and again, anything else gets a line now and then. */
 export interface ProgressOutput {

@@ -1,4 +1,4 @@
-import { restore, type RestoreOutcome } from '../moving/restore.ts'
+import { restore, type RestoreOutcome } from '../operations/transfer/restore.ts'
 import { readBackupAddress } from './backup-address.ts'
 import { faultLines, imagesText } from './moving-text.ts'
 import { fail, failureLine } from './failure.ts'

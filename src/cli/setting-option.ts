@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander'
-import { environmentName, type Setting } from '../config/setting.ts'
+import { environmentName, type Setting } from '../server/config/setting.ts'
 
 /** The flag of a setting. What is wrong with its value is reported together with all other settings, and not by the parser. */
 export class SettingOption extends Option {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { meant } from '../core/nearest.ts'
+import { meant } from '../lib/nearest.ts'
 import { USAGE } from './exit-codes.ts'
 
 /** Reports in one line what is wrong with the command's words, and sets the exit code. */

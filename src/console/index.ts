@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal } from '../core/errors.ts'
+import { Refusal } from '../lib/errors.ts'
 import { matches } from '../http/conditional.ts'
 import { loadFiles, type ConsoleFile } from './files.ts'
 

@@ -1,4 +1,4 @@
-import { isStorable } from '../core/text.ts'
+import { isStorable } from '../lib/text.ts'
 import type { Place, Span } from './queries.ts'
 
 /** Where a walk through a list's pages stands. */

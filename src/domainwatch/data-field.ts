@@ -1,4 +1,4 @@
-import { decodeUtf8 } from '../core/text.ts'
+import { decodeUtf8 } from '../lib/text.ts'
 import type { BodyField } from '../http/body/fields.ts'
 import { parseJsonText } from '../http/body/json.ts'
 import { parseBody } from '../http/body/parse.ts'

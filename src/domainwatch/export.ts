@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { escapeJson, toCell } from '../core/free-text.ts'
-import type { SqlValue } from '../database/sql.ts'
+import { escapeJson, toCell } from '../lib/free-text.ts'
+import type { SqlValue } from '../storage/database/sql.ts'
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]

@@ -1,4 +1,4 @@
-import type { GlobPart } from '../database/dialect.ts'
+import type { GlobPart } from '../storage/database/dialect.ts'
 
 const MANY: GlobPart = { wild: 'many' }
 const ONE: GlobPart = { wild: 'one' }

@@ -1,4 +1,4 @@
-import type { SqlValue } from '../database/sql.ts'
+import type { SqlValue } from '../storage/database/sql.ts'
 import type { Place } from './queries.ts'
 
 /**

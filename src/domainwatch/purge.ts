@@ -1,6 +1,6 @@
-import type { Clock } from '../core/clock.ts'
-import type { Database, Transaction } from '../database/database.ts'
-import type { Dialect } from '../database/dialect.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Database, Transaction } from '../storage/database/database.ts'
+import type { Dialect } from '../storage/database/dialect.ts'
 import { anyExpired, deleteExpired, deleteExpiredOf } from './queries.ts'
 
 /** Records removed in one transaction, so that other writers get their turn in between. */

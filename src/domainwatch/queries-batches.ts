@@ -1,5 +1,5 @@
-import { defineBatch } from '../database/batch.ts'
-import { DOMAINS } from '../database/tables.ts'
+import { defineBatch } from '../storage/database/batch.ts'
+import { DOMAINS } from '../storage/database/tables.ts'
 
 /** Records a domain or updates it in place. A record that is the same already is left alone, its date_mod too. */
 export const recordDomains = defineBatch({

@@ -1,8 +1,8 @@
-import { isCalendarDateTime } from '../core/dates.ts'
-import { jsonTypeOf } from '../core/json-type.ts'
-import { DISPLAY_NAME_TAKES, isDisplayName } from '../core/free-text.ts'
-import { parseLabel } from '../core/names.ts'
-import { fits, isStorable } from '../core/text.ts'
+import { isCalendarDateTime } from '../lib/dates.ts'
+import { jsonTypeOf } from '../lib/json-type.ts'
+import { DISPLAY_NAME_TAKES, isDisplayName } from '../lib/free-text.ts'
+import { parseLabel } from '../lib/names.ts'
+import { fits, isStorable } from '../lib/text.ts'
 
 /** A bad record of a batch: its place, its first bad field, and what is wrong with it. */
 export interface RecordFault {

@@ -1,4 +1,4 @@
-import { Overload } from '../core/errors.ts'
+import { Overload } from '../lib/errors.ts'
 
 /** Bodies of one client in line, and how long one waits for its turn. */
 const MAX_WAITING = 64

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Overload } from '../core/errors.ts'
+import { Overload } from '../lib/errors.ts'
 import { BodyBudget, type BodySender } from './body-budget.ts'
 
 const MIB = 1024 * 1024

@@ -1,4 +1,4 @@
-import { Overload } from '../core/errors.ts'
+import { Overload } from '../lib/errors.ts'
 import { FairMemory, type MemoryLease, type ShareKey } from './fair-memory.ts'
 import { Admission } from './body-admission.ts'
 import { ReadTurns } from './read-turns.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Overload, Refusal } from '../core/errors.ts'
+import { Overload, Refusal } from '../lib/errors.ts'
 import { PRIVATE_HEADERS } from './ready-head.ts'
 import { requestLog } from './request-log.ts'
 

@@ -1,4 +1,4 @@
-import type { Database } from '../database/database.ts'
+import type { Database } from '../storage/database/database.ts'
 import type { FailedKeys } from './failed-keys.ts'
 import { addFailures, anyOverFailures, deleteOverFailures, sharedFailures } from './queries-failed-keys.ts'
 

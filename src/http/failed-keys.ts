@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import type { Clock } from '../core/clock.ts'
-import { grownCache } from '../core/grown-cache.ts'
+import type { Clock } from '../lib/clock.ts'
+import { grownCache } from '../lib/grown-cache.ts'
 import { clientGroup } from './client-address.ts'
 
 export const WINDOW_MS = 60_000

@@ -1,4 +1,4 @@
-import { Overload } from '../core/errors.ts'
+import { Overload } from '../lib/errors.ts'
 
 /** One level of the way from the whole memory to its holder, such as an account or an address. */
 export interface ShareKey {

@@ -1,4 +1,4 @@
-import { letGo } from '../core/let-go.ts'
+import { letGo } from '../lib/let-go.ts'
 
 /** A body that comes in one piece gets exactly its size; of others the first pieces share this much. */
 const FIRST_BYTES = 16 * 1024

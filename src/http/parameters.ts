@@ -1,4 +1,4 @@
-import { fits } from '../core/text.ts'
+import { fits } from '../lib/text.ts'
 
 /** A text was refused: what the parameter takes, in Spanish, to follow its name in the answer. */
 export type Parameter<T> = {

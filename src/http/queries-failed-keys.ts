@@ -1,6 +1,6 @@
-import { defineBatch } from '../database/batch.ts'
-import type { Dialect } from '../database/dialect.ts'
-import { join, sql } from '../database/sql.ts'
+import { defineBatch } from '../storage/database/batch.ts'
+import type { Dialect } from '../storage/database/dialect.ts'
+import { join, sql } from '../storage/database/sql.ts'
 import { WINDOW_MS, type SharedCount } from './failed-keys.ts'
 
 /**

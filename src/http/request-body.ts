@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { Overload, Refusal } from '../core/errors.ts'
-import { letGo } from '../core/let-go.ts'
+import { Overload, Refusal } from '../lib/errors.ts'
+import { letGo } from '../lib/let-go.ts'
 import type { BodyBudget, BodyLease, BodySender } from './body-budget.ts'
 import { GrowingBytes } from './growing-bytes.ts'
 import { PaceWatch } from './transfer-pace.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../core/errors.ts'
-import { within } from '../core/within.ts'
+import { Refusal } from '../lib/errors.ts'
+import { within } from '../lib/within.ts'
 import type { Metrics } from './metrics.ts'
 import { PRIVATE_HEADERS } from './ready-head.ts'
 import { requestLog } from './request-log.ts'

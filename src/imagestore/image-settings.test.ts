@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readImageSettings } from './image-settings.ts'
-import { canonical, emptyPlan, parseModifiers } from './modifiers/index.ts'
+import { canonical, emptyPlan, parseModifiers } from './links/modifiers/index.ts'
 
 const HASH = 'a'.repeat(32)
 

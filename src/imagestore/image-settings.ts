@@ -1,9 +1,9 @@
 import { isImageHash, type ImageHash } from './hash.ts'
-import { parseModifiers, type Grammar } from './modifiers/index.ts'
-import { isName, NAME_TAKES } from './modifiers/names.ts'
-import { compassPoints, type Plan } from './modifiers/plan.ts'
-import { usualPresets } from './modifiers/presets.ts'
-import { modifiers } from './modifiers/registry.ts'
+import { parseModifiers, type Grammar } from './links/modifiers/index.ts'
+import { isName, NAME_TAKES } from './links/modifiers/names.ts'
+import { compassPoints, type Plan } from './links/modifiers/plan.ts'
+import { usualPresets } from './links/modifiers/presets.ts'
+import { modifiers } from './links/modifiers/registry.ts'
 
 /** Where a watermark lies and how large it is; `width` and `margin` in percent of the image's width. */
 export interface MarkPlace {

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
-import { Refusal } from '../core/errors.ts'
-import { jsonTypeOf } from '../core/json-type.ts'
-import { fits, isStorable } from '../core/text.ts'
+import { Refusal } from '../lib/errors.ts'
+import { jsonTypeOf } from '../lib/json-type.ts'
+import { fits, isStorable } from '../lib/text.ts'
 import type { ImageInfo } from './queries.ts'
 import type { Full } from './quota.ts'
 

@@ -1,5 +1,5 @@
-import type { Transaction } from '../database/database.ts'
-import type { Dialect } from '../database/dialect.ts'
+import type { Transaction } from '../storage/database/database.ts'
+import type { Dialect } from '../storage/database/dialect.ts'
 import { holdLimits, setLimits, type Limits } from './queries-quotas.ts'
 
 /** Changes what an application may hold; what is left out stays. Uploads count with it from the commit on. */

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { LRUCache } from 'lru-cache'
-import { accessTo, type Access } from './access/access.ts'
-import { snapped } from './access/ladder.ts'
+import { accessTo, type Access } from './links/access/access.ts'
+import { snapped } from './links/access/ladder.ts'
 import type { Recipe } from './delivery.ts'
 import { derivativeName } from './derivatives/rendering.ts'
 import type { ImageSettings } from './image-settings.ts'
@@ -17,8 +17,8 @@ import {
   type ModifierFault,
   type ParsedModifier,
   type SettledPlan,
-} from './modifiers/index.ts'
-import { settle } from './negotiation/negotiate.ts'
+} from './links/modifiers/index.ts'
+import { settle } from './links/negotiation/negotiate.ts'
 
 /** Pages repeat few modifiers many times: what they mean is worked out once. */
 const MAX_READ_MODIFIERS = 5_000

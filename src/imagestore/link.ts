@@ -1,5 +1,5 @@
 import { isImageHash, type ImageHash } from './hash.ts'
-import type { Parameter } from './modifiers/index.ts'
+import type { Parameter } from './links/modifiers/index.ts'
 
 /** What a public link asks for. */
 export interface LinkTarget {

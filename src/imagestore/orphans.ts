@@ -1,5 +1,5 @@
-import type { BlobStore } from '../blobs/blob-store.ts'
-import type { Database } from '../database/database.ts'
+import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import type { Database } from '../storage/database/database.ts'
 import { lostKey } from './lost.ts'
 import { keysOfBlobs, keysOfTrash } from './queries.ts'
 

@@ -1,5 +1,5 @@
-import type { BlobStore } from '../blobs/blob-store.ts'
-import type { Database } from '../database/database.ts'
+import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import type { Database } from '../storage/database/database.ts'
 import { instance, someBlobs } from './queries.ts'
 
 /** Whether what is in a store is this database's to remove. */

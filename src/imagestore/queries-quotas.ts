@@ -1,5 +1,5 @@
-import type { Dialect } from '../database/dialect.ts'
-import { limit, sql } from '../database/sql.ts'
+import type { Dialect } from '../storage/database/dialect.ts'
+import { limit, sql } from '../storage/database/sql.ts'
 
 /** What an application may hold; null for no bound. */
 export interface Limits {

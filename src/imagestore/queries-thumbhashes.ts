@@ -1,4 +1,4 @@
-import { limit, sql } from '../database/sql.ts'
+import { limit, sql } from '../storage/database/sql.ts'
 
 /** Blobs in the order of their hashes, behind one. */
 export const blobsAfter = (hash: string, count: number) =>

@@ -1,6 +1,6 @@
-import type { Dialect } from '../database/dialect.ts'
-import { allOf, empty, join, limit, raw, sql, type Sql } from '../database/sql.ts'
-import type { DeliveryMode } from './access/modes.ts'
+import type { Dialect } from '../storage/database/dialect.ts'
+import { allOf, empty, join, limit, raw, sql, type Sql } from '../storage/database/sql.ts'
+import type { DeliveryMode } from './links/access/modes.ts'
 
 /** The bytes that one or more applications hold, and what decoding them told. */
 export interface BlobRow {

@@ -1,4 +1,4 @@
-import type { Reader } from '../database/database.ts'
+import type { Reader } from '../storage/database/database.ts'
 import type { Limits, Total } from './queries-quotas.ts'
 import { hasImage, limitsOf, totalOf } from './queries-quotas.ts'
 

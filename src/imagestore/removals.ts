@@ -1,4 +1,4 @@
-import { within } from '../core/within.ts'
+import { within } from '../lib/within.ts'
 
 /** Removals under way at once, and those that wait: some hundred bytes each. */
 const AT_ONCE = 8

@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts'
-import type { Database } from '../database/database.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Database } from '../storage/database/database.ts'
 import { secondsOf } from './lifetime.ts'
 import { limitsOf, usageAt, type Total, type Usage } from './queries-quotas.ts'
 

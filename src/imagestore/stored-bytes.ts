@@ -1,6 +1,6 @@
-import { ownsMemory } from '../core/let-go.ts'
+import { ownsMemory } from '../lib/let-go.ts'
 import { hashOf, type ImageHash } from './hash.ts'
-import { strip } from './strip/index.ts'
+import { strip } from './metadata-stripping/index.ts'
 
 export interface StoredBytes {
   readonly bytes: Uint8Array<ArrayBuffer>

@@ -1,6 +1,6 @@
-import type { Database } from '../database/database.ts'
-import { DELIVERY_MODES, type DeliveryMode } from './access/modes.ts'
-import { deliveries, settleDeliveryIn } from './access/settings.ts'
+import type { Database } from '../storage/database/database.ts'
+import { DELIVERY_MODES, type DeliveryMode } from './links/access/modes.ts'
+import { deliveries, settleDeliveryIn } from './links/access/settings.ts'
 import { changeLimits } from './limits.ts'
 import { allLimits, type Limits } from './queries-quotas.ts'
 

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { BlobStore } from '../blobs/blob-store.ts'
-import type { Database } from '../database/database.ts'
-import type { ImageEngine } from './engine/index.ts'
+import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import type { Database } from '../storage/database/database.ts'
+import type { ImageEngine } from './decoder/index.ts'
 import { announce, blobsAfter, fillThumbhash } from './queries-thumbhashes.ts'
 
 /** Blobs looked at in one statement. */

@@ -1,4 +1,4 @@
-import type { Transaction } from '../database/database.ts'
+import type { Transaction } from '../storage/database/database.ts'
 import type { Identity } from '../http/authentication.ts'
 import type { ImageHash } from './hash.ts'
 import * as queries from './queries.ts'

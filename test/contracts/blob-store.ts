@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { Readable } from 'node:stream'
-import type { BlobStore } from '../../src/blobs/blob-store.ts'
-import { BlobDamaged } from '../../src/blobs/damaged.ts'
-import { Staging } from '../../src/blobs/staging.ts'
+import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
+import { BlobDamaged } from '../../src/storage/blobs/damaged.ts'
+import { Staging } from '../../src/storage/blobs/staging.ts'
 
 /** Opens the store that `folder` stands for, empty at first. Files staged for it are in another folder beside it. */
 export type OpenBlobStore = (folder: string, staging: Staging) => Promise<BlobStore>

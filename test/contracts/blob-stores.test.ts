@@ -1,7 +1,7 @@
 import { basename, dirname } from 'node:path'
-import { openFileBlobs } from '../../src/blobs/files.ts'
-import { S3_DEFAULTS } from '../../src/blobs/s3/options.ts'
-import { openS3Blobs } from '../../src/blobs/s3/store.ts'
+import { openFileBlobs } from '../../src/storage/blobs/files.ts'
+import { S3_DEFAULTS } from '../../src/storage/blobs/s3/options.ts'
+import { openS3Blobs } from '../../src/storage/blobs/s3/store.ts'
 import { noS3, testLocation } from '../support/s3.ts'
 import { blobStoreContract } from './blob-store.ts'
 

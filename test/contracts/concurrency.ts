@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { Database } from '../../src/database/database.ts'
+import type { Database } from '../../src/storage/database/database.ts'
 import { propertyRuns } from '../support/effort.ts'
-import { sql } from '../../src/database/sql.ts'
+import { sql } from '../../src/storage/database/sql.ts'
 import {
   DATE,
   findTrash,

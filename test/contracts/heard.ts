@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import type { Change } from '../../src/database/changes/change.ts'
-import type { Database } from '../../src/database/database.ts'
-import { sql } from '../../src/database/sql.ts'
+import type { Change } from '../../src/storage/database/changes/change.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import { sql } from '../../src/storage/database/sql.ts'
 import { eventually } from '../support/eventually.ts'
 
 /** Each change of a record begins where the one before it ended: none is left out, doubled or out of turn. */

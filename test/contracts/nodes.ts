@@ -1,5 +1,5 @@
-import type { Database } from '../../src/database/database.ts'
-import { sql } from '../../src/database/sql.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import { sql } from '../../src/storage/database/sql.ts'
 import { recordDomains } from '../../src/domainwatch/queries-batches.ts'
 
 export const NOW = '2026-01-02 03:04:05'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
-import { openPostgres } from '../../src/database/postgres/open.ts'
+import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
 import { changesContract } from './changes.ts'
 import { databaseContract } from './database.ts'

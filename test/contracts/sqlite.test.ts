@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openSqlite } from '../../src/database/sqlite/open.ts'
+import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { changesContract } from './changes.ts'
 import { databaseContract } from './database.ts'

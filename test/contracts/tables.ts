@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Database } from '../../src/database/database.ts'
-import { continueIds, pageOf, removeRows, storeRows, type Row } from '../../src/database/rows.ts'
-import { sql } from '../../src/database/sql.ts'
-import { copiedTables, policies } from '../../src/database/tables.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import { continueIds, pageOf, removeRows, storeRows, type Row } from '../../src/storage/database/rows.ts'
+import { sql } from '../../src/storage/database/sql.ts'
+import { copiedTables, policies } from '../../src/storage/database/tables.ts'
 import { openTwo, type OpenDatabase, type TwoNodes } from './nodes.ts'
 
 /** What holds of the tables as rows, for moving them. */
@@ -23,7 +23,11 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
       const listed = policies.map((policy) => (policy.kind === 'copied' ? policy.table.name : policy.name))
       // PostgreSQL's alone.
       if (!names.includes('schema_version')) names.push('schema_version')
-      assert.deepEqual(names.toSorted(), listed.toSorted(), 'src/database/tables.ts lists every table')
+      assert.deepEqual(
+        names.toSorted(),
+        listed.toSorted(),
+        'src/storage/database/tables.ts lists every table',
+      )
       for (const table of copiedTables) {
         const columns = await database.values(columnsOf(name, table.name))
         assert.deepEqual(Object.fromEntries(columns), table.columns, table.name)

@@ -1,7 +1,7 @@
 /** The servers of the zone itself are asked, and the delegation is read. */
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import type { ResolverOptions } from '../../src/dns/index.ts'
+import type { ResolverOptions } from '../../src/lib/dns/index.ts'
 import { found, setUp } from './resolver-bench.ts'
 import { FLAG, ns, RCODE, soa, startScriptedDns, type Answer, type Handler } from './scripted.ts'
 

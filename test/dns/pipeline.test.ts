@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { createResolver, type ResolverOptions } from '../../src/dns/index.ts'
+import { createResolver, type ResolverOptions } from '../../src/lib/dns/index.ts'
 import { FLAG, ns, reply, startScriptedDns, type Asked, type Handler } from './scripted.ts'
 
 const find: Handler = ({ name }) => ({ answers: [ns(name, `ns.${name}`)] })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { createResolver, parseServers } from '../../src/dns/index.ts'
-import type { NameServerAnswer, Resolver, ResolverOptions } from '../../src/dns/index.ts'
+import { createResolver, parseServers } from '../../src/lib/dns/index.ts'
+import type { NameServerAnswer, Resolver, ResolverOptions } from '../../src/lib/dns/index.ts'
 import { MANY_NAME_SERVERS, NAME_SERVERS, OWN_SERVERS } from './fixtures/zones.ts'
 import { startDnsServers } from './servers.ts'
 

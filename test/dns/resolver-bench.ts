@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { createResolver, type Resolver, type ResolverOptions } from '../../src/dns/index.ts'
+import { createResolver, type Resolver, type ResolverOptions } from '../../src/lib/dns/index.ts'
 import { ns, RCODE, startScriptedDns, type Handler, type ScriptedDns } from './scripted.ts'
 
 interface Bench {

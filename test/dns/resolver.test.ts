@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createResolver } from '../../src/dns/index.ts'
+import { createResolver } from '../../src/lib/dns/index.ts'
 import { elapsed, find, found, PATIENT, refuse, setUp, silence, stumble } from './resolver-bench.ts'
 import { ns, RCODE, reply, soa, startScriptedDns, type Handler } from './scripted.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createReadStream } from 'node:fs'
 import { test } from 'node:test'
-import { systemClock } from '../../src/core/clock.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { importLines, readLines, storeRows } from '../../src/domainwatch/index.ts'
 import { gzipSync } from 'node:zlib'
 import { writeFile } from 'node:fs/promises'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { createTasks } from '../../src/core/tasks.ts'
+import { createTasks } from '../../src/lib/tasks.ts'
 import { DomainLists } from '../../src/domainwatch/list.ts'
 import { many, openBoth, requestOf } from '../support/lists-both-ways.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import { createTasks } from '../../src/core/tasks.ts'
+import { createTasks } from '../../src/lib/tasks.ts'
 import { decodeCursor } from '../../src/domainwatch/cursor.ts'
 import { purgeExpired } from '../../src/domainwatch/index.ts'
 import type { ListRequest } from '../../src/domainwatch/list.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createAccounts } from '../../src/accounts/index.ts'
-import { createTasks } from '../../src/core/tasks.ts'
-import { sql } from '../../src/database/sql.ts'
+import { createTasks } from '../../src/lib/tasks.ts'
+import { sql } from '../../src/storage/database/sql.ts'
 import { purgeExpired } from '../../src/domainwatch/index.ts'
 import { DATE, many, openBoth, requestOf, type OpenedBoth } from '../support/lists-both-ways.ts'
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate as breathe } from 'node:timers/promises'
-import { Overload } from '../../src/core/errors.ts'
-import { createTasks } from '../../src/core/tasks.ts'
-import { databaseNames } from '../../src/domainwatch/similar/database-names.ts'
-import { LookalikeSearch } from '../../src/domainwatch/similar/lookalikes.ts'
-import { Vocabulary } from '../../src/domainwatch/similar/vocabulary.ts'
+import { Overload } from '../../src/lib/errors.ts'
+import { createTasks } from '../../src/lib/tasks.ts'
+import { databaseNames } from '../../src/domainwatch/lookalikes/database-names.ts'
+import { LookalikeSearch } from '../../src/domainwatch/lookalikes/lookalikes.ts'
+import { Vocabulary } from '../../src/domainwatch/lookalikes/vocabulary.ts'
 import { many, openBoth } from '../support/lists-both-ways.ts'
 
 const tasks = createTasks(1)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { createAccounts } from '../../src/accounts/index.ts'
-import { systemClock } from '../../src/core/clock.ts'
-import { openSqlite } from '../../src/database/sqlite/open.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 import { bytesOf, expectedHash, ImageClient } from '../support/images.ts'
 import { startNode, type NodeOptions, type NodeProcess } from '../support/node-process.ts'
 

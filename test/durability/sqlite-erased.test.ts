@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { Connection } from '../../src/database/sqlite/connection.ts'
+import { Connection } from '../../src/storage/database/sqlite/connection.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const ROWS = 2_500

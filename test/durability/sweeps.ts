@@ -1,4 +1,4 @@
-import { createImageEngine } from '../../src/imagestore/engine/index.ts'
+import { createImageEngine } from '../../src/imagestore/decoder/index.ts'
 import { ImageStore } from '../../src/imagestore/store.ts'
 import type { TestService } from '../support/service.ts'
 

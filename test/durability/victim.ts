@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const START_LIMIT_MS = 30_000
 
 /** A server in a process of its own, to be killed. */

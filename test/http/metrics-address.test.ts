@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { get } from 'node:http'
 import { test } from 'node:test'
-import { readConfig } from '../../src/config/config.ts'
+import { readConfig } from '../../src/server/config/config.ts'
 import { call } from '../support/http.ts'
 import { startNode } from '../support/node-process.ts'
 import { startService } from '../support/service.ts'

@@ -1,9 +1,9 @@
 /** Links whose image changes while their bytes are read or made, and images whose stored bytes are no longer those uploaded. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import type { BlobStore } from '../../src/blobs/blob-store.ts'
-import type { DeliveryMode } from '../../src/imagestore/access/modes.ts'
-import { settleDelivery } from '../../src/imagestore/access/settings.ts'
+import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
+import type { DeliveryMode } from '../../src/imagestore/links/access/modes.ts'
+import { settleDelivery } from '../../src/imagestore/links/access/settings.ts'
 import {
   answerOf,
   bytesOf,

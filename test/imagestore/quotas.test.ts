@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { createTermsOffice } from '../../src/imagestore/terms.ts'
 import { eraseAddresses, sweepOver } from '../../src/imagestore/lifetime.ts'
-import { sql } from '../../src/database/sql.ts'
+import { sql } from '../../src/storage/database/sql.ts'
 import {
   answerOf,
   expectedHash,

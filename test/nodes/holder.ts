@@ -1,5 +1,5 @@
 /** A process that takes a lease, says so, and never ends its work. */
-import { Leases } from '../../src/database/leases.ts'
+import { Leases } from '../../src/storage/database/leases.ts'
 import { openAt } from './open.ts'
 
 const [address = '', name = '', ttlMs = ''] = process.argv.slice(2)

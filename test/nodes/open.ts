@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import type { Database } from '../../src/database/database.ts'
-import { openPostgres } from '../../src/database/postgres/open.ts'
-import { openSqlite } from '../../src/database/sqlite/open.ts'
+import type { Database } from '../../src/storage/database/database.ts'
+import { openPostgres } from '../../src/storage/database/postgres/open.ts'
+import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 
 /** @param address a PostgreSQL address, or the folder of an SQLite database */
 export function openAt(address: string): Promise<Database> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { sql } from '../../src/database/sql.ts'
+import { sql } from '../../src/storage/database/sql.ts'
 import { record, stored } from '../support/domains.ts'
 import { startNode } from '../support/node-process.ts'
 import { startService, type TestService } from '../support/service.ts'

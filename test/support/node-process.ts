@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { reportLogOf } from './failure-report.ts'
 
-const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const START_LIMIT_MS = 60_000
 /** Lines of its log that are kept for a failure's report. */
 const KEPT_LINES = 20_000

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { parseS3Location, type S3Location } from '../../src/blobs/s3/location.ts'
+import { parseS3Location, type S3Location } from '../../src/storage/blobs/s3/location.ts'
 
 /** Names a real S3 store for tests, `s3://bucket?endpoint=…`; its keys are in the usual AWS variables. */
 export const BLOBS_VARIABLE = 'TEST_BLOBS_URL'

@@ -1,6 +1,11 @@
-import { additionCost, omissionCost, PLURAL, TRANSPOSITION } from '../../src/domainwatch/similar/alignment.ts'
-import type { Vocabulary } from '../../src/domainwatch/similar/vocabulary.ts'
-import { PAIRS, replacementOf } from '../../src/domainwatch/similar/letters.ts'
+import {
+  additionCost,
+  omissionCost,
+  PLURAL,
+  TRANSPOSITION,
+} from '../../src/domainwatch/lookalikes/alignment.ts'
+import type { Vocabulary } from '../../src/domainwatch/lookalikes/vocabulary.ts'
+import { PAIRS, replacementOf } from '../../src/domainwatch/lookalikes/letters.ts'
 
 /** For tests: what it costs to make one name from another, straight from the definition, trying every way. */
 export function referenceCost(name: string, other: string): number {

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
-import type { App } from '../../src/app.ts'
-import type { Flags } from '../../src/config/config.ts'
-import { Alarm } from '../../src/core/alarm.ts'
-import type { Clock } from '../../src/core/clock.ts'
+import type { App } from '../../src/server/app.ts'
+import type { Flags } from '../../src/server/config/config.ts'
+import { Alarm } from '../../src/lib/alarm.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 import type { Service } from '../../src/http/authentication.ts'
 import type { KeyLimits } from '../../src/http/key-limits.ts'
 

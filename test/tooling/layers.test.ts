@@ -27,34 +27,37 @@ const alone = (path: string, target: string): Plant => ({
 
 /** One breach a file. */
 const BREACHES: readonly Plant[] = [
-  imports('core/a.ts', '../http/server.ts'),
-  imports('core/b.ts', '../config/config.ts'),
-  imports('core/deep/c.ts', '../../database/database.ts'),
-  imports('core/d.ts', '../app.ts'),
-  imports('database/a.ts', '../http/errors.ts'),
-  imports('database/sqlite/b.ts', '../../accounts/index.ts'),
-  imports('blobs/a.ts', '../http/errors.ts'),
-  imports('blobs/b.ts', '../imagestore/hash.ts'),
+  imports('lib/a.ts', '../http/server.ts'),
+  imports('lib/b.ts', '../server/config/config.ts'),
+  imports('lib/dns/c.ts', '../../storage/database/database.ts'),
+  imports('lib/dns/d.ts', '../errors.ts'),
+  imports('lib/e.ts', '../server/app.ts'),
+  imports('storage/database/a.ts', '../../http/errors.ts'),
+  imports('storage/database/sqlite/b.ts', '../../../accounts/index.ts'),
+  imports('storage/blobs/a.ts', '../../http/errors.ts'),
+  imports('storage/blobs/b.ts', '../../imagestore/hash.ts'),
   imports('http/a.ts', '../domainwatch/index.ts'),
   imports('http/body/b.ts', '../../accounts/index.ts'),
   imports('accounts/a.ts', '../domainwatch/index.ts'),
-  imports('domainwatch/a.ts', '../dns/index.ts'),
+  imports('domainwatch/a.ts', '../imagestore/index.ts'),
   imports('domainwatch/routes/b.ts', '../../imagestore/hash.ts'),
-  imports('dns/a.ts', '../imagestore/hash.ts'),
   imports('imagestore/a.ts', '../accounts/index.ts'),
-  imports('imagestore/b.ts', '../context.ts'),
+  imports('imagestore/b.ts', '../server/context.ts'),
+  imports('server/b.ts', '../operations/transfer/backup.ts'),
+  imports('operations/transfer/b.ts', '../../cli/failure.ts'),
+  imports('server/a.ts', '../cli/failure.ts'),
   imports('console/a.ts', '../accounts/index.ts'),
-  alone('../console/api/a.ts', '../../src/core/errors.ts'),
+  alone('../console/api/a.ts', '../../src/lib/errors.ts'),
   alone('../console/b.ts', '../scripts/check.ts'),
   alone('../console/c.ts', 'node:fs'),
   alone('app-console.ts', '../console/main.ts'),
   {
     rule: 'house(layers)',
-    path: 'core/late.ts',
+    path: 'lib/late.ts',
     text: `export const late = () => import('../http/server.ts')\n`,
   },
-  { rule: 'house(layers)', path: 'core/again.ts', text: `export * from '../http/server.ts'\n` },
-  { rule: 'house(layers)', path: 'core/type.ts', text: `export type { App } from '../app.ts'\n` },
+  { rule: 'house(layers)', path: 'lib/again.ts', text: `export * from '../http/server.ts'\n` },
+  { rule: 'house(layers)', path: 'lib/type.ts', text: `export type { App } from '../server/app.ts'\n` },
   {
     rule: 'house(sharp-only-in-imagestore)',
     path: 'http/picture.ts',
@@ -63,7 +66,7 @@ const BREACHES: readonly Plant[] = [
   {
     rule: 'house(sql-only-in-queries)',
     path: 'domainwatch/list.ts',
-    text: `import { sql } from '../database/sql.ts'\nconsole.log(sql)\n`,
+    text: `import { sql } from '../storage/database/sql.ts'\nconsole.log(sql)\n`,
   },
   {
     rule: 'house(sql-only-in-queries)',
@@ -82,7 +85,7 @@ const BREACHES: readonly Plant[] = [
   },
   {
     rule: 'house(environment-only-in-config)',
-    path: 'config/settings.ts',
+    path: 'server/config/settings.ts',
     text: `import { env } from 'node:process'\nconsole.log(env)\n`,
   },
   ...[
@@ -93,58 +96,64 @@ const BREACHES: readonly Plant[] = [
     `import { openSync } from 'node:fs'\nexport const file = openSync('x', 'a+')\n`,
     `import * as files from 'node:fs'\nfiles.writeFileSync('x', 'y')\n`,
     `import files from 'node:fs/promises'\nawait files.mkdir('x')\n`,
-  ].map((text, index) => ({ rule: 'house(files-are-private)', path: `blobs/creates-${index}.ts`, text })),
+  ].map((text, index) => ({
+    rule: 'house(files-are-private)',
+    path: `storage/blobs/creates-${index}.ts`,
+    text,
+  })),
   {
     rule: 'typescript(no-floating-promises)',
-    path: 'core/floating.ts',
+    path: 'lib/floating.ts',
     text: `async function work(): Promise<void> {}\nexport function go() {\n  work()\n}\n`,
   },
   {
     rule: 'typescript(no-misused-promises)',
-    path: 'core/misused.ts',
+    path: 'lib/misused.ts',
     text: `export function go() {\n  setTimeout(async () => {}, 1)\n}\n`,
   },
   {
     rule: 'typescript(no-explicit-any)',
-    path: 'core/any.ts',
+    path: 'lib/any.ts',
     text: `export const anything = (value: any) => String(value)\n`,
   },
   {
     rule: 'typescript(no-non-null-assertion)',
-    path: 'core/bang.ts',
+    path: 'lib/bang.ts',
     text: `export const first = (list: string[]) => list[0]!\n`,
   },
   {
     rule: 'import(no-cycle)',
-    path: 'core/ring-a.ts',
+    path: 'lib/ring-a.ts',
     text: `import { b } from './ring-b.ts'\nexport const a = () => b()\n`,
   },
 ]
 
 /** What looks like a breach and is none. */
 const ALLOWED: readonly Plant[] = [
-  imports('http/fine.ts', '../core/errors.ts'),
+  imports('http/fine.ts', '../lib/errors.ts'),
+  imports('lib/dns/fine.ts', './message.ts'),
+  imports('lib/fine.ts', './dns/index.ts'),
   imports('http/parts/fine.ts', '../server.ts'),
   imports('imagestore/fine.ts', '../http/errors.ts'),
-  imports('app.ts', './domainwatch/index.ts'),
+  imports('server/fine.ts', '../domainwatch/index.ts'),
   imports('console/fine.ts', '../http/conditional.ts'),
   imports('../console/api/fine.ts', '../app/store.ts'),
   imports('../console/fine.ts', 'react'),
   imports('../console/fine.test.ts', 'node:test'),
   imports('cli/fine.ts', '../imagestore/hash.ts'),
-  imports('core/fine.test.ts', '../http/server.ts'),
-  imports('domainwatch/queries-purge.ts', '../database/sql.ts'),
+  imports('lib/fine.test.ts', '../http/server.ts'),
+  imports('domainwatch/queries-purge.ts', '../storage/database/sql.ts'),
   ...[
     `import { openSync } from 'node:fs'\nexport const file = openSync('x', 'r')\n`,
     `import { readFile, rename, rm } from 'node:fs/promises'\nexport const all = [readFile, rename, rm]\n`,
     `import { constants } from 'node:fs'\nimport { open } from 'node:fs/promises'\nexport const file = await open('x', constants.O_RDONLY | constants.O_NONBLOCK)\n`,
-  ].map((text, index) => ({ rule: '', path: `blobs/reads-${index}.ts`, text })),
+  ].map((text, index) => ({ rule: '', path: `storage/blobs/reads-${index}.ts`, text })),
   { rule: '', path: 'imagestore/picture.ts', text: `import sharp from 'sharp'\nconsole.log(sharp)\n` },
-  { rule: '', path: 'core/ring-b.ts', text: `import { a } from './ring-a.ts'\nexport const b = () => a()\n` },
+  { rule: '', path: 'lib/ring-b.ts', text: `import { a } from './ring-a.ts'\nexport const b = () => a()\n` },
   {
     rule: '',
     path: 'domainwatch/prose.ts',
-    text: `import type { Query } from '../database/sql.ts'\nexport const words: [Query?, string?] = [undefined, 'select one from the list']\n`,
+    text: `import type { Query } from '../storage/database/sql.ts'\nexport const words: [Query?, string?] = [undefined, 'select one from the list']\n`,
   },
 ]
 
@@ -169,7 +178,7 @@ test(
       assert.ok(found.get(path)?.has(rule), `${path}: ${rule} was not reported`)
     }
     for (const { path } of ALLOWED) {
-      if (path === 'core/ring-b.ts') continue
+      if (path === 'lib/ring-b.ts') continue
       assert.deepEqual([...(found.get(path) ?? [])], [], path)
     }
   },

@@ -1,7 +1,7 @@
 /** Migrates the SQLite file that the first argument names, but never gets to the end of a step: to be killed there. */
-import { migrations } from '../../src/database/migrations/index.ts'
-import { Connection } from '../../src/database/sqlite/connection.ts'
-import { migrate } from '../../src/database/sqlite/migrate.ts'
+import { migrations } from '../../src/storage/database/migrations/index.ts'
+import { Connection } from '../../src/storage/database/sqlite/connection.ts'
+import { migrate } from '../../src/storage/database/sqlite/migrate.ts'
 
 const HOURS = `WITH RECURSIVE long (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM long) SELECT max(n) FROM long;`
 

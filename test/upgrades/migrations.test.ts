@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
-import { migrations } from '../../src/database/migrations/index.ts'
+import { migrations } from '../../src/storage/database/migrations/index.ts'
 
 /** Of the released steps. A step that changes afterwards leaves databases that took it as it was. */
 const HASHES = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { isKind, KINDS } from '../../src/verifying/findings.ts'
-import { verify, type VerifyOptions } from '../../src/verifying/index.ts'
+import { isKind, KINDS } from '../../src/operations/integrity/findings.ts'
+import { verify, type VerifyOptions } from '../../src/operations/integrity/index.ts'
 import { expectedHash, gradient } from '../support/images.ts'
 import type { TestService } from '../support/service.ts'
 

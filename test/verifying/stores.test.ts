@@ -1,7 +1,7 @@
 /** What `catalejo verify` makes of stores that fail, change meanwhile, or are another's: nothing is lost by looking. */
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { BlobStore } from '../../src/blobs/blob-store.ts'
+import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
 import { sweepsOf } from '../durability/sweeps.ts'
 import { bytesOf, expectedHash, ImageClient, plain, stamped } from '../support/images.ts'
 import { startService } from '../support/service.ts'

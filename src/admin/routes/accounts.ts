@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Clock } from '../../core/clock.ts'
-import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { storageByAccount } from '../queries.ts'
 import { accountsAnswer } from '../schemas.ts'

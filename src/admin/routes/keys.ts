@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../core/errors.ts'
-import { DISPLAY_NAME_TAKES } from '../../core/free-text.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { DISPLAY_NAME_TAKES } from '../../lib/free-text.ts'
 import { SERVICES, type Service } from '../../http/authentication.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/json-schema.ts'
@@ -14,7 +14,7 @@ import {
   type KeyLimits,
   type Rate,
 } from '../../http/key-limits.ts'
-import type { Clock } from '../../core/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { choice, text, type Parameter } from '../../http/parameters.ts'
 import { createAnswer, keysAnswer, revokeAnswer } from '../schemas.ts'
 

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { Overload } from '../../core/errors.ts'
+import { Overload } from '../../lib/errors.ts'
 import type { Measurements, Metrics } from '../../http/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 

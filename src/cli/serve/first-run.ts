@@ -1,4 +1,4 @@
-import type { App } from '../../app.ts'
+import type { App } from '../../server/app.ts'
 import { welcome } from './welcome.ts'
 
 /** On an empty database: makes an account and a key for each service and shows how to use them, once. */

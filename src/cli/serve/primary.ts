@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
-import type { Config } from '../../config/config.ts'
-import { createLog } from '../../core/log.ts'
+import type { Config } from '../../server/config/config.ts'
+import { createLog } from '../../lib/log.ts'
 import { Gathering } from './gathering.ts'
 import type { FromWorker } from './messages.ts'
 import { Restarts } from './restarts.ts'

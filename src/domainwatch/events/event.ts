@@ -1,4 +1,4 @@
-import type { Change, Cursor, Fields } from '../../database/changes/change.ts'
+import type { Change, Cursor, Fields } from '../../storage/database/changes/change.ts'
 import { matches, type FilteredRecord } from '../matches.ts'
 import type { Filters } from '../matches.ts'
 

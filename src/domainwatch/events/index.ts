@@ -1,5 +1,5 @@
-import type { Database } from '../../database/database.ts'
-import { VersionedCache } from '../../database/versioned-cache.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Filters } from '../matches.ts'
 import { atomFeed, entryOf } from './atom.ts'
 import type { AccountName } from './event.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ChangeFeed } from '../../database/changes/feed.ts'
+import type { ChangeFeed } from '../../storage/database/changes/feed.ts'
 import type { Filters } from '../matches.ts'
 import { eventOf, touches, type AccountName, type DomainEvent } from './event.ts'
 

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { partsOf, type Cursor } from '../../database/changes/change.ts'
-import { clientOf } from '../../database/turns.ts'
-import type { ChangeFeed } from '../../database/changes/feed.ts'
-import { FairSlots } from '../../core/fair-slots.ts'
+import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
+import { clientOf } from '../../storage/database/turns.ts'
+import type { ChangeFeed } from '../../storage/database/changes/feed.ts'
+import { FairSlots } from '../../lib/fair-slots.ts'
 import type { Filters } from '../matches.ts'
 import { eventOf, toJson, touches, type AccountName, type DomainEvent } from './event.ts'
 

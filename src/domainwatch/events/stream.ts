@@ -1,4 +1,4 @@
-import type { Cursor } from '../../database/changes/change.ts'
+import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Filters } from '../matches.ts'
 import type { EventPages } from './pages.ts'
 

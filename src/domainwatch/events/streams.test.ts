@@ -4,7 +4,7 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { Overload } from '../../core/errors.ts'
+import { Overload } from '../../lib/errors.ts'
 import { EventStreams } from './streams.ts'
 
 const STALLED_MS = 1_000

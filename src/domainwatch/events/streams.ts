@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { Overload } from '../../core/errors.ts'
+import { Overload } from '../../lib/errors.ts'
 
 /** A reader that takes nothing for so long, while something waits for it, is cut off. */
 const STALLED_MS = 30_000

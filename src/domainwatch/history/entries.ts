@@ -1,6 +1,6 @@
-import { localDateTime } from '../../core/dates.ts'
-import { changeOf, type Change, type Fields } from '../../database/changes/change.ts'
-import type { SqlValue } from '../../database/sql.ts'
+import { localDateTime } from '../../lib/dates.ts'
+import { changeOf, type Change, type Fields } from '../../storage/database/changes/change.ts'
+import type { SqlValue } from '../../storage/database/sql.ts'
 import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
 import type { SeenRow } from './queries.ts'
 

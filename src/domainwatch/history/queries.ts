@@ -1,6 +1,6 @@
-import type { Dialect } from '../../database/dialect.ts'
-import { empty, limit, raw, sql } from '../../database/sql.ts'
-import type { ValueType } from '../../database/batch.ts'
+import type { Dialect } from '../../storage/database/dialect.ts'
+import { empty, limit, raw, sql } from '../../storage/database/sql.ts'
+import type { ValueType } from '../../storage/database/batch.ts'
 
 /** A domain's changes, newest first, as `changeOf` takes them, and the account's name behind them. */
 export const changesOfDomain = (name: string, before: number | undefined, count: number) => sql`

@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts'
-import { parseDomain } from '../../core/names.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { parseDomain } from '../../lib/names.ts'
 import type { NameServerAnswer } from '../routes/dns.ts'
 import type { Sighting } from './sighting.ts'
 

@@ -1,6 +1,6 @@
-import type { Database } from '../../database/database.ts'
-import { removeRows, storeRows, type Row } from '../../database/rows.ts'
-import { copiedTables, type Table } from '../../database/tables.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
+import { copiedTables, type Table } from '../../storage/database/tables.ts'
 import { lockSightings, neighbours, removeExcess } from './queries.ts'
 import { place, type Sighting } from './sighting.ts'
 

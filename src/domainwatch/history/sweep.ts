@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts'
-import type { Database } from '../../database/database.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Database } from '../../storage/database/database.ts'
 import { deletionsBefore, removeLives, removeSightings } from './queries.ts'
 
 /** Deleted records forgotten in one transaction. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts'
-import { localDateTime } from '../../core/dates.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { localDateTime } from '../../lib/dates.ts'
 import { layoutOf, SAMPLE_LINES, type ImportFormat } from './format.ts'
 import { SourceFault, type Line } from './lines.ts'
 import { joinLines } from './joined-lines.ts'

@@ -1,5 +1,5 @@
-import { fromCell } from '../../core/free-text.ts'
-import { parseLabel } from '../../core/names.ts'
+import { fromCell } from '../../lib/free-text.ts'
+import { parseLabel } from '../../lib/names.ts'
 import { readExportedRecord, readNewRecord, type ReadRecord } from '../records.ts'
 import { splitCsv } from './csv.ts'
 import type { Completeness } from './joined-lines.ts'

@@ -1,4 +1,4 @@
-import { Overload } from '../../core/errors.ts'
+import { Overload } from '../../lib/errors.ts'
 import { Pace } from './pace.ts'
 import type { RowBatch, SortedRows } from './stretch.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../core/errors.ts'
+import { Refusal } from '../../lib/errors.ts'
 import type { LentMemory } from '../../http/answer-memory.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/links.ts'

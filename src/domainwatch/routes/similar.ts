@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../core/errors.ts'
-import { parseLabelOrDomain } from '../../core/names.ts'
+import { Refusal } from '../../lib/errors.ts'
+import { parseLabelOrDomain } from '../../lib/names.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer, text } from '../../http/parameters.ts'
 import { MAX_PAGE } from '../list.ts'
 import { similarAnswer } from '../schemas.ts'
-import type { LookalikeSearch } from '../similar/lookalikes.ts'
+import type { LookalikeSearch } from '../lookalikes/lookalikes.ts'
 
 const DEFAULT_LIMIT = 100
 

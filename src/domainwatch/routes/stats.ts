@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../core/errors.ts'
+import { Refusal } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer } from '../../http/parameters.ts'
 import { filterParameters, listRequest } from '../filters.ts'

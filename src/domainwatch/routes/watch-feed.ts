@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../core/errors.ts'
+import { Refusal } from '../../lib/errors.ts'
 import { problem, string } from '../../http/json-schema.ts'
 import { ATOM_TYPE } from '../events/atom.ts'
 import { sendFeed } from '../events/send-feed.ts'

@@ -1,4 +1,4 @@
-import { taskModule, UNHURRIED_MS, type Tasks } from '../../core/tasks.ts'
+import { taskModule, UNHURRIED_MS, type Tasks } from '../../lib/tasks.ts'
 import type { Input, Output } from '../tasks/build-columns.ts'
 import type { Columns } from './columns.ts'
 import { Unfit } from './draft.ts'

@@ -1,5 +1,5 @@
-import type { Tasks } from '../../core/tasks.ts'
-import type { Database } from '../../database/database.ts'
+import type { Tasks } from '../../lib/tasks.ts'
+import type { Database } from '../../storage/database/database.ts'
 import type { Columns } from './columns.ts'
 import type { Order } from './order.ts'
 import type { KeptFile } from './snapshot.ts'

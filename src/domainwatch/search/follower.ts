@@ -1,5 +1,5 @@
-import { partsOf, type Cursor } from '../../database/changes/change.ts'
-import type { Database } from '../../database/database.ts'
+import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
+import type { Database } from '../../storage/database/database.ts'
 import type { OwnWrites } from './own-writes.ts'
 
 /** Changes in the first read, on the connection for small reads; more are read where they delay nobody. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
-import { cursorAt } from '../../database/changes/change.ts'
+import { cursorAt } from '../../storage/database/changes/change.ts'
 import type { Output } from '../tasks/snapshot-file.ts'
 import { Keeper } from './keeper.ts'
 

@@ -1,4 +1,4 @@
-import type { Transaction } from '../../database/database.ts'
+import type { Transaction } from '../../storage/database/database.ts'
 
 /** Lists that nobody has asked for during so long are brought up to date behind the answer to who wrote, not before it. */
 const QUIET_MS = 5_000

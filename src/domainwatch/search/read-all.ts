@@ -1,4 +1,4 @@
-import type { Database } from '../../database/database.ts'
+import type { Database } from '../../storage/database/database.ts'
 import { recordsAsText } from '../queries.ts'
 
 /** Records read at a time: some 80 ms for the connection that others wait for, and 8 MB of text. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Overload } from '../../core/errors.ts'
-import { sqliteDialect } from '../../database/sqlite/dialect.ts'
-import type { Reader } from '../../database/database.ts'
+import { Overload } from '../../lib/errors.ts'
+import { sqliteDialect } from '../../storage/database/sqlite/dialect.ts'
+import type { Reader } from '../../storage/database/database.ts'
 import { countInDatabase } from './count-database.ts'
 
 test('a count that does not come to its end in time is given up', async (t) => {

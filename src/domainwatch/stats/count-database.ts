@@ -1,5 +1,5 @@
-import { Overload } from '../../core/errors.ts'
-import type { Database } from '../../database/database.ts'
+import { Overload } from '../../lib/errors.ts'
+import type { Database } from '../../storage/database/database.ts'
 import { seriesFilters, type Counted, type CountRequest } from './counted.ts'
 import { DayCounts, dayOf } from './days.ts'
 import { daysAfter, groupsAfter } from './queries.ts'

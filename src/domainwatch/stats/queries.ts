@@ -1,5 +1,5 @@
-import type { Dialect } from '../../database/dialect.ts'
-import { allOf, limit, raw, sql, type Sql } from '../../database/sql.ts'
+import type { Dialect } from '../../storage/database/dialect.ts'
+import { allOf, limit, raw, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Filters } from '../matches.ts'
 import { matching, notGone } from '../queries.ts'
 import type { Span } from './counted.ts'

@@ -1,6 +1,6 @@
 /** Task for another thread: a million names take half a second. */
 import { shared } from '../search/columns.ts'
-import { digestOf, SORTED_AT_ONCE, type Digest } from '../similar/digest.ts'
+import { digestOf, SORTED_AT_ONCE, type Digest } from '../lookalikes/digest.ts'
 
 export interface Input {
   readonly names: Uint8Array

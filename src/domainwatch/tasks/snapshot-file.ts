@@ -1,7 +1,7 @@
 /** Tasks for another thread: the lists to a file, and back. */
 import { renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { partsOf } from '../../database/changes/change.ts'
+import { partsOf } from '../../storage/database/changes/change.ts'
 import { sizeOf } from '../search/columns.ts'
 import { placeIn, readSnapshot, writeSnapshot, type KeptFile, type Snapshot } from '../search/snapshot.ts'
 

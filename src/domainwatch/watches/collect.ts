@@ -1,4 +1,4 @@
-import type { Cursor } from '../../database/changes/change.ts'
+import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { DomainEvent } from '../events/event.ts'
 import type { EventPages } from '../events/pages.ts'
 

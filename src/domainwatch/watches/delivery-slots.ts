@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FairSlots } from '../../core/fair-slots.ts'
-import { RateLimit } from '../../core/rate-limit.ts'
+import { FairSlots } from '../../lib/fair-slots.ts'
+import { RateLimit } from '../../lib/rate-limit.ts'
 
 /** Deliveries that run at the same time, of all accounts and of one. An idle socket costs little. */
 const QUICK = { slots: 256, slotsPerClient: 16 }

@@ -1,4 +1,4 @@
-import { limit, sql, type Sql } from '../../database/sql.ts'
+import { limit, sql, type Sql } from '../../storage/database/sql.ts'
 
 /** A watch as its owner sees it. */
 export interface WatchRow {

@@ -1,4 +1,4 @@
-import { Alarm } from '../../core/alarm.ts'
+import { Alarm } from '../../lib/alarm.ts'
 import { tellByFeed } from './feed-teller.ts'
 import * as queries from './queries.ts'
 import { tellByWebhook, type Telling } from './webhook-teller.ts'

@@ -1,9 +1,9 @@
-import { parseLabel } from '../../core/names.ts'
+import { parseLabel } from '../../lib/names.ts'
 import { parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { enters, recordIn, touches, type DomainEvent } from '../events/event.ts'
 import { filterParameters, listRequest } from '../filters.ts'
-import { resembling } from '../similar/resembles.ts'
-import type { Vocabulary } from '../similar/vocabulary.ts'
+import { resembling } from '../lookalikes/resembles.ts'
+import type { Vocabulary } from '../lookalikes/vocabulary.ts'
 import type { TellingRow } from './queries.ts'
 
 const { last_register: _registered, last_deleted: _deleted, sort: _sort, ...recordFilters } = filterParameters

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { corpus, inCorpus } from '../../../test/support/corpus.ts'
-import { decodeBase64 } from '../../core/base64.ts'
+import { decodeBase64 } from '../../lib/base64.ts'
 import type { BodyField } from './fields.ts'
 import { parseJsonBody, parseJsonText } from './json.ts'
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { dataPrefixLength, decodeBase64, decodeCompactBase64 } from '../../core/base64.ts'
-import { replaceOctets } from '../../core/text.ts'
+import { dataPrefixLength, decodeBase64, decodeCompactBase64 } from '../../lib/base64.ts'
+import { replaceOctets } from '../../lib/text.ts'
 import { bytesOrNot, unparsable } from './fields.ts'
 import type { BodyField, BodyFields, BodyOptions, ParsedBody } from './fields.ts'
 import { scanJson } from './json-scan.ts'

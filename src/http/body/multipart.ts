@@ -1,5 +1,5 @@
-import { decodeBase64 } from '../../core/base64.ts'
-import { decodeUtf8 } from '../../core/text.ts'
+import { decodeBase64 } from '../../lib/base64.ts'
+import { decodeUtf8 } from '../../lib/text.ts'
 import { bytesOrNot, unparsable } from './fields.ts'
 import type { BodyField, BodyFields, BodyOptions, ParsedBody } from './fields.ts'
 import { headerParameters, mediaType } from './media-type.ts'

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
-import { isBlobKey } from '../../blobs/key.ts'
-import { Requesters, SERVICE_CLIENT, type Derivation } from '../engine/index.ts'
+import { isBlobKey } from '../../storage/blobs/key.ts'
+import { Requesters, SERVICE_CLIENT, type Derivation } from '../decoder/index.ts'
 import { CacheAdmission, type Admission } from './admission.ts'
 import type { DerivativeFolder } from './folder.ts'
 import type { AtHand, Lend } from './reading.ts'

@@ -1,5 +1,5 @@
 import { readFile, rm, stat } from 'node:fs/promises'
-import { createFileWith } from '../../core/private-files.ts'
+import { createFileWith } from '../../lib/private-files.ts'
 
 /** A claim whose holder still lives is believed for so long. */
 const STALE_MS = 60_000

@@ -1,14 +1,14 @@
 import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Watermark } from '../image-settings.ts'
-import { canonical, type Plan } from '../modifiers/index.ts'
+import { canonical, type Plan } from '../links/modifiers/index.ts'
 
 /**
  * Stands for all that decides how a plan becomes pixels and bytes: the engine's and the grammar's own code, and the
  * library's version. A program that might render differently thus never finds, nor leaves, what another one made; that
  * does not rest on somebody remembering to raise a number.
  */
-const RENDERING = renderingOf(['../engine/', '../modifiers/', '../strip/'])
+const RENDERING = renderingOf(['../decoder/', '../links/modifiers/', '../metadata-stripping/'])
 
 function renderingOf(folders: readonly string[]): string {
   const digest = createHash('sha256')

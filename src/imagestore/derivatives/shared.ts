@@ -1,5 +1,5 @@
-import type { DerivativeStore } from '../../blobs/derivative-store.ts'
-import { Breaker } from '../../core/breaker.ts'
+import type { DerivativeStore } from '../../storage/blobs/derivative-store.ts'
+import { Breaker } from '../../lib/breaker.ts'
 import { seal, unseal, type Rendered } from './sealed.ts'
 
 /** So many failures in a row, and the store is let alone for so long. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, rm } from 'node:fs/promises'
-import { createFileWith } from '../../core/private-files.ts'
+import { createFileWith } from '../../lib/private-files.ts'
 
 /**
  * What the last sweep, by whichever process of the machine, found: its bytes and when, in a small file beside the folders. To

@@ -1,4 +1,4 @@
-import { mimeOf } from '../engine/kind.ts'
+import { mimeOf } from '../decoder/kind.ts'
 import type { Wanted } from '../link-reader.ts'
 
 type Image = Extract<Wanted, { kind: 'image' }>

@@ -1,6 +1,6 @@
-import { Refusal } from '../../core/errors.ts'
+import { Refusal } from '../../lib/errors.ts'
 import type { Wanted } from '../link-reader.ts'
-import type { ModifierFault } from '../modifiers/index.ts'
+import type { ModifierFault } from '../links/modifiers/index.ts'
 import { NO_IMAGE } from './get.ts'
 
 const EXPIRED = 'El enlace venció'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { Recent } from '../../core/recent.ts'
+import { Recent } from '../../lib/recent.ts'
 import type { AnswerMemory } from '../../http/answer-memory.ts'
 import type { ReadyAnswer } from '../../http/at-once.ts'
 import { ReadyHead } from '../../http/ready-head.ts'

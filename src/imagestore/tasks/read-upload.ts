@@ -2,9 +2,9 @@
  * Task for another thread: the body of `upload` to the image's bytes and what the client says of it. Parsing,
  * base64 and SHA-256 of 20 MiB would hold the event loop for longer than it may be held.
  */
-import { letGo } from '../../core/let-go.ts'
-import { moved } from '../../core/moved.ts'
-import { decodeUtf8 } from '../../core/text.ts'
+import { letGo } from '../../lib/let-go.ts'
+import { moved } from '../../lib/moved.ts'
+import { decodeUtf8 } from '../../lib/text.ts'
 import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'

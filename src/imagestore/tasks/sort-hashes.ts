@@ -1,6 +1,6 @@
 /** Task for another thread: hashes in any order, made ready to be searched. Ten million take some seconds. */
-import { firstPart, PART_BITS, secondPart, thirdPart } from '../similar/parts.ts'
-import type { SortedParts } from '../similar/sorted.ts'
+import { firstPart, PART_BITS, secondPart, thirdPart } from '../near-duplicates/parts.ts'
+import type { SortedParts } from '../near-duplicates/sorted.ts'
 
 export interface Input {
   /** Two halves each, the lower one first. One that is there twice is kept once. */

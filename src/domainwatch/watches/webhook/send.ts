@@ -1,5 +1,5 @@
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
-import type { Clock } from '../../../core/clock.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import type { MayConnect } from './addresses.ts'
 import { connectTo, Forbidden, type Resolve } from './connect.ts'
 import { signedHeaders } from './sign.ts'

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import sharp, { type Metadata, type OverlayOptions } from 'sharp'
+import { emptyPlan, parseModifiers } from '../links/modifiers/index.ts'
+import { createImageEngine, type DerivedImage } from './index.ts'
+
+const engine = createImageEngine({ workers: 2 })
+const folder = await mkdtemp(join(tmpdir(), 'catalejo-derive-'))
+after(async () => {
+  await engine.close()
+  await rm(folder, { recursive: true })
+})
+
+const fixture = (name: string): string =>
+  fileURLToPath(new URL(`../../../test/fixtures/dhash/${name}`, import.meta.url))
+
+async function derive(path: string, modifiers: string): Promise<DerivedImage & { metadata: Metadata }> {
+  const parsed = parseModifiers(modifiers)
+  assert.ok(parsed.ok)
+  const { format, ...plan } = parsed.plan
+  assert.ok(format !== 'auto')
+  const got = await engine.derive(path, { ...plan, format })
+  assert.ok(got.kind === 'image', `${path} ${modifiers}: ${JSON.stringify(got)}`)
+  const metadata = await sharp(got.bytes).metadata()
+  assert.deepEqual([metadata.width, metadata.pageHeight ?? metadata.height], [got.width, got.height])
+  return { ...got, metadata }
+}
+
+/** Four colours, one a quarter: red, green / blue, white. */
+const quarters = join(folder, 'quarters.png')
+const tile = (background: string, left: number, top: number): OverlayOptions => ({
+  input: { create: { width: 100, height: 50, channels: 3, background } },
+  left,
+  top,
+})
+await sharp({ create: { width: 200, height: 100, channels: 3, background: '#fff' } })
+  .composite([tile('#f00', 0, 0), tile('#0f0', 100, 0), tile('#00f', 0, 50)])
+  .png()
+  .toFile(quarters)
+
+/** Colours at the four corners, as one letter each: top left, top right, bottom left, bottom right. */
+async function corners(bytes: Uint8Array): Promise<string> {
+  const { data, info } = await sharp(bytes).ensureAlpha().raw().toBuffer({ resolveWithObject: true })
+  const at = (x: number, y: number): string => {
+    const p = (y * info.width + x) * 4
+    const [red = 0, green = 0, blue = 0, alpha = 0] = data.subarray(p, p + 4).map((v) => (v > 127 ? 1 : 0))
+    return alpha === 0 ? '-' : ('krgybmcw'[red + green * 2 + blue * 4] ?? '?')
+  }
+  const [right, bottom] = [info.width - 2, info.height - 2]
+  return at(1, 1) + at(right, 1) + at(1, bottom) + at(right, bottom)
+}
+
+test('geometry moves the right corners', async () => {
+  const cases: Record<string, string> = {
+    '': 'rgbw',
+    r_90: 'brwg',
+    r_180: 'wbgr',
+    flip: 'bwrg',
+    flop: 'grwb',
+    'r_90,flop': 'rbgw',
+    'c_crop,40x40,g_sw': 'bbbb',
+    'c_fill,50x50,g_e': 'ggww',
+    'c_crop,40x40,g_xy_0.8_0.2': 'gggg',
+    'c_pad,100x100,bg_0ff': 'cccc',
+    'pad_5,bg_f0f': 'mmmm',
+    pad_5: '----',
+    rad_max: '----',
+    'rad_max,f_jpg': 'wwww',
+    trim: 'rgbw',
+  }
+  for (const [modifiers, want] of Object.entries(cases)) {
+    assert.equal(await corners((await derive(quarters, modifiers)).bytes), want, modifiers)
+  }
+})
+
+test('every format is written as what it says', async () => {
+  const mimes = {
+    webp: 'image/webp',
+    avif: 'image/avif',
+    jpg: 'image/jpeg',
+    png: 'image/png',
+    gif: 'image/gif',
+  }
+  const formats = { webp: 'webp', avif: 'heif', jpg: 'jpeg', png: 'png', gif: 'gif' }
+  for (const format of ['webp', 'avif', 'jpg', 'png', 'gif'] as const) {
+    for (const source of [
+      'rgb.png',
+      'cmyk.jpg',
+      'palette-alpha.png',
+      'gray-16.png',
+      'lzw.tif',
+      'animated.gif',
+    ]) {
+      const got = await derive(fixture(source), `w_30,f_${format}`)
+      assert.deepEqual(
+        [got.mime, got.metadata.format, got.width],
+        [mimes[format], formats[format], 30],
+        source,
+      )
+    }
+  }
+  assert.equal((await derive(fixture('lzw.tif'), 'w_9')).mime, 'image/jpeg')
+})
+
+test('a lower quality gives fewer bytes', async () => {
+  for (const format of ['webp', 'avif', 'jpg', 'png']) {
+    const [low, high] = await Promise.all(
+      [`q_5,f_${format}`, `q_100,f_${format}`].map((m) => derive(fixture('orientation-2.jpg'), m)),
+    )
+    assert.ok(low !== undefined && high !== undefined && low.bytes.length < high.bytes.length, format)
+  }
+})
+
+test('animations keep their frames where the output can', async () => {
+  for (const [source, modifiers, frames] of [
+    ['animated.gif', 'w_30', 3],
+    ['animated.webp', 'w_30', 3],
+    ['animated.gif', 'w_30,f_webp', 3],
+    ['animated.webp', 'c_fill,20x20,f_gif', 3],
+    ['animated.gif', 'w_30,f_png', 1],
+    ['animated.gif', 'w_30,frame_1', 1],
+    ['animated.gif', 'frame_9999,f_gif', 1],
+    ['animated.webp', 'r_90', 1],
+    ['animated.gif', 'c_fill,20x20,g_auto', 1],
+  ] as const) {
+    const { metadata } = await derive(fixture(source), modifiers)
+    assert.equal(metadata.pages ?? 1, frames, `${source} ${modifiers}`)
+  }
+})
+
+test('derivatives stand upright and carry no metadata unless asked', async () => {
+  for (let orientation = 2; orientation <= 8; orientation++) {
+    const { width, height, metadata } = await derive(fixture(`orientation-${orientation}.jpg`), 'w_30')
+    assert.equal(width > height, orientation < 5)
+    assert.equal(metadata.exif, undefined)
+    assert.equal(metadata.orientation, undefined)
+  }
+  const kept = await derive(fixture('orientation-6.jpg'), 'w_30,meta_keep')
+  assert.ok(kept.metadata.exif !== undefined)
+  assert.ok((kept.metadata.orientation ?? 1) === 1)
+})
+
+test('colours come out as sRGB', async () => {
+  const wide = join(folder, 'wide.png')
+  await sharp(quarters).withIccProfile('p3').png().toFile(wide)
+  const { bytes, metadata } = await derive(wide, 'f_png')
+  assert.deepEqual([metadata.space, metadata.hasProfile], ['srgb', false])
+  assert.equal(await corners(bytes), 'rgbw')
+})
+
+test('effects do something, and a damaged image is told', async () => {
+  const plain = await derive(fixture('rgb.png'), 'f_png')
+  for (const effect of ['blur_3', 'gray', 'sharpen', 'pixelate_64']) {
+    assert.notDeepEqual((await derive(fixture('rgb.png'), `${effect},f_png`)).bytes, plain.bytes, effect)
+  }
+  const bad = join(folder, 'bad')
+  await writeFile(bad, 'no image')
+  assert.equal((await engine.derive(bad, emptyPlan)).kind, 'damaged')
+})
+
+test('AVIF keeps colours whole from quality 90 on, and at half resolution below', async () => {
+  // Of the decoder's configuration in the file (AV1-ISOBMFF, 2.3.3): whether colours are halved in width, in height.
+  const halved = async (modifiers: string) => {
+    const { bytes } = await derive(quarters, modifiers)
+    const flags = bytes[Buffer.from(bytes).indexOf('av1C') + 6] ?? 0
+    return [(flags >> 3) & 1, (flags >> 2) & 1]
+  }
+  assert.deepEqual(await halved('f_avif'), [1, 1])
+  assert.deepEqual(await halved('f_avif,q_89'), [1, 1])
+  assert.deepEqual(await halved('f_avif,q_90'), [0, 0])
+})

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import sharp from 'sharp'
+import { emptyPlan } from '../links/modifiers/plan.ts'
+import { createImageEngine, type EngineOptions, type ImageEngine } from './index.ts'
+import { eventually } from '../../../test/support/eventually.ts'
+
+const quick = fileURLToPath(new URL('../../../test/fixtures/dhash/rgb.png', import.meta.url))
+const folder = await mkdtemp(join(tmpdir(), 'catalejo-engine-'))
+after(() => rm(folder, { recursive: true }))
+
+/** Takes tens of seconds to draw and little memory. */
+const slow = join(folder, 'slow.svg')
+await writeFile(
+  slow,
+  `<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="4000">
+   <filter id="f"><feTurbulence baseFrequency="0.05" numOctaves="40"/></filter>
+   ${'<rect width="4000" height="4000" filter="url(#f)"/>'.repeat(20)}</svg>`,
+)
+
+/** Beyond this a process that has nothing to do is replaced. */
+const MOST_AT_REST = 208 * 1024 * 1024
+const noProc = process.platform !== 'linux' && 'no /proc to look at memory'
+
+async function withEngine(
+  options: EngineOptions,
+  use: (engine: ImageEngine) => Promise<void>,
+): Promise<void> {
+  const engine = createImageEngine(options)
+  try {
+    await use(engine)
+  } finally {
+    await engine.close()
+  }
+}
+
+function alive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test('children start with the first job and at most as many as allowed', () =>
+  withEngine({ workers: 2 }, async (engine) => {
+    assert.deepEqual(engine.stats().pids, [])
+    const all = await Promise.all(Array.from({ length: 12 }, () => engine.inspect(quick)))
+    assert.ok(all.every(({ kind }) => kind === 'image'))
+    assert.equal(engine.stats().pids.length, 2)
+    assert.deepEqual(
+      { ...engine.stats(), pids: [] },
+      { running: 0, waiting: 0, restarts: 0, pids: [], memory: 0 },
+    )
+  }))
+
+test('a file that is not there is damaged', () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    assert.equal((await engine.inspect(join(folder, 'none'))).kind, 'damaged')
+  }))
+
+test('a job past its time is killed, refused and not tried again', () =>
+  // Long enough for a quick one beside whatever else the machine does.
+  withEngine({ workers: 1, timeoutMs: 3_000 }, async (engine) => {
+    assert.equal((await engine.inspect(slow)).kind, 'damaged')
+    assert.equal((await engine.inspect(quick)).kind, 'image')
+    assert.equal(engine.stats().restarts, 1)
+    assert.equal(engine.stats().memory, 0)
+  }))
+
+test('children that have nothing to do end, and others come', () =>
+  withEngine({ workers: 2, restMs: 50 }, async (engine) => {
+    for (let i = 0; i < 2; i++) {
+      const both = await Promise.all([engine.inspect(quick), engine.inspect(quick)])
+      assert.ok(both.every(({ kind }) => kind === 'image'))
+      await eventually(() => engine.stats().pids.length === 0, 'no child is left')
+    }
+    assert.equal(engine.stats().restarts, 0)
+  }))
+
+test('what a derivative was to be says whether it was too slow or too heavy', async () => {
+  await withEngine({ workers: 1, timeoutMs: 400 }, async (engine) =>
+    assert.deepEqual(await engine.derive(slow, emptyPlan), { kind: 'too-slow' }),
+  )
+  await withEngine({ workers: 1, memoryBudget: 1 }, async (engine) =>
+    assert.equal((await engine.derive(quick, emptyPlan)).kind, 'too-heavy'),
+  )
+})
+
+test('the parent answers while a child is busy', () =>
+  withEngine({ workers: 1, timeoutMs: 2_000 }, async (engine) => {
+    const job = engine.inspect(slow)
+    // Turns, not a time: all of a busy machine may stand for a moment.
+    let turns = 0
+    const timer = setInterval(() => turns++, 5)
+    await job
+    clearInterval(timer)
+    assert.ok(turns > 20, `the event loop came round ${turns} times`)
+  }))
+
+test('past the queue the answer is busy', () =>
+  withEngine({ workers: 1, queue: 2, timeoutMs: 2000 }, async (engine) => {
+    const stop = new AbortController()
+    const first = engine.inspect(slow, stop.signal)
+    const waiting = [engine.inspect(quick, stop.signal), engine.derive(quick, emptyPlan, stop.signal)]
+    assert.deepEqual(engine.stats().waiting, 2)
+    assert.deepEqual(await engine.inspect(quick), { kind: 'busy' })
+    assert.deepEqual(await engine.derive(quick, emptyPlan), { kind: 'busy' })
+    stop.abort()
+    for (const job of [first, ...waiting]) assert.deepEqual(await job, { kind: 'aborted' })
+    assert.equal(engine.stats().waiting, 0)
+  }))
+
+test('a signal that has fired already starts nothing', () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    assert.deepEqual(await engine.inspect(quick, AbortSignal.abort()), { kind: 'aborted' })
+    assert.deepEqual(engine.stats().pids, [])
+  }))
+
+test('a child that dies is replaced and its job tried once more', () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    const stop = new AbortController()
+    await engine.inspect(quick)
+    const job = engine.inspect(slow, stop.signal)
+    for (const restarts of [1, 2]) {
+      // More than the standing grant: the child has read the header and asked.
+      await eventually(() => engine.stats().memory > 150e6, 'the job is under way')
+      const [pid] = engine.stats().pids
+      assert.ok(pid !== undefined)
+      process.kill(pid, 'SIGKILL')
+      await eventually(() => engine.stats().restarts === restarts, 'restart')
+    }
+    assert.equal((await job).kind, 'damaged')
+    assert.equal((await engine.inspect(quick)).kind, 'image')
+  }))
+
+test('an idle child that dies is replaced', () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    await engine.inspect(quick)
+    const [pid] = engine.stats().pids
+    assert.ok(pid !== undefined)
+    process.kill(pid, 'SIGKILL')
+    await eventually(() => engine.stats().restarts === 1, 'restart')
+    assert.equal((await engine.inspect(quick)).kind, 'image')
+  }))
+
+test('a job dearer than the budget is refused', () =>
+  withEngine({ workers: 1, memoryBudget: 1 }, async (engine) => {
+    const got = await engine.inspect(quick)
+    assert.ok(got.kind === 'damaged' && got.reason.includes('bytes to decode'))
+    assert.equal(engine.stats().memory, 0)
+  }))
+
+test('a job that waits for memory leaves when its client does', () =>
+  // Enough for the first, with no room beside it for another heavy one.
+  withEngine({ workers: 4, memoryBudget: 170 * 1024 * 1024, timeoutMs: 3000 }, async (engine) => {
+    const stop = new AbortController()
+    const first = engine.inspect(slow, stop.signal)
+    await eventually(() => engine.stats().memory > 150e6, 'first job admitted')
+    const second = engine.inspect(slow, stop.signal)
+    await eventually(() => engine.stats().running === 2, 'second job in its child')
+    stop.abort()
+    assert.deepEqual(await Promise.all([first, second]), [{ kind: 'aborted' }, { kind: 'aborted' }])
+  }))
+
+test('usual images pass by those that take long, whatever those look like', () =>
+  withEngine({ workers: 1, timeoutMs: 60_000 }, async (engine) => {
+    const stop = new AbortController()
+    // Turbulence is known to take long; so many circles are not.
+    const circles = Array.from(
+      { length: 4_000 },
+      (_, i) => `<circle cx="${i}" cy="${i}" r="4000" opacity=".1"/>`,
+    )
+    const innocent = join(folder, 'innocent.svg')
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="4000">${circles.join('')}</svg>`
+    await writeFile(innocent, svg)
+    const slowOnes = Promise.all([slow, innocent, slow].map((path) => engine.inspect(path, stop.signal)))
+    await eventually(() => engine.stats().running === 2, 'all that may run')
+    assert.equal((await engine.inspect(quick)).kind, 'image')
+    assert.equal(engine.stats().running + engine.stats().waiting, 3)
+    stop.abort()
+    assert.deepEqual(
+      await slowOnes,
+      Array.from({ length: 3 }, () => ({ kind: 'aborted' })),
+    )
+    assert.equal(engine.stats().waiting, 0)
+  }))
+
+/** Bytes that a process has in memory; none when it has ended. */
+function resident(pid: number): number {
+  try {
+    return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0)
+  } catch {
+    return 0
+  }
+}
+
+test('what a large image took is given back, if need be with the process', { skip: noProc }, () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    const large = join(folder, 'large.png')
+    const create = { width: 7000, height: 7000, channels: 3, background: '#369' } as const
+    await sharp({ create }).png({ progressive: true, compressionLevel: 1 }).toFile(large)
+    let most = 0
+    const watch = setInterval(() => (most = Math.max(most, ...engine.stats().pids.map(resident))), 5)
+    assert.equal((await engine.inspect(large)).kind, 'image')
+    clearInterval(watch)
+    assert.ok(most > MOST_AT_REST, `it took ${most}`)
+    await eventually(() => engine.stats().pids.every((pid) => resident(pid) < MOST_AT_REST), 'its memory')
+    assert.equal((await engine.inspect(quick)).kind, 'image')
+  }),
+)
+
+test('close ends children and jobs at once', async () => {
+  const engine = createImageEngine({ workers: 1 })
+  await engine.inspect(quick)
+  const { pids } = engine.stats()
+  const job = engine.inspect(slow)
+  const start = performance.now()
+  await engine.close()
+  assert.ok(performance.now() - start < 10_000)
+  assert.deepEqual(await job, { kind: 'aborted' })
+  assert.deepEqual(pids.filter(alive), [])
+  assert.deepEqual(await engine.inspect(quick), { kind: 'aborted' })
+})
+
+const script = (code: string, env: NodeJS.ProcessEnv = {}): ReturnType<typeof spawn> =>
+  spawn(process.execPath, ['--input-type=module', '-e', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  })
+const moduleUrl = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href)
+
+test('children end when their parent is killed, in the middle of a job too', async () => {
+  const parent = script(`
+    import { createImageEngine } from ${moduleUrl('./index.ts')}
+    const engine = createImageEngine({ workers: 1 })
+    await engine.inspect(${JSON.stringify(quick)})
+    console.log(engine.stats().pids[0])
+    await engine.inspect(${JSON.stringify(slow)})`)
+  assert.ok(parent.stdout !== null)
+  const [line] = await once(parent.stdout, 'data')
+  const pid = Number(line)
+  assert.ok(alive(pid))
+  parent.kill('SIGKILL')
+  await eventually(() => !alive(pid), 'the orphan ends')
+})
+
+test('an idle engine lets the process end', async () => {
+  const parent = script(`
+    import { createImageEngine } from ${moduleUrl('./index.ts')}
+    await createImageEngine({ workers: 1 }).inspect(${JSON.stringify(quick)})`)
+  const [code] = await once(parent, 'exit')
+  assert.equal(code, 0)
+})
+
+test('what a child compiled is kept for the next, though it never ends in order', async () => {
+  const kept = join(folder, 'compiled')
+  // The parent writes what it compiled only when it ends.
+  const code = `
+    import { readdirSync } from 'node:fs'
+    import { createImageEngine } from ${moduleUrl('./index.ts')}
+    const engine = createImageEngine({ workers: 1 })
+    await engine.inspect(${JSON.stringify(quick)})
+    await engine.close()
+    console.log(readdirSync(${JSON.stringify(kept)}, { recursive: true }).length)`
+  const parent = script(code, { NODE_COMPILE_CACHE: kept })
+  assert.ok(parent.stdout !== null)
+  const [[files], [exitCode]] = await Promise.all([once(parent.stdout, 'data'), once(parent, 'exit')])
+  assert.equal(exitCode, 0)
+  // The library, the engine and its hashing: some 130.
+  assert.ok(Number(files) > 50, `${files}`)
+})
+
+test('the memory guard kills a process that grows past what it was allowed', async () => {
+  const grower = script(`
+    import { startMemoryGuard } from ${moduleUrl('./memory-guard.ts')}
+    startMemoryGuard().allow(0)
+    const kept = []
+    setInterval(() => kept.push(Buffer.alloc(32 * 1024 * 1024, 1)), 10)
+    setTimeout(() => process.exit(7), 20_000)`)
+  const [code, signal] = await once(grower, 'exit')
+  assert.deepEqual([code, signal], [null, 'SIGKILL'])
+})
+
+test('what a process has decoded does not pile up in it', () =>
+  withEngine({ workers: 1 }, async (engine) => {
+    const large = join(folder, 'large.png')
+    await sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: '#456' } })
+      .png()
+      .toFile(large)
+    for (let i = 0; i < 10; i++) assert.equal((await engine.inspect(large)).kind, 'image')
+    // One that has swollen is replaced.
+    assert.equal(engine.stats().restarts, 0)
+  }))

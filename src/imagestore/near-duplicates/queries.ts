@@ -1,0 +1,65 @@
+import type { Dialect } from '../../storage/database/dialect.ts'
+import { limit, sql } from '../../storage/database/sql.ts'
+import { alive, IMAGE_COLUMNS, type ImageRow } from '../queries.ts'
+
+/** Different hashes of an application's images behind one, in one text: a row each would take ten times as long. */
+export const hashesBehind = (accountId: number, after: string, count: number) => sql<{
+  readonly packed: string | null
+  readonly last: string | null
+  readonly count: number
+}>`
+  SELECT string_agg(dhash, '') AS packed, max(dhash) AS last, count(*) AS count FROM (
+    SELECT DISTINCT dhash FROM image_dhashes WHERE account_id = ${accountId} AND dhash > ${after}
+    ORDER BY dhash ${limit(count)}) AS page`
+
+/** Images stored by changes after an id, whether they are settled or not. The topic is named twice for SQLite's index. */
+export const storedAfter = (after: number, count: number) => sql<{
+  readonly id: number
+  readonly account_id: number | null
+  readonly dhash: string | null
+}>`
+  SELECT changes.id, changes.account_id, (SELECT blobs.dhash FROM blobs WHERE blobs.hash = changes.key) AS dhash
+  FROM changes
+  WHERE changes.id > ${after} AND changes.topic = 'image' AND changes.topic <> 'domain' AND changes.kind = 'stored'
+  ORDER BY changes.id ${limit(count)}`
+
+export const imageCount = (accountId: number) => sql<{ readonly images: number }>`
+  SELECT images FROM image_totals WHERE account_id = ${accountId}`
+
+/** Those who have most come first. */
+export const largestAccounts = (count: number) => sql<{ readonly account_id: number }>`
+  SELECT account_id FROM image_totals WHERE images > 0 ORDER BY images DESC, account_id ${limit(count)}`
+
+const among = (dialect: Dialect, dhashes: readonly string[]) => {
+  const { table, columns } = dialect.jsonRows(JSON.stringify(dhashes.map((dhash) => [dhash])), ['text'])
+  return sql`(SELECT ${columns} FROM ${table})`
+}
+
+/** Images with one of these hashes, by hash. */
+export const imagesWith = (
+  dialect: Dialect,
+  accountId: number,
+  dhashes: readonly string[],
+  now: number,
+  count: number,
+) => sql<ImageRow>`
+  SELECT ${IMAGE_COLUMNS} FROM image_dhashes AS near
+  JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
+  JOIN blobs ON blobs.hash = images.hash
+  WHERE near.account_id = ${accountId} AND near.dhash IN ${among(dialect, dhashes)} AND ${alive(now)}
+  ORDER BY near.dhash, near.hash ${limit(count)}`
+
+/** How many there are, but for one; counted up to a bound. */
+export const countWith = (
+  dialect: Dialect,
+  accountId: number,
+  dhashes: readonly string[],
+  but: string,
+  now: number,
+  most: number,
+) => sql<{ readonly count: number }>`
+  SELECT count(*) AS count FROM (
+    SELECT 1 AS one FROM image_dhashes AS near
+    JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
+    WHERE near.account_id = ${accountId} AND near.dhash IN ${among(dialect, dhashes)} AND near.hash <> ${but}
+      AND ${alive(now)} ${limit(most)}) AS found`

@@ -1,0 +1,244 @@
+import { join, resolve } from 'node:path'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
+import { keyRoutes } from '../accounts/routes/key.ts'
+import { adminRoutes } from '../admin/index.ts'
+import { chores } from './background-jobs.ts'
+import type { Config } from './config/config.ts'
+import { consoleRoutes } from '../console/index.ts'
+import { createContext, type Context, type Overrides } from './context.ts'
+import { startChores } from '../lib/chores.ts'
+import { share } from '../lib/queue.ts'
+import { renewLog } from '../storage/database/changes/renew.ts'
+import { copyState, setCopyState } from '../storage/database/moves.ts'
+import {
+  BATCH_BODY_BYTES,
+  createSightings,
+  domainwatchRoutes,
+  openFollowing,
+  usualMemory,
+  type Following,
+} from '../domainwatch/index.ts'
+import { Authenticator } from '../http/authentication.ts'
+import { BodyBudget } from '../http/body-budget.ts'
+import { serveMetrics } from '../http/metrics-server.ts'
+import { exchangeFailures } from '../http/failed-keys-exchange.ts'
+import { FailedKeys } from '../http/failed-keys.ts'
+import { sharedWindows } from '../http/key-rates-store.ts'
+import { KeyRates } from '../http/key-rates.ts'
+import { createServer } from '../http/server.ts'
+import type { Parting } from '../http/stopping.ts'
+import { serviceRoutes } from '../http/service-routes.ts'
+import {
+  createTermsOffice,
+  imagestoreRoutes,
+  maxBodyBytes,
+  openImagestore,
+  type Imagestore,
+} from '../imagestore/index.ts'
+import { VERSION } from '../lib/version.ts'
+
+/** Open connections, in all of them. */
+const MAX_CONNECTIONS = 20_000
+/** From the order to stop until connections with an unfinished request are cut. */
+const STOP_GRACE_MS = 7_000
+const AT_ONCE: Parting = { delayMs: 0, lingerMs: 0 }
+const MIB = 1024 * 1024
+
+export interface App {
+  readonly context: Context
+  readonly server: FastifyInstance
+  /** Where clients find the service, with the path it is served under. */
+  readonly baseUrl: string
+  /** No new connections; requests in flight finish, or are cut after a while. Gently: see `Parting`. */
+  close(parting?: Parting): Promise<void>
+}
+
+/** Settings to a running service: the only file that knows all parts. */
+export async function startApp(config: Config, overrides: Overrides = {}): Promise<App> {
+  const context = await createContext(config, overrides)
+  try {
+    return await startOn(context)
+  } catch (error) {
+    // Threads that did start would keep the process alive.
+    await context.close()
+    throw error
+  }
+}
+
+async function startOn(context: Context): Promise<App> {
+  const { config } = context
+  await takeOver(context)
+  const images = openImagestore(context)
+  let baseUrl = config.baseUrl
+  const following = follow(context)
+  const server = await createRoutes(context, images, following, () => baseUrl)
+  await server.listen({ host: config.host, port: config.port })
+  baseUrl ||= defaultBaseUrl(config.host, server)
+  const metricsServer = config.metricsAddress && (await serveMetrics(context.metrics, config.metricsAddress))
+  if (metricsServer !== undefined) context.log.info({ address: metricsServer.url }, 'serving metrics')
+  // Who searches before that waits for it.
+  images.similar
+    .warm()
+    .catch((error: unknown) => context.log.warn({ err: error }, 'hashes of images could not be read ahead'))
+  const stopChores = startChores(chores(context, images, following), (name, error) =>
+    context.log.error({ err: error, chore: name }, 'a chore failed'),
+  )
+
+  return {
+    context,
+    server,
+    baseUrl,
+    async close({ delayMs, lingerMs } = AT_ONCE) {
+      server.stopping.begin(lingerMs)
+      await pause(delayMs)
+      // Once around: clients whose connection waits to be accepted believe that they are being served.
+      await nextTurn()
+      const cut = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS)
+      images.derivatives.stopSweeps()
+      await Promise.all([server.close(), metricsServer?.close(), stopChores()])
+      clearTimeout(cut)
+      await context.close()
+    },
+  }
+}
+
+/** Makes a copy an instance in its own right: from now on nothing may be copied over it. */
+async function takeOver(context: Context): Promise<void> {
+  const state = await copyState(context.database)
+  if (state === 'finished') {
+    await renewLog(context.database)
+    await setCopyState(context.database, undefined)
+  }
+  if (state === 'unfinished')
+    throw new Error('its data is a copy that is not finished: run catalejo migrate, or restore, again')
+}
+
+/** The server with every route, listening on nothing: also what `openapi.json` is generated from. */
+export async function createRoutes(
+  context: Context,
+  images: Imagestore,
+  following: Following,
+  baseUrl: () => string,
+): Promise<FastifyInstance> {
+  const { accounts, clock, config, database, log, metrics, resolver, tasks } = context
+  const bodies = new BodyBudget({
+    pace: { bytesPerSecond: config.bodyMinRate, windowMs: config.bodyRateWindow * 1_000 },
+    largestBody: Math.max(maxBodyBytes(config.maxImageBytes), BATCH_BODY_BYTES),
+    part: 1 / config.workers,
+  })
+  const server = await createServer({
+    log,
+    metrics,
+    trustedProxies: config.trustedProxies,
+    corsOrigins: config.corsOrigins,
+    maxConnections: share(MAX_CONNECTIONS, config.workers),
+    clientConnections: share(config.clientConnections, config.workers),
+    clientLogLines: config.clientLogLines && share(config.clientLogLines, config.workers),
+    version: VERSION,
+    bodies,
+  })
+  const failures = new FailedKeys(clock, config.failedKeys)
+  context.onClose(exchangeFailures(database, failures))
+  const rates = new KeyRates(clock, sharedWindows(database))
+  context.onClose(() => rates.close())
+  const sightings = createSightings(database, clock, (error) =>
+    log.error({ err: error }, 'the name servers seen could not be stored'),
+  )
+  context.onClose(() => sightings.close())
+  metrics.total(
+    'catalejo_sightings_lost_total',
+    'DNS answers that the history does not have: the database did not keep up',
+    () => sightings.lost,
+  )
+  const shared = {
+    authenticator: new Authenticator({ identities: accounts, failures, rates, clock }),
+    bodies,
+  }
+  const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
+  await server.register(
+    async (app) => {
+      consoleRoutes(app, { prefix, timeZone: config.timeZone })
+      serviceRoutes(app, config.metricsAddress === undefined ? metrics : undefined, [
+        () => database.ping(),
+        () => images.store.ping(),
+        () => context.health.check(),
+      ])
+      keyRoutes(app, shared)
+      domainwatchRoutes(app, shared, {
+        database,
+        tasks,
+        clock,
+        timeZone: config.timeZone,
+        baseUrl,
+        nameServers: (name) => resolver.nameServers(name),
+        following,
+        sightings,
+        dnsInFlight: share(Math.ceil(config.dnsInFlight / 2), config.workers),
+        searchMemory:
+          config.searchMemory === 'auto' ? usualMemory(config.workers) : config.searchMemory * MIB,
+        searchFile: { path: join(resolve(config.data), 'lists'), version: VERSION },
+        metrics,
+        log,
+      })
+      imagestoreRoutes(app, shared, images, {
+        database,
+        tasks,
+        baseUrl,
+        maxBytes: config.maxImageBytes,
+        clock,
+        imageSettings: config.imageSettings,
+        derivativeCache: config.derivativeCache,
+        queue: share(config.imageQueue, config.workers),
+        strips: config.strip === 1,
+        sharesVariants: config.autoFormatCache === 'shared',
+      })
+      adminRoutes(app, shared, {
+        database,
+        clock,
+        version: VERSION,
+        timeZone: config.timeZone,
+        settings: config.shown,
+        engine: config.databaseUrl === '' ? 'sqlite' : 'postgres',
+        blobs: { kind: config.blobsUrl === undefined ? 'files' : 's3', ping: () => images.store.ping() },
+        measurements: () => metrics.gathered(),
+        keys: {
+          keys: () => accounts.keys(),
+          accounts: () => accounts.accounts(),
+          create: (account, service, limits) => accounts.createKey(account, service, limits),
+          revoke: (id) => accounts.revoke(id),
+        },
+        terms: createTermsOffice(database),
+      })
+    },
+    { prefix },
+  )
+  return server
+}
+
+/** What follows the changes of domains. */
+export function follow(context: Context): Following {
+  const { accounts, clock, config, database, log, metrics } = context
+  const following = openFollowing({
+    database,
+    clock,
+    nameOf: accounts.nameOf,
+    maxStreams: share(config.eventStreams, config.workers),
+    webhookNetworks: config.webhookNetworks,
+    phishingKeywords: config.phishingKeywords,
+    userAgent: `Catalejo/${VERSION}`,
+    failed: (what, error) => log.warn({ err: error }, what),
+  })
+  const { pages, streams } = following.events
+  metrics.gauge('catalejo_event_streams', 'Event streams that are open', () => streams.count)
+  context.onClose(async () => pages.close())
+  return following
+}
+
+function defaultBaseUrl(host: string, server: FastifyInstance): string {
+  const address = server.server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  // What listens everywhere has no address of its own to show.
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}

@@ -1,0 +1,134 @@
+import type { Context } from './context.ts'
+import type { Chore } from '../lib/chores.ts'
+import { sweepChanges } from '../storage/database/changes/sweep.ts'
+import { Leases, type LeasedWork } from '../storage/database/leases.ts'
+import {
+  hasExpired,
+  hasOldHistory,
+  purgeExpired,
+  sweepHistory,
+  type Following,
+} from '../domainwatch/index.ts'
+import { hasOverFailures, sweepFailures } from '../http/failed-keys-exchange.ts'
+import type { Imagestore } from '../imagestore/index.ts'
+import { eraseAddresses, hasOldAddresses, hasOver } from '../imagestore/lifetime.ts'
+import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/ownership.ts'
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+/** How often a process looks whether there is work that one does for all. */
+const LOOK_MS = 5_000
+/** Leftovers younger than this may belong to an upload that is under way. */
+const LEFTOVER_AGE_MS = 60 * MINUTE
+
+/** What each process does for itself, and what one of all processes and nodes does for all. */
+export function chores(context: Context, images: Imagestore, { watches }: Following): Chore[] {
+  const { accounts, clock, database, log, staging } = context
+  const leases = new Leases(database)
+  // For as long as this process has the lease.
+  const telling: LeasedWork = {
+    name: 'delivery of watches',
+    everyMs: 0,
+    pending: () => watches.tellers.hasWatches(),
+    run: (signal) => watches.tellers.run(signal),
+  }
+  const shared = (work: LeasedWork): Chore => ({
+    name: work.name,
+    everyMs: LOOK_MS,
+    run: (stop) => leases.run(work, stop),
+  })
+  return [
+    {
+      name: 'sweep of staged files',
+      everyMs: 60 * MINUTE,
+      run: async () => {
+        // Several processes may share the folder: what one has removed already is no fault of another.
+        const staged = await staging.sweep(clock.now(), LEFTOVER_AGE_MS)
+        if (staged > 0) log.info({ staged }, 'leftovers of interrupted uploads removed')
+      },
+    },
+    { name: 'following of new images', everyMs: LOOK_MS, run: () => images.similar.advance() },
+    // Each process knows what it was asked.
+    { name: 'writing of uses of keys', everyMs: MINUTE, run: () => accounts.writeUses() },
+    // On every machine: each has a folder of its own.
+    { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
+    ...sharedWork(context, images).map(shared),
+    // The first watch of all is told of at once.
+    { ...shared(telling), alarm: watches.tellers.alarm },
+  ]
+}
+
+/** All of it may be cut off at any point and done again, and may run beside itself. */
+function sharedWork(
+  { clock, config, database, log }: Context,
+  { derivatives, fillThumbhashes, store }: Imagestore,
+): LeasedWork[] {
+  return [
+    {
+      name: 'purge of discarded domains',
+      everyMs: 10_000,
+      pending: () => hasExpired(database, clock),
+      run: (signal) => purgeExpired(database, clock, signal),
+    },
+    {
+      name: 'sweep of expired images',
+      everyMs: 10_000,
+      pending: () => hasOver(database, clock),
+      run: (signal) => store.sweepOver(signal),
+    },
+    {
+      name: 'erasing of addresses',
+      everyMs: 10 * MINUTE,
+      pending: () => hasOldAddresses(database, clock, config.ipDays),
+      run: (signal) => eraseAddresses(database, clock, config.ipDays, signal),
+    },
+    // The first time when the service that knows them first starts; a day later what could not be read then.
+    { name: 'ThumbHashes of earlier images', everyMs: DAY, run: fillThumbhashes },
+    {
+      name: 'sweep of removed images',
+      everyMs: MINUTE,
+      pending: () => store.hasTrash(),
+      run: (signal) => store.sweepTrash(signal),
+    },
+    {
+      name: 'sweep of old changes',
+      everyMs: 10 * MINUTE,
+      run: () =>
+        sweepChanges(database, clock, { maxAgeMs: config.changesDays * DAY, maxCount: config.changesMax }),
+    },
+    {
+      name: 'sweep of the history of deleted domains',
+      everyMs: 10 * MINUTE,
+      pending: () => hasOldHistory(database, clock, config.historyDays * DAY),
+      run: (signal) => sweepHistory(database, clock, config.historyDays * DAY, signal),
+    },
+    {
+      name: 'sweep of shared derivatives',
+      everyMs: 60 * MINUTE,
+      run: () => derivatives.sweepShared(clock.now()),
+    },
+    {
+      name: 'sweep of counted wrong keys',
+      everyMs: MINUTE,
+      pending: () => hasOverFailures(database),
+      run: () => sweepFailures(database),
+    },
+    {
+      name: 'sweep of images without a record',
+      everyMs: 60 * MINUTE,
+      run: async (signal) => {
+        const sweep = await store.sweepOrphans(LEFTOVER_AGE_MS, signal)
+        switch (sweep.kind) {
+          case 'swept':
+            if (sweep.removed > 0)
+              log.info({ orphans: sweep.removed }, 'leftovers of interrupted uploads removed')
+            return
+          case 'foreign':
+            return log.error({ owner: sweep.owner }, FOREIGN_STORE)
+          case 'strange':
+            return log.error({}, STRANGE_STORE)
+        }
+      },
+    },
+  ]
+}

@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs'
+import { nearest } from '../../lib/nearest.ts'
+import { environmentName, type Setting } from './setting.ts'
+import { settings } from './settings.ts'
+
+type Values = typeof settings
+type Read = {
+  readonly [K in keyof Values]: Values[K] extends Setting<infer T> ? T : never
+}
+
+/** A setting as its owner may see it: without what is secret in it. */
+export interface ShownSetting {
+  /** The variable: `CATALEJO_PORT`. */
+  readonly name: string
+  readonly value: string
+  readonly from: 'flag' | 'environment' | 'file' | 'default'
+}
+
+export interface Config extends Read {
+  /** All of them, in the order in which they are documented. */
+  readonly shown: readonly ShownSetting[]
+}
+
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
+  /** One line a fault: which setting, what it was, where it came from and what it takes. */
+  | { readonly ok: false; readonly faults: readonly string[]; readonly warnings: readonly string[] }
+
+/** Values of flags, by the setting's name. */
+export type Flags = Readonly<Record<string, string | undefined>>
+
+interface Source {
+  readonly text: string
+  readonly kind: 'flag' | 'environment' | 'file'
+  /** For a line that tells of a fault. */
+  readonly from: string
+}
+
+/**
+ * Reads every setting: flags win over the environment, the environment over defaults. All faults are found
+ * in one go. This is the only reader of the environment.
+ */
+export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = process.env): ConfigResult {
+  const faults: string[] = []
+  const shown: ShownSetting[] = []
+
+  function read<T>(setting: Setting<T>): T {
+    const source = find(setting.name)
+    shown.push(shownSetting(setting, source))
+    if (source === undefined) return setting.default
+    const parsed = setting.parse(source.text)
+    if ('value' in parsed) return parsed.value
+    if (parsed.faults !== undefined) {
+      const from = `${environmentName(setting.name)}: «${source.text}» (${source.from})`
+      faults.push(...parsed.faults.map((fault) => `${from}: ${fault}`))
+      return setting.default
+    }
+    faults.push(
+      `${environmentName(setting.name)}: «${setting.show?.(source.text) ?? source.text}» (${source.from}) is not valid, it takes ${parsed.takes}`,
+    )
+    return setting.default
+  }
+
+  function find(name: string): Source | undefined {
+    const variable = environmentName(name)
+    const flag = flags[name]
+    if (flag !== undefined) return { text: flag, kind: 'flag', from: `flag --${name}` }
+    const direct = environment[variable]
+    const path = environment[`${variable}_FILE`]
+    if (direct !== undefined && path !== undefined) {
+      faults.push(
+        `${variable}: set twice, by itself and by ${variable}_FILE «${path}»; it takes only one of them`,
+      )
+    }
+    if (direct !== undefined) return { text: direct, kind: 'environment', from: 'environment' }
+    if (path === undefined) return undefined
+    try {
+      return { text: readFileSync(path, 'utf8').trim(), kind: 'file', from: `file ${path}` }
+    } catch {
+      faults.push(
+        `${variable}_FILE: «${path}» (environment) cannot be read, it takes the path of a readable file`,
+      )
+      return undefined
+    }
+  }
+
+  const config: Config = {
+    host: read(settings.host),
+    port: read(settings.port),
+    data: read(settings.data),
+    databaseUrl: read(settings.databaseUrl),
+    databaseListenUrl: read(settings.databaseListenUrl),
+    databaseConnections: read(settings.databaseConnections),
+    blobsUrl: read(settings.blobsUrl),
+    blobsRedirect: read(settings.blobsRedirect),
+    baseUrl: read(settings.baseUrl),
+    timeZone: read(settings.timeZone),
+    dnsServers: read(settings.dnsServers),
+    dnsMode: read(settings.dnsMode),
+    dnsTcp: read(settings.dnsTcp),
+    dnsInFlight: read(settings.dnsInFlight),
+    workers: read(settings.workers),
+    stopDelay: read(settings.stopDelay),
+    logLevel: read(settings.logLevel),
+    trustedProxies: read(settings.trustedProxies),
+    corsOrigins: read(settings.corsOrigins),
+    maxImageBytes: read(settings.maxImageBytes),
+    maxImagePixels: read(settings.maxImagePixels),
+    imageWorkers: read(settings.imageWorkers),
+    imageMemory: read(settings.imageMemory),
+    imageTimeout: read(settings.imageTimeout),
+    imageQueue: read(settings.imageQueue),
+    imageWait: read(settings.imageWait),
+    imageSettings: read(settings.imageSettings),
+    autoFormatCache: read(settings.autoFormatCache),
+    strip: read(settings.strip),
+    memoryCache: read(settings.memoryCache),
+    similarMemory: read(settings.similarMemory),
+    ipDays: read(settings.ipDays),
+    searchMemory: read(settings.searchMemory),
+    changesDays: read(settings.changesDays),
+    changesMax: read(settings.changesMax),
+    historyDays: read(settings.historyDays),
+    derivativeCache: read(settings.derivativeCache),
+    sharedDerivatives: read(settings.sharedDerivatives),
+    eventStreams: read(settings.eventStreams),
+    webhookNetworks: read(settings.webhookNetworks),
+    failedKeys: read(settings.failedKeys),
+    phishingKeywords: read(settings.phishingKeywords),
+    clientConnections: read(settings.clientConnections),
+    bodyMinRate: read(settings.bodyMinRate),
+    bodyRateWindow: read(settings.bodyRateWindow),
+    clientLogLines: read(settings.clientLogLines),
+    metricsAddress: read(settings.metricsAddress),
+    shown,
+  }
+  const warnings = [...unknownNames(environment), ...withoutEffect(shown)]
+  return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, config, warnings }
+}
+
+function shownSetting<T>(
+  { name, default: fallback, show }: Setting<T>,
+  source: Source | undefined,
+): ShownSetting {
+  const variable = environmentName(name)
+  if (source !== undefined) {
+    return { name: variable, value: show?.(source.text) ?? source.text, from: source.kind }
+  }
+  // Defaults that are not a text, a number or a list of those stand for a setting that is empty.
+  const isPlain = ['string', 'number'].includes(typeof fallback) || Array.isArray(fallback)
+  return { name: variable, value: isPlain ? String(fallback) : '', from: 'default' }
+}
+
+/** Settings that were given without the one that they need. */
+function withoutEffect(shown: readonly ShownSetting[]): string[] {
+  const given = new Set(
+    shown.filter(({ from, value }) => from !== 'default' && value !== '').map(({ name }) => name),
+  )
+  return Object.values(settings).flatMap(({ name, needs }: Setting<unknown>) => {
+    if (needs === undefined) return []
+    const [variable, needed] = [environmentName(name), environmentName(needs)]
+    return given.has(variable) && !given.has(needed) ? [`${variable} has no effect without ${needed}`] : []
+  })
+}
+
+function unknownNames(environment: NodeJS.ProcessEnv): string[] {
+  const known = Object.values(settings).flatMap(({ name }) => [
+    environmentName(name),
+    `${environmentName(name)}_FILE`,
+  ])
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('CATALEJO_') && !known.includes(name))
+    .map((name) => `${name} is not a known setting, did you mean ${nearest(name, known)}?`)
+}

@@ -1,0 +1,332 @@
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import ipaddr from 'ipaddr.js'
+import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../../storage/blobs/s3/location.ts'
+import { parseServers, type ServerAddress } from '../../lib/dns/index.ts'
+import { isTimeZone } from '../../lib/dates.ts'
+import { readImageSettings, usualImageSettings, type ImageSettings } from '../../imagestore/image-settings.ts'
+import { integer, listOf, oneOf, text, type Parsed, type Parser, type Setting } from './setting.ts'
+
+const MIB = 1024 * 1024
+const MAX_WORKERS = 128
+
+/** Every setting of the service. The type of `Config` follows from this list. */
+export const settings = {
+  host: setting('host', 'address to listen on', '127.0.0.1', text('an address or host name')),
+  port: setting('port', 'port to listen on; 0 takes a free one', 8080, integer(0, 65_535)),
+  data: setting('data', 'folder of the database and the images', './data', text('a folder')),
+  databaseUrl: {
+    ...setting(
+      'database-url',
+      'database, postgres://…; empty for SQLite in the data folder',
+      '',
+      databaseUrl,
+    ),
+    show: withoutSecrets,
+  },
+  databaseListenUrl: {
+    ...setting(
+      'database-listen-url',
+      'the database itself, where database-url is a pooler in transaction mode',
+      '',
+      databaseUrl,
+    ),
+    show: withoutSecrets,
+    needs: 'database-url',
+  },
+  databaseConnections: {
+    ...setting(
+      'database-connections',
+      'connections to PostgreSQL, beside one that listens',
+      12,
+      integer(3, 1_000),
+    ),
+    needs: 'database-url',
+  },
+  blobsUrl: setting(
+    'blobs-url',
+    'image store, s3://bucket/prefix?endpoint=…; empty for files in the data folder',
+    undefined,
+    blobsUrl,
+  ),
+  blobsRedirect: {
+    ...setting(
+      'blobs-redirect',
+      'originals from this many bytes on are fetched by clients from S3 itself; 0 for none',
+      0,
+      integer(0, 1_000_000_000),
+    ),
+    needs: 'blobs-url',
+  },
+  baseUrl: setting('base-url', 'public address; its path is where everything is served', '', baseUrl),
+  timeZone: setting('time-zone', 'IANA time zone of date_mod', 'America/Santiago', timeZone),
+  dnsServers: setting(
+    'dns-servers',
+    'whom to ask, address:port,…: resolvers, or with dns-mode parent servers of cl; empty for those of the system, or found by them',
+    undefined,
+    dnsServers,
+  ),
+  dnsMode: setting(
+    'dns-mode',
+    'resolver asks resolvers; parent asks the servers of cl and reads the delegation',
+    'resolver',
+    oneOf('resolver', 'parent'),
+  ),
+  dnsTcp: setting(
+    'dns-tcp',
+    'bulk asks over one TCP connection a server what is more than 32 questions at a time; truncated only what needs it',
+    'bulk',
+    oneOf('bulk', 'truncated'),
+  ),
+  dnsInFlight: setting('dns-in-flight', 'DNS questions under way at once', 4_096, integer(1, 65_536)),
+  workers: setting('workers', 'processes that serve, a number or auto for one a core', 1, workers),
+  stopDelay: setting(
+    'stop-delay',
+    'seconds for which new connections are still taken after the order to stop, not ready any more',
+    0,
+    integer(0, 60),
+  ),
+  logLevel: setting(
+    'log-level',
+    'least level that is logged',
+    'info',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  ),
+  trustedProxies: setting(
+    'trusted-proxies',
+    'addresses or networks whose X-Forwarded-For is believed',
+    [],
+    listOf(network),
+  ),
+  corsOrigins: setting(
+    'cors-origins',
+    'origins that may call from a browser; * for all, empty for none',
+    ['*'],
+    listOf(origin),
+  ),
+  maxImageBytes: setting(
+    'max-image-bytes',
+    'largest image accepted, in bytes',
+    20 * MIB,
+    integer(1_024, 512 * MIB),
+  ),
+  maxImagePixels: setting(
+    'max-image-pixels',
+    'most pixels of an image, all frames together',
+    64_000_000,
+    integer(1, 1_000_000_000),
+  ),
+  imageWorkers: setting('image-workers', 'processes that decode images; 0 for one a core', 0, integer(0, 64)),
+  imageMemory: setting(
+    'image-memory',
+    'memory all decoding together may take, in MiB',
+    1_280,
+    integer(128, 65_536),
+  ),
+  imageTimeout: setting('image-timeout', 'longest time one image may take, in seconds', 15, integer(1, 300)),
+  imageQueue: setting('image-queue', 'images that may wait to be decoded', 128, integer(1, 10_000)),
+  imageWait: setting('image-wait', 'longest wait of an image to be decoded, in seconds', 30, integer(1, 300)),
+  imageSettings: setting(
+    'image-settings',
+    'JSON file with presets and watermarks of links',
+    usualImageSettings,
+    imageSettings,
+  ),
+  autoFormatCache: setting(
+    'auto-format-cache',
+    'caches that may keep answers to f_auto: private (browsers only), or shared where all shared caches respect Vary',
+    'private',
+    oneOf('private', 'shared'),
+  ),
+  strip: setting('strip', '1 removes metadata from images as they are uploaded', 0, integer(0, 1)),
+  memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
+  searchMemory: setting(
+    'search-memory',
+    'memory of the index that answers lists, in MiB, in each process; 0 for none; auto from what the machine has',
+    'auto',
+    searchMemory,
+  ),
+  similarMemory: setting(
+    'similar-memory',
+    'memory for the hashes of similar images, in MiB',
+    512,
+    integer(1, 65_536),
+  ),
+  ipDays: setting('ip-days', "days after which an uploader's address is erased", 90, integer(1, 3_650)),
+  changesDays: setting('changes-days', 'days for which changes can be followed', 30, integer(1, 3_650)),
+  changesMax: setting(
+    'changes-max',
+    'most changes that can be followed',
+    2_000_000,
+    integer(1_000, 1_000_000_000),
+  ),
+  historyDays: setting(
+    'history-days',
+    'days for which the history of deleted records is kept',
+    365,
+    integer(1, 36_500),
+  ),
+  derivativeCache: setting(
+    'derivative-cache',
+    'disk for modified images, in MiB; 0 keeps none',
+    1_024,
+    integer(0, 16 * MIB),
+  ),
+  sharedDerivatives: {
+    ...setting(
+      'shared-derivatives',
+      '1 keeps modified images in the S3 store too, for all nodes',
+      0,
+      integer(0, 1),
+    ),
+    needs: 'blobs-url',
+  },
+  eventStreams: setting('event-streams', 'event streams open at a time', 1_000, integer(1, 100_000)),
+  webhookNetworks: setting(
+    'webhook-networks',
+    'private networks that webhooks may be sent to, such as 10.0.0.0/8',
+    [],
+    listOf(network),
+  ),
+  phishingKeywords: setting(
+    'phishing-keywords',
+    'words that phishing names put beside a brand, besides the built-in ones; -word removes one',
+    [],
+    listOf(phishingKeyword),
+  ),
+  failedKeys: setting('failed-keys', 'wrong keys one address may send a minute', 300, integer(1, 1_000_000)),
+  clientConnections: setting(
+    'client-connections',
+    'connections that one address may have open, trusted proxies excepted',
+    1_000,
+    integer(1, 1_000_000),
+  ),
+  bodyMinRate: setting(
+    'body-min-rate',
+    'bytes a second that a body must bring on average, else it is ended; 0 for no limit',
+    500,
+    integer(0, 1_000_000_000),
+  ),
+  bodyRateWindow: setting(
+    'body-rate-window',
+    'seconds over which body-min-rate is the average',
+    30,
+    integer(1, 120),
+  ),
+  clientLogLines: setting(
+    'client-log-lines',
+    'requests of one address that are logged a minute, the rest is counted; 0 for all',
+    6_000,
+    integer(0, 1_000_000_000),
+  ),
+  metricsAddress: setting(
+    'metrics-address',
+    'address:port that serves /metrics, and nothing else does; empty for the same as everything',
+    undefined,
+    listenAddress,
+  ),
+} satisfies Record<string, Setting<unknown>>
+
+/** A word that may stand in a .cl name, without accents; behind a hyphen one to remove. */
+function phishingKeyword(text: string): Parsed<string> {
+  return /^-?[a-z0-9ñ]{2,24}$/.test(text)
+    ? { value: text }
+    : { takes: 'a word of 2 to 24 letters a-z, ñ and digits, with a hyphen before it to remove it' }
+}
+
+function setting<T>(name: string, summary: string, fallback: T, parse: Parser<T>): Setting<T> {
+  return { name, summary, default: fallback, parse }
+}
+
+function databaseUrl(value: string): Parsed<string> {
+  const takes = 'postgres://user:password@host:port/database, or nothing for SQLite in the data folder'
+  if (value === '') return { value }
+  const url = URL.parse(value)
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return { takes }
+  return url.pathname.length > 1 ? { value } : { takes }
+}
+
+/** An address without what may be a password, in whatever way it was mistyped. */
+function withoutSecrets(value: string): string {
+  return value.replace(/^(\w+:\/\/)?.*@/s, '$1…@').replace(/\?.*$/s, '?…')
+}
+
+function blobsUrl(value: string): Parsed<S3Location | undefined> {
+  if (value === '') return { value: undefined }
+  const location = parseS3Location(value)
+  return location === undefined ? { takes: S3_LOCATION_TAKES } : { value: location }
+}
+
+function baseUrl(value: string): Parsed<string> {
+  const takes = 'an http:// or https:// address without query, such as https://example.cl/catalejo'
+  if (value === '') return { value }
+  const url = URL.parse(value)
+  if (url === null || !/^https?:$/.test(url.protocol)) return { takes }
+  if (url.search !== '' || url.hash !== '' || url.username !== '') return { takes }
+  return { value: value.replace(/\/+$/, '') }
+}
+
+function timeZone(value: string): Parsed<string> {
+  return isTimeZone(value) ? { value } : { takes: 'an IANA time zone, such as America/Santiago' }
+}
+
+function dnsServers(value: string): Parsed<readonly ServerAddress[] | undefined> {
+  if (value === '') return { value: undefined }
+  const parsed = parseServers(value)
+  return parsed.kind === 'servers'
+    ? { value: parsed.servers }
+    : { takes: 'address:port,… of up to 8 servers' }
+}
+
+function imageSettings(value: string): Parsed<ImageSettings> {
+  if (value === '') return { value: usualImageSettings }
+  let text: string
+  try {
+    text = readFileSync(value, 'utf8')
+  } catch {
+    return { takes: 'the path of a readable file' }
+  }
+  const read = readImageSettings(text)
+  return 'faults' in read ? { takes: 'a JSON file', ...read } : { value: read }
+}
+
+function workers(value: string): Parsed<number> {
+  if (value === 'auto') return { value: Math.min(MAX_WORKERS, availableParallelism()) }
+  const parsed = integer(1, MAX_WORKERS)(value)
+  return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto for one a core` }
+}
+
+function searchMemory(value: string): Parsed<number | 'auto'> {
+  if (value === 'auto') return { value }
+  const parsed = integer(0, 65_536)(value)
+  return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto` }
+}
+
+function network(value: string): Parsed<string> {
+  const valid = value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value)
+  return valid ? { value } : { takes: 'an IP address or network, such as 10.0.0.0/8' }
+}
+
+/** Where something listens. */
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+function listenAddress(value: string): Parsed<ListenAddress | undefined> {
+  if (value === '') return { value: undefined }
+  const [, v6, name, digits = ''] = /^(?:\[([\da-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i.exec(value) ?? []
+  const host = v6 ?? name
+  const isValid = host !== undefined && Number(digits) <= 65_535 && (v6 === undefined || ipaddr.isValid(v6))
+  return isValid
+    ? { value: { host, port: Number(digits) } }
+    : { takes: 'an address and a port, such as 127.0.0.1:9464 or [::1]:9464' }
+}
+
+function origin(value: string): Parsed<string> {
+  if (value === '*') return { value }
+  const url = URL.parse(value)
+  return url !== null && url.origin === value
+    ? { value }
+    : { takes: '* or an origin, such as https://example.cl' }
+}

@@ -1,0 +1,208 @@
+import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Logger } from 'pino'
+import { createAccounts, type Accounts } from '../accounts/index.ts'
+import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import { makeFolder } from '../storage/blobs/durable.ts'
+import { observed } from '../storage/blobs/observed.ts'
+import type { DerivativeStore } from '../storage/blobs/derivative-store.ts'
+import { openBlobs, openDerivativeStore, reasonOf } from '../storage/blobs/open.ts'
+import type { ObserveAttempts, ObserveFaults } from '../storage/blobs/s3/operations.ts'
+import { Staging } from '../storage/blobs/staging.ts'
+import type { Config } from './config/config.ts'
+import { systemClock, type Clock } from '../lib/clock.ts'
+import { createLog } from '../lib/log.ts'
+import { isOpenToOthers } from '../lib/private-files.ts'
+import { share } from '../lib/queue.ts'
+import { createTasks, type Tasks } from '../lib/tasks.ts'
+import type { Database, ObserveDatabase } from '../storage/database/database.ts'
+import type { OpenOptions } from '../storage/database/opening.ts'
+import { openPostgres } from '../storage/database/postgres/open.ts'
+import { openSqlite } from '../storage/database/sqlite/open.ts'
+import { createResolver, systemServers, type Resolver } from '../lib/dns/index.ts'
+import { createHealth, type Health } from './health.ts'
+import { Metrics } from '../http/metrics.ts'
+
+/** All that the service runs on, wired once. */
+export interface Context {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+  readonly database: Database
+  readonly blobs: BlobStore
+  readonly staging: Staging
+  /** Where nodes share what they made; undefined when they do not. */
+  readonly derivativeStore: DerivativeStore | undefined
+  /** Work in other threads: parsing of large bodies, hashing. */
+  readonly tasks: Tasks
+  readonly accounts: Accounts
+  readonly health: Health
+  readonly resolver: Resolver
+  /** Something else that must end with the rest. */
+  onClose(close: () => Promise<void>): void
+  close(): Promise<void>
+}
+
+/** What a test may put in place of the real thing. */
+export interface Overrides {
+  readonly clock?: Clock
+  readonly log?: Logger
+}
+
+const TAKE_RIGHTS = 'take their rights away with chmod -R go='
+/** Of a process: one for each kind of work. */
+const LEAST_CONNECTIONS = 3
+/** Under which all names are. */
+const ZONE = 'cl'
+const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
+
+/** @param existing uses only a database that is there, and of this version */
+export async function createContext(
+  config: Config,
+  overrides: Overrides = {},
+  { existing = false } = {},
+): Promise<Context> {
+  const { clock = systemClock, log = createLog(config.logLevel) } = overrides
+  const metrics = new Metrics()
+  const data = resolve(config.data)
+  if (!existing) await makeFolder(data)
+  // It was made by an earlier version, or by hand; whoever did that may have had a reason.
+  if (existsSync(data) && isOpenToOthers(data))
+    log.warn({ folder: data }, `others can read the data folder: ${TAKE_RIGHTS}`)
+  const health = createHealth(clock, log)
+  const database = await openDatabase(config, metrics, log, {
+    existing,
+    reserve: !existing,
+    onFault: (fault) => health.databaseFailed(fault),
+    onMigrated: (from, to) => log.info({ from, to }, 'the schema of the database was brought up to date'),
+  })
+  const tasks = createTasks(TASK_THREADS)
+  const resolver = createResolver({
+    servers: config.dnsServers ?? systemServers(),
+    maxInFlight: share(config.dnsInFlight, config.workers),
+    pipelines: config.dnsTcp === 'bulk',
+    ...(config.dnsMode === 'parent' && {
+      zone: config.dnsServers === undefined ? { kind: 'found', name: ZONE } : { kind: 'given' },
+    }),
+  })
+  const closing: (() => Promise<void>)[] = [
+    () => resolver.close(),
+    () => tasks.close(),
+    () => database.close(),
+  ]
+  const close = async () => {
+    for (const each of closing) await each()
+  }
+  try {
+    return await open()
+  } catch (error) {
+    // Threads that did start would keep the process alive.
+    await close()
+    throw error
+  }
+
+  async function open(): Promise<Context> {
+    const staging = await Staging.open(join(data, 'staging'), {
+      flush: config.blobsUrl === undefined,
+      onFault: (fault) => health.imagesFailed(fault),
+    })
+    health.watch({ database, staging })
+    const blobs = await openBlobs(
+      config.blobsUrl,
+      join(data, 'blobs'),
+      staging,
+      ...observeS3(metrics, log, health),
+    )
+    closing.push(async () => blobs.close())
+    const isShared = config.sharedDerivatives === 1
+    const derivativeStore =
+      isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
+    const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])
+    observe(metrics, database, tasks, resolver)
+
+    return {
+      config,
+      clock,
+      log,
+      metrics,
+      database,
+      blobs: observed(
+        blobs.store,
+        (operation, seconds) => blobSeconds.observe({ operation }, seconds),
+        (fault) => health.imagesFailed(fault),
+      ),
+      staging,
+      derivativeStore,
+      tasks,
+      accounts: createAccounts(database, clock),
+      health,
+      resolver,
+      onClose: (close) => closing.unshift(close),
+      close,
+    }
+  }
+}
+
+/** The database alone, for commands that need nothing else. */
+export async function openDatabase(
+  config: Pick<Config, 'data' | 'databaseUrl'> & Partial<Config>,
+  metrics?: Metrics,
+  log?: Logger,
+  options: OpenOptions = {},
+): Promise<Database> {
+  const seconds = metrics?.histogram('catalejo_database_seconds', 'Time of a database operation', [
+    'operation',
+  ])
+  const observe: ObserveDatabase = (operation, duration) => seconds?.observe({ operation }, duration)
+  if (config.databaseUrl !== '') {
+    const report = (fault: Error) => log?.warn({ err: fault }, 'database trouble')
+    return openPostgres(config.databaseUrl, observe, report, {
+      listenUrl: config.databaseListenUrl || undefined,
+      connections:
+        config.databaseConnections &&
+        Math.max(LEAST_CONNECTIONS, share(config.databaseConnections, config.workers ?? 1)),
+      ...options,
+    })
+  }
+  const data = resolve(config.data)
+  if (options.existing !== true) await makeFolder(data)
+  return openSqlite(join(data, 'catalejo.db'), observe, options)
+}
+
+/** What becomes of requests to an S3 store, for the log and the metrics. */
+function observeS3(metrics: Metrics, log: Logger, health: Health): [ObserveFaults, ObserveAttempts] {
+  const labels = ['operation']
+  const attempts = metrics.counter('catalejo_s3_attempts_total', 'Requests to the S3 store', labels)
+  const retries = metrics.counter('catalejo_s3_retries_total', 'Those of them that repeat one', labels)
+  const faults = metrics.counter('catalejo_s3_faults_total', 'Operations that failed for good', labels)
+  return [
+    (operation, error) => {
+      faults.inc({ operation })
+      if (operation === 'put') health.imagesFailed(error)
+      log.warn({ operation, reason: reasonOf(error) }, 'the image store failed')
+    },
+    (operation, number) => {
+      attempts.inc({ operation })
+      if (number > 1) retries.inc({ operation })
+    },
+  ]
+}
+
+function observe(metrics: Metrics, database: Database, tasks: Tasks, resolver: Resolver): void {
+  metrics.gauge(
+    'catalejo_database_waiting_writes',
+    'Transactions in line',
+    () => database.stats().waitingWrites,
+  )
+  metrics.gauge('catalejo_database_waiting_scans', 'Scans in line', () => database.stats().waitingScans)
+  metrics.gauge('catalejo_tasks_waiting', 'Tasks in line for a thread', () => tasks.waiting)
+  metrics.gauge('catalejo_dns_in_flight', 'DNS questions under way', () => resolver.stats().inFlight)
+  metrics.total('catalejo_dns_cache_hits_total', 'DNS answers from the cache', () => resolver.stats().hits)
+  metrics.total(
+    'catalejo_dns_cache_misses_total',
+    'DNS answers not in the cache',
+    () => resolver.stats().misses,
+  )
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDiskFault } from '../../lib/disk-faults.ts'
+import { createFile } from '../../lib/private-files.ts'
+import { makeFolder } from './durable.ts'
+
+/** An upload on its way: a local file that becomes a blob or is discarded. */
+export interface StagedFile {
+  readonly path: string
+  readonly size: number
+  /** Resolves when the bytes are on stable storage, where staging flushes. The flush starts with the write, beside other work. */
+  readonly durable: Promise<void>
+  /** Removes the file, unless it has become a blob. */
+  discard(): Promise<void>
+}
+
+interface StagingOptions {
+  /** False where files never become blobs themselves, so that their durability is of no use. */
+  readonly flush?: boolean
+  /** Called when the disk fails a write or a flush. */
+  readonly onFault?: (fault: Error) => void
+}
+
+/** The folder where uploads wait for their checks. It must share a file system with the file blob store. */
+export class Staging {
+  readonly #folder: string
+  readonly #flush: boolean
+  readonly #onFault: (fault: Error) => void
+
+  private constructor(folder: string, { flush = true, onFault = () => {} }: StagingOptions) {
+    this.#folder = folder
+    this.#flush = flush
+    this.#onFault = onFault
+  }
+
+  static async open(folder: string, options: StagingOptions = {}): Promise<Staging> {
+    await makeFolder(folder)
+    return new Staging(folder, options)
+  }
+
+  /** A name that no file has yet. */
+  freshPath(): string {
+    return join(this.#folder, randomBytes(12).toString('hex'))
+  }
+
+  /** Writes the bytes; resolves when they can be read back, which is before they are durable. */
+  async write(bytes: Uint8Array): Promise<StagedFile> {
+    return this.#stage((handle) => handle.writeFile(bytes))
+  }
+
+  /** The same with bytes that come chunk by chunk. */
+  async save(chunks: AsyncIterable<Uint8Array>): Promise<StagedFile> {
+    return this.#stage(async (handle) => {
+      for await (const chunk of chunks) await handle.writeFile(chunk)
+    })
+  }
+
+  async #stage(fill: (handle: FileHandle) => Promise<void>): Promise<StagedFile> {
+    const path = this.freshPath()
+    const handle = await this.#told(createFile(path))
+    let size: number
+    try {
+      await this.#told(fill(handle))
+      size = (await handle.stat()).size
+    } catch (error) {
+      await handle.close()
+      await rm(path, { force: true })
+      throw error
+    }
+    const durable = this.#told(this.#flush ? syncAndClose(handle) : handle.close())
+    // Whoever needs durability awaits it; a discarded upload must not surface as an unhandled rejection.
+    durable.catch(() => {})
+    return {
+      path,
+      size,
+      durable,
+      discard: async () => {
+        await durable.catch(() => {})
+        await rm(path, { force: true })
+      },
+    }
+  }
+
+  async #told<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work
+    } catch (error) {
+      if (isDiskFault(error)) this.#onFault(error)
+      throw error
+    }
+  }
+
+  /** Removes what a crash left behind: files older than `maxAgeMs`. Returns how many. */
+  async sweep(now: number, maxAgeMs: number): Promise<number> {
+    let removed = 0
+    for (const name of await readdir(this.#folder)) {
+      const path = join(this.#folder, name)
+      const info = await stat(path).catch(() => undefined)
+      if (info === undefined || now - info.mtimeMs < maxAgeMs) continue
+      await unlink(path).then(
+        () => removed++,
+        () => {},
+      )
+    }
+    return removed
+  }
+}
+
+async function syncAndClose(handle: FileHandle): Promise<void> {
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,101 @@
+import { Overload } from '../../../lib/errors.ts'
+import type { StorageFaultKind } from '../faults.ts'
+
+/**
+ * What a failure means for the work that met it: `conflict`, somebody else's transaction came in between, and running it
+ * again may succeed; `lost`, the server or the way to it is gone; `slow`, a time-out ended it; `fault`, all else.
+ */
+export type FaultKind = 'conflict' | 'lost' | 'slow' | 'fault'
+
+/**
+ * A failure of the database, with no more than is fit for a log: the driver's own errors carry the connection's settings and,
+ * in their details, values of rows.
+ */
+export class DatabaseFault extends Error {
+  readonly kind: FaultKind
+  /** SQLSTATE, or the system's code. */
+  readonly code: string | undefined
+  /** Whether it may be over in a moment by itself, unlike a wrong password: worth waiting for at the start. */
+  readonly passing: boolean
+
+  /** @param kind where it is known from the circumstances */
+  constructor(error: unknown, kind?: FaultKind) {
+    const message = messageOf(error)
+    const code = codeOf(error)
+    super(`PostgreSQL: ${message}${code === undefined ? '' : ` (${code})`}`)
+    this.code = code
+    this.kind = kind ?? kindOf(code, message)
+    this.passing = kindOf(code, message) !== 'fault'
+  }
+
+  /** Whether the connection is of no more use: it is gone, or still busy with what was given up on. */
+  get endsConnection(): boolean {
+    return this.kind === 'lost' || (this.kind === 'slow' && this.code === undefined)
+  }
+
+  /** What the caller is told: to come back where that helps. */
+  translated(): Error {
+    return this.kind === 'fault' ? this : new Overload()
+  }
+}
+
+const CONFLICTS = new Set([
+  '40001', // serialization failure
+  '40P01', // deadlock
+  // Two transactions looked, found nothing and wrote the same: the second finds it when it looks again.
+  '23505', // unique violation
+  '23503', // foreign key violation
+])
+
+/** What says something of the server's storage. */
+const STORAGE: Readonly<Record<string, StorageFaultKind>> = {
+  '25006': 'read-only', // a standby
+  '53100': 'full', // disk full
+  '58030': 'failing', // I/O error
+  XX001: 'damaged', // data corrupted
+  XX002: 'damaged', // index corrupted
+}
+
+/** The kind of a storage fault; undefined for any other failure. */
+export const storageKindOf = ({ code }: DatabaseFault): StorageFaultKind | undefined => STORAGE[code ?? '']
+
+const LOST = new Set([
+  '57P01', // the server shuts down
+  '57P02', // it crashed
+  '57P03', // it starts up
+  '57P05', // idle session ended
+  '53300', // too many connections
+  '25P03', // idle in transaction for too long
+  '25006', // a standby: the primary has moved
+])
+
+const SLOW = new Set([
+  '57014', // statement time-out
+  '55P03', // lock time-out
+  '25P04', // transaction time-out
+])
+
+function kindOf(code: string | undefined, message: string): FaultKind {
+  if (code === undefined) {
+    // The driver's own, which have no code.
+    if (/^(Query read timeout|timeout exceeded)/.test(message)) return 'slow'
+    if (/does not support SSL/.test(message)) return 'fault'
+    return /connection|not queryable|^timeout expired/i.test(message) ? 'lost' : 'fault'
+  }
+  if (CONFLICTS.has(code)) return 'conflict'
+  if (SLOW.has(code)) return 'slow'
+  // Class 08: connection exceptions. The system's codes (ECONNREFUSED, EPIPE, …) begin with E, Node's own with ERR_.
+  if (LOST.has(code) || code.startsWith('08') || /^E(?!RR_)[A-Z_]{4,}$/.test(code)) return 'lost'
+  return 'fault'
+}
+
+function messageOf(error: unknown): string {
+  // A name with several addresses, none of which answers.
+  if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0])
+  return error instanceof Error ? error.message || error.name : String(error)
+}
+
+function codeOf(error: unknown): string | undefined {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0])
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,114 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { Overload } from '../../../lib/errors.ts'
+import { StorageFault } from '../faults.ts'
+import type { ConnectionMode } from './connection.ts'
+import type { Answer, Start, Work } from './messages.ts'
+
+/** A statement that takes longer than this is given up on: the disk hangs. */
+const STATEMENT_TIMEOUT_MS = 60_000
+
+interface Pending {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+}
+
+interface ThreadOptions {
+  /** Statements that take longer are given up on. */
+  readonly timeoutMs?: number
+  /** Up to which version of the schema a writer migrates; undefined for the newest. */
+  readonly schema?: number | undefined
+  /** A writer neither creates nor migrates. */
+  readonly existing?: boolean
+}
+
+/** Talks to a connection in a thread. */
+export class ConnectionThread {
+  readonly #worker: Worker
+  readonly #timeoutMs: number
+  readonly #path: string
+  readonly #pending = new Map<number, Pending>()
+  #nextId = 0
+  #ended: Error | undefined
+  /** The schema that the database was at when this was opened. */
+  version = 0
+
+  private constructor(
+    path: string,
+    mode: ConnectionMode,
+    { timeoutMs, schema, existing = false }: ThreadOptions,
+  ) {
+    this.#path = path
+    this.#timeoutMs = timeoutMs ?? STATEMENT_TIMEOUT_MS
+    // The sibling is a .ts file in a checkout and a .js file in the packed release.
+    const file = new URL(`./thread${extname(import.meta.url)}`, import.meta.url)
+    this.#worker = new Worker(file, {
+      workerData: { path, mode, schema, existing } satisfies Start,
+      name: `sqlite-${mode}`,
+    })
+    this.#worker.on('message', (answer: Answer) => this.#settle(answer))
+    this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
+    this.#worker.on('exit', () => this.#end(new Error('the database thread ended')))
+  }
+
+  /** Resolves when the connection is open (and, for the writer, migrated). */
+  static async open(
+    path: string,
+    mode: ConnectionMode,
+    options: ThreadOptions = {},
+  ): Promise<ConnectionThread> {
+    const thread = new ConnectionThread(path, mode, options)
+    thread.version = Number(await thread.#expect(thread.#nextId++))
+    return thread
+  }
+
+  get alive(): boolean {
+    return this.#ended === undefined
+  }
+
+  send(work: Work, transfer: ArrayBuffer[] = []): Promise<unknown> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    const id = this.#nextId++
+    const answer = this.#expect(id)
+    this.#worker.postMessage({ ...work, id }, transfer)
+    return answer
+  }
+
+  async close(): Promise<void> {
+    if (this.#ended === undefined) await this.send({ kind: 'close' }).catch(() => undefined)
+    await this.#worker.terminate()
+  }
+
+  #expect(id: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#pending.delete(id)
+        reject(
+          new StorageFault('failing', this.#path, `the database did not answer within ${this.#timeoutMs} ms`),
+        )
+      }, this.#timeoutMs)
+      this.#pending.set(id, { resolve, reject, timer })
+    })
+  }
+
+  #settle(answer: Answer): void {
+    const pending = this.#pending.get(answer.id)
+    if (pending === undefined) return
+    this.#pending.delete(answer.id)
+    clearTimeout(pending.timer)
+    if (!('fault' in answer)) pending.resolve(answer.value)
+    else if (answer.busy) pending.reject(new Overload())
+    else if (answer.storage === undefined) pending.reject(new Error(answer.fault))
+    else pending.reject(new StorageFault(answer.storage, this.#path, answer.fault))
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error
+    for (const pending of this.#pending.values()) {
+      clearTimeout(pending.timer)
+      pending.reject(error)
+    }
+    this.#pending.clear()
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * A connection in a thread of its own, answering one message after another: the writer (so that a commit's
+ * fsync or a batch of 50,000 rows never holds the event loop) and the scanner (reads of many rows).
+ */
+import { dirname } from 'node:path'
+import { parentPort, workerData } from 'node:worker_threads'
+import { assertCurrentSchema } from '../opening.ts'
+import { Connection } from './connection.ts'
+import { migrate, schemaVersion } from './migrate.ts'
+import { Overload } from '../../../lib/errors.ts'
+import { storageKindOf } from './faults.ts'
+import type { Answer, Start, Task } from './messages.ts'
+import { LARGE, runMany } from './run-many.ts'
+import type { SqlValue } from '../sql.ts'
+import { Turns } from './turns.ts'
+
+const port = parentPort
+if (port === null) throw new Error('sqlite/thread must run as a worker thread')
+const { path, mode, schema, existing }: Start = workerData
+const { connection, version } = opened()
+const turns = new Turns(connection)
+/** Whether the transaction that is under way stores so much that its pages are moved into the file behind the answer. */
+let isLarge = false
+
+/** The connection, and the schema that the database was at. Ends the thread where it cannot be opened. */
+function opened(): { readonly connection: Connection; readonly version: number } {
+  try {
+    const connection = new Connection(path, mode, existing)
+    const version = schemaVersion(connection)
+    if (mode !== 'read' && existing) {
+      const folder = dirname(path)
+      assertCurrentSchema(version, `the database in ${folder}`, `there is no database in ${folder}`)
+    } else if (mode !== 'read') migrate(connection, schema)
+    return { connection, version }
+  } catch (error) {
+    port?.postMessage(refusal(0, error))
+    // The answer is on its way; nothing is left to do here.
+    process.exit(1)
+  }
+}
+
+function refusal(id: number, error: unknown): Answer {
+  const fault = error instanceof Error ? error.message : String(error)
+  return { id, fault, busy: error instanceof Overload, storage: storageKindOf(error) }
+}
+
+function perform(task: Task): unknown {
+  switch (task.kind) {
+    case 'all':
+      return connection.all(task.text, task.values)
+    case 'values':
+      return connection.values(task.text, task.values)
+    case 'run':
+      return connection.run(task.text, task.values)
+    case 'runMany': {
+      const rows: SqlValue[][] = JSON.parse(Buffer.from(task.rows).toString())
+      isLarge ||= rows.length >= LARGE
+      return runMany(connection, task.plan, task.values, rows)
+    }
+    case 'begin':
+      return turns.begin()
+    case 'commit':
+      // The log is on stable storage: what it holds comes into the file later, which takes as long again.
+      if (isLarge) connection.keepLog()
+      connection.exec('COMMIT')
+      return turns.end()
+    case 'rollback':
+      // A failed statement may have ended the transaction by itself (disk full, I/O error).
+      if (connection.inTransaction) connection.exec('ROLLBACK')
+      return turns.end()
+    case 'close':
+      connection.close()
+      return undefined
+  }
+}
+
+port.on('message', (task: Task) => {
+  let answer: Answer
+  try {
+    answer = { id: task.id, value: perform(task) }
+  } catch (error) {
+    answer = refusal(task.id, error)
+  }
+  port.postMessage(answer)
+  if (isLarge && (task.kind === 'commit' || task.kind === 'rollback')) {
+    isLarge = false
+    connection.moveLog()
+  }
+  if (task.kind === 'close') port.close()
+})
+port.postMessage({ id: 0, value: version } satisfies Answer)
