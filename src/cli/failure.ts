@@ -1,5 +1,5 @@
 import { reasonOf } from '../storage/blobs/open.ts'
-import { Refusal } from '../lib/errors.ts'
+import { HttpError } from '../lib/errors.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 
 /** Why a command failed, in one line: what is wrong with a disk or a database is no matter for a stack. */
@@ -7,7 +7,7 @@ export function failureLine(error: unknown): string {
   if (error instanceof StorageFault) return error.advice
   // A refusal is worded for clients; what is behind it says more.
   const text =
-    error instanceof Refusal ? reasonOf(error) : error instanceof Error ? error.message : String(error)
+    error instanceof HttpError ? reasonOf(error) : error instanceof Error ? error.message : String(error)
   return text.split('\n', 1)[0] || 'an unknown error'
 }
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { meant } from '../lib/nearest.ts'
+import { suggestion } from '../lib/suggestion.ts'
 import { USAGE } from './exit-codes.ts'
 
 /** Reports in one line what is wrong with the command's words, and sets the exit code. */
@@ -15,7 +15,7 @@ export function reportUsageError(text: string, command: Command): void {
   if (kind === undefined || unknown === undefined) return usageFault(`${message}${seeHelp(command)}`)
   // What is behind an equals sign may be secret.
   const name = unknown.replace(/=.*/s, '')
-  const near = meant(name, kind === 'option' ? optionsOf(command) : namesOf(command))
+  const near = suggestion(name, kind === 'option' ? optionsOf(command) : namesOf(command))
   usageFault(`unknown ${kind} '${name}'${near === undefined ? seeHelp(command) : `, did you mean ${near}?`}`)
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Refusal } from '../lib/errors.ts'
+import { HttpError } from '../lib/errors.ts'
 import { matches } from '../http/conditional.ts'
 import { loadFiles, type ConsoleFile } from './files.ts'
 
@@ -48,7 +48,7 @@ export function consoleRoutes(app: FastifyInstance, settings: ConsoleSettings): 
     if (file !== undefined && file !== page) return send(request, reply, file, FOR_EVER)
     // Every other address is one of the page's own. Names of files that are not there are none: a page of an
     // older release must not be told that a script is a document.
-    if (page === undefined || name.startsWith('assets/')) throw new Refusal(404, 'La dirección no existe')
+    if (page === undefined || name.startsWith('assets/')) throw new HttpError(404, 'La dirección no existe')
     return send(request, reply, page, 'no-cache')
   }
   const schema = { hide: true }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
-import { Refusal } from '../lib/errors.ts'
+import { HttpError } from '../lib/errors.ts'
 import { taskModule, type Tasks } from '../lib/tasks.ts'
 import type { Database, Reader, Transaction } from '../storage/database/database.ts'
 import type { Identity } from '../http/authentication.ts'
@@ -62,7 +62,7 @@ export class DomainBatches {
     return batch.count
   }
 
-  /** @throws Refusal 500 with the unknown names, when any is not recorded */
+  /** @throws HttpError 500 with the unknown names, when any is not recorded */
   async update({ accountId }: Identity, batch: Rows): Promise<number> {
     if (batch.count === 0) return 0
     await this.#write(accountId, async (tx) => {
@@ -89,7 +89,7 @@ export class DomainBatches {
 
 const textOf = ({ rows }: Rows) => Buffer.from(rows).toString()
 
-async function unknownNames(tx: Reader, names: readonly string[]): Promise<Refusal> {
+async function unknownNames(tx: Reader, names: readonly string[]): Promise<HttpError> {
   const known = await recordedNames(tx, names)
   const faults: RecordFault[] = []
   for (const [index, name] of names.entries()) {
@@ -113,13 +113,13 @@ export async function saved(request: FastifyRequest, store: () => Promise<number
   try {
     return await store()
   } catch (error) {
-    if (error instanceof Refusal) throw error
+    if (error instanceof HttpError) throw error
     requestLog(request).error({ err: error }, 'a batch could not be saved')
     throw batchRefusal(500, 'No se han podido guardar los datos')
   }
 }
 
 /** The answer to a batch of which nothing was stored. */
-export function batchRefusal(status: number, msg: string, errors: readonly RecordFault[] = []): Refusal {
-  return new Refusal(status, msg, { fields: { count: 0, errors } })
+export function batchRefusal(status: number, msg: string, errors: readonly RecordFault[] = []): HttpError {
+  return new HttpError(status, msg, { fields: { count: 0, errors } })
 }

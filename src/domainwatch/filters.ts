@@ -1,5 +1,5 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
-import { Refusal } from '../lib/errors.ts'
+import { HttpError } from '../lib/errors.ts'
 import { foldSearch, type SearchText } from '../lib/names.ts'
 import { choice, flag, integer, text, type Parameter, type Values } from '../http/parameters.ts'
 import { MAX_PAGE, type ListRequest } from './list.ts'
@@ -46,11 +46,11 @@ function moment(description: string, time: string): Parameter<string> {
 const DAY_LENGTH = 'YYYY-MM-DD'.length
 const TAKES_MOMENT = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
 
-/** @throws Refusal 400 for `agent` without `search` */
+/** @throws HttpError 400 for `agent` without `search` */
 export function listRequest(values: Values<typeof filterParameters>): ListRequest {
   const { search, agent, length, from, to, hyphen, digits, idn, status, reserve, rev, dis } = values
   if (agent && (search === undefined || search === '')) {
-    throw new Refusal(400, 'El parámetro agent necesita el parámetro search')
+    throw new HttpError(400, 'El parámetro agent necesita el parámetro search')
   }
   return {
     filters: {

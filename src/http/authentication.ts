@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import { Refusal } from '../lib/errors.ts'
+import { HttpError } from '../lib/errors.ts'
 import { FairSlots } from '../lib/fair-slots.ts'
 import { clientGroup } from './client-address.ts'
 import type { FailedKeys } from './failed-keys.ts'
@@ -75,17 +75,17 @@ export class Authenticator {
    * either, so it does not count against the address.
    */
   async identify(key: string | undefined, access: Access, address: string): Promise<Identity> {
-    if (key === undefined || key === '') throw new Refusal(401, 'Falta la clave de API')
+    if (key === undefined || key === '') throw new HttpError(401, 'Falta la clave de API')
     const identity = await this.#lookUp(key, address)
     if (identity === undefined) {
       this.#countFailure(address)
-      throw new Refusal(401, 'La clave de API no es válida')
+      throw new HttpError(401, 'La clave de API no es válida')
     }
     if (identity.service !== access.service) {
-      throw new Refusal(403, 'La clave de API no da acceso a este servicio')
+      throw new HttpError(403, 'La clave de API no da acceso a este servicio')
     }
-    if (this.#hasExpired(identity)) throw new Refusal(401, 'La clave de API expiró')
-    if (!opens(identity, access)) throw new Refusal(403, 'La clave de API no permite esta operación')
+    if (this.#hasExpired(identity)) throw new HttpError(401, 'La clave de API expiró')
+    if (!opens(identity, access)) throw new HttpError(403, 'La clave de API no permite esta operación')
     const wait = await this.#rates.take(identity.keyId, identity.rate)
     if (wait !== undefined) throw tooMany(wait)
     return identity
@@ -135,7 +135,7 @@ function opens({ scope }: Identity, { scopes }: Access): boolean {
   return scope === 'full' || scopes.includes(scope)
 }
 
-function tooMany(waitMs: number): Refusal {
+function tooMany(waitMs: number): HttpError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000))
-  return new Refusal(429, 'Demasiadas solicitudes', { headers: { 'retry-after': String(seconds) } })
+  return new HttpError(429, 'Demasiadas solicitudes', { headers: { 'retry-after': String(seconds) } })
 }

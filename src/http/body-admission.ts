@@ -1,4 +1,4 @@
-import { Overload } from '../lib/errors.ts'
+import { OverloadError } from '../lib/errors.ts'
 
 /** Bodies of one client in line, and how long one waits for its turn. */
 const MAX_WAITING = 64
@@ -29,7 +29,7 @@ export class Admission {
 
   /**
    * Returns the function that ends the body's turn; calling it twice has no effect.
-   * @throws Overload if too many wait already, or for too long
+   * @throws OverloadError if too many wait already, or for too long
    */
   async enter(name: string, bytes: number): Promise<() => void> {
     const client = this.#clients.get(name) ?? { bytes: 0, waiting: [] }
@@ -46,11 +46,11 @@ export class Admission {
   }
 
   #wait(name: string, client: Client, bytes: number): Promise<void> {
-    if (client.waiting.length >= MAX_WAITING) return Promise.reject(new Overload())
+    if (client.waiting.length >= MAX_WAITING) return Promise.reject(new OverloadError())
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         client.waiting.splice(client.waiting.indexOf(waiter), 1)
-        reject(new Overload())
+        reject(new OverloadError())
         this.#startNext(name, client)
       }, WAIT_MS).unref()
       const waiter = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Overload } from '../lib/errors.ts'
+import { OverloadError } from '../lib/errors.ts'
 import { BodyBudget, type BodySender } from './body-budget.ts'
 
 const MIB = 1024 * 1024
@@ -28,7 +28,7 @@ test('an account has its share, and its neighbour displaces what is more than th
   const budget = newBudget()
   const held = []
   for (let i = 0; i < 11; i++) held.push(await hold(budget, member(1), 4 * MIB))
-  await assert.rejects(hold(budget, member(1), 4 * MIB), Overload)
+  await assert.rejects(hold(budget, member(1), 4 * MIB), OverloadError)
   for (let i = 0; i < 7; i++) await hold(budget, member(2), 4 * MIB)
   assert.equal(held.filter(({ isDisplaced }) => isDisplaced()).length, 3)
 })
@@ -45,7 +45,7 @@ test('who holds the most is no victim of who would hold more', async () => {
   const budget = newBudget()
   const held = []
   for (const address of 'abcdefgh') held.push(await hold(budget, stranger(address), 2 * MIB))
-  await assert.rejects(hold(budget, stranger('i'), 2 * MIB), Overload)
+  await assert.rejects(hold(budget, stranger('i'), 2 * MIB), OverloadError)
   await hold(budget, stranger('j'), MIB)
   assert.equal(held.filter(({ isDisplaced }) => isDisplaced()).length, 1)
 })
@@ -68,7 +68,7 @@ test('what is released can be taken again, however often it is released', async 
   }
   await hold(budget, stranger('a'), 8 * MIB)
   await hold(budget, stranger('b'), 8 * MIB)
-  await assert.rejects(hold(budget, stranger('c'), 8 * MIB), Overload)
+  await assert.rejects(hold(budget, stranger('c'), 8 * MIB), OverloadError)
 })
 
 test('small bodies have memory that large ones cannot take, and theirs when it is full', async () => {
@@ -76,7 +76,7 @@ test('small bodies have memory that large ones cannot take, and theirs when it i
   for (const address of 'ab') await hold(budget, stranger(address), 8 * MIB)
   const small = []
   for (let i = 0; i < 12; i++) small.push(await hold(budget, stranger('a'), 256 * 1024))
-  await assert.rejects(hold(budget, stranger('a'), 256 * 1024), Overload)
+  await assert.rejects(hold(budget, stranger('a'), 256 * 1024), OverloadError)
   await hold(budget, stranger('c'), 256 * 1024)
   assert.deepEqual(
     small.filter(({ isDisplaced }) => isDisplaced()),
@@ -89,10 +89,10 @@ test('a body of unknown size moves to the memory of large ones as it grows', asy
   const lease = await budget.admit(stranger('a'), undefined)
   for (let i = 0; i < 64; i++) lease.grow(128 * 1024)
   await hold(budget, stranger('b'), 8 * MIB)
-  await assert.rejects(hold(budget, stranger('c'), 8 * MIB), Overload)
+  await assert.rejects(hold(budget, stranger('c'), 8 * MIB), OverloadError)
   // All small memory of this address is free, and then all of it is taken.
   for (let i = 0; i < 12; i++) await hold(budget, stranger('a'), 256 * 1024)
-  await assert.rejects(hold(budget, stranger('a'), 256 * 1024), Overload)
+  await assert.rejects(hold(budget, stranger('a'), 256 * 1024), OverloadError)
   lease.release()
   await hold(budget, stranger('c'), 8 * MIB)
 })
@@ -112,7 +112,7 @@ test('large bodies of one address wait until those before them leave room', asyn
   ;(await second).lease.release()
   // One is under way, and so many wait.
   for (let i = 0; i < 1 + 64; i++) budget.admit(stranger('c'), 8 * MIB).catch(() => {})
-  await assert.rejects(budget.admit(stranger('c'), 8 * MIB), Overload)
+  await assert.rejects(budget.admit(stranger('c'), 8 * MIB), OverloadError)
   await budget.admit(stranger('d'), 8 * MIB)
 })
 
@@ -125,12 +125,12 @@ test('a body whose key was found counts for its account, and leaves its turn to 
   await hold(budget, stranger('a'), 8 * MIB)
   await hold(budget, stranger('b'), 8 * MIB)
   for (let i = 0; i < 9; i++) await hold(budget, member(1), 4 * MIB)
-  await assert.rejects(hold(budget, member(1), 4 * MIB), Overload)
+  await assert.rejects(hold(budget, member(1), 4 * MIB), OverloadError)
 })
 
 test('one client has so many bodies and no more', async () => {
   const budget = newBudget()
   for (let i = 0; i < 512; i++) await budget.admit(stranger('a'), 10)
-  await assert.rejects(budget.admit(stranger('a'), 10), Overload)
+  await assert.rejects(budget.admit(stranger('a'), 10), OverloadError)
   await budget.admit(stranger('b'), 10)
 })

@@ -1,4 +1,4 @@
-import { Overload } from '../lib/errors.ts'
+import { OverloadError } from '../lib/errors.ts'
 import { FairMemory, type MemoryLease, type ShareKey } from './fair-memory.ts'
 import { Admission } from './body-admission.ts'
 import { ReadTurns } from './read-turns.ts'
@@ -61,7 +61,7 @@ export class BodyBudget {
    * Admits a body, of which nothing is charged yet. A large one without a key waits until those that its client has under
    * way leave room for all of it.
    * @param declared its `Content-Length`
-   * @throws Overload if the client has too many bodies under way, or waits for too long
+   * @throws OverloadError if the client has too many bodies under way, or waits for too long
    */
   async admit(sender: BodySender, declared: number | undefined): Promise<BodyLease> {
     const isLarge = declared !== undefined && declared > SMALL_BYTES
@@ -129,14 +129,14 @@ export class BodyLease {
     return account === undefined ? address : `${account} ${address}`
   }
 
-  /** @throws Overload if there is no room for `bytes` more */
+  /** @throws OverloadError if there is no room for `bytes` more */
   grow(bytes: number): void {
     const isLarge = this.#isLarge || this.#memory.bytes + bytes > SMALL_BYTES
     if (isLarge === this.#isLarge) {
       try {
         return this.#memory.grow(bytes)
       } catch (error) {
-        if (isLarge || !(error instanceof Overload)) throw error
+        if (isLarge || !(error instanceof OverloadError)) throw error
       }
     }
     // It has outgrown the memory of small bodies, or that is taken.

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
-import { Refusal } from '../lib/errors.ts'
+import { HttpError } from '../lib/errors.ts'
 import { jsonTypeOf } from '../lib/json-type.ts'
 import type { AnswerMemory, LentMemory } from './answer-memory.ts'
 import type { Access, Authenticator, Identity } from './authentication.ts'
@@ -118,9 +118,9 @@ export function simpleEndpoint<P extends Parameters>(
       const fields = textFields(body, endpoint.parameters)
       request.identity ??= await authenticator.identify(fields?.given['api'], endpoint, request.ip)
       if (bodyKind(body.contentType) === undefined) throw refusalOf(415)
-      if (fields === undefined) throw new Refusal(400, 'El cuerpo de la solicitud no se puede leer')
+      if (fields === undefined) throw new HttpError(400, 'El cuerpo de la solicitud no se puede leer')
       const odd = fields.odd.find(({ name }) => given[name] === undefined)
-      if (odd !== undefined) throw new Refusal(400, odd.message)
+      if (odd !== undefined) throw new HttpError(400, odd.message)
       given = { ...fields.given, ...given }
     }
     const identity = request.identity ?? (await authenticator.identify(undefined, endpoint, request.ip))
@@ -230,7 +230,7 @@ const METHODS_WITH_BODY = new Set(['POST', 'DELETE'])
 
 async function receive(request: FastifyRequest, limit: number, budget: BodyBudget): Promise<RequestBody> {
   if (isEncoded(request.headers))
-    throw new Refusal(415, BAD_ENCODING, { headers: { 'accept-encoding': 'identity' } })
+    throw new HttpError(415, BAD_ENCODING, { headers: { 'accept-encoding': 'identity' } })
   const address = clientGroup(request.ip)
   const sender = { address, account: request.identity?.accountId }
   const { bytes, lease } = await receiveBody(request.raw, limit, budget, sender)
@@ -278,6 +278,6 @@ function oddType(name: string, { schema }: Parameter<unknown>, field: BodyField)
 
 function checked<P extends Parameters>(parameters: P, given: Given): Values<P> {
   const parsed = parseParameters(parameters, given)
-  if (!parsed.ok) throw new Refusal(400, parsed.message)
+  if (!parsed.ok) throw new HttpError(400, parsed.message)
   return parsed.values
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Overload, Refusal } from '../lib/errors.ts'
+import { OverloadError, HttpError } from '../lib/errors.ts'
 import { PRIVATE_HEADERS } from './ready-head.ts'
 import { requestLog } from './request-log.ts'
 
@@ -11,7 +11,7 @@ export function answerErrors(app: FastifyInstance): void {
   app.setErrorHandler((error, request, reply) => {
     // A body that broke before it began: what was said of keeping it is not true of its error.
     reply.removeHeader('cache-control').removeHeader('etag')
-    send(reply, error instanceof Refusal ? error : translate(error, request))
+    send(reply, error instanceof HttpError ? error : translate(error, request))
   })
 
   const methodsByPath = new Map<string, Set<string>>()
@@ -26,9 +26,9 @@ export function answerErrors(app: FastifyInstance): void {
   function answerUnknown(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const path = request.raw.url?.split('?', 1)[0] ?? ''
     const methods = methodsByPath.get(path) ?? patternMatch(methodsByPath, path)
-    if (methods === undefined) return send(reply, new Refusal(404, 'La dirección no existe'))
+    if (methods === undefined) return send(reply, new HttpError(404, 'La dirección no existe'))
     const allow = [...methods].sort().join(', ')
-    return send(reply, new Refusal(405, `El método debe ser ${allow}`, { headers: { allow } }))
+    return send(reply, new HttpError(405, `El método debe ser ${allow}`, { headers: { allow } }))
   }
 
   app.setNotFoundHandler(answerUnknown)
@@ -40,7 +40,7 @@ export function answerErrors(app: FastifyInstance): void {
 }
 
 /** Also for errors that arise before a route is chosen, such as a malformed address. */
-export function send(reply: FastifyReply, refusal: Refusal): FastifyReply {
+export function send(reply: FastifyReply, refusal: HttpError): FastifyReply {
   return (
     reply
       .code(refusal.status)
@@ -74,14 +74,16 @@ const MESSAGES: Readonly<Record<number, string>> = {
   503: 'El servicio está saturado, inténtelo de nuevo',
 }
 
-export function refusalOf(status: number): Refusal {
+export function refusalOf(status: number): HttpError {
   const message = MESSAGES[status]
-  return message === undefined ? new Refusal(500, 'Error interno del servicio') : new Refusal(status, message)
+  return message === undefined
+    ? new HttpError(500, 'Error interno del servicio')
+    : new HttpError(status, message)
 }
 
-function translate(error: unknown, request: FastifyRequest): Refusal {
+function translate(error: unknown, request: FastifyRequest): HttpError {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  const refusal = isShortOfFiles(error) ? new Overload() : refusalOf(status)
+  const refusal = isShortOfFiles(error) ? new OverloadError() : refusalOf(status)
   if (refusal.status >= 500) requestLog(request).error({ err: error }, 'unexpected fault')
   return refusal
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../lib/clock.ts'
-import { grownCache } from '../lib/grown-cache.ts'
+import { lruCache } from '../lib/lru-cache.ts'
 import { clientGroup } from './client-address.ts'
 
 export const WINDOW_MS = 60_000
@@ -37,7 +37,7 @@ export interface SharedCount extends FailureCount {
 export class FailedKeys {
   readonly #clock: Clock
   readonly #limit: number
-  readonly #failures = grownCache<Failures>(MAX_ADDRESSES)
+  readonly #failures = lruCache<Failures>(MAX_ADDRESSES)
   readonly #untold = new Set<string>()
   #onUntold: () => void = () => {}
 

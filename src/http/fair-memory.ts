@@ -1,4 +1,4 @@
-import { Overload } from '../lib/errors.ts'
+import { OverloadError } from '../lib/errors.ts'
 
 /** One level of the way from the whole memory to its holder, such as an account or an address. */
 export interface ShareKey {
@@ -32,7 +32,7 @@ export class FairMemory {
   /**
    * Opens a lease of no bytes yet.
    * @param onDisplaced called when the lease has to give way to somebody who holds less; it must then be released
-   * @throws Overload if the sharer has too many leases already
+   * @throws OverloadError if the sharer has too many leases already
    */
   open(keys: readonly ShareKey[], onDisplaced: () => void): MemoryLease {
     const path = [this.#root]
@@ -44,7 +44,7 @@ export class FairMemory {
       path.push(child)
       share = child
     }
-    if (share.holders >= this.#maxHolders) throw new Overload()
+    if (share.holders >= this.#maxHolders) throw new OverloadError()
     keys.forEach(({ name }, i) => {
       const [parent, child] = path.slice(i, i + 2)
       if (child !== undefined) parent?.children.set(name, child)
@@ -111,12 +111,12 @@ export class MemoryLease {
     return this.#bytes
   }
 
-  /** @throws Overload if there is no room that could fairly be made */
+  /** @throws OverloadError if there is no room that could fairly be made */
   grow(bytes: number): void {
     for (let level = this.path.length - 1; level >= 0; level--) {
       const share = this.path[level]
       while (share !== undefined && share.bytes + bytes > share.limit) {
-        if (!this.#owner.makeRoom(level, bytes)) throw new Overload()
+        if (!this.#owner.makeRoom(level, bytes)) throw new OverloadError()
       }
     }
     this.#add(bytes)

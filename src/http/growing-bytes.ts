@@ -1,4 +1,4 @@
-import { letGo } from '../lib/let-go.ts'
+import { releaseBuffer } from '../lib/release-buffer.ts'
 
 /** A body that comes in one piece gets exactly its size; of others the first pieces share this much. */
 const FIRST_BYTES = 16 * 1024
@@ -34,7 +34,7 @@ export class GrowingBytes {
   take(): Uint8Array<ArrayBuffer> {
     if (this.#length === this.#bytes.byteLength) return this.#bytes
     const bytes = this.#bytes.slice(0, this.#length)
-    letGo(this.#bytes)
+    releaseBuffer(this.#bytes)
     return bytes
   }
 
@@ -44,6 +44,6 @@ export class GrowingBytes {
     this.#charge(capacity - old.byteLength)
     this.#bytes = new Uint8Array(capacity)
     this.#bytes.set(old.subarray(0, this.#length))
-    letGo(old)
+    releaseBuffer(old)
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import { grownCache } from '../lib/grown-cache.ts'
+import { lruCache } from '../lib/lru-cache.ts'
 import type { Rate } from './key-limits.ts'
 
 /** Keys with a rate whose windows are known in this process; past it the one unused for longest is forgotten. */
@@ -55,7 +55,7 @@ interface Window {
 export class KeyRates {
   readonly #clock: Clock
   readonly #shared: SharedWindows
-  readonly #windows = grownCache<Window>(MAX_KEYS)
+  readonly #windows = lruCache<Window>(MAX_KEYS)
   readonly #pending = new Map<string, Window>()
   #running: Promise<void> | undefined
   #isLate = false

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { Overload, Refusal } from '../lib/errors.ts'
-import { letGo } from '../lib/let-go.ts'
+import { OverloadError, HttpError } from '../lib/errors.ts'
+import { releaseBuffer } from '../lib/release-buffer.ts'
 import type { BodyBudget, BodyLease, BodySender } from './body-budget.ts'
 import { GrowingBytes } from './growing-bytes.ts'
 import { PaceWatch } from './transfer-pace.ts'
@@ -22,7 +22,7 @@ const MAX_DRAINED_IN_OVERLOAD = 1024 * 1024
  * Receives a body of at most `limit` bytes. A refused body is still read to its end, in the background, so
  * that the client hears the answer and the connection's next request works.
  * @returns its bytes, and what they are charged, to be released; undefined for an empty body
- * @throws Refusal 413 past the limit, 408 if it comes too slowly, 400 when the client goes away, Overload when memory is short
+ * @throws HttpError 413 past the limit, 408 if it comes too slowly, 400 when the client goes away, OverloadError when memory is short
  */
 export async function receiveBody(
   request: IncomingMessage,
@@ -43,16 +43,17 @@ export async function receiveBody(
     return { bytes, lease }
   } catch (error) {
     lease?.release()
-    const most = error instanceof Overload ? MAX_DRAINED_IN_OVERLOAD : Math.max(MAX_DRAINED_BYTES, 2 * limit)
+    const most =
+      error instanceof OverloadError ? MAX_DRAINED_IN_OVERLOAD : Math.max(MAX_DRAINED_BYTES, 2 * limit)
     drainBody(request, sender.address, budget, most)
     throw error
   }
 }
 
 const tooLarge = (limit: number) =>
-  new Refusal(413, `El cuerpo de la solicitud supera el máximo de ${limit} bytes`)
-const cutOff = () => new Refusal(400, 'La solicitud llegó incompleta')
-const tooSlow = () => new Refusal(408, 'La solicitud tardó demasiado', { headers: { connection: 'close' } })
+  new HttpError(413, `El cuerpo de la solicitud supera el máximo de ${limit} bytes`)
+const cutOff = () => new HttpError(400, 'La solicitud llegó incompleta')
+const tooSlow = () => new HttpError(408, 'La solicitud tardó demasiado', { headers: { connection: 'close' } })
 
 function receive(
   request: IncomingMessage,
@@ -84,7 +85,7 @@ function receive(
         return fail(error instanceof Error ? error : new Error(String(error)))
       }
       turns.count(request, lease.client, chunk.byteLength)
-      letGo(chunk)
+      releaseBuffer(chunk)
     }
     const onEnd = () => {
       if (declared !== undefined && bytes.length !== declared) return fail(cutOff())
@@ -92,7 +93,7 @@ function receive(
       resolve(bytes.take())
     }
     const onClose = () => fail(cutOff())
-    lease.onDisplaced = () => fail(new Overload())
+    lease.onDisplaced = () => fail(new OverloadError())
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
   })
 }
@@ -114,7 +115,7 @@ export function drainBody(
     const { byteLength } = chunk
     watch.count(byteLength)
     read += byteLength
-    letGo(chunk)
+    releaseBuffer(chunk)
     if (read > maxBytes) end()
     else turns.count(request, client, byteLength)
   })

@@ -2,7 +2,7 @@ import { createServer as createHttpServer, type Server } from 'node:http'
 import swagger from '@fastify/swagger'
 import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
-import { Overload } from '../lib/errors.ts'
+import { OverloadError } from '../lib/errors.ts'
 import { connectionBound, isSurplus, limitConnections, openFilesLimit } from './connections.ts'
 import { AnswersAtOnce } from './at-once.ts'
 import type { BodyBudget } from './body-budget.ts'
@@ -148,7 +148,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   })
   app.addHook('onRequest', (request, reply, done) => {
     if (isSurplus(request.raw.socket)) {
-      send(reply.header('connection', 'close'), new Overload())
+      send(reply.header('connection', 'close'), new OverloadError())
     } else if ((request.raw.url?.length ?? 0) > MAX_URL_BYTES) {
       send(reply, refusalOf(414))
     } else if (!hasValidHost(request.raw)) {

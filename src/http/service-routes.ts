@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../lib/errors.ts'
-import { within } from '../lib/within.ts'
+import { HttpError } from '../lib/errors.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 import type { Metrics } from './metrics.ts'
 import { PRIVATE_HEADERS } from './ready-head.ts'
 import { requestLog } from './request-log.ts'
@@ -8,7 +8,7 @@ import { requestLog } from './request-log.ts'
 const READY_TIMEOUT_MS = 2_000
 const NOT_READY = 'El servicio no está listo'
 
-const notReady = () => new Refusal(503, NOT_READY, { headers: { 'retry-after': '1' } })
+const notReady = () => new HttpError(503, NOT_READY, { headers: { 'retry-after': '1' } })
 
 /** Rejects when a part that the service cannot do without does not answer. */
 export type ReadyCheck = () => Promise<void>
@@ -57,7 +57,7 @@ export function serviceRoutes(
     async (request) => {
       if (app.stopping.isStopping) throw notReady()
       try {
-        const answered = await within(Promise.all(checks.map((check) => check())), READY_TIMEOUT_MS)
+        const answered = await withTimeout(Promise.all(checks.map((check) => check())), READY_TIMEOUT_MS)
         if (!answered) throw new Error(`no answer within ${READY_TIMEOUT_MS} ms`)
         return { status: 200 }
       } catch (error) {

@@ -5,7 +5,7 @@ import type { Logger } from 'pino'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Staging } from '../storage/blobs/staging.ts'
 import type { Clock } from '../lib/clock.ts'
-import { share } from '../lib/queue.ts'
+import { perProcessShare } from '../lib/semaphore.ts'
 import type { Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
@@ -77,17 +77,20 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
   const engine = createImageEngine({
     maxPixels: config.maxImagePixels,
     timeoutMs: config.imageTimeout * 1000,
-    memoryBudget: share(config.imageMemory * MIB, config.workers),
+    memoryBudget: perProcessShare(config.imageMemory * MIB, config.workers),
     // What is taken as an image must not depend on how many processes there are.
     largestJob: config.imageMemory * MIB,
     turn: turnBy(
       () => claim(join(config.data, 'staging', 'heavy')),
       () => takeTicket(join(config.data, 'staging', 'turns')),
     ),
-    queue: share(config.imageQueue, config.workers),
-    queuePerClient: queueShare(share(config.imageQueue, config.workers)),
+    queue: perProcessShare(config.imageQueue, config.workers),
+    queuePerClient: queueShare(perProcessShare(config.imageQueue, config.workers)),
     waitMs: config.imageWait * 1000,
-    workers: share(config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers, config.workers),
+    workers: perProcessShare(
+      config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers,
+      config.workers,
+    ),
   })
   context.onClose(() => engine.close())
   const derivatives = openDerivatives(context)
@@ -117,7 +120,12 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     'Deleted images whose bytes wait for their removal',
     () => store.waitingRemovals,
   )
-  const similar = new SimilarImages(database, tasks, clock, share(config.similarMemory * MIB, config.workers))
+  const similar = new SimilarImages(
+    database,
+    tasks,
+    clock,
+    perProcessShare(config.similarMemory * MIB, config.workers),
+  )
   context.onClose(async () => similar.close())
   metrics.gauge('catalejo_images_similar_bytes', 'Memory of hashes of similar images', () => similar.bytes)
   return {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { Refusal } from '../lib/errors.ts'
+import { HttpError } from '../lib/errors.ts'
 import { jsonTypeOf } from '../lib/json-type.ts'
 import { fits, isStorable } from '../lib/text.ts'
 import type { ImageInfo } from './queries.ts'
@@ -32,13 +32,13 @@ export function readInfo(
 /**
  * A moment to come, or null where none is given.
  * @param now seconds since 1970
- * @throws Refusal 400
+ * @throws HttpError 400
  */
 export function readExpires(given: unknown, now: number): number | null {
   if (given === null) return null
   if (isSeconds(given) && given > now) return given
   const expected = typeof given === 'number' ? EXPIRES_TAKES : `debe ser un número, no ${jsonTypeOf(given)}`
-  throw new Refusal(400, `El parámetro expires ${expected}`)
+  throw new HttpError(400, `El parámetro expires ${expected}`)
 }
 
 /** Whole seconds since 1970. */
@@ -46,10 +46,10 @@ export function isSeconds(value: unknown): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_SECONDS
 }
 
-export function fullRefusal({ of, max, used }: Full): Refusal {
+export function fullRefusal({ of, max, used }: Full): HttpError {
   return of === 'images'
-    ? new Refusal(403, `La aplicación ya tiene el máximo de ${max} imágenes`)
-    : new Refusal(413, `La imagen no cabe: la aplicación ocupa ${used} de un máximo de ${max} bytes`)
+    ? new HttpError(403, `La aplicación ya tiene el máximo de ${max} imágenes`)
+    : new HttpError(413, `La imagen no cabe: la aplicación ocupa ${used} de un máximo de ${max} bytes`)
 }
 
 function isText(value: unknown, maxLength: number): value is string {

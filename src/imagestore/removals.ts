@@ -1,4 +1,4 @@
-import { within } from '../lib/within.ts'
+import { withTimeout } from '../lib/with-timeout.ts'
 
 /** Removals under way at once, and those that wait: some hundred bytes each. */
 const AT_ONCE = 8
@@ -41,6 +41,6 @@ export class Removals {
   /** Begins no more of them. */
   async close(): Promise<void> {
     this.#waiting.length = 0
-    await within(Promise.all(this.#running), CLOSE_MS)
+    await withTimeout(Promise.all(this.#running), CLOSE_MS)
   }
 }

@@ -1,4 +1,4 @@
-import { ownsMemory } from '../lib/let-go.ts'
+import { ownsBuffer } from '../lib/release-buffer.ts'
 import { hashOf, type ImageHash } from './hash.ts'
 import { strip } from './metadata-stripping/index.ts'
 
@@ -22,5 +22,5 @@ export function storedBytes(given: Buffer, strips: boolean): StoredBytes | undef
 
 /** A copy of a view on a larger buffer, which cannot leave its thread without all of that. */
 function inOwnMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
-  return ownsMemory(bytes) ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes)
+  return ownsBuffer(bytes) ? new Uint8Array(bytes.buffer) : new Uint8Array(bytes)
 }

@@ -1,10 +1,45 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { asTheyCome } from './concurrency.ts'
+import { suite, test } from 'node:test'
+import { forEachConcurrent, streamConcurrent } from './concurrency.ts'
+
+async function* count(to: number) {
+  for (let number = 0; number < to; number++) yield number
+}
+
+suite('forEachConcurrent', { timeout: 60_000 }, () => {
+  test('each is done once, and never more at a time', async () => {
+    const done: number[] = []
+    let running = 0
+    let most = 0
+    await forEachConcurrent(count(50), 4, async (number) => {
+      most = Math.max(most, ++running)
+      await new Promise((resolve) => setImmediate(resolve))
+      done.push(number)
+      running--
+    })
+    assert.deepEqual(
+      done.toSorted((a, b) => a - b),
+      Array.from({ length: 50 }, (_, index) => index),
+    )
+    assert.equal(most, 4)
+  })
+
+  test('a fault comes through, and nothing is begun after it', async () => {
+    const begun: number[] = []
+    const fault = new Error('on purpose')
+    const work = forEachConcurrent(count(1_000), 2, async (number) => {
+      begun.push(number)
+      await new Promise((resolve) => setImmediate(resolve))
+      if (number === 3) throw fault
+    })
+    await assert.rejects(work, fault)
+    assert.ok(begun.length < 10)
+  })
+})
 
 test('results come as they are ready, so many items at a time', async () => {
   const open = new Map<number, (value: number) => void>()
-  const all = asTheyCome([1, 2, 3, 4, 5], 2, (item) => {
+  const all = streamConcurrent([1, 2, 3, 4, 5], 2, (item) => {
     const { promise, resolve } = Promise.withResolvers<number>()
     open.set(item, resolve)
     return promise
@@ -32,12 +67,12 @@ test('results come as they are ready, so many items at a time', async () => {
 test('who stops taking stops the work; a fault ends it', async () => {
   let begun = 0
   const endless = () => Array.from({ length: 1_000 }, (_, i) => i)
-  for await (const batch of asTheyCome(endless(), 10, async () => ++begun)) {
+  for await (const batch of streamConcurrent(endless(), 10, async () => ++begun)) {
     assert.ok(batch.length <= 10)
     break
   }
   assert.equal(begun, 10)
-  const failing = asTheyCome(endless(), 10, async (item) => {
+  const failing = streamConcurrent(endless(), 10, async (item) => {
     if (item === 5) throw new Error('no')
   })
   await assert.rejects(async () => {

@@ -1,17 +1,40 @@
 /**
- * Works on the items, so many at a time, and yields the results as they come: each time those of a turn of the event
- * loop, at least one. However slow the taker, no more than `limit` are being worked on or wait to be taken. Whoever stops taking
- * stops the work. Ends with the first fault.
+ * Calls `work` for each item, at most `limit` at a time, and reads the next item only when a call ends. Rejects with the first
+ * error, after which it reads no further item.
  */
-export async function* asTheyCome<T, R>(
+export async function forEachConcurrent<T>(
+  items: AsyncIterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const iterator = items[Symbol.asyncIterator]()
+  let failed = false
+  async function takeItems(): Promise<void> {
+    try {
+      for (let next = await iterator.next(); next.done !== true && !failed; next = await iterator.next()) {
+        await work(next.value)
+      }
+    } catch (error) {
+      failed = true
+      throw error
+    }
+  }
+  await Promise.all(Array.from({ length: limit }, takeItems))
+}
+
+/**
+ * Calls `work` for each item and yields the results as they arrive, in batches: those of one turn of the event loop. At most
+ * `limit` items are in progress or waiting for the consumer. Stops when the consumer stops; throws the first error.
+ */
+export async function* streamConcurrent<T, R>(
   items: Iterable<T>,
   limit: number,
   work: (item: T) => Promise<R>,
 ): AsyncGenerator<readonly R[]> {
-  const left = items[Symbol.iterator]()
+  const remaining = items[Symbol.iterator]()
   let results: R[] = []
   let running = 0
-  let fault: { readonly error: unknown } | undefined
+  let failure: { readonly error: unknown } | undefined
   let wake = () => {}
 
   function start(item: T): void {
@@ -19,31 +42,31 @@ export async function* asTheyCome<T, R>(
     work(item).then(
       (result) => {
         results.push(result)
-        ended()
+        finish()
       },
       (error: unknown) => {
-        fault ??= { error }
-        ended()
+        failure ??= { error }
+        finish()
       },
     )
   }
 
-  function ended(): void {
+  function finish(): void {
     running--
     wake()
   }
 
   for (;;) {
     while (running + results.length < limit) {
-      const next = left.next()
+      const next = remaining.next()
       if (next.done === true) break
       start(next.value)
     }
-    if (fault !== undefined) throw fault.error
+    if (failure !== undefined) throw failure.error
     if (results.length > 0) {
-      const come = results
+      const batch = results
       results = []
-      yield come
+      yield batch
     } else if (running === 0) return
     else await new Promise<void>((resolve) => (wake = () => setImmediate(resolve)))
   }

@@ -3,7 +3,7 @@
  * an endpoint's failed answer carries beside them. Anything else that is thrown is an unexpected fault
  * and reaches the client only as a general 500.
  */
-export class Refusal extends Error {
+export class HttpError extends Error {
   readonly status: number
   readonly fields: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
@@ -26,7 +26,7 @@ export class Refusal extends Error {
 }
 
 /** A queue is full or a wait ran out: the same request may succeed a little later. */
-export class Overload extends Refusal {
+export class OverloadError extends HttpError {
   constructor(retryAfterSeconds = 1) {
     super(503, 'El servicio está saturado, inténtelo de nuevo', {
       headers: { 'retry-after': String(retryAfterSeconds) },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Overload } from './errors.ts'
+import { OverloadError } from './errors.ts'
 import { FairSlots, WaitAborted, type FairSlotsOptions } from './fair-slots.ts'
 
 const OPTIONS: FairSlotsOptions = {
@@ -61,11 +61,11 @@ test('a full queue refuses the newest task of the longest queue', async () => {
   const { granted, take, release } = recorder(new FairSlots({ ...OPTIONS, maxWaiting: 3 }))
   await Promise.all([take('a1'), take('a2')])
   const kept = ['a3', 'a4'].map((name) => take(name))
-  const displaced = assert.rejects(take('a5'), Overload)
+  const displaced = assert.rejects(take('a5'), OverloadError)
   kept.push(take('b1'))
   await displaced
-  await assert.rejects(take('b2'), Overload)
-  await assert.rejects(take('a6'), Overload)
+  await assert.rejects(take('b2'), OverloadError)
+  await assert.rejects(take('a6'), OverloadError)
   for (const name of ['a1', 'a2', 'b1']) await release(name)
   await Promise.all(kept)
   assert.deepEqual(granted, ['a1', 'a2', 'b1', 'a3', 'a4'])
@@ -75,7 +75,7 @@ test('one client is refused past its own queue', async () => {
   const { take, release } = recorder(new FairSlots({ ...OPTIONS, maxWaitingPerClient: 1 }))
   await Promise.all([take('a1'), take('a2')])
   const waiting = take('a3')
-  await assert.rejects(take('a4'), Overload)
+  await assert.rejects(take('a4'), OverloadError)
   await release('a1')
   await waiting
 })
@@ -99,7 +99,7 @@ test('a wait times out, and an aborted one ends', async () => {
   const slots = new FairSlots({ ...OPTIONS, timeoutMs: 5 })
   const { take } = recorder(slots)
   await Promise.all([take('a1'), take('a2')])
-  await assert.rejects(take('b1'), Overload)
+  await assert.rejects(take('b1'), OverloadError)
   const leaving = new AbortController()
   const left = assert.rejects(take('b2', leaving.signal), WaitAborted)
   leaving.abort()
@@ -136,7 +136,7 @@ test('whatever clients do, limits hold and every task ends', async () => {
         const faults = outcomes.flatMap((outcome) =>
           outcome.status === 'rejected' ? [outcome.reason as unknown] : [],
         )
-        assert.ok(faults.every((fault) => fault instanceof Overload))
+        assert.ok(faults.every((fault) => fault instanceof OverloadError))
         assert.deepEqual([slots.running, slots.waiting], [0, 0])
       },
     ),

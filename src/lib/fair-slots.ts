@@ -1,4 +1,4 @@
-import { Overload } from './errors.ts'
+import { OverloadError } from './errors.ts'
 
 export interface FairSlotsOptions {
   /** Tasks that run at the same time. */
@@ -56,7 +56,7 @@ export class FairSlots {
 
   /**
    * Runs a task when a slot is free.
-   * @throws Overload if the queue is full or the wait times out
+   * @throws OverloadError if the queue is full or the wait times out
    * @throws WaitAborted if `signal` aborts during the wait
    */
   async run<T>(client: string, task: () => Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -102,7 +102,7 @@ export class FairSlots {
     const isFull = this.#waiting >= maxWaiting && !this.#displace(state)
     if (isFull || state.waiting.length >= maxWaitingPerClient) {
       this.#forget(client, state)
-      return Promise.reject(new Overload())
+      return Promise.reject(new OverloadError())
     }
     return new Promise((resolve, reject) => {
       const leave = (error: Error) => {
@@ -110,7 +110,7 @@ export class FairSlots {
         waiter.refuse(error)
       }
       const onAbort = () => leave(new WaitAborted())
-      const timer = setTimeout(() => leave(new Overload()), timeoutMs)
+      const timer = setTimeout(() => leave(new OverloadError()), timeoutMs)
       const settle = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)
@@ -140,7 +140,7 @@ export class FairSlots {
     const newest = longest.waiting.at(-1)
     if (newest === undefined || longest.waiting.length <= state.waiting.length + 1) return false
     this.#remove(newest)
-    newest.refuse(new Overload())
+    newest.refuse(new OverloadError())
     return true
   }
 

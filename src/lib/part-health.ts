@@ -1,5 +1,5 @@
-import { Refusal } from './errors.ts'
-import { within } from './within.ts'
+import { HttpError } from './errors.ts'
+import { withTimeout } from './with-timeout.ts'
 
 /** Whoever asks waits this long for a probe, and is then told what is known. Milliseconds, as all times here. */
 const PROBE_WAIT_MS = 500
@@ -8,7 +8,7 @@ const REPORT_EVERY_MS = 60_000
 const PAUSE_PER_PROBE = 10
 
 interface PartHealthOptions {
-  /** Rejects with what is wrong. A `Refusal`, such as an overload, says nothing about the part. */
+  /** Rejects with what is wrong. A `HttpError`, such as an overload, says nothing about the part. */
   readonly probe: () => Promise<unknown>
   /** How often it is probed while it works, if somebody asks; Infinity for never. */
   readonly everyMs: number
@@ -50,7 +50,7 @@ export class PartHealth {
     const pause = this.#fault === undefined ? everyMs : Math.max(retryMs, PAUSE_PER_PROBE * this.#probeMs)
     const isDue = performance.now() - this.#probedAt >= pause
     if (isDue) this.#probing ??= this.#probe()
-    if (this.#probing !== undefined) await within(this.#probing, PROBE_WAIT_MS)
+    if (this.#probing !== undefined) await withTimeout(this.#probing, PROBE_WAIT_MS)
     if (this.#fault !== undefined) throw this.#fault
   }
 
@@ -63,7 +63,8 @@ export class PartHealth {
       this.#reportedAt = -Infinity
       this.#options.report(undefined)
     } catch (error) {
-      if (!(error instanceof Refusal)) this.failed(error instanceof Error ? error : new Error(String(error)))
+      if (!(error instanceof HttpError))
+        this.failed(error instanceof Error ? error : new Error(String(error)))
     } finally {
       this.#probeMs = performance.now() - this.#probedAt
       this.#probing = undefined

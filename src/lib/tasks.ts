@@ -1,38 +1,39 @@
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Piscina } from 'piscina'
-import { Overload } from './errors.ts'
+import { Piscina, move, transferableSymbol, valueSymbol } from 'piscina'
+import { OverloadError } from './errors.ts'
 import { FairSlots, WaitAborted } from './fair-slots.ts'
 
-/** Tasks in line for a thread, whose memory others limit, and how long one may take in all. */
+/** Tasks waiting for a thread. The memory of their inputs is limited elsewhere. */
 const MAX_WAITING = 1_024
+/** Limit on waiting and running together. */
 const TASK_TIMEOUT_MS = 30_000
-/** The same of one that nobody waits for: two million records take a slow machine a minute to put in order. */
-export const UNHURRIED_MS = 600_000
-const IDLE_MS = 60_000
+/** The same for a task that no request waits for: sorting two million records takes a minute on a slow machine. */
+export const BACKGROUND_TASK_TIMEOUT_MS = 600_000
+const IDLE_THREAD_MS = 60_000
 
 /**
- * Names a module whose default export is a task: `fn(input) => output`, run in another thread. Its extension is
- * that of the caller: .ts in a checkout, .js in the packed release.
+ * Returns the path of a module whose default export is a task, `fn(input) => output`, that runs in another thread. It gets the
+ * extension of the caller: .ts in a checkout, .js in a packed release.
  */
 export function taskModule(relative: string, importMeta: ImportMeta): string {
   return fileURLToPath(new URL(relative + extname(importMeta.url), importMeta.url))
 }
 
 export interface TaskOptions {
-  /** Buffers that move to the thread instead of being copied; the caller loses them. */
+  /** Buffers to transfer to the thread instead of copying them. They are detached here. */
   readonly transfer?: ArrayBuffer[]
-  /** How long it may take in all, the wait for a thread included. */
+  /** Limit on the whole task, including the wait for a thread. */
   readonly timeoutMs?: number
-  /** Whose request the task is for: clients take turns. Without one it is work of the service itself. */
+  /** The client whose request this serves; clients take turns. Undefined for the service's own work. */
   readonly client?: string
 }
 
-/** Runs work that would hold the event loop in a bounded pool of threads. */
+/** Runs work that would block the event loop in a bounded pool of threads. */
 export interface Tasks {
   /**
    * @param module from `taskModule`
-   * @throws Overload when the line is full or the time is up
+   * @throws OverloadError if the queue is full or the task times out
    */
   run<Input, Output>(module: string, input: Input, options?: TaskOptions): Promise<Output>
   /** Tasks that wait for a thread. */
@@ -40,16 +41,16 @@ export interface Tasks {
   close(): Promise<void>
 }
 
-/** @param threads for requests; as many again for the service's own work, started when they are needed */
+/** @param threads for requests. The service's own work gets as many again, started on demand. */
 export function createTasks(threads: number): Tasks {
   const pool = new Piscina({
     minThreads: 1,
     maxThreads: 2 * threads,
     maxQueue: MAX_WAITING,
-    idleTimeout: IDLE_MS,
+    idleTimeout: IDLE_THREAD_MS,
   })
   const requests = slotsFor(threads, TASK_TIMEOUT_MS)
-  const own = slotsFor(threads, UNHURRIED_MS)
+  const own = slotsFor(threads, BACKGROUND_TASK_TIMEOUT_MS)
 
   async function run<Input, Output>(
     module: string,
@@ -61,7 +62,7 @@ export function createTasks(threads: number): Tasks {
       const work = () => pool.run(input, { filename: module, transferList: transfer, signal })
       return await (client === undefined ? own.run('', work, signal) : requests.run(client, work, signal))
     } catch (error) {
-      if (error instanceof Error && isOverload(error)) throw new Overload()
+      if (error instanceof Error && isOverload(error)) throw new OverloadError()
       throw error
     }
   }
@@ -75,7 +76,7 @@ export function createTasks(threads: number): Tasks {
   }
 }
 
-/** One client may use all threads while no other wants one; the queue is shared by turns. */
+/** One client may use all threads while no other client waits; waiting clients take turns. */
 const slotsFor = (threads: number, timeoutMs: number) =>
   new FairSlots({
     slots: threads,
@@ -85,13 +86,23 @@ const slotsFor = (threads: number, timeoutMs: number) =>
     timeoutMs,
   })
 
-/** A thread that cannot be started wants memory or files that others have at the moment. */
+/** Includes a thread that could not start, for lack of memory or file descriptors. */
 function isOverload(error: Error): boolean {
-  const wantsThread = 'code' in error && error.code === 'ERR_WORKER_INIT_FAILED'
+  const isThreadMissing = 'code' in error && error.code === 'ERR_WORKER_INIT_FAILED'
   return (
-    wantsThread ||
+    isThreadMissing ||
     error instanceof WaitAborted ||
     error.name === 'AbortError' ||
     error.message === 'Task queue is at limit'
   )
+}
+
+/**
+ * Marks a task's output so that `buffers`, which are part of it, are transferred to the calling thread instead of being copied
+ * twice. The task must not use them afterwards.
+ */
+export function withTransfer<Output extends object>(output: Output, buffers: readonly ArrayBuffer[]): Output {
+  const packed: unknown = move({ [transferableSymbol]: buffers, [valueSymbol]: output })
+  // The pool unpacks this on the way: the caller receives the output itself.
+  return packed as Output
 }

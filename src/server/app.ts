@@ -7,8 +7,8 @@ import { chores } from './background-jobs.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from '../console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
-import { startChores } from '../lib/chores.ts'
-import { share } from '../lib/queue.ts'
+import { startBackgroundJobs } from '../lib/background-jobs.ts'
+import { perProcessShare } from '../lib/semaphore.ts'
 import { renewLog } from '../storage/database/changes/renew.ts'
 import { copyState, setCopyState } from '../storage/database/moves.ts'
 import {
@@ -81,7 +81,7 @@ async function startOn(context: Context): Promise<App> {
   images.similar
     .warm()
     .catch((error: unknown) => context.log.warn({ err: error }, 'hashes of images could not be read ahead'))
-  const stopChores = startChores(chores(context, images, following), (name, error) =>
+  const stopChores = startBackgroundJobs(chores(context, images, following), (name, error) =>
     context.log.error({ err: error, chore: name }, 'a chore failed'),
   )
 
@@ -132,9 +132,9 @@ export async function createRoutes(
     metrics,
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
-    maxConnections: share(MAX_CONNECTIONS, config.workers),
-    clientConnections: share(config.clientConnections, config.workers),
-    clientLogLines: config.clientLogLines && share(config.clientLogLines, config.workers),
+    maxConnections: perProcessShare(MAX_CONNECTIONS, config.workers),
+    clientConnections: perProcessShare(config.clientConnections, config.workers),
+    clientLogLines: config.clientLogLines && perProcessShare(config.clientLogLines, config.workers),
     version: VERSION,
     bodies,
   })
@@ -174,7 +174,7 @@ export async function createRoutes(
         nameServers: (name) => resolver.nameServers(name),
         following,
         sightings,
-        dnsInFlight: share(Math.ceil(config.dnsInFlight / 2), config.workers),
+        dnsInFlight: perProcessShare(Math.ceil(config.dnsInFlight / 2), config.workers),
         searchMemory:
           config.searchMemory === 'auto' ? usualMemory(config.workers) : config.searchMemory * MIB,
         searchFile: { path: join(resolve(config.data), 'lists'), version: VERSION },
@@ -189,7 +189,7 @@ export async function createRoutes(
         clock,
         imageSettings: config.imageSettings,
         derivativeCache: config.derivativeCache,
-        queue: share(config.imageQueue, config.workers),
+        queue: perProcessShare(config.imageQueue, config.workers),
         strips: config.strip === 1,
         sharesVariants: config.autoFormatCache === 'shared',
       })
@@ -223,7 +223,7 @@ export function follow(context: Context): Following {
     database,
     clock,
     nameOf: accounts.nameOf,
-    maxStreams: share(config.eventStreams, config.workers),
+    maxStreams: perProcessShare(config.eventStreams, config.workers),
     webhookNetworks: config.webhookNetworks,
     phishingKeywords: config.phishingKeywords,
     userAgent: `Catalejo/${VERSION}`,

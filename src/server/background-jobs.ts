@@ -1,5 +1,5 @@
 import type { Context } from './context.ts'
-import type { Chore } from '../lib/chores.ts'
+import type { BackgroundJob } from '../lib/background-jobs.ts'
 import { sweepChanges } from '../storage/database/changes/sweep.ts'
 import { Leases, type LeasedWork } from '../storage/database/leases.ts'
 import {
@@ -22,7 +22,7 @@ const LOOK_MS = 5_000
 const LEFTOVER_AGE_MS = 60 * MINUTE
 
 /** What each process does for itself, and what one of all processes and nodes does for all. */
-export function chores(context: Context, images: Imagestore, { watches }: Following): Chore[] {
+export function chores(context: Context, images: Imagestore, { watches }: Following): BackgroundJob[] {
   const { accounts, clock, database, log, staging } = context
   const leases = new Leases(database)
   // For as long as this process has the lease.
@@ -32,7 +32,7 @@ export function chores(context: Context, images: Imagestore, { watches }: Follow
     pending: () => watches.tellers.hasWatches(),
     run: (signal) => watches.tellers.run(signal),
   }
-  const shared = (work: LeasedWork): Chore => ({
+  const shared = (work: LeasedWork): BackgroundJob => ({
     name: work.name,
     everyMs: LOOK_MS,
     run: (stop) => leases.run(work, stop),
@@ -54,7 +54,7 @@ export function chores(context: Context, images: Imagestore, { watches }: Follow
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
     ...sharedWork(context, images).map(shared),
     // The first watch of all is told of at once.
-    { ...shared(telling), alarm: watches.tellers.alarm },
+    { ...shared(telling), wakeup: watches.tellers.wakeup },
   ]
 }
 

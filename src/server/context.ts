@@ -14,7 +14,7 @@ import type { Config } from './config/config.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
 import { isOpenToOthers } from '../lib/private-files.ts'
-import { share } from '../lib/queue.ts'
+import { perProcessShare } from '../lib/semaphore.ts'
 import { createTasks, type Tasks } from '../lib/tasks.ts'
 import type { Database, ObserveDatabase } from '../storage/database/database.ts'
 import type { OpenOptions } from '../storage/database/opening.ts'
@@ -81,7 +81,7 @@ export async function createContext(
   const tasks = createTasks(TASK_THREADS)
   const resolver = createResolver({
     servers: config.dnsServers ?? systemServers(),
-    maxInFlight: share(config.dnsInFlight, config.workers),
+    maxInFlight: perProcessShare(config.dnsInFlight, config.workers),
     pipelines: config.dnsTcp === 'bulk',
     ...(config.dnsMode === 'parent' && {
       zone: config.dnsServers === undefined ? { kind: 'found', name: ZONE } : { kind: 'given' },
@@ -162,7 +162,7 @@ export async function openDatabase(
       listenUrl: config.databaseListenUrl || undefined,
       connections:
         config.databaseConnections &&
-        Math.max(LEAST_CONNECTIONS, share(config.databaseConnections, config.workers ?? 1)),
+        Math.max(LEAST_CONNECTIONS, perProcessShare(config.databaseConnections, config.workers ?? 1)),
       ...options,
     })
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate as breathe } from 'node:timers/promises'
-import { Overload } from '../../src/lib/errors.ts'
+import { OverloadError } from '../../src/lib/errors.ts'
 import { createTasks } from '../../src/lib/tasks.ts'
 import { databaseNames } from '../../src/domainwatch/lookalikes/database-names.ts'
 import { LookalikeSearch } from '../../src/domainwatch/lookalikes/lookalikes.ts'
@@ -26,7 +26,7 @@ test('an account that looks for many names delays another for one of them', asyn
   // Ranked second; some that were ranked later may be read sooner.
   assert.ok(finished.indexOf(2) <= 6, finished.join(' '))
   const flood = await Promise.allSettled(Array.from({ length: 40 }, (_, i) => find(`torre${i}`, 1)))
-  assert.ok(flood.some((one) => one.status === 'rejected' && one.reason instanceof Overload))
+  assert.ok(flood.some((one) => one.status === 'rejected' && one.reason instanceof OverloadError))
 })
 
 test('lookalikes that do not come to their end in time are given up', async () => {
@@ -41,6 +41,6 @@ test('lookalikes that do not come to their end in time are given up', async () =
   }
   await assert.rejects(
     new LookalikeSearch(database, clock, endless, new Vocabulary(), 50).find('casa', 10),
-    Overload,
+    OverloadError,
   )
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { Overload } from '../../src/lib/errors.ts'
+import { OverloadError } from '../../src/lib/errors.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { add, LIST, names, record } from '../support/domains.ts'
@@ -127,7 +127,7 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
       const write = service.app.context.database.transaction((tx) => tx.run(sql`DELETE FROM blob_trash`))
       const [answers] = await Promise.all([
         Promise.all(Array.from({ length: 12 }, () => list(service))),
-        assert.rejects(write, Overload),
+        assert.rejects(write, OverloadError),
       ])
       assert.ok(performance.now() - start < 15_000)
       for (const { status } of answers) assert.ok(status === 200 || status === 503)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
 import pg from 'pg'
-import { Overload } from '../../src/lib/errors.ts'
+import { OverloadError } from '../../src/lib/errors.ts'
 import type { Database, Transaction } from '../../src/storage/database/database.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
@@ -102,7 +102,7 @@ describe('transactions that PostgreSQL breaks', { skip: NO_SERVER, timeout: 120_
       runs++
       await tx.run(insert('duda'))
     })
-    const rejected = assert.rejects(cut, Overload)
+    const rejected = assert.rejects(cut, OverloadError)
     const find = `SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event = 'PgSleep'`
     while ((await administer(url, find)).length === 0);

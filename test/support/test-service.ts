@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import type { App } from '../../src/server/app.ts'
 import type { Flags } from '../../src/server/config/config.ts'
-import { Alarm } from '../../src/lib/alarm.ts'
+import { InterruptibleSleep } from '../../src/lib/interruptible-sleep.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Service } from '../../src/http/authentication.ts'
 import type { KeyLimits } from '../../src/http/key-limits.ts'
 
 /** A clock that stands still until it is moved. */
 export class ManualClock implements Clock {
-  readonly moved = new Alarm()
+  readonly moved = new InterruptibleSleep()
   #now: number
   readonly #mirrors: string[] = []
 
@@ -23,7 +23,7 @@ export class ManualClock implements Clock {
   advance(ms: number): void {
     this.#now += ms
     for (const path of this.#mirrors) writeFileSync(path, String(this.#now))
-    this.moved.ring()
+    this.moved.wakeAll()
   }
 
   /** Shows its time in a file too, for processes that read it there. */

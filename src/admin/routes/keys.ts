@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES } from '../../lib/free-text.ts'
 import { SERVICES, type Service } from '../../http/authentication.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -133,9 +133,9 @@ export function keysRoutes(
     },
     async handle({ values: { account = '', service, scope = 'full', expires, rate: most }, reply }) {
       if (service === undefined)
-        throw new Refusal(400, `El parámetro service debe ser ${SERVICES.join(' o ')}`)
+        throw new HttpError(400, `El parámetro service debe ser ${SERVICES.join(' o ')}`)
       if (parseScope(scope, service) === undefined) {
-        throw new Refusal(400, `El parámetro scope debe ser ${SCOPES[service].join(' o ')}`)
+        throw new HttpError(400, `El parámetro scope debe ser ${SCOPES[service].join(' o ')}`)
       }
       const limits = {
         scope,
@@ -155,9 +155,9 @@ export function keysRoutes(
             ...limitsAnswer(limits),
           }
         case 'other-service':
-          throw new Refusal(409, `La cuenta ${account.trim()} es del servicio ${outcome.service}`)
+          throw new HttpError(409, `La cuenta ${account.trim()} es del servicio ${outcome.service}`)
         case 'bad-name':
-          throw new Refusal(400, `El parámetro account ${NAME_TAKES}`)
+          throw new HttpError(400, `El parámetro account ${NAME_TAKES}`)
       }
     },
   })
@@ -175,7 +175,7 @@ export function keysRoutes(
       answers: { 200: revokeAnswer, 404: problem('There is no such key', 404, NO_KEY) },
     },
     async handle({ values: { id = '' } }) {
-      if ((await office.revoke(id)) === 'unknown') throw new Refusal(404, NO_KEY)
+      if ((await office.revoke(id)) === 'unknown') throw new HttpError(404, NO_KEY)
       return { status: 200, id }
     },
   })

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/json-schema.ts'
 import { choice, text, type Parameter } from '../../http/parameters.ts'
@@ -57,16 +57,16 @@ export function settleRoute(
     async handle({ values: { account = '', max_images, max_bytes, delivery } }) {
       const name = account.trim().normalize('NFC')
       const found = (await keys.accounts()).find((one) => one.name === name)
-      if (found === undefined) throw new Refusal(404, NO_ACCOUNT)
+      if (found === undefined) throw new HttpError(404, NO_ACCOUNT)
       if (found.service !== 'imagestore') {
-        throw new Refusal(409, `La cuenta ${name} es del servicio ${found.service}`)
+        throw new HttpError(409, `La cuenta ${name} es del servicio ${found.service}`)
       }
       const settled = await terms.change(found, {
         ...(max_images === undefined ? {} : { max_images: max_images.most }),
         ...(max_bytes === undefined ? {} : { max_bytes: max_bytes.most }),
         ...(delivery === undefined ? {} : { delivery }),
       })
-      if (settled === undefined) throw new Refusal(404, NO_ACCOUNT)
+      if (settled === undefined) throw new HttpError(404, NO_ACCOUNT)
       return { status: 200, account: name, ...settled }
     },
   })

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../lib/clock.ts'
-import { thriftyCount } from '../../lib/thrifty-count.ts'
-import { within } from '../../lib/within.ts'
+import { throttledCount } from '../../lib/throttled-count.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import type { Measurements } from '../../http/metrics.ts'
@@ -27,8 +27,8 @@ export function systemRoute(app: FastifyInstance, shared: EndpointShared, option
   const { database, clock, version, timeZone, engine, blobs, measurements, settings } = options
   const started = Math.floor(clock.now() / 1_000)
   // Whoever looks at this leaves it open; among ten million records a count takes seconds.
-  const domainCount = thriftyCount(() => database.scanner.first(countDomains()))
-  const stored = thriftyCount(() => database.scanner.first(storageInAll()))
+  const domainCount = throttledCount(() => database.scanner.first(countDomains()))
+  const stored = throttledCount(() => database.scanner.first(storageInAll()))
   simpleEndpoint(app, shared, {
     service: 'admin',
     scopes: [],
@@ -67,7 +67,8 @@ export function systemRoute(app: FastifyInstance, shared: EndpointShared, option
 }
 
 /** Whether it does, in time. */
-const answers = (ping: Promise<void>): Promise<boolean> => within(ping, PING_TIMEOUT_MS).catch(() => false)
+const answers = (ping: Promise<void>): Promise<boolean> =>
+  withTimeout(ping, PING_TIMEOUT_MS).catch(() => false)
 
 /** Gauges and counters of the service itself, each with all its labels added up. */
 function figuresOf(measured: Measurements): Record<string, number> {

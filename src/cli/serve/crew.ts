@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { Overload } from '../../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import type { Measurements, Metrics } from '../../http/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
@@ -34,7 +34,7 @@ export function joinCrew(): Crew {
         const { promise, resolve, reject } = Promise.withResolvers<readonly Measurements[]>()
         const timer = setTimeout(() => {
           waiting.delete(resolve)
-          reject(new Overload())
+          reject(new OverloadError())
         }, GATHER_TIMEOUT_MS)
         if (waiting.size === 0) tell({ kind: 'gather' })
         waiting.add(resolve)

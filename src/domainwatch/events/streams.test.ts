@@ -4,7 +4,7 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
-import { Overload } from '../../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import { EventStreams } from './streams.ts'
 
 const STALLED_MS = 1_000
@@ -55,7 +55,7 @@ test('an account has its share, and one that has fewer takes a place from those 
   const open = (account: number) =>
     streams.open(account, new ServerResponse(new IncomingMessage(new Socket())))
   const first = [open(1), open(1), open(1)]
-  assert.throws(() => open(1), Overload)
+  assert.throws(() => open(1), OverloadError)
   const second = open(2)
   const third = open(3)
   assert.deepEqual(
@@ -63,7 +63,7 @@ test('an account has its share, and one that has fewer takes a place from those 
     [false, false, true, false, false],
   )
   // Each has what is its share: nobody takes more.
-  assert.throws(() => open(2), Overload)
+  assert.throws(() => open(2), OverloadError)
   assert.equal(streams.count, 4)
   streams.close()
 })

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { Overload } from '../../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 
 /** A reader that takes nothing for so long, while something waits for it, is cut off. */
 const STALLED_MS = 30_000
@@ -41,12 +41,12 @@ export class EventStreams {
    * Takes a place for as long as the response is open. When all are taken, the account that has most of them loses its
    * newest one to an account that will still have fewer: its reader may come back when there is room.
    * @returns the signal to end it: its reader has gone, another account needs its place, or the process stops
-   * @throws Overload when there is no place
+   * @throws OverloadError when there is no place
    */
   open(account: number, response: ServerResponse): AbortSignal {
     const own = this.#of(account).length
     if (this.#closed || own >= this.#perAccount || (this.#open.size >= this.#max && !this.#displace(own)))
-      throw new Overload(RETRY_AFTER_S)
+      throw new OverloadError(RETRY_AFTER_S)
     const one: Open = { account, response, ending: new AbortController(), movedAt: performance.now() }
     this.#open.add(one)
     this.#timer ??= setInterval(() => this.#look(), Math.min(LOOK_MS, this.#stalledMs / 2)).unref()

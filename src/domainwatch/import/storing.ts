@@ -1,4 +1,4 @@
-import { Overload } from '../../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import { Pace } from './pace.ts'
 import type { RowBatch, SortedRows } from './stretch.ts'
 
@@ -115,7 +115,7 @@ async function patiently<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof Overload) || run === MAX_TRIES) throw error
+      if (!(error instanceof OverloadError) || run === MAX_TRIES) throw error
       await new Promise((resolve) => setTimeout(resolve, 100 * run))
     }
   }

@@ -20,7 +20,7 @@ export class Digests {
     this.#tasks = tasks
   }
 
-  /** @throws Overload when the threads have too much to do */
+  /** @throws OverloadError when the threads have too much to do */
   of(columns: Columns): Promise<Digest> {
     const known = this.#known.get(columns)
     if (known !== undefined) return known

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
-import { Overload } from '../../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { clientOf } from '../../storage/database/turns.ts'
@@ -68,7 +68,7 @@ export class LookalikeSearch {
   /**
    * The names that resemble this one most, best first, ties by name.
    * @param account its id: accounts take turns
-   * @throws Overload when too many are looked for at once, and when it takes too long
+   * @throws OverloadError when too many are looked for at once, and when it takes too long
    */
   async find(name: string, limit: number, account?: number): Promise<Lookalikes> {
     const matcher = new Matcher(name, this.#vocabulary)
@@ -86,7 +86,7 @@ export class LookalikeSearch {
       const isOver = () => performance.now() - since > STRETCH_MS
       const deadline = since + this.#maxMs
       for await (const block of this.#names()) {
-        if (performance.now() > deadline) throw new Overload()
+        if (performance.now() > deadline) throw new OverloadError()
         for (let at: number | undefined = 0; at !== undefined;) {
           at = matcher.sweep(block, at, best.add, isOver)
           if (!isOver()) continue

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
-import { asTheyCome } from '../../lib/concurrency.ts'
-import { Overload, Refusal } from '../../lib/errors.ts'
+import { streamConcurrent } from '../../lib/concurrency.ts'
+import { OverloadError, HttpError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { parseDomain } from '../../lib/names.ts'
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
@@ -68,11 +68,11 @@ export function dnsRoute(
     async handle({ values: { domain }, identity }) {
       const parsed = domain === undefined ? undefined : parseDomain(domain)
       if (domain === undefined || parsed?.ok !== true)
-        throw new Refusal(400, `El parámetro domain ${TAKES_DOMAIN}`)
+        throw new HttpError(400, `El parámetro domain ${TAKES_DOMAIN}`)
       const answer = await slots.run(String(identity.accountId), () => nameServers(parsed.ascii))
-      if (answer.kind === 'overloaded') throw new Overload()
+      if (answer.kind === 'overloaded') throw new OverloadError()
       const { status, dns, msg } = outcomeOf(answer)
-      if (msg !== undefined) throw new Refusal(status, msg, { fields: { domain, dns } })
+      if (msg !== undefined) throw new HttpError(status, msg, { fields: { domain, dns } })
       return { status, domain, dns }
     },
   })
@@ -124,7 +124,7 @@ export function bulkDnsRoute(
         { transfer: [bytes.buffer], client },
       )
       const account = String((await identify(api)).accountId)
-      if (data.kind === 'unreadable') throw new Refusal(400, data.msg)
+      if (data.kind === 'unreadable') throw new HttpError(400, data.msg)
       const release = await calls.take(account)
       reply.type('application/x-ndjson')
       // The stream itself closes only after the look-ups that run.
@@ -150,7 +150,7 @@ async function* answerLines(names: readonly unknown[], nameServers: NameServers)
     }
     return toLine(domain, await outcome)
   }
-  for await (const lines of asTheyCome(names, CONCURRENCY, line)) yield lines.join('')
+  for await (const lines of streamConcurrent(names, CONCURRENCY, line)) yield lines.join('')
 }
 
 function toLine(domain: unknown, { status, dns, msg }: Outcome): string {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice, integer, text } from '../../http/parameters.ts'
@@ -75,7 +75,7 @@ function lastEventId(request: FastifyRequest, parameter: string | undefined): Cu
       ? [header, 'La cabecera Last-Event-ID']
       : [parameter, 'El parámetro last_event_id']
   if (id === undefined || id === '') return undefined
-  if (!isCursor(id)) throw new Refusal(400, `${name} debe ser el id de un evento recibido`)
+  if (!isCursor(id)) throw new HttpError(400, `${name} debe ser el id de un evento recibido`)
   return id
 }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { parseLabelOrDomain } from '../../lib/names.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -42,7 +42,7 @@ export function historyRoute(
     async handle({ values, request, reply }) {
       const { limit = DEFAULT_PAGE } = values
       const label = parseLabelOrDomain(values.domain ?? '')
-      if (!label.ok) throw new Refusal(400, 'El parámetro domain debe ser un nombre de dominio .cl válido')
+      if (!label.ok) throw new HttpError(400, 'El parámetro domain debe ser un nombre de dominio .cl válido')
       const before = values.cursor === undefined ? undefined : readCursor(values.cursor)
       const [rows, seen] = await Promise.all([
         // One more than shown tells whether there is a next page.
@@ -65,7 +65,7 @@ export function historyRoute(
 /** The id of the last change shown. */
 function readCursor(text: string): number {
   if (!/^\d{1,15}$/.test(text)) {
-    throw new Refusal(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
+    throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
   }
   return Number(text)
 }

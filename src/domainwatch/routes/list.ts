@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import type { LentMemory } from '../../http/answer-memory.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/links.ts'
@@ -49,7 +49,7 @@ export function listRoute(
       const asked = listRequest(values)
       const cursor = values.cursor === undefined ? undefined : decodeCursor(values.cursor)
       if (values.cursor !== undefined && cursor === undefined) {
-        throw new Refusal(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
+        throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
       }
       const wanted = { ...asked, limit: values.limit, cursor }
       const page = await lists.page(wanted, frameOf(values.search), identity.accountId)

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { parseLabelOrDomain } from '../../lib/names.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer, text } from '../../http/parameters.ts'
@@ -31,7 +31,7 @@ export function similarRoute(app: FastifyInstance, shared: EndpointShared, looka
     async handle({ values: { domain, limit }, identity }) {
       const label = parseLabelOrDomain(domain ?? '')
       if (!label.ok) {
-        throw new Refusal(
+        throw new HttpError(
           400,
           'El parámetro domain debe ser un nombre de dominio .cl válido, con o sin el sufijo',
         )

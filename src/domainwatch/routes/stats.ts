@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer } from '../../http/parameters.ts'
 import { filterParameters, listRequest } from '../filters.ts'
@@ -51,10 +51,10 @@ export function statsRoute(app: FastifyInstance, shared: EndpointShared, statist
 function spanOf(values: { from: string | undefined; to: string | undefined }, today: string) {
   const to = values.to ?? `${today} 23:59:59`
   const from = values.from ?? `${addDays(dayOf(to), 1 - DEFAULT_DAYS)} 00:00:00`
-  if (from > to) throw new Refusal(400, 'El parámetro from debe ser anterior a to')
+  if (from > to) throw new HttpError(400, 'El parámetro from debe ser anterior a to')
   // The message counts from one day to another, the series both of them.
   if (daysBetween(dayOf(from), dayOf(to)) > MAX_DAYS + 1) {
-    throw new Refusal(400, `El parámetro from debe ser de a lo más ${MAX_DAYS} días antes de to`)
+    throw new HttpError(400, `El parámetro from debe ser de a lo más ${MAX_DAYS} días antes de to`)
   }
   return { from, to }
 }

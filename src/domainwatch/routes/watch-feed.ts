@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { problem, string } from '../../http/json-schema.ts'
 import { ATOM_TYPE } from '../events/atom.ts'
 import { sendFeed } from '../events/send-feed.ts'
@@ -30,7 +30,7 @@ export function watchFeedRoute(app: FastifyInstance, watches: Watches) {
     },
     async (request, reply) => {
       const feed = await watches.feed(request.params.token)
-      if (feed === undefined) throw new Refusal(404, NO_FEED)
+      if (feed === undefined) throw new HttpError(404, NO_FEED)
       return sendFeed(request, reply, feed)
     },
   )

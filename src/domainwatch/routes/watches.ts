@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
 import { fits, isStorable } from '../../lib/text.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -48,11 +48,11 @@ export function watchesRoutes(
       },
     },
     async handle({ values: { name: label, changes = 'new', url, atom, ...filters }, identity }) {
-      if (label === undefined) throw new Refusal(400, 'Falta el parámetro name')
-      if (url === undefined && !atom) throw new Refusal(400, 'Falta el parámetro url o el parámetro atom')
+      if (label === undefined) throw new HttpError(400, 'Falta el parámetro name')
+      if (url === undefined && !atom) throw new HttpError(400, 'Falta el parámetro url o el parámetro atom')
       listRequest({ ...filters, last_register: undefined, last_deleted: undefined, sort: undefined })
       const target = url === undefined ? undefined : readTarget(url, mayConnect)
-      if (target?.ok === false) throw new Refusal(400, `El parámetro url ${target.takes}`)
+      if (target?.ok === false) throw new HttpError(400, `El parámetro url ${target.takes}`)
       const request = { name: label, filters: toSave(filters), changes, url: target?.url, atom }
       const made = await watches.create(identity.accountId, request)
       const feed = made.feedToken === undefined ? undefined : `${baseUrl()}/w/${made.feedToken}.atom`
@@ -86,7 +86,8 @@ export function watchesRoutes(
       answers: { 200: watchAnswer, 404: watchGone },
     },
     async handle({ values: { id = '' }, identity }) {
-      if (!isStorable(id) || !(await watches.remove(identity.accountId, id))) throw new Refusal(404, NO_WATCH)
+      if (!isStorable(id) || !(await watches.remove(identity.accountId, id)))
+        throw new HttpError(404, NO_WATCH)
       return { status: 200, id }
     },
   })
@@ -111,7 +112,7 @@ export function watchesRoutes(
     },
     async handle({ values: { id = '' }, identity }) {
       const outcome = isStorable(id) ? await watches.test(identity.accountId, id) : undefined
-      if (outcome === undefined) throw new Refusal(404, NO_WATCH)
+      if (outcome === undefined) throw new HttpError(404, NO_WATCH)
       const { kind, code = null } = outcome
       const error = kind === 'delivered' ? null : outcome.error
       return { status: 200, id, delivered: kind === 'delivered' ? 1 : 0, code, error }

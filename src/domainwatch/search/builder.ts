@@ -1,4 +1,4 @@
-import { taskModule, UNHURRIED_MS, type Tasks } from '../../lib/tasks.ts'
+import { taskModule, BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
 import type { Input, Output } from '../tasks/build-columns.ts'
 import type { Columns } from './columns.ts'
 import { Unfit } from './draft.ts'
@@ -37,7 +37,9 @@ export class Builder {
 
   async #build(input: Input): Promise<Output> {
     // Whoever waits for changes to be applied has a time-out of his own.
-    const output = await this.#tasks.run<Input, Output>(BUILD_COLUMNS, input, { timeoutMs: UNHURRIED_MS })
+    const output = await this.#tasks.run<Input, Output>(BUILD_COLUMNS, input, {
+      timeoutMs: BACKGROUND_TASK_TIMEOUT_MS,
+    })
     if (output.kind === 'unfit') throw new Unfit(output.reason)
     return output
   }

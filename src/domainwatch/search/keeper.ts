@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { taskModule, UNHURRIED_MS, type Tasks } from '../../lib/tasks.ts'
-import { within } from '../../lib/within.ts'
+import { taskModule, BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Input, Output } from '../tasks/snapshot-file.ts'
@@ -88,7 +88,9 @@ export class Keeper {
 
   /** Nobody waits for it: a gigabyte takes a slow disk more than a minute. */
   #run(input: Input): Promise<Output> {
-    return this.#options.tasks.run<Input, Output>(SNAPSHOT_FILE, input, { timeoutMs: UNHURRIED_MS })
+    return this.#options.tasks.run<Input, Output>(SNAPSHOT_FILE, input, {
+      timeoutMs: BACKGROUND_TASK_TIMEOUT_MS,
+    })
   }
 
   /** It turned out to be of no use. */
@@ -116,7 +118,7 @@ export class Keeper {
   /** Writes what is not kept yet. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
-    await within(this.#finish(), LAST_MS)
+    await withTimeout(this.#finish(), LAST_MS)
   }
 
   async #finish(): Promise<void> {

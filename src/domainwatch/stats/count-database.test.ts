@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Overload } from '../../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import { sqliteDialect } from '../../storage/database/sqlite/dialect.ts'
 import type { Reader } from '../../storage/database/database.ts'
 import { countInDatabase } from './count-database.ts'
@@ -17,6 +17,9 @@ test('a count that does not come to its end in time is given up', async (t) => {
   }
   const filters = { reserve: false, rev: false, dis: false }
   const span = { from: '2026-01-01 00:00:00', to: '2026-01-31 23:59:59' }
-  await assert.rejects(countInDatabase({ dialect: sqliteDialect, scanner }, { filters, span }, 0), Overload)
+  await assert.rejects(
+    countInDatabase({ dialect: sqliteDialect, scanner }, { filters, span }, 0),
+    OverloadError,
+  )
   assert.ok(pages > 10)
 })

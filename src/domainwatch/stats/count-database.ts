@@ -1,4 +1,4 @@
-import { Overload } from '../../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { seriesFilters, type Counted, type CountRequest } from './counted.ts'
 import { DayCounts, dayOf } from './days.ts'
@@ -14,7 +14,7 @@ const MAX_MS = 120_000
 /**
  * Counts in the database, in one walk through the table: an index of dates would be quicker for a few days, but what is not in it
  * would be fetched record by record, which takes minutes among ten million.
- * @throws Overload when it takes too long
+ * @throws OverloadError when it takes too long
  */
 export async function countInDatabase(
   { dialect, scanner }: Pick<Database, 'dialect' | 'scanner'>,
@@ -27,7 +27,7 @@ export async function countInDatabase(
   const tally = new Tally()
   const deadline = performance.now() + MAX_MS
   for (let after = ''; ;) {
-    if (performance.now() > deadline) throw new Overload()
+    if (performance.now() > deadline) throw new OverloadError()
     for (const { series, day, count } of await scanner.all(daysAfter(dialect, all, span, after, PAGE, now)))
       days.add(series, day, count)
     const rows = await scanner.values(groupsAfter(dialect, filters, after, PAGE, now))

@@ -63,7 +63,7 @@ export class Statistics {
 
   /**
    * @param account its id: accounts take turns
-   * @throws Overload when too many are asked for at once
+   * @throws OverloadError when too many are asked for at once
    */
   async counts(request: StatsRequest, account?: number): Promise<Counts> {
     const key = JSON.stringify(request)

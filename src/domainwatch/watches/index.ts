@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -62,7 +62,7 @@ export class Watches {
     this.tellers = new Tellers({ ...options, slots: new DeliverySlots() }, options.failed)
   }
 
-  /** @throws Refusal 409 when the account has all it may have */
+  /** @throws HttpError 409 when the account has all it may have */
   async create(accountId: number, request: WatchRequest): Promise<NewWatch> {
     const { clock, database, pages } = this.#options
     const id = randomBytes(9).toString('base64url')
@@ -74,7 +74,7 @@ export class Watches {
       // Two at once must not both be the last one.
       await tx.all(queries.lockAccount(accountId, database.dialect.forUpdate))
       const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
-      if (count >= MAX_WATCHES) throw new Refusal(409, `La cuenta ya tiene ${MAX_WATCHES} vigilancias`)
+      if (count >= MAX_WATCHES) throw new HttpError(409, `La cuenta ya tiene ${MAX_WATCHES} vigilancias`)
       await tx.run(
         queries.insertWatch({
           id,
@@ -90,7 +90,7 @@ export class Watches {
         }),
       )
     }, accountId)
-    this.tellers.alarm.ring()
+    this.tellers.wakeup.wakeAll()
     return { id, secret, feedToken }
   }
 
@@ -101,14 +101,14 @@ export class Watches {
 
   async remove(accountId: number, id: string): Promise<boolean> {
     const isRemoved = await writeOne(this.#options.database, queries.deleteWatch(accountId, id))
-    this.tellers.alarm.ring()
+    this.tellers.wakeup.wakeAll()
     return isRemoved
   }
 
   /**
    * Sends a test now. Deliveries to a receiver that was given up resume when the test arrives.
    * @returns undefined if the account has no such watch, or it has no webhook
-   * @throws Refusal 429 above the rate of the account or of the receiving host; Overload when too many tests wait
+   * @throws HttpError 429 above the rate of the account or of the receiving host; OverloadError when too many tests wait
    */
   async test(accountId: number, watch: string): Promise<Outcome | undefined> {
     const { clock, database, send } = this.#options
@@ -126,7 +126,7 @@ export class Watches {
     )
     if (outcome.kind === 'delivered') {
       await writeOne(database, queries.revive(row.id))
-      this.tellers.alarm.ring()
+      this.tellers.wakeup.wakeAll()
     }
     return outcome
   }
@@ -135,7 +135,7 @@ export class Watches {
     const wait = Math.max(this.#testsOfAccount.waitOf(account), this.#testsToHost.waitOf(host))
     if (wait > 0) {
       const headers = { 'retry-after': String(Math.ceil(wait / 1000)) }
-      throw new Refusal(429, 'Demasiadas solicitudes', { headers })
+      throw new HttpError(429, 'Demasiadas solicitudes', { headers })
     }
     this.#testsOfAccount.count(account)
     this.#testsToHost.count(host)

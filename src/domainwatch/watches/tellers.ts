@@ -1,4 +1,4 @@
-import { Alarm } from '../../lib/alarm.ts'
+import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
 import { tellByFeed } from './feed-teller.ts'
 import * as queries from './queries.ts'
 import { tellByWebhook, type Telling } from './webhook-teller.ts'
@@ -12,7 +12,7 @@ const LOOK_MS = 1_000
  */
 export class Tellers {
   /** To be rung when this process has made, deleted or revived a watch. */
-  readonly alarm = new Alarm()
+  readonly wakeup = new InterruptibleSleep()
   readonly #parts: Telling
   readonly #failed: (error: unknown) => void
 
@@ -47,7 +47,7 @@ export class Tellers {
         running.set(name, { stop, ended })
       }
       for (const [name, { stop }] of running) if (!wanted.has(name)) stop.abort()
-      await this.alarm.wait(LOOK_MS, signal)
+      await this.wakeup.sleep(LOOK_MS, signal)
     }
     await Promise.all([...running.values()].map(({ ended }) => ended))
   }

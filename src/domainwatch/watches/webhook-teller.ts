@@ -1,4 +1,4 @@
-import { Alarm } from '../../lib/alarm.ts'
+import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -106,9 +106,9 @@ function failureOf(outcome: Outcome, attempts: number, now: number): queries.Fai
 
 /** @returns whether the moment has come; false when `signal` aborted before */
 async function comes(moment: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
-  const { moved = new Alarm() } = clock
+  const { moved = new InterruptibleSleep() } = clock
   while (clock.now() < moment && !signal.aborted) {
-    await moved.wait(Math.min(LOOK_MS, moment - clock.now()), signal)
+    await moved.sleep(Math.min(LOOK_MS, moment - clock.now()), signal)
   }
   return !signal.aborted
 }

@@ -1,4 +1,4 @@
-import { letGo } from '../../lib/let-go.ts'
+import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { dhash } from './dhash.ts'
 import { gifFirstFrame } from './gif-first-frame.ts'
 import { mimeOf } from './kind.ts'
@@ -41,7 +41,7 @@ async function decodeFirst({ bytes, kind, structure, metadata, frames, maxPixels
   const asStored = kind === 'gif' ? gifFirstFrame(bytes) : undefined
   const hashed = deep !== undefined && clips ? asPixels(clipGray(deep), width, frameHeight, channels) : seen
   const hashes = { dhash: dhash(asStored ?? hashed), thumbhash: thumbhash(seen, !cmyk) }
-  letGo(data)
+  releaseBuffer(data)
   return hashes
 }
 
@@ -59,6 +59,6 @@ async function decodeOtherPages({
     const { width, height } = await image.metadata()
     left -= width * height
     if (left < 0) throw new RefusedImage('too many pixels')
-    letGo(await image.raw().toBuffer())
+    releaseBuffer(await image.raw().toBuffer())
   }
 }

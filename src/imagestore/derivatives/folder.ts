@@ -3,7 +3,7 @@ import { rename, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { blobKey as parsedKey, isBlobKey } from '../../storage/blobs/key.ts'
 import { createFileWith, createFolder } from '../../lib/private-files.ts'
-import { Stalls } from '../../lib/stalls.ts'
+import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { claim, isClaimed, isCode } from './claim.ts'
 import { evict } from './eviction.ts'
 import { readSealed, sealedAtOnce, sealedFile, type AtHand, type Lend } from './reading.ts'
@@ -44,7 +44,7 @@ export class DerivativeFolder {
   #sweeping: Promise<void> | undefined
   readonly #closing = new AbortController()
   readonly #total: SweptTotal
-  readonly #stalls = new Stalls()
+  readonly #stalls = new SyncReadBudget()
   /** Bytes of the disk, as of the last sweep by this process. */
   bytes = 0
   evicted = 0
@@ -63,7 +63,7 @@ export class DerivativeFolder {
   async read(blobKey: string, name: string): Promise<Rendered | undefined> {
     const path = join(this.#folderOf(blobKey), name)
     try {
-      const atOnce = this.#stalls.areFew ? this.#stalls.run(() => sealedAtOnce(path)) : undefined
+      const atOnce = this.#stalls.hasBudget ? this.#stalls.run(() => sealedAtOnce(path)) : undefined
       const { sealed, usedAt } = atOnce ?? (await sealedFile(path))
       const rendered = unseal(sealed)
       if (rendered === undefined) await rm(path, { force: true })
@@ -77,7 +77,7 @@ export class DerivativeFolder {
 
   /** The same where it need not be waited for; undefined also for whatever `read` has to look into. */
   readAtOnce(blobKey: string, name: string, lend: Lend): AtHand | undefined {
-    if (!this.#stalls.areFew) return undefined
+    if (!this.#stalls.hasBudget) return undefined
     const path = join(this.#folderOf(blobKey), name)
     try {
       return this.#stalls.run(() => readSealed(path, lend, (at) => noteUse(path, at)))

@@ -1,5 +1,5 @@
 import type { DerivativeStore } from '../../storage/blobs/derivative-store.ts'
-import { Breaker } from '../../lib/breaker.ts'
+import { CircuitBreaker } from '../../lib/circuit-breaker.ts'
 import { seal, unseal, type Rendered } from './sealed.ts'
 
 /** So many failures in a row, and the store is let alone for so long. */
@@ -17,7 +17,7 @@ export type FindHeld = (blobKeys: readonly string[]) => Promise<ReadonlySet<stri
 /** Derivatives in a store that all nodes reach. Whatever ails it, reading and writing never fail and seldom wait. */
 export class SharedDerivatives {
   readonly #store: DerivativeStore
-  readonly #breaker = new Breaker(FAILURES, PAUSE_MS)
+  readonly #breaker = new CircuitBreaker(FAILURES, PAUSE_MS)
   readonly #failed: (error: unknown) => void
 
   constructor(store: DerivativeStore, failed: (error: unknown) => void) {

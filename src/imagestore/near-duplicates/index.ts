@@ -1,8 +1,8 @@
 import type { Clock } from '../../lib/clock.ts'
-import { Overload } from '../../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
-import { within } from '../../lib/within.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { secondsOf } from '../lifetime.ts'
 import type { ImageRow } from '../queries.ts'
@@ -84,7 +84,7 @@ export class SimilarImages {
 
   /**
    * An application's images that differ from a hash in at most so many bits: nearest first, then by their own hashes.
-   * @throws Overload when its hashes cannot be read in time
+   * @throws OverloadError when its hashes cannot be read in time
    */
   async find(accountId: number, dhash: string, distance: number, limit: number): Promise<NearImage[]> {
     const found = await this.#matches(accountId, parseDhash(dhash), distance)
@@ -151,7 +151,7 @@ export class SimilarImages {
     const hashes = await this.#inMemory(accountId, SEARCH_WAIT_MS)
     if (hashes !== undefined) return hashes.find(query, distance)
     // They are still being read.
-    if (this.#entries.has(accountId)) throw new Overload()
+    if (this.#entries.has(accountId)) throw new OverloadError()
     const matches = new Matches(query, distance)
     for await (const page of this.#pages(accountId)) await scan(page, page.length / 2, matches)
     return matches
@@ -164,7 +164,7 @@ export class SimilarImages {
       const entry = this.#entries.get(accountId) ?? (await this.#admitted(accountId))
       if (entry === undefined) return undefined
       entry.usedAt = performance.now()
-      if (!entry.isReady && !(await within(entry.ready, deadline - performance.now()))) return undefined
+      if (!entry.isReady && !(await withTimeout(entry.ready, deadline - performance.now()))) return undefined
       await this.#followed.look()
       // Unless it was found that changes are missing in it.
       if (this.#entries.get(accountId) === entry) return entry.hashes

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/json-schema.ts'
 import { isImageHash } from '../hash.ts'
@@ -32,7 +32,7 @@ export function deleteRoute(app: FastifyInstance, shared: EndpointShared, store:
         hash !== undefined &&
         isImageHash(hash) &&
         (await store.remove(identity.accountId, hash, uploaderOf(identity)))
-      if (!removed) throw new Refusal(404, NO_IMAGE)
+      if (!removed) throw new HttpError(404, NO_IMAGE)
       return { status: 200, hash }
     },
   })

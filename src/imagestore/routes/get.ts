@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../lib/clock.ts'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Identity } from '../../http/authentication.ts'
@@ -64,9 +64,9 @@ export function getRoute(app: FastifyInstance, shared: EndpointShared, database:
     },
 
     async handle({ identity, values: { hash } }) {
-      if (hash === undefined || hash === '') throw new Refusal(401, 'Ha fallado la solicitud')
+      if (hash === undefined || hash === '') throw new HttpError(401, 'Ha fallado la solicitud')
       const answer = isImageHash(hash) ? await answerFor(identity, hash) : undefined
-      if (answer === undefined) throw new Refusal(404, NO_IMAGE)
+      if (answer === undefined) throw new HttpError(404, NO_IMAGE)
       return answer
     },
 

@@ -1,4 +1,4 @@
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import type { Wanted } from '../link-reader.ts'
 import type { ModifierFault } from '../links/modifiers/index.ts'
 import { NO_IMAGE } from './get.ts'
@@ -11,27 +11,27 @@ export const TOO_HEAVY =
 const PRESETS_ONLY = 'La imagen solo se entrega sin modificar o en un tamaño con nombre'
 
 /** What a client is told of a link that comes to nothing. */
-export function refusalFor(wanted: Exclude<Wanted, { kind: 'image' }>): Refusal {
+export function refusalFor(wanted: Exclude<Wanted, { kind: 'image' }>): HttpError {
   switch (wanted.kind) {
     case 'no-format':
-      return new Refusal(404, NO_IMAGE)
+      return new HttpError(404, NO_IMAGE)
     case 'fault':
-      return new Refusal(400, describe(wanted.fault))
+      return new HttpError(400, describe(wanted.fault))
     case 'no-watermark':
-      return new Refusal(
+      return new HttpError(
         400,
         `El modificador wm_${wanted.name} no es válido: su imagen no es de la misma aplicación`,
       )
     case 'refused':
       switch (wanted.access.kind) {
         case 'expired':
-          return new Refusal(410, EXPIRED)
+          return new HttpError(410, EXPIRED)
         case 'forged':
-          return new Refusal(403, FORGED)
+          return new HttpError(403, FORGED)
         case 'unsigned':
-          return new Refusal(403, UNSIGNED)
+          return new HttpError(403, UNSIGNED)
         case 'no-preset':
-          return new Refusal(403, PRESETS_ONLY)
+          return new HttpError(403, PRESETS_ONLY)
       }
   }
 }

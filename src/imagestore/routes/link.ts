@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { BlobAddress } from '../../storage/blobs/blob-store.ts'
 import { BlobDamaged } from '../../storage/blobs/damaged.ts'
-import { Overload, Refusal } from '../../lib/errors.ts'
+import { OverloadError, HttpError } from '../../lib/errors.ts'
 import { clientGroup } from '../../http/client-address.ts'
 import { clientLeft } from '../../http/client-left.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
@@ -84,14 +84,14 @@ export function linkRoute(
       }
       discard(answer)
     }
-    throw new Overload()
+    throw new OverloadError()
   }
 
-  /** What the link stands for at this moment. @throws Refusal */
+  /** What the link stands for at this moment. @throws HttpError */
   async function find(link: string, { headers }: FastifyRequest): Promise<Found> {
     const target = readLink(link)
     const image = target === undefined ? undefined : await delivery.images.find(target.hash)
-    if (target === undefined || image === undefined) throw new Refusal(404, NO_IMAGE)
+    if (target === undefined || image === undefined) throw new HttpError(404, NO_IMAGE)
     const wanted = await reader.read(target, image, headers)
     if (wanted.kind !== 'image') throw refusalFor(wanted)
     const { recipe } = wanted
@@ -115,7 +115,7 @@ export function linkRoute(
     const { image, wanted, etag, expires } = found
     const { blob } = image
     if (matches(request.headers['if-none-match'], etag)) return { kind: 'known' }
-    if (isLost(blob.key)) throw new Refusal(410, LOST_IMAGE)
+    if (isLost(blob.key)) throw new HttpError(410, LOST_IMAGE)
     const content =
       wanted.recipe === undefined
         ? await delivery.original(blob, expires === undefined, clientGroup(request.ip))
@@ -158,7 +158,7 @@ export function linkRoute(
   /** What to say of a blob that is not in the store: it was deleted meanwhile, or else it should be there. */
   async function absence(blob: BlobRow): Promise<Error> {
     if (await delivery.isRecorded(blob)) return new BlobDamaged(`${blob.key} is missing`)
-    return new Refusal(404, NO_IMAGE)
+    return new HttpError(404, NO_IMAGE)
   }
 
   async function derivative(
@@ -174,22 +174,22 @@ export function linkRoute(
       delivery.derivative(blob, recipe, { client, signal: clientLeft(reply.raw) }),
     )
     if (made === undefined)
-      throw new Refusal(429, 'Demasiadas solicitudes', { headers: { 'retry-after': '1' } })
+      throw new HttpError(429, 'Demasiadas solicitudes', { headers: { 'retry-after': '1' } })
     const { result } = made
     switch (result?.kind) {
       case undefined:
       case 'bytes':
         return result
       case 'busy':
-        throw new Overload()
+        throw new OverloadError()
       case 'damaged':
-        throw new Refusal(500, 'No se ha podido transformar la imagen')
+        throw new HttpError(500, 'No se ha podido transformar la imagen')
       case 'aborted':
-        throw new Overload()
+        throw new OverloadError()
       case 'too-heavy':
-        throw new Refusal(400, TOO_HEAVY)
+        throw new HttpError(400, TOO_HEAVY)
       case 'too-slow':
-        throw new Overload(SLOW_RETRY_SECONDS)
+        throw new OverloadError(SLOW_RETRY_SECONDS)
     }
   }
 }
@@ -215,7 +215,7 @@ async function prepareContent(
   // Ranges are defined for GET alone (RFC 9110, section 14.2).
   const range: Range = isHead ? { kind: 'whole' } : readRange(request.headers, size, etag)
   if (range.kind === 'unsatisfiable') {
-    throw new Refusal(416, 'El rango pedido está fuera de la imagen', {
+    throw new HttpError(416, 'El rango pedido está fuera de la imagen', {
       headers: { 'content-range': `bytes */${size}` },
     })
   }

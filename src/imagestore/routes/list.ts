@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../lib/clock.ts'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/links.ts'
@@ -72,7 +72,7 @@ export function imageListRoute(
 function readCursor(text: string): { date: number; hash: string } {
   const [, date = '', hash = ''] = /^(0|[1-9]\d{0,11})\.(.+)$/.exec(text) ?? []
   if (!isImageHash(hash)) {
-    throw new Refusal(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
+    throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
   }
   return { date: Number(date), hash }
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -71,7 +71,7 @@ export function similarRoute(
     async handle({ identity: { accountId }, values }) {
       const { distance = DEFAULT_DISTANCE, limit = DEFAULT_IMAGES } = values
       if ((values.hash === undefined) === (values.dhash === undefined)) {
-        throw new Refusal(400, 'La solicitud debe llevar el parámetro hash o el parámetro dhash')
+        throw new HttpError(400, 'La solicitud debe llevar el parámetro hash o el parámetro dhash')
       }
       const wanted = values.dhash ?? (await dhashOf(accountId, values.hash ?? ''))
       const data = await similar.find(accountId, wanted, distance, limit)
@@ -82,7 +82,7 @@ export function similarRoute(
   async function dhashOf(accountId: number, hash: string): Promise<string> {
     const image = isImageHash(hash) ? await database.first(imageOf(accountId, hash)) : undefined
     const isOver = typeof image?.expires === 'number' && image.expires <= secondsOf(clock)
-    if (image === undefined || isOver) throw new Refusal(404, NO_IMAGE)
+    if (image === undefined || isOver) throw new HttpError(404, NO_IMAGE)
     return image.dhash
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Clock } from '../../lib/clock.ts'
-import { Overload, Refusal } from '../../lib/errors.ts'
-import { letGo } from '../../lib/let-go.ts'
+import { OverloadError, HttpError } from '../../lib/errors.ts'
+import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
 import { clientLeft } from '../../http/client-left.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -77,14 +77,14 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
       const { accountId } = identity
       const uploader = uploaderOf(identity)
       const { info, image } = upload
-      if (info === undefined) throw new Refusal(401, NO_INFO)
+      if (info === undefined) throw new HttpError(401, NO_INFO)
       const expires = readExpires(info.expires, secondsOf(clock))
-      if (image === undefined) throw new Refusal(401, DAMAGED)
+      if (image === undefined) throw new HttpError(401, DAMAGED)
       if (image.bytes.byteLength > maxBytes)
-        throw new Refusal(413, `La imagen supera el máximo de ${maxBytes} bytes`)
+        throw new HttpError(413, `La imagen supera el máximo de ${maxBytes} bytes`)
       const outcome = await save({ accountId, info: { ...info, expires }, uploader, ...image })
       // Not where it threw: what was given up may still be reading them.
-      letGo(image.bytes)
+      releaseBuffer(image.bytes)
       switch (outcome.kind) {
         case 'stored': {
           const { hash, dhash, size, width, height, thumbhash } = outcome.blob
@@ -96,11 +96,11 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
           throw fullRefusal(outcome)
         case 'damaged':
           requestLog(request).info({ reason: outcome.reason }, 'image refused')
-          throw new Refusal(401, DAMAGED)
+          throw new HttpError(401, DAMAGED)
         case 'busy':
-          throw new Overload()
+          throw new OverloadError()
         case 'aborted':
-          throw new Refusal(499, 'La conexión se cerró antes de terminar')
+          throw new HttpError(499, 'La conexión se cerró antes de terminar')
       }
 
       async function countSimilar(hash: string, dhash: string): Promise<number | null> {
@@ -117,9 +117,9 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
         try {
           return await store.upload(checked, clientLeft(reply.raw))
         } catch (error) {
-          if (error instanceof Refusal) throw error
+          if (error instanceof HttpError) throw error
           requestLog(request).error({ err: error }, 'an upload could not be saved')
-          throw new Refusal(500, NOT_SAVED)
+          throw new HttpError(500, NOT_SAVED)
         }
       }
     },

@@ -2,8 +2,8 @@
  * Task for another thread: the body of `upload` to the image's bytes and what the client says of it. Parsing,
  * base64 and SHA-256 of 20 MiB would hold the event loop for longer than it may be held.
  */
-import { letGo } from '../../lib/let-go.ts'
-import { moved } from '../../lib/moved.ts'
+import { releaseBuffer } from '../../lib/release-buffer.ts'
+import { withTransfer } from '../../lib/tasks.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
@@ -36,8 +36,8 @@ export default function readUpload(input: Input): Output {
   const info = infoOf(fields.get('info'), image)
   const stored = image?.kind === 'bytes' ? storedBytes(image.bytes, input.strips) : undefined
   // The image stands in memory of its own by now.
-  letGo(input.bytes)
-  return moved(
+  releaseBuffer(input.bytes)
+  return withTransfer(
     { api: api?.kind === 'text' ? api.value : undefined, info, image: stored },
     stored === undefined ? [] : [stored.bytes.buffer],
   )

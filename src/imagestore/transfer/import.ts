@@ -2,9 +2,9 @@ import { constants } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { atOnce } from '../../lib/at-once.ts'
+import { forEachConcurrent } from '../../lib/concurrency.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { Refusal } from '../../lib/errors.ts'
+import { HttpError } from '../../lib/errors.ts'
 import { hashOf } from '../hash.ts'
 import { storedBytes } from '../stored-bytes.ts'
 import { fullRefusal, isSeconds, readExpires, readInfo } from '../info.ts'
@@ -66,7 +66,7 @@ export async function importImages(items: AsyncIterable<Item>, options: ImageImp
     }
   }
 
-  await atOnce(fresh(), options.atATime, async (entry) => {
+  await forEachConcurrent(fresh(), options.atATime, async (entry) => {
     const { item } = entry
     const reason = await storeOne(item, options)
     entry.outcome = reason === undefined ? 'stored' : 'refused'
@@ -110,7 +110,7 @@ async function storeOne({ content }: Item, options: ImageImport): Promise<string
       await pause(PAUSE_MS * attempt)
     }
   } catch (error) {
-    if (error instanceof Refusal) return error.message
+    if (error instanceof HttpError) return error.message
     throw error
   }
 }

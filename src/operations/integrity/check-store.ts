@@ -1,4 +1,4 @@
-import { atOnce } from '../../lib/at-once.ts'
+import { forEachConcurrent } from '../../lib/concurrency.ts'
 import { bytesKey, isLost } from '../../imagestore/lost.ts'
 import { findStrays } from '../../imagestore/orphans.ts'
 import { claimStore, FOREIGN_STORE, ownershipOf, STRANGE_STORE } from '../../imagestore/ownership.ts'
@@ -42,7 +42,7 @@ export async function checkBytes(survey: Survey, repairer: Repairer | undefined)
   const { database, blobs, checked, progress } = survey
   await survey.begin('bytes', 'blobs')
   const rows = rowsOf(database, queries.blobsAfter('', PAGE), ({ hash }) => queries.blobsAfter(hash, PAGE))
-  await atOnce(rows, AT_ONCE, async (row) => {
+  await forEachConcurrent(rows, AT_ONCE, async (row) => {
     survey.note(blobFault(row))
     const state = await stateOfBytes(blobs, bytesKey(row.key), row, (bytes) => {
       checked.bytes += bytes

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Overload } from '../../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'
 
@@ -29,7 +29,7 @@ export async function patiently<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!(error instanceof Overload) || attempt === ATTEMPTS) throw error
+      if (!(error instanceof OverloadError) || attempt === ATTEMPTS) throw error
     }
     await pause(PAUSE_MS)
   }

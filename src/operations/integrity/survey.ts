@@ -1,5 +1,5 @@
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
-import { Overload } from '../../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import type { Progress } from '../../lib/progress.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { Findings } from './findings.ts'
@@ -51,7 +51,7 @@ export class Survey {
     try {
       await read()
     } catch (error) {
-      if (!(error instanceof Error) || error instanceof Overload) throw error
+      if (!(error instanceof Error) || error instanceof OverloadError) throw error
       this.distrust(`${table} cannot be read: ${error.message}`)
     }
   }

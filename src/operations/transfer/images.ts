@@ -5,7 +5,7 @@ import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { BlobDamaged } from '../../storage/blobs/damaged.ts'
 import { isBlobKey } from '../../storage/blobs/key.ts'
 import type { Staging } from '../../storage/blobs/staging.ts'
-import { atOnce } from '../../lib/at-once.ts'
+import { forEachConcurrent } from '../../lib/concurrency.ts'
 import { hashOfDigest } from '../../imagestore/hash.ts'
 import type { Progress } from '../../lib/progress.ts'
 
@@ -64,7 +64,7 @@ export async function copyImages(
   const result = { copied: 0, copiedBytes: 0, present: 0, faultCount: 0, gone: 0 }
   const faults: Fault[] = []
 
-  await atOnce(images, AT_ONCE, async (image) => {
+  await forEachConcurrent(images, AT_ONCE, async (image) => {
     const outcome = await persist(() => copy(image, source, target, check))
     if (outcome === 'copied') {
       result.copied++

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { nearest } from '../../lib/nearest.ts'
+import { closestName } from '../../lib/suggestion.ts'
 import { environmentName, type Setting } from './setting.ts'
 import { settings } from './settings.ts'
 
@@ -170,5 +170,5 @@ function unknownNames(environment: NodeJS.ProcessEnv): string[] {
   ])
   return Object.keys(environment)
     .filter((name) => name.startsWith('CATALEJO_') && !known.includes(name))
-    .map((name) => `${name} is not a known setting, did you mean ${nearest(name, known)}?`)
+    .map((name) => `${name} is not a known setting, did you mean ${closestName(name, known)}?`)
 }

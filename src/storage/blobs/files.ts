@@ -3,7 +3,7 @@ import { lstat, open, opendir, readFile, rename, rm, stat, type FileHandle } fro
 import { dirname, join, sep } from 'node:path'
 import { Readable } from 'node:stream'
 import { createFolder } from '../../lib/private-files.ts'
-import { Stalls } from '../../lib/stalls.ts'
+import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { orUndefined } from './absent.ts'
 import type { BlobStore } from './blob-store.ts'
 import { BlobDamaged } from './damaged.ts'
@@ -13,7 +13,7 @@ import { ownerFile, removeOwnerFile } from './owner-file.ts'
 
 /**
  * Below this size a file is read at once on the event loop: some 20 µs from the page cache, where the three
- * trips through the thread pool cost four times as much. On a disk that is not prompt none is: see `Stalls`.
+ * trips through the thread pool cost four times as much. On a disk that is not prompt none is: see `SyncReadBudget`.
  */
 const SYNC_READ_BYTES = 256 * 1024
 /** Read into behind a blob: whatever comes to lie there says that the file is longer. */
@@ -30,7 +30,7 @@ const FOLDER_LENGTH = 2
 export async function openFileBlobs(root: string): Promise<BlobStore> {
   await makeFolder(root)
   const folderFor = durableFolders(root)
-  const stalls = new Stalls()
+  const stalls = new SyncReadBudget()
 
   // Put together by hand: `join` looks at each letter, for each image that is read.
   const base = join(root, sep)
@@ -52,7 +52,7 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
     async read(key, size) {
       const path = pathOf(key)
       const bytes = await orUndefined(() =>
-        size <= SYNC_READ_BYTES && stalls.areFew
+        size <= SYNC_READ_BYTES && stalls.hasBudget
           ? stalls.run(() => readFileSync(path, { flag: READ_BLOB }))
           : readFile(path, { flag: READ_BLOB }),
       )
@@ -63,7 +63,7 @@ export async function openFileBlobs(root: string): Promise<BlobStore> {
     },
 
     readAtOnce(key, target) {
-      if (target.byteLength > SYNC_READ_BYTES || !stalls.areFew) return false
+      if (target.byteLength > SYNC_READ_BYTES || !stalls.hasBudget) return false
       try {
         return stalls.run(() => fill(target, pathOf(key)))
       } catch {

@@ -42,12 +42,12 @@ export interface Database extends Reader {
   scannerOf(account: number | undefined): Reader
   /**
    * Runs `work` in one read-write transaction: all of it is on stable storage when this resolves, none of
-   * it is there when it rejects, except that after an Overload it may be. Where several nodes write, `work` runs again
+   * it is there when it rejects, except that after an OverloadError it may be. Where several nodes write, `work` runs again
    * when another transaction comes in between, and each of its statements sees what was committed before it:
    * what a decision rests on is read with `dialect.forUpdate`.
    * @param author the id of the account on whose behalf, for the table of changes; authors share the writer fairly
    * @param purpose `free-space` for work that makes room on the disk: it may use the room that is kept for that
-   * @throws Overload when too many transactions wait, or one waited too long
+   * @throws OverloadError when too many transactions wait, or one waited too long
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, author?: number, purpose?: 'free-space'): Promise<T>
   /**

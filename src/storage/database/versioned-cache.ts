@@ -1,5 +1,5 @@
 import type { LRUCache } from 'lru-cache'
-import { grownCache } from '../../lib/grown-cache.ts'
+import { lruCache } from '../../lib/lru-cache.ts'
 import type { Topic } from './changes/change.ts'
 import type { Database } from './database.ts'
 
@@ -20,7 +20,7 @@ export class VersionedCache<V extends {}> {
   constructor(database: Database, topics: Topic | readonly Topic[], max: number) {
     this.#database = database
     this.#topics = [topics].flat()
-    this.#entries = grownCache(max)
+    this.#entries = lruCache(max)
     this.#version = this.version
   }
 

@@ -5,7 +5,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
-import { Slots } from '../../../lib/queue.ts'
+import { Semaphore } from '../../../lib/semaphore.ts'
 import type { DerivativeStore } from '../derivative-store.ts'
 import { persist, type Patience } from './attempts.ts'
 import { guardBody } from './body.ts'
@@ -33,7 +33,7 @@ export function openS3Derivatives(location: S3Location): DerivativeStore {
   const { bucket } = location
   const prefix = `${location.prefix}derivatives/`
   const client = createS3Client(location, REQUESTS)
-  const slots = new Slots(REQUESTS, LINE, LINE_MS)
+  const slots = new Semaphore(REQUESTS, LINE, LINE_MS)
   const addressOf = (blobKey: string, name: string) => ({
     Bucket: bucket,
     Key: `${prefix}${blobKey}/${name}`,

@@ -1,4 +1,4 @@
-import { Overload } from '../../../lib/errors.ts'
+import { OverloadError } from '../../../lib/errors.ts'
 import { BlobDamaged } from '../damaged.ts'
 
 /** The store was silent for too long. */
@@ -8,7 +8,7 @@ export class Silence extends Error {}
 export class WrongLength extends Error {}
 
 /** The store cannot be reached, is overloaded or fails; the same request may succeed a little later. */
-export class StoreUnavailable extends Overload {
+export class StoreUnavailable extends OverloadError {
   constructor(reason: Error) {
     super()
     this.cause = reason
@@ -61,7 +61,7 @@ export const isNamed = (error: unknown, ...names: readonly string[]): boolean =>
  * should come to see, so only their texts are kept.
  */
 export function translate(operation: string, error: unknown): Error {
-  if (error instanceof Overload || error instanceof BlobDamaged) return error
+  if (error instanceof OverloadError || error instanceof BlobDamaged) return error
   const told = new Error(`S3 ${operation}: ${describe(error)}`)
   return isPassing(error) ? new StoreUnavailable(told) : told
 }

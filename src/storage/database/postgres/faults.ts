@@ -1,4 +1,4 @@
-import { Overload } from '../../../lib/errors.ts'
+import { OverloadError } from '../../../lib/errors.ts'
 import type { StorageFaultKind } from '../faults.ts'
 
 /**
@@ -35,7 +35,7 @@ export class DatabaseFault extends Error {
 
   /** What the caller is told: to come back where that helps. */
   translated(): Error {
-    return this.kind === 'fault' ? this : new Overload()
+    return this.kind === 'fault' ? this : new OverloadError()
   }
 }
 

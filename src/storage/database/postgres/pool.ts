@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { Overload } from '../../../lib/errors.ts'
+import { OverloadError } from '../../../lib/errors.ts'
 import type { Query, SqlValue } from '../sql.ts'
 import { DatabaseFault } from './faults.ts'
 import { connectionSettings } from './settings.ts'
@@ -53,7 +53,7 @@ export class ConnectionPool {
   /** Hands a connection to `work`; it is not used again where its state is in doubt. */
   async use<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     if (this.#pool.ending) throw new DatabaseFault(new Error('the database was closed'), 'fault')
-    if (this.#pool.waitingCount >= MAX_WAITING) throw new Overload()
+    if (this.#pool.waitingCount >= MAX_WAITING) throw new OverloadError()
     const client = await this.#pool.connect().catch((error: unknown) => {
       // Whatever keeps us out, it is not the request's doing.
       throw new DatabaseFault(error, 'lost')

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { Overload } from '../../../lib/errors.ts'
+import { OverloadError } from '../../../lib/errors.ts'
 import { StorageFault } from '../faults.ts'
 import type { ConnectionMode } from './connection.ts'
 import type { Answer, Start, Work } from './messages.ts'
@@ -98,7 +98,7 @@ export class ConnectionThread {
     this.#pending.delete(answer.id)
     clearTimeout(pending.timer)
     if (!('fault' in answer)) pending.resolve(answer.value)
-    else if (answer.busy) pending.reject(new Overload())
+    else if (answer.busy) pending.reject(new OverloadError())
     else if (answer.storage === undefined) pending.reject(new Error(answer.fault))
     else pending.reject(new StorageFault(answer.storage, this.#path, answer.fault))
   }

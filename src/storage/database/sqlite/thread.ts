@@ -7,7 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { assertCurrentSchema } from '../opening.ts'
 import { Connection } from './connection.ts'
 import { migrate, schemaVersion } from './migrate.ts'
-import { Overload } from '../../../lib/errors.ts'
+import { OverloadError } from '../../../lib/errors.ts'
 import { storageKindOf } from './faults.ts'
 import type { Answer, Start, Task } from './messages.ts'
 import { LARGE, runMany } from './run-many.ts'
@@ -41,7 +41,7 @@ function opened(): { readonly connection: Connection; readonly version: number }
 
 function refusal(id: number, error: unknown): Answer {
   const fault = error instanceof Error ? error.message : String(error)
-  return { id, fault, busy: error instanceof Overload, storage: storageKindOf(error) }
+  return { id, fault, busy: error instanceof OverloadError, storage: storageKindOf(error) }
 }
 
 function perform(task: Task): unknown {

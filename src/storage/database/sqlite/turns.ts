@@ -1,4 +1,4 @@
-import { Overload } from '../../../lib/errors.ts'
+import { OverloadError } from '../../../lib/errors.ts'
 import type { Connection } from './connection.ts'
 
 /** How long a transaction waits for those of other processes. */
@@ -25,7 +25,7 @@ export class Turns {
     this.#connection = connection
   }
 
-  /** @throws Overload when the others do not give way in time */
+  /** @throws OverloadError when the others do not give way in time */
   begin(): void {
     sleep(this.#nextAt - performance.now())
     untilFree(() => this.#connection.exec('BEGIN IMMEDIATE'))
@@ -41,7 +41,7 @@ export class Turns {
 
 /**
  * Does what other processes may stand in the way of, as soon as they do not.
- * @throws Overload when they do for too long
+ * @throws OverloadError when they do for too long
  */
 export function untilFree(operation: () => void): void {
   const deadline = performance.now() + WAIT_MS
@@ -50,7 +50,7 @@ export function untilFree(operation: () => void): void {
       return operation()
     } catch (error) {
       if (!isBusy(error)) throw error
-      if (performance.now() > deadline) throw new Overload()
+      if (performance.now() > deadline) throw new OverloadError()
       // Not in step with others that wait.
       sleep(ASK_EVERY_MS * (0.25 + 0.75 * Math.random()))
     }

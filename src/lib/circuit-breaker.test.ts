@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Breaker } from './breaker.ts'
+import { CircuitBreaker } from './circuit-breaker.ts'
 
 const fail = () => Promise.reject(new Error('no'))
 
@@ -8,7 +8,7 @@ test('after so many failures in a row nobody is let through, then one at a time'
   let now = 0
   let failures = 0
   let calls = 0
-  const breaker = new Breaker(2, 100, () => now)
+  const breaker = new CircuitBreaker(2, 100, () => now)
   const run = (work: () => Promise<string>) =>
     breaker.run(
       () => {

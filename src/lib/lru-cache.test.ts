@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { grownCache } from './grown-cache.ts'
+import { lruCache } from './lru-cache.ts'
 
 test('past its bound the value unused for longest goes', () => {
-  const cache = grownCache<number>(1_000)
+  const cache = lruCache<number>(1_000)
   for (let i = 0; i < 1_000; i++) cache.set(String(i), i)
   assert.equal(cache.get('0'), 0)
   cache.set('more', 1)
@@ -18,7 +18,7 @@ test('past its bound the value unused for longest goes', () => {
 test('a large bound takes no memory of its own', () => {
   globalThis.gc?.()
   const before = process.memoryUsage()
-  const caches = Array.from({ length: 20 }, () => grownCache<number>(100_000))
+  const caches = Array.from({ length: 20 }, () => lruCache<number>(100_000))
   const { heapUsed, arrayBuffers } = process.memoryUsage()
   assert.ok(heapUsed - before.heapUsed + arrayBuffers - before.arrayBuffers < 10 * 1024 * 1024)
   for (const cache of caches) assert.equal(cache.size, 0)

@@ -11,7 +11,7 @@ const MAX_DEBT_MS = 30_000
  * Reads from a local disk are mostly quickest on the event loop itself, and from a slow one, or a folder over the network,
  * never: they would keep everybody waiting. Which one it is shows in the time that reads take.
  */
-export class Stalls {
+export class SyncReadBudget {
   readonly #now: () => number
   readonly #waits: () => number
   #debtMs = 0
@@ -28,7 +28,7 @@ export class Stalls {
   }
 
   /** Whether work on the event loop was prompt enough of late to be done there. */
-  get areFew(): boolean {
+  get hasBudget(): boolean {
     if (this.#debtMs === 0) return true
     const now = this.#now()
     this.#debtMs = Math.max(0, this.#debtMs - (now - this.#since) * SHARE)
@@ -54,7 +54,7 @@ export class Stalls {
 
   #add(ms: number): void {
     // What was paid off before is not counted against this.
-    void this.areFew
+    void this.hasBudget
     this.#since = this.#now()
     this.#debtMs = Math.min(MAX_DEBT_MS, this.#debtMs + ms)
   }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { thriftyCount } from './thrifty-count.ts'
+import { throttledCount } from './throttled-count.ts'
 
 /** Counts its own calls, each of which takes so long by a clock of its own. */
 function slowCount() {
   let now = 0
   let counted = 0
   const clock = { tookMs: 0, advance: (ms: number) => void (now += ms) }
-  const ask = thriftyCount(
+  const ask = throttledCount(
     async () => {
       now += clock.tookMs
       return ++counted
@@ -36,7 +36,7 @@ test('what takes long serves for a hundred times as long, then is counted again'
 
 test('calls at the same time share one count, and its failure; the next one tries again', async () => {
   let calls = 0
-  const ask = thriftyCount(async () => {
+  const ask = throttledCount(async () => {
     if (++calls === 1) throw new Error('gone')
     return calls
   })

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Stalls } from './stalls.ts'
+import { SyncReadBudget } from './sync-read-budget.ts'
 
 function stalls() {
   let now = 1_000
   let waits = 1
   const spend = (ms: number) => (now += ms)
-  const counted = new Stalls(
+  const counted = new SyncReadBudget(
     () => now,
     () => waits,
   )
@@ -21,15 +21,15 @@ function stalls() {
 test('what is prompt may go on for ever', () => {
   const { stalls: counted, read } = stalls()
   for (let i = 0; i < 10_000; i++) read(0.9)
-  assert.ok(counted.areFew)
+  assert.ok(counted.hasBudget)
 })
 
 test('one long wait is forgiven, several in a row are not', () => {
   const { stalls: counted, read } = stalls()
   read(30)
-  assert.ok(counted.areFew)
+  assert.ok(counted.hasBudget)
   read(30)
-  assert.equal(counted.areFew, false)
+  assert.equal(counted.hasBudget, false)
 })
 
 test('at most a twentieth of the time is spent waiting, however slow the disk', () => {
@@ -37,7 +37,7 @@ test('at most a twentieth of the time is spent waiting, however slow the disk', 
   let waited = 0
   const seconds = 600
   for (let ms = 0; ms < seconds * 1_000; ms += 10) {
-    if (counted.areFew) {
+    if (counted.hasBudget) {
       read(12)
       waited += 12
     } else spend(10)
@@ -54,28 +54,28 @@ test('after one that hung nothing is tried for long, and then it is', () => {
     }),
   )
   spend(590_000)
-  assert.equal(counted.areFew, false)
+  assert.equal(counted.hasBudget, false)
   spend(10_000)
-  assert.ok(counted.areFew)
+  assert.ok(counted.hasBudget)
   read(0.1)
-  assert.ok(counted.areFew)
+  assert.ok(counted.hasBudget)
 })
 
 test('what another process had the processor for is not taken for a wait, however long', () => {
   const { stalls: counted, read, beBeside } = stalls()
   read(3)
   for (let i = 0; i < 100; i++) beBeside(20)
-  assert.ok(counted.areFew)
+  assert.ok(counted.hasBudget)
   read(60)
-  assert.equal(counted.areFew, false)
+  assert.equal(counted.hasBudget, false)
 })
 
 test('where nobody counts waits all that takes long is one', () => {
   let now = 1_000
-  const counted = new Stalls(
+  const counted = new SyncReadBudget(
     () => now,
     () => 0,
   )
   for (let i = 0; i < 3; i++) counted.run(() => (now += 30))
-  assert.equal(counted.areFew, false)
+  assert.equal(counted.hasBudget, false)
 })

@@ -1,10 +1,10 @@
-import { Overload } from './errors.ts'
+import { OverloadError } from './errors.ts'
 
 /**
- * So many tasks at a time, first come first served, with both ends bounded: past `capacity` waiting tasks, or
- * after `timeoutMs` in line, the caller is refused instead of piling up.
+ * Limits how many tasks run at a time, first come first served. Rejects with OverloadError if `capacity` tasks are waiting
+ * already, or after waiting for `timeoutMs`.
  */
-export class Slots {
+export class Semaphore {
   #waiting: { start: () => void; timer: NodeJS.Timeout }[] = []
   #free: number
   readonly #capacity: number
@@ -29,8 +29,8 @@ export class Slots {
     }
   }
 
-  /** Takes a slot for longer than a call lasts. Returns what gives it back; calling that twice is no fault. */
-  async take(): Promise<() => void> {
+  /** Acquires a permit. Returns a function that releases it, which may be called more than once. */
+  async acquire(): Promise<() => void> {
     await this.#enter()
     let taken = true
     return () => {
@@ -44,13 +44,13 @@ export class Slots {
       this.#free--
       return Promise.resolve()
     }
-    if (this.#waiting.length >= this.#capacity) return Promise.reject(new Overload())
+    if (this.#waiting.length >= this.#capacity) return Promise.reject(new OverloadError())
     return new Promise((resolve, reject) => {
       const entry = {
         start: resolve,
         timer: setTimeout(() => {
           this.#waiting = this.#waiting.filter((other) => other !== entry)
-          reject(new Overload())
+          reject(new OverloadError())
         }, this.#timeoutMs),
       }
       this.#waiting.push(entry)
@@ -68,13 +68,13 @@ export class Slots {
   }
 }
 
-/** What one of so many processes has of a bound that holds for all of them: at least one. */
-export function share(total: number, processes: number): number {
+/** The share of one process in a limit on all processes of this instance: at least 1. */
+export function perProcessShare(total: number, processes: number): number {
   return Math.max(1, Math.floor(total / processes))
 }
 
 /** One task at a time. */
-export class Mutex extends Slots {
+export class Mutex extends Semaphore {
   constructor(capacity: number, timeoutMs: number) {
     super(1, capacity, timeoutMs)
   }

@@ -1,14 +1,14 @@
-/** The known name with the fewest edits from `name`. */
-export function nearest(name: string, known: readonly string[]): string {
+/** The known name with the smallest edit distance to `name`. */
+export function closestName(name: string, known: readonly string[]): string {
   return known.reduce((best, candidate) =>
     distance(name, candidate) < distance(name, best) ? candidate : best,
   )
 }
 
-/** The known name that `name` may have been meant for: at most half of its letters differ, and no more than four. */
-export function meant(name: string, known: readonly string[]): string | undefined {
+/** The known name that `name` is probably a typo of: at most half of its letters differ, and at most four. */
+export function suggestion(name: string, known: readonly string[]): string | undefined {
   if (known.length === 0) return undefined
-  const best = nearest(name, known)
+  const best = closestName(name, known)
   const limit = Math.min(4, Math.max(1, Math.floor(name.length / 2)))
   return distance(name, best) <= limit ? best : undefined
 }

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { within } from './within.ts'
+import { withTimeout } from './with-timeout.ts'
 
 const never = new Promise<void>(() => {})
 
 test('tells whether something ended in time, and of its failure', async () => {
-  assert.equal(await within(Promise.resolve(), 60_000), true)
-  assert.equal(await within(never, 5), false)
-  assert.equal(await within(never, -1), false)
-  await assert.rejects(within(Promise.reject(new Error('gone')), 60_000), { message: 'gone' })
+  assert.equal(await withTimeout(Promise.resolve(), 60_000), true)
+  assert.equal(await withTimeout(never, 5), false)
+  assert.equal(await withTimeout(never, -1), false)
+  await assert.rejects(withTimeout(Promise.reject(new Error('gone')), 60_000), { message: 'gone' })
 })
 
 test('what fails after its time is nobody’s fault', async () => {
   const failing = Promise.withResolvers<void>()
-  assert.equal(await within(failing.promise, 1), false)
+  assert.equal(await withTimeout(failing.promise, 1), false)
   failing.reject(new Error('too late to matter'))
   // An unhandled rejection would end the process by the next turn.
   await new Promise((resolve) => setImmediate(resolve))
@@ -21,6 +21,6 @@ test('what fails after its time is nobody’s fault', async () => {
 
 test('leaves no timer behind', async () => {
   const before = process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-  await within(Promise.resolve(), 60_000)
+  await withTimeout(Promise.resolve(), 60_000)
   assert.equal(process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length, before)
 })

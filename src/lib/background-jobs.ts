@@ -1,0 +1,34 @@
+import { InterruptibleSleep } from './interruptible-sleep.ts'
+
+/** A job that a process repeats for as long as it runs. */
+export interface BackgroundJob {
+  readonly name: string
+  readonly everyMs: number
+  /** Waking it starts the next run early. */
+  readonly wakeup?: InterruptibleSleep
+  /** Ends soon after `stop` aborts. */
+  readonly run: (stop: AbortSignal) => Promise<unknown>
+}
+
+/**
+ * Runs each job at its interval. Runs of one job never overlap.
+ * @param failed called when a run rejects; the job runs again at its next interval
+ * @returns a function that stops all jobs and waits for the current runs
+ */
+export function startBackgroundJobs(
+  jobs: readonly BackgroundJob[],
+  failed: (name: string, error: unknown) => void,
+) {
+  const stopping = new AbortController()
+  const loops = jobs.map(async (job) => {
+    const { wakeup = new InterruptibleSleep() } = job
+    while (!stopping.signal.aborted) {
+      await job.run(stopping.signal).catch((error: unknown) => failed(job.name, error))
+      await wakeup.sleep(job.everyMs, stopping.signal)
+    }
+  })
+  return async () => {
+    stopping.abort()
+    await Promise.all(loops)
+  }
+}
