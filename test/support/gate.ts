@@ -57,9 +57,11 @@ export async function holdRequests(page: Page, operation: string): Promise<Gate>
 
 function nextRequest(waiting: ((route: Route) => void)[], operation: string): Promise<Route> {
   const { promise, resolve, reject } = Promise.withResolvers<Route>()
+  // Made here, so that its stack names the line of the test that waits.
+  const missing = new Error(`the page did not ask for ${operation}`)
   const late = setTimeout(() => {
     waiting.splice(waiting.indexOf(receive), 1)
-    reject(new Error(`the page did not ask for ${operation}`))
+    reject(missing)
   }, TIMEOUT_MS)
   const receive = (route: Route) => {
     clearTimeout(late)
