@@ -36,7 +36,7 @@ export async function holdRequests(page: Page, operation: string): Promise<Gate>
   })
   return {
     async next() {
-      const route = held.shift() ?? (await nextRequest(waiting, operation))
+      const route = held.shift() ?? (await nextRequest(page, waiting, operation))
       return {
         body: route.request().postDataJSON(),
         pass: () => route.continue(),
@@ -55,13 +55,17 @@ export async function holdRequests(page: Page, operation: string): Promise<Gate>
   }
 }
 
-function nextRequest(waiting: ((route: Route) => void)[], operation: string): Promise<Route> {
+function nextRequest(page: Page, waiting: ((route: Route) => void)[], operation: string): Promise<Route> {
   const { promise, resolve, reject } = Promise.withResolvers<Route>()
   // Made here, so that its stack names the line of the test that waits.
   const missing = new Error(`the page did not ask for ${operation}`)
   const late = setTimeout(() => {
     waiting.splice(waiting.indexOf(receive), 1)
-    reject(missing)
+    const shown = page.locator('body').innerText()
+    shown
+      .then((text) => (missing.message += `; it shows:\n${text}`))
+      .catch(() => undefined)
+      .finally(() => reject(missing))
   }, TIMEOUT_MS)
   const receive = (route: Route) => {
     clearTimeout(late)
