@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { StagedFile, Staging } from '../storage/blobs/staging.ts'
 import type { Clock } from '../lib/clock.ts'
+import { StorageFault } from '../storage/database/faults.ts'
 import type { Database } from '../storage/database/database.ts'
 import { heldUntil } from '../storage/database/moves.ts'
 import { Requesters, type ImageEngine, type Inspection } from './decoder/index.ts'
@@ -112,8 +113,12 @@ export class ImageStore {
     const { kind: _, ...inspected } = inspection
     const key = `${upload.hash}.${randomBytes(6).toString('hex')}`
     await this.#blobs.put(key, staged, clientOf(upload))
-    // Should this fail, nobody knows whether it was committed: the sweeper finds out, later.
-    const outcome = await this.#record(upload, { hash: upload.hash, key, size: staged.size, ...inspected })
+    const blob = { hash: upload.hash, key, size: staged.size, ...inspected }
+    const outcome = await this.#record(upload, blob).catch((error: unknown) => {
+      // Of other failures nobody knows whether they came after the commit: there the sweep finds out, later.
+      if (isUncommitted(error)) this.#removals.add(key)
+      throw error
+    })
     if (outcome === undefined) throw new Error('the blob just inserted is not there')
     if (outcome.kind === 'full' || outcome.blob.key !== key) this.#removals.add(key)
     return outcome
@@ -259,6 +264,10 @@ export class ImageStore {
     await this.#database.transaction((tx) => tx.run(queries.removeTrash(key)), undefined, 'free-space')
   }
 }
+
+/** Whether the transaction that failed left nothing. A retried upload must not fill a disk that has just got room again. */
+const isUncommitted = (error: unknown): boolean =>
+  error instanceof StorageFault && (error.kind === 'full' || error.kind === 'read-only')
 
 /** What an application is called where clients take turns; public links go by address. */
 const clientOf = ({ accountId }: Upload): string => `account ${accountId}`

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { rm } from 'node:fs/promises'
+import { readdir, rm, stat, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { gradient, noise, stamped } from '../support/images.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { eventually } from '../support/eventually.ts'
+import { expectedHash, gradient, noise, stamped } from '../support/images.ts'
 import { fill, smallDisk } from '../support/small-disk.ts'
 import { BATCH_NOT_SAVED, heals, IMAGE_NOT_SAVED, startSingleNode } from './single-node.ts'
 
@@ -74,4 +76,33 @@ suite('a full disk', { skip, timeout: 120_000 }, () => {
     await place.expectPicture(more, true)
     for (const picture of pictures) await place.expectPicture(picture, false)
   })
+
+  test('uploads that are refused for want of room in the database leave nothing on the disk', async (context) => {
+    await using disk = await smallDisk()
+    if (disk === undefined) return context.skip('no disk may be mounted here')
+    const small = await gradient(20, 10).png().toBuffer()
+    const noisy = await noise(600, 600).png().toBuffer()
+    const filler = join(disk.path, 'filler')
+    await using place = await startSingleNode(disk.path)
+    for (const picture of [small, noisy]) assert.equal((await place.upload(picture)).status, 200)
+    await fill(filler)
+    for (let index = 0; (await place.add(`lleno${index}`)).status === 200; index++) assert.ok(index < 2_000)
+    // From the first deletion on, the room that is left is for deletions.
+    assert.equal((await place.remove(small)).status, 200)
+    // Room for the file of one upload, not for a database that takes writes again.
+    await truncate(filler, (await stat(filler)).size - 1_300_000)
+    for (let round = 0; round < 5; round++) {
+      assert.deepEqual(await place.upload(stamped(noisy, `foto ${round}`)), IMAGE_NOT_SAVED)
+    }
+    const held = [expectedHash(noisy)]
+    await eventually(async () => isDeepStrictEqual(await hashesOnDisk(disk.path), held))
+    await rm(filler)
+    await heals(() => place.upload(stamped(noisy, 'otra')))
+  })
 })
+
+/** The hashes of the images whose bytes are in the data folder. */
+async function hashesOnDisk(data: string): Promise<string[]> {
+  const files = await readdir(join(data, 'blobs'), { recursive: true, withFileTypes: true })
+  return files.flatMap(({ name }) => /^(\w+)\.[0-9a-f]{12}$/.exec(name)?.slice(1) ?? []).toSorted()
+}

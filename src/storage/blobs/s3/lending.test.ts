@@ -33,7 +33,8 @@ test('copies are shared by client: nobody waits in the line of another one, for 
   // The third of the first client waits, though there is a free slot: that is for others.
   all.push(hold('4', 'b'))
   while (order.length < 3) await turn()
-  assert.deepEqual(order, ['a 1', 'a 2', 'b 4'])
+  // Which of the first two is copied sooner is up to the disk.
+  assert.deepEqual([...order.slice(0, 2).toSorted(), ...order.slice(2)], ['a 1', 'a 2', 'b 4'])
   // A copy that is there is for all.
   all.push(hold('1', 'b'))
   while (order.length < 4) await turn()
