@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { createTasks, taskModule } from './tasks.ts'
 
@@ -20,3 +23,26 @@ test('a client with many tasks lets others have their turns', async () => {
   assert.ok(order.length < 20, `${order.length} tasks came first`)
   await Promise.all(greedy)
 })
+
+test(
+  'a thread that fails without a task is reported, and another one takes its place',
+  { timeout: 60_000 },
+  async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), 'catalejo-tasks-'))
+    context.after(() => rm(folder, { recursive: true }))
+    const module = join(folder, 'late.mjs')
+    await writeFile(
+      module,
+      `export default (text) => {
+      if (text === 'fail') setImmediate(() => { throw new Error('late') })
+      return text
+    }`,
+    )
+    const failed = Promise.withResolvers<unknown>()
+    const pool = createTasks(1, failed.resolve)
+    context.after(() => pool.close())
+    assert.equal(await pool.run(module, 'fail'), 'fail')
+    assert.match(String(await failed.promise), /late/)
+    assert.equal(await pool.run(module, 'again'), 'again')
+  },
+)

@@ -78,7 +78,7 @@ export async function createContext(
     onFault: (fault) => health.databaseFailed(fault),
     onMigrated: (from, to) => log.info({ from, to }, 'the schema of the database was brought up to date'),
   })
-  const tasks = createTasks(TASK_THREADS)
+  const tasks = createTasks(TASK_THREADS, (error) => log.error({ err: error }, 'a worker thread failed'))
   const resolver = createResolver({
     servers: config.dnsServers ?? systemServers(),
     maxInFlight: perProcessShare(config.dnsInFlight, config.workers),
