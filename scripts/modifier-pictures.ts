@@ -98,7 +98,7 @@ const groups: readonly Group[] = [
   { title: 'Corners', text: '', shown: ['w_140,rad_16,f_png', 's_120x120,c_fill,g_w,rad_max,f_png'] },
   {
     title: 'Watermark',
-    text: 'Named in the [settings](operations.md#presets-and-watermarks); here 40 percent wide, at the right bottom.',
+    text: 'Named in the [settings](operations/configuration.md#presets-and-watermarks); here 40 percent wide, at the right bottom.',
     shown: ['w_200,wm_logo'],
   },
   {
@@ -131,7 +131,7 @@ try {
 function head(): string {
   return `# Modifiers in pictures
 
-What they take and in which order they work: [the API](api.md#modifiers). The pictures are made by the service's own engine from one of
+What they take and in which order they work: [the API](api/imagestore.md#modifiers). The pictures are made by the service's own engine from one of
 240 × 160 (\`node scripts/modifier-pictures.ts\`). \`f_auto\` makes one of the formats below, \`meta_keep\`, \`exp_\` and \`sig_\` change nothing that is seen.
 `
 }
