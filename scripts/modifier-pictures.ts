@@ -67,7 +67,12 @@ const groups: readonly Group[] = [
     text: '',
     shown: ['w_120,r_90', 'w_120,r_180', 'w_120,r_270', 'w_120,flip', 'w_120,flop'],
   },
-  { title: 'Trimming', text: 'Removes a border of one colour.', shown: ['w_140', 'w_140,trim'], from: 'framed' },
+  {
+    title: 'Trimming',
+    text: 'Removes a border of one colour.',
+    shown: ['w_140', 'w_140,trim'],
+    from: 'framed',
+  },
   {
     title: 'Border and background',
     text: 'The background also fills transparent parts.',
@@ -174,7 +179,7 @@ async function picture(path: string, modifier: string, markPath: string, from: s
   const name = `${from === 'scene' ? '' : `${from}-`}${modifier.replaceAll(/[^\w.]+/g, '-')}.${kind}`
   await writeFile(new URL(name, FOLDER), made.bytes)
   const told = /f_/.test(modifier) ? `, ${made.bytes.byteLength} bytes` : ''
-  return `- `${modifier}`: ${made.width} × ${made.height}${told}<br>![${modifier}](images/modifiers/${name})`
+  return `- \`${modifier}\`: ${made.width} × ${made.height}${told}<br>![${modifier}](images/modifiers/${name})`
 }
 
 async function derive(path: string, modifier: string, markPath: string): Promise<DerivedImage> {
