@@ -42,7 +42,7 @@ interface Finished {
 function run(command: string, cwd: string, environment: Record<string, string>): Promise<Finished> {
   // The environment sets the variables.
   const script = `set -eo pipefail\n${command.replaceAll(/^[A-Z]=.*$/gm, '')}`
-  const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...environment }, timeout: 30_000 }
+  const options = { cwd, env: { PATH: process.env['PATH'] ?? '', ...environment }, timeout: 60_000 }
   return new Promise((resolve) => {
     const child = execFile('bash', ['--norc', '-c', script], options, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
@@ -89,7 +89,7 @@ async function addLookalikes({ url, domainKey }: TestService): Promise<void> {
 
 test(
   'every curl example of the README and the API pages works, and its answer has the documented fields',
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   async () => {
     const dns = await startDns()
     try {
@@ -97,7 +97,7 @@ test(
       await addLookalikes(service)
       await using folder = await temporaryFolder()
       await symlink(join(ROOT, 'assets'), join(folder.path, 'assets'))
-      await writeFile(join(folder.path, '.curlrc'), 'silent\nshow-error\nfail-with-body\nmax-time = 20\n')
+      await writeFile(join(folder.path, '.curlrc'), 'silent\nshow-error\nfail-with-body\nmax-time = 50\n')
       const environment = {
         CURL_HOME: folder.path,
         B: service.url,
