@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { findPhrases } from './language/phrases.ts'
 
 /** What is checked. Add a folder of sources (`src/lib/**\/*.ts`) when its language is done. */
-const CHECKED = ['*.md', 'docs/**/*.md']
+const CHECKED = ['*.md', 'docs/**/*.md', 'src/**/README.md']
 /** Test data is no language. */
 const EXCLUDED = ['**/*.test.ts']
 
