@@ -2,9 +2,9 @@ import type { Clock } from '../lib/clock.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
 import type { SqlValue } from '../storage/database/sql.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
-import { encodeCursor, placeOf, type Cursor } from './cursor.ts'
+import { encodeCursor, placeOf } from './cursor.ts'
 import { DISCARDED_LIFETIME_MS } from './discarding.ts'
-import { NAME_FILTERS, type Filters } from './matches.ts'
+import { MAX_PAGE, type ListRequest } from './list/request.ts'
 import * as queries from './queries.ts'
 import { placeOfRow, recordsToJson } from './page-json.ts'
 import type { PageRequest, Place, Source, Span } from './queries.ts'
@@ -12,30 +12,8 @@ import { find, placeOfHit, type Found } from './search/answer.ts'
 import type { Catalogue } from './search/catalogue.ts'
 import { pageBytes, type Room } from './search/page-bytes.ts'
 
-export const MAX_PAGE = 1_024
-
 /** Up to so many records, visiting all of them takes less than a trip to another thread. */
 const SMALL_TABLE = 2_000
-
-const UNINDEXED = [
-  ...NAME_FILTERS,
-  'agent',
-  'length',
-  'minLength',
-  'maxLength',
-  'hyphen',
-  'digits',
-  'idn',
-] as const
-
-export interface ListRequest {
-  readonly filters: Filters
-  readonly lastRegister?: number | undefined
-  readonly lastDeleted?: number | undefined
-  readonly ascending: boolean
-  readonly limit?: number | undefined
-  readonly cursor?: Cursor | undefined
-}
 
 /** What an answer says before and behind the records of a page, by how many they are. */
 export type Frame = (count: number) => { readonly before: Buffer; readonly behind: Buffer }
@@ -211,18 +189,12 @@ export class DomainLists {
     return { low: placeOf(ends.low), high: placeOf(ends.high) }
   }
 
-  /**
-   * Filters that no index serves may visit every record, and of two that one each serves, all that the other does not want:
-   * such a list must not hold the event loop.
-   */
+  /** A list that visits many records must not hold the event loop. */
   async #reader(
     { filters, lastRegister, lastDeleted }: ListRequest,
     account: number | undefined,
   ): Promise<Reader> {
-    const { status, reserve, rev, dis } = filters
-    const served = [reserve, rev, dis, (status ?? lastRegister ?? lastDeleted) !== undefined]
-    const visitsMany =
-      served.filter(Boolean).length > 1 || UNINDEXED.some((filter) => filters[filter] !== undefined)
+    const visitsMany = queries.visitsManyRecords(filters, (lastRegister ?? lastDeleted) !== undefined)
     return visitsMany && !(await this.#isSmall()) ? this.#database.scannerOf(account) : this.#database
   }
 

@@ -1,9 +1,7 @@
 import type { Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../storage/database/sql.ts'
-import type { SearchText } from '../lib/names.ts'
 import { goneBefore } from './discarding.ts'
-import { endingWith, globParts, startingWith } from './glob.ts'
-import { NAME_FILTERS, type Filters } from './matches.ts'
+import { conditionsOf, type FilterName, type Filters } from './filters.ts'
 
 /** Later than any date a clock can show: stands for "never" in a comparison. */
 const NEVER = 8_640_000_000_000_000
@@ -34,82 +32,68 @@ const gone = (now: number): Sql => sql`discarded_at <= ${goneBefore(now)}`
 const isDeleted = ({ plansAsWritten }: Dialect): Sql =>
   plansAsWritten ? sql`deleted_at IS NOT NULL` : sql`status = 0`
 
-/** Whether an index of few records serves it. */
-const isMarked = ({ dis, rev, reserve }: Filters) => dis || rev || reserve
+/** Filters with a partial index, the one with the fewest records first. */
+const PARTIAL_INDEXES: readonly FilterName[] = ['dis', 'rev', 'reserve', 'status']
+
+/** Whether a partial index of few records serves the filters. */
+const isMarked = ({ dis, rev, reserve }: Filters) => dis === true || rev === true || reserve === true
+
+/** The conditions of filters, by what can decide them. */
+interface FilterConditions {
+  /** Those that need the row, or may as well have it. */
+  readonly where: Sql[]
+  /** Those that are about nothing but the name. */
+  readonly byName: Sql[]
+  /** Conditions of `where` in terms of the name. */
+  readonly traits: Sql[]
+  /** Conditions of `where` on `date_reg`. */
+  readonly dates: Sql[]
+}
 
 /**
- * All filters but those that look at the text of names; `matches` says the same of one record. Those that pick an index
- * name it by literals: a partial index serves no parameter. Where nothing but the form of the statement picks one of several, the
- * first of these is it: fewer are discarded than in review, and fewer of those than reserved, bought or deleted. The sign keeps
- * the others' indexes away, and changes nothing else.
+ * Where nothing but the form of the statement picks one of several indexes, the first filter of `PARTIAL_INDEXES` picks it: a
+ * unary plus keeps the index of another filter away, and changes nothing else.
  */
-function conditions(dialect: Dialect, filters: Filters): Sql[] {
-  const { agent, length, minLength, maxLength, from, to, hyphen, digits, idn, status } = filters
-  const all: Sql[] = []
-  const { dis, rev, reserve } = filters
-  const besides = (isServed: boolean, condition: Sql) =>
-    isServed && dialect.plansAsWritten ? sql`+${condition}` : condition
-  if (dis) all.push(sql`discarded_at IS NOT NULL`)
-  if (rev) all.push(besides(dis, sql`revision = 1`))
-  if (reserve) all.push(besides(dis || rev, sql`reserved = 1`))
-  if (status !== undefined)
-    all.push(besides(isMarked(filters), status === 1 ? sql`status = 1` : sql`status = 0`))
-  if (length !== undefined) all.push(sql`length = ${length}`)
-  if (minLength !== undefined) all.push(sql`length >= ${minLength}`)
-  if (maxLength !== undefined) all.push(sql`length <= ${maxLength}`)
-  if (from !== undefined) all.push(sql`date_reg >= ${from}`)
-  if (to !== undefined) all.push(sql`date_reg <= ${to}`)
-  if (hyphen !== undefined) all.push(isSo(dialect.contains(sql`name`, '-'), hyphen))
-  if (digits !== undefined) all.push(isSo(dialect.hasDigit(sql`name`), digits))
-  if (idn !== undefined) all.push(isSo(sql`ascii IS NOT NULL`, idn))
-  if (agent !== undefined) all.push(dialect.contains(sql`agent_folded`, agent))
-  return all
-}
-
-const isSo = (condition: Sql, wanted: number) => (wanted === 1 ? condition : sql`NOT (${condition})`)
-
-type NameFilter = (typeof NAME_FILTERS)[number]
-
-const NAME_TESTS: Readonly<Record<NameFilter, (dialect: Dialect, column: Sql, text: string) => Sql>> = {
-  search: (dialect, column, text) => dialect.contains(column, text),
-  starts: (dialect, column, text) => dialect.glob(column, startingWith(text)),
-  ends: (dialect, column, text) => dialect.glob(column, endingWith(text)),
-  pattern: (dialect, column, text) => dialect.glob(column, globParts(text)),
-}
-
-/** The filters that look at the text of names: apart those that want nothing but the name, and those that want its A-label. */
-function nameConditions(
-  dialect: Dialect,
-  filters: Filters,
-): { readonly byName: Sql[]; readonly other: Sql[] } {
-  const found = { byName: [] as Sql[], other: [] as Sql[] }
-  for (const filter of NAME_FILTERS) {
-    const wanted: SearchText | undefined = filters[filter]
-    if (wanted === undefined) continue
-    const inName = NAME_TESTS[filter](dialect, sql`name`, wanted.text)
-    if (wanted.ascii === undefined) found.byName.push(inName)
-    else found.other.push(sql`(${inName} OR ${NAME_TESTS[filter](dialect, sql`ascii`, wanted.ascii)})`)
+function filterConditions(dialect: Dialect, filters: Filters): FilterConditions {
+  const found: FilterConditions = { where: [], byName: [], traits: [], dates: [] }
+  const given = conditionsOf(filters)
+  const indexed = PARTIAL_INDEXES.flatMap((name) => given.filter((one) => one.name === name))
+  for (const [i, { sql: condition }] of indexed.entries()) {
+    if (condition.record === undefined) continue
+    const bySql = condition.record(dialect)
+    found.where.push(i > 0 && dialect.plansAsWritten ? sql`+${bySql}` : bySql)
+  }
+  for (const condition of given) {
+    if (indexed.includes(condition)) continue
+    const { record, name, isDateRange } = condition.sql
+    if (record === undefined) found.byName.push(name(dialect))
+    else {
+      const bySql = record(dialect)
+      found.where.push(bySql)
+      if (name !== undefined) found.traits.push(name(dialect))
+      if (isDateRange === true) found.dates.push(bySql)
+    }
   }
   return found
 }
 
 /** All filters. */
 export function matching(dialect: Dialect, filters: Filters): Sql[] {
-  const { byName, other } = nameConditions(dialect, filters)
-  return [...conditions(dialect, filters), ...byName, ...other]
+  const { where, byName } = filterConditions(dialect, filters)
+  return [...where, ...byName]
 }
 
-/** What other filters say of the name, so that an index tells it without the record. */
-function traitConditions(dialect: Dialect, filters: Filters): Sql[] {
-  const { length, minLength, maxLength, hyphen, digits, idn } = filters
-  const all: Sql[] = []
-  if (length !== undefined) all.push(sql`length(name) = ${length}`)
-  if (minLength !== undefined) all.push(sql`length(name) >= ${minLength}`)
-  if (maxLength !== undefined) all.push(sql`length(name) <= ${maxLength}`)
-  if (hyphen !== undefined) all.push(isSo(dialect.contains(sql`name`, '-'), hyphen))
-  if (digits !== undefined) all.push(isSo(dialect.hasDigit(sql`name`), digits))
-  if (idn !== undefined) all.push(isSo(sql`length(name) < octet_length(name)`, idn))
-  return all
+/**
+ * Whether filters that no index serves may visit every record, or, of two that an index each serves, all records that the
+ * other does not let through.
+ * @param hasStatus whether the list is one of bought or of deleted records anyway
+ */
+export function visitsManyRecords(filters: Filters, hasStatus: boolean): boolean {
+  const given = conditionsOf(filters)
+  const indexed = given.filter(({ name }) => PARTIAL_INDEXES.includes(name))
+  const isUnserved = given.some((one) => !indexed.includes(one) && one.sql.isDateRange !== true)
+  const isStatusGiven = filters.status !== undefined
+  return isUnserved || indexed.length + (hasStatus && !isStatusGiven ? 1 : 0) > 1
 }
 
 type Key = 'date_reg' | 'deleted_at'
@@ -133,12 +117,12 @@ function select(
   filters: Filters,
   key: Key,
   kind: Source['kind'],
-  all: readonly Sql[],
+  range: readonly Sql[],
   among?: Sql,
 ): Sql {
-  const { byName, other } = nameConditions(dialect, filters)
+  const { where: ofFilters, byName, traits, dates } = filterConditions(dialect, filters)
   const { plansAsWritten } = dialect
-  const where = [...all, ...other]
+  const where = [...range, ...ofFilters]
   if (plansAsWritten && isMarked(filters)) {
     const also = kind === 'all' ? [] : [kind === 'deleted' ? sql`+status = 0` : sql`+status = 1`]
     return sql`SELECT ${columns.plain} FROM domains WHERE ${allOf([...where, ...byName, ...also])}`
@@ -146,14 +130,10 @@ function select(
   if (among !== undefined)
     return sql`SELECT ${columns.plain} FROM ${among} WHERE ${allOf([...where, ...byName])}`
   const status = kind === 'all' ? [] : [kind === 'deleted' ? isDeleted(dialect) : sql`status = 1`]
-  const inIndex = plansAsWritten ? [...byName, ...traitConditions(dialect, filters)] : byName
+  const inIndex = plansAsWritten ? [...byName, ...traits] : byName
   if (inIndex.length === 0)
     return sql`SELECT ${columns.plain} FROM domains WHERE ${allOf([...where, ...status])}`
-  const { from, to } = filters
-  const span = [
-    ...(key === 'date_reg' && from !== undefined ? [sql`date_reg >= ${from}`] : []),
-    ...(key === 'date_reg' && to !== undefined ? [sql`date_reg <= ${to}`] : []),
-  ]
+  const span = key === 'date_reg' ? dates : []
   return sql`SELECT ${columns[key]} FROM (
     SELECT ${raw(key)} AS place, name AS found FROM domains
     WHERE ${allOf([...status, ...span, ...inIndex])}
@@ -162,7 +142,7 @@ function select(
 
 /** The records of one source. */
 function records(dialect: Dialect, source: Source, filters: Filters, now: number, among?: Sql): Sql {
-  const all = [notGone(now), ...conditions(dialect, filters)]
+  const all = [notGone(now)]
   if (source.kind === 'all') return select(dialect, filters, 'date_reg', 'all', all, among)
   const name: Key = source.kind === 'deleted' ? 'deleted_at' : 'date_reg'
   const key = raw(name)

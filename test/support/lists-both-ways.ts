@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/server/context.ts'
 import type { Tasks } from '../../src/lib/tasks.ts'
-import { filterParameters, listRequest } from '../../src/domainwatch/filters.ts'
-import { DomainLists, type ListRequest } from '../../src/domainwatch/list.ts'
+import { DomainLists } from '../../src/domainwatch/list.ts'
+import { listParameters, listRequest, type ListRequest } from '../../src/domainwatch/list/request.ts'
 import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'
 import { readMarks, readNewRecord } from '../../src/domainwatch/records.ts'
 import { Catalogue } from '../../src/domainwatch/search/catalogue.ts'
@@ -125,7 +125,7 @@ export function many(count: number, prefix = ''): Wide[] {
 export const DATE = '2025-01-01 00:00:00'
 
 export function requestOf(given: Readonly<Record<string, string>>): ListRequest {
-  const parsed = parseParameters(filterParameters, given)
+  const parsed = parseParameters(listParameters, given)
   assert.ok(parsed.ok)
   return listRequest(parsed.values)
 }

@@ -5,12 +5,12 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/links.ts'
 import { integer, text } from '../../http/parameters.ts'
 import { decodeCursor } from '../cursor.ts'
-import { filterParameters, listRequest } from '../filters.ts'
-import { MAX_PAGE, type DomainLists, type Frame } from '../list.ts'
+import { listParameters, listRequest, MAX_PAGE } from '../list/request.ts'
+import { type DomainLists, type Frame } from '../list.ts'
 import { listAnswer } from '../schemas.ts'
 
 const parameters = {
-  ...filterParameters,
+  ...listParameters,
   limit: integer('Records in a page', 1, MAX_PAGE),
   cursor: text('Where the page starts: from the `Link` header of the one before', 1_000),
 }

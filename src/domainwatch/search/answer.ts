@@ -1,4 +1,4 @@
-import type { Filters } from '../matches.ts'
+import type { Filters } from '../filters.ts'
 import type { PageRequest, Place as TextPlace, Source, Span } from '../queries.ts'
 import { momentOf, momentText } from './moment.ts'
 import { compareBytes, type Order } from './order.ts'
@@ -55,11 +55,13 @@ export function find(shelves: Shelves, request: PageRequest): Found | undefined 
   return { hits: rest.slice(0, limit), hasNext: rest.length > limit, sources: settled }
 }
 
+const BOUGHT = { kind: 'bit', of: 'status', value: 1 } as const
+
 /** All that `last_register` or `last_deleted` names, newest first. */
 function sourceHits(shelves: Shelves, source: Source, filters: Filters, now: number): Hit[] | undefined {
   if (source.kind === 'all') return take(shelves.registered, planOf(filters, now), Infinity, true, {})
   const order = source.kind
-  const plan = planOf(filters, now, order === 'registered' ? 1 : undefined)
+  const plan = planOf(filters, now, order === 'registered' ? [BOUGHT] : [])
   if (source.span === undefined) return take(shelves[order], plan, source.newest, true, {})
   const low = placeOf(source.span.low)
   const high = placeOf(source.span.high)

@@ -1,5 +1,5 @@
 import { goneBefore } from '../discarding.ts'
-import { NAME_FILTERS, type Filters } from '../matches.ts'
+import { conditionsOf, type Filters, type IndexTerm } from '../filters.ts'
 import { Plane } from './columns.ts'
 import { momentOf } from './moment.ts'
 import { TextTest } from './text-test.ts'
@@ -24,35 +24,41 @@ export interface Plan {
 
 export const MAX_LENGTH = 63
 
-export function planOf(filters: Filters, now: number, status?: number): Plan {
-  const { length, minLength, maxLength, from, to, hyphen, digits, idn } = filters
-  const planes: [plane: number, wanted: number | undefined][] = [
-    [Plane.status, filters.status],
-    [Plane.status, status],
-    [Plane.reserved, filters.reserve ? 1 : undefined],
-    [Plane.revision, filters.rev ? 1 : undefined],
-    [Plane.discarded, filters.dis ? 1 : undefined],
-    [Plane.hyphen, hyphen],
-    [Plane.digits, digits],
-    [Plane.idn, idn],
-  ]
-  const tests = NAME_FILTERS.flatMap((kind) => {
-    const wanted = filters[kind]
-    return wanted === undefined ? [] : [new TextTest(kind, wanted)]
-  })
-  const shortest = tests.map((test) => test.minLength)
-  const longest = tests.map((test) => test.maxLength)
-  return {
-    set: planes.filter(([, wanted]) => wanted === 1).map(([plane]) => plane),
-    unset: planes.filter(([, wanted]) => wanted === 0).map(([plane]) => plane),
-    minLength: Math.max(1, length ?? 1, minLength ?? 1, ...shortest),
-    maxLength: Math.min(MAX_LENGTH, length ?? MAX_LENGTH, maxLength ?? MAX_LENGTH, ...longest),
-    from: from === undefined ? -Infinity : momentOf(from),
-    to: to === undefined ? Infinity : momentOf(to),
-    agent: filters.agent,
-    tests,
-    signatures:
-      tests.length === 1 ? (tests[0]?.planes ?? []) : [...new Set(tests.flatMap(({ planes }) => planes))],
-    goneBefore: goneBefore(now),
+/** @param also terms besides those of the filters */
+export function planOf(filters: Filters, now: number, also: readonly IndexTerm[] = []): Plan {
+  const set: number[] = []
+  const unset: number[] = []
+  const tests: TextTest[] = []
+  let [minLength, maxLength] = [1, MAX_LENGTH]
+  let [from, to] = [-Infinity, Infinity]
+  let agent: string | undefined
+  const bound = (min = 1, max = MAX_LENGTH) => {
+    minLength = Math.max(minLength, min)
+    maxLength = Math.min(maxLength, max)
   }
+  for (const term of [...conditionsOf(filters).map(({ index }) => index), ...also]) {
+    switch (term.kind) {
+      case 'bit':
+        ;(term.value === 1 ? set : unset).push(Plane[term.of])
+        break
+      case 'length':
+        bound(term.min, term.max)
+        break
+      case 'registered':
+        if (term.from !== undefined) from = Math.max(from, momentOf(term.from))
+        if (term.to !== undefined) to = Math.min(to, momentOf(term.to))
+        break
+      case 'agent':
+        agent = term.text
+        break
+      case 'name': {
+        const test = new TextTest(term.glob, term.aLabelGlob)
+        tests.push(test)
+        bound(test.minLength, test.maxLength)
+        break
+      }
+    }
+  }
+  const signatures = [...new Set(tests.flatMap(({ planes }) => planes))]
+  return { set, unset, minLength, maxLength, from, to, agent, tests, signatures, goneBefore: goneBefore(now) }
 }

@@ -1,6 +1,4 @@
-import type { SearchText } from '../../lib/names.ts'
 import { BEGIN, END, isLetter, SYMBOL_OF } from './alphabet.ts'
-import type { NAME_FILTERS } from '../matches.ts'
 import { Key } from './blocks.ts'
 import { BytesGlob } from './glob-bytes.ts'
 import { rankOf, type Segment } from './segment.ts'
@@ -15,22 +13,12 @@ import {
   symbolPlane,
 } from './signatures.ts'
 
-type Kind = (typeof NAME_FILTERS)[number]
-
 const STAR = 0x2a
 const ONE = 0x3f
+/** `text*`, `*text` or `*text*`. */
+const OPEN_TEXT = /^(?:\*[^*?]*\*?|[^*?]*\*)$/
 /** In a run: any one character. */
 const ANY = -1
-
-/** What each kind looks for, as a pattern. Only in one do stars and question marks stand for something. */
-const PATTERN: Readonly<Record<Kind, (text: string) => string | undefined>> = {
-  search: (text) => (isWild(text) ? undefined : `*${text}*`),
-  starts: (text) => (isWild(text) ? undefined : `${text}*`),
-  ends: (text) => (isWild(text) ? undefined : `*${text}`),
-  pattern: (text) => text,
-}
-
-const isWild = (text: string): boolean => /[*?]/.test(text)
 
 /** A filter on the text of names, ready to be held against bytes. */
 export class TextTest {
@@ -45,19 +33,23 @@ export class TextTest {
   readonly minLength: number
   readonly maxLength: number
 
-  constructor(kind: Kind, { text, ascii }: SearchText) {
-    const pattern = patternBytes(PATTERN[kind](text))
-    const ofLabel = ascii === undefined ? undefined : patternBytes(PATTERN[kind](ascii))
+  /**
+   * @param glob a pattern for the name; undefined if no name matches
+   * @param aLabelGlob one for its A-label, if that may match instead
+   */
+  constructor(glob: string | undefined, aLabelGlob: string | undefined) {
+    const pattern = patternBytes(glob)
+    const ofLabel = patternBytes(aLabelGlob)
     const runs = pattern && runsOf(pattern)
     this.#name = pattern && new BytesGlob(pattern)
     this.#aLabel = ofLabel && new BytesGlob(ofLabel)
     this.keys = runs && [...new Set(runs.flatMap(keysOf))]
-    this.planes = ascii === undefined && runs !== undefined ? planesOf(runs) : []
-    // Other kinds say no more of the length than their keys do.
-    const isBounded = kind === 'pattern' && ascii === undefined
-    const letters = text.replaceAll('*', '').length
+    this.planes = ofLabel === undefined && runs !== undefined ? planesOf(runs) : []
+    // One text at an open end says no more of the length than its keys do.
+    const isBounded = glob !== undefined && ofLabel === undefined && !OPEN_TEXT.test(glob)
+    const letters = glob?.replaceAll('*', '').length ?? 0
     this.minLength = isBounded ? letters : 1
-    this.maxLength = isBounded && !text.includes('*') ? letters : Infinity
+    this.maxLength = isBounded && !glob.includes('*') ? letters : Infinity
   }
 
   /** Whether it is the A-label that is looked at as well. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Filters } from '../matches.ts'
+import type { Filters } from '../filters.ts'
 import { buildColumns } from '../search/build.ts'
 import { Draft } from '../search/draft.ts'
 import { momentOf } from '../search/moment.ts'
@@ -25,7 +25,7 @@ const all = shelves()
 const ANY: Filters = { reserve: false, rev: false, dis: false }
 /** None matches, one does, all do. */
 const FILTERED: readonly [Filters, number][] = [
-  [{ ...ANY, minLength: 40 }, 0],
+  [{ ...ANY, min_length: 40 }, 0],
   [{ ...ANY, reserve: true }, 1],
   [ANY, RECORDS],
 ]
