@@ -103,7 +103,7 @@ export const filters = fc
     ),
     { requiredKeys: [] },
   )
-  .chain((all) => fc.subarray(Object.entries(all), { maxLength: 3 }))
+  .chain((all) => fc.subarray(Object.entries(all), { maxLength: Math.min(3, Object.keys(all).length) }))
   .map((some) => {
     const given: Record<string, string> = {}
     for (const [name, value] of some) {
