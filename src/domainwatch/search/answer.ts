@@ -101,7 +101,6 @@ function take(
     hits.push({ segment: best.segment, position: best.position })
     if (!best.next()) scans.splice(scans.indexOf(best), 1)
   }
-  for (const scan of scans) scan.end()
   return hits
 }
 

@@ -1,9 +1,8 @@
 import { encodePunycode } from '../../lib/names-punycode.ts'
 import { BLOCK, Plane, set, shared, type ALabels, type Columns } from './columns.ts'
 import type { Draft } from './draft.ts'
-import { indexNames, postings } from './blocks.ts'
+import { indexNames, PLANES } from './blocks.ts'
 import { sorted, type Order } from './order.ts'
-import { PLANES } from './signatures.ts'
 
 /** The records of a draft that a list of this order shows, as columns. */
 export function buildColumns(draft: Draft, order: Order): Columns {
@@ -50,11 +49,10 @@ export function buildColumns(draft: Draft, order: Order): Columns {
     modified,
     agent,
     agents: draft.agents,
-    agentBlocks: postings(draft.agents.length, agent),
     planes,
     discarded: { positions: copied(shared.u32, discarded), at: copied(shared.f64, discardedAt) },
     aLabels: aLabelsOf(names, starts, idn),
-    blocks: indexNames(names, starts, planes),
+    ...indexNames(names, starts, planes),
   }
 }
 

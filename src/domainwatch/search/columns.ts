@@ -1,7 +1,6 @@
 /** Memory that threads see at once: what one builds another searches without a copy. */
 export const shared = {
   u8: (length: number) => new Uint8Array(new SharedArrayBuffer(length)),
-  u16: (length: number) => new Uint16Array(new SharedArrayBuffer(length * 2)),
   u32: (length: number) => new Uint32Array(new SharedArrayBuffer(length * 4)),
   f64: (length: number) => new Float64Array(new SharedArrayBuffer(length * 8)),
 }
@@ -16,27 +15,19 @@ export const Plane = {
   digits: 5,
   idn: 6,
 } as const
-/** Behind those stand the signatures of names (`signatures.ts`). */
 export const MARKS = 7
 
 /** Records are looked for in blocks of this many, the bits of a word. */
 export const BLOCK = 32
-/** Blocks have numbers of 16 bits. */
+/** Larger segments would take too long to merge. */
 export const MAX_RECORDS = BLOCK * 65_536
 
-/** The blocks of each agent, in order: those of number `n` from `offsets[n]` up to `offsets[n + 1]`. */
-export interface Postings {
-  readonly offsets: Uint32Array
-  readonly blocks: Uint16Array
-}
-
-/** What is known of blocks (`blocks.ts`): a bit a block for each key. */
+/** Which blocks have a record with a key (`blocks.ts`). */
 export interface BlockIndex {
+  /** A bit per block, key by key. */
   readonly bits: Uint32Array
-  /** How many blocks each key has. */
+  /** The number of blocks that have each key. */
   readonly counts: Uint32Array
-  /** How many records have each plane. */
-  readonly planeCounts: Uint32Array
 }
 
 /** The A-labels of the records whose names have letters beyond ASCII, by position. */
@@ -62,9 +53,10 @@ export interface Columns {
   /** Numbers of agents in `agents`. */
   readonly agent: Uint32Array
   readonly agents: readonly string[]
-  readonly agentBlocks: Postings
-  /** `PLANES` (`signatures.ts`) times `Math.ceil(count / 32)` words, plane by plane. */
+  /** `PLANES` times `Math.ceil(count / 32)` words, plane by plane. */
   readonly planes: Uint32Array
+  /** The number of records that have the bit of each plane. */
+  readonly planeCounts: Uint32Array
   /** Positions of discarded records, and when each was marked: milliseconds since 1970. */
   readonly discarded: { readonly positions: Uint32Array; readonly at: Float64Array }
   readonly aLabels: ALabels

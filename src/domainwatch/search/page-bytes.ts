@@ -1,5 +1,4 @@
 import type { Hit } from './answer.ts'
-import { Gathered } from './gathered.ts'
 import { writeMoment } from './moment.ts'
 import { DATES } from './record-texts.ts'
 
@@ -12,47 +11,44 @@ const BEYOND_LAST = DATES.length - DATES.indexOf('}') - 1
 /** Where a page of at most so many bytes is written. */
 export type Room = (bytes: number) => Buffer
 
-/** One page is written after the other. */
-const gathered = new Gathered()
-
-/**
- * The records as a JSON array, between what comes before and behind it, written from their columns: no text, no object
- * comes in between, and nothing is copied twice.
- */
+/** Writes the records as a JSON array, between what comes before and after it, without an object or a text for each. */
 export function pageBytes(
   hits: readonly Hit[],
   before: Uint8Array,
-  behind: Uint8Array,
+  after: Uint8Array,
   room: Room = (bytes) => Buffer.allocUnsafe(bytes),
 ): Buffer {
-  const count = hits.length
-  gathered.take(hits)
-  const { texts, names, starts, ends, registered, modified } = gathered
-  const out = room(before.length + BEGIN.length + gathered.bytes + behind.length)
+  let most = 0
+  const texts = hits.map(({ segment, position }) => {
+    const { starts, agent } = segment.columns
+    const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
+    const text = segment.texts.of(length, agent[position] ?? 0, segment.marksOf(position))
+    // A letter of Latin-1 takes two bytes of UTF-8 at most.
+    most += 2 * length + text.length
+    return text
+  })
+  const out = room(before.length + BEGIN.length + most + after.length)
   out.set(before)
   let at = before.length
-  if (count === 0) {
-    out.set(NONE, at)
-    at += NONE.length
-  } else {
-    out.set(BEGIN, at)
-    at += BEGIN.length
-    for (let i = 0; i < count; i++) {
-      const [from, text] = [names[i], texts[i]]
-      if (from === undefined || text === undefined) break
-      at = writeName(out, at, from, starts[i] ?? 0, ends[i] ?? 0)
-      out.set(text, at)
-      at += text.length
-      const dates = at - DATES.length
-      writeMoment(out, dates, registered[i] ?? 0)
-      writeMoment(out, dates + MODIFIED_AT, modified[i] ?? 0)
-    }
+  const start = hits.length === 0 ? NONE : BEGIN
+  out.set(start, at)
+  at += start.length
+  for (const [i, { segment, position }] of hits.entries()) {
+    const { names, starts, registered, modified } = segment.columns
+    const text = texts[i] ?? NONE
+    at = writeName(out, at, names, starts[position] ?? 0, starts[position + 1] ?? 0)
+    out.set(text, at)
+    at += text.length
+    const dates = at - DATES.length
+    writeMoment(out, dates, registered[position] ?? 0)
+    writeMoment(out, dates + MODIFIED_AT, modified[position] ?? 0)
+  }
+  if (hits.length > 0) {
     at -= BEYOND_LAST
     out[at++] = 0x5d
   }
-  out.set(behind, at)
-  gathered.forget()
-  return out.subarray(0, at + behind.length)
+  out.set(after, at)
+  return out.subarray(0, at + after.length)
 }
 
 function writeName(out: Uint8Array, start: number, names: Uint8Array, first: number, end: number): number {

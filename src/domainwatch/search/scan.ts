@@ -1,62 +1,61 @@
 import { highestBit, lowestBit } from './bits.ts'
-import { agentsOf, Candidates, CHUNK, rowsIn } from './candidates.ts'
-import type { Plan } from './plan.ts'
+import { Key, wordsOfKey } from './blocks.ts'
+import { Plane, set, type Columns } from './columns.ts'
+import { MAX_LENGTH, type Plan } from './plan.ts'
 import type { Segment } from './segment.ts'
-import { isBeyondPlanes, setTerms, Terms } from './terms.ts'
 
 /** Positions of a segment, from the first up to before the second. */
 export type Range = readonly [from: number, to: number]
 
 /**
- * Walks over the records of a segment that a plan wants, in one direction, and looks at no more of them than it takes. Of
- * 32 blocks of 32 records those are passed over that are no candidates; in the others the planes are combined; only what is
- * left is looked at one by one.
+ * Iterates over the records of a segment that match a plan, in one direction. Blocks without a key of the plan are skipped,
+ * 32 at a time; the planes of the other blocks are combined, 32 records at a time; only the records that are left are compared
+ * one by one.
  */
 export class Scan {
   readonly segment: Segment
-  /** Of the record that was found; -1 when there is no further one. */
+  /** Of the record that was found; -1 if there is none left. */
   position = -1
   readonly #plan: Plan
-  readonly #candidates: Candidates
-  readonly #memory: Memory
-  readonly #agents: Uint8Array | undefined
   readonly #range: Range
   readonly #newestFirst: boolean
-  /** Whether lengths have to be looked at one by one. */
-  readonly #isBeyondPlanes: boolean
-  /** Whether any record of it may be gone, or out of the bounds of `date_reg`. */
+  readonly #rows: readonly Row[]
+  readonly #terms: readonly Term[]
+  /** By number of an agent, 1 if its records match; undefined if all do. */
+  readonly #agents: Uint8Array | undefined
+  /** Whether records may have expired. */
   readonly #mayBeGone: boolean
+  /** Whether `date_reg`, by which the segment is not sorted, has to be compared. */
   readonly #isDated: boolean
-  /** Of 32 blocks, which of them still wait. */
+  readonly #isBounded: boolean
+  /** The current 32 blocks, by number; then the last of them in this direction. */
   #stripe: number
-  readonly #stripeEnd: number
+  readonly #lastStripe: number
+  /** Of the current 32 blocks, those that have records left, and these records. */
   #waiting = 0
+  readonly #left = new Uint32Array(32)
+  /** The current block, and which of its records are still to be compared. */
   #block = 0
   #bits = 0
-  #isEnded = false
 
   constructor(segment: Segment, plan: Plan, range: Range, newestFirst: boolean) {
     this.segment = segment
     this.#plan = plan
-    const rows = range[0] < range[1] ? rowsIn(segment, plan) : undefined
-    this.#range = rows === undefined ? NOWHERE : range
-    this.#memory = spare.pop() ?? {
-      words: new Uint32Array(CHUNK),
-      left: new Uint32Array(32),
-      terms: new Terms(),
-    }
-    this.#candidates = new Candidates(rows ?? [], this.#memory.words)
-    if (rows !== undefined) setTerms(this.#memory.terms, segment, plan)
-    this.#agents = plan.agent === undefined ? undefined : chosen(segment, plan.agent)
     this.#newestFirst = newestFirst
-    this.#isBeyondPlanes = isBeyondPlanes(plan)
+    const { keys, registered } = segment.columns
+    this.#agents = plan.agent === undefined ? undefined : chosenAgents(segment, plan.agent)
+    const isPossible = range[0] < range[1] && this.#agents?.includes(1) !== false
+    const rows = isPossible ? rowsOfPlan(plan, segment.columns) : undefined
+    this.#range = rows === undefined ? NOWHERE : range
+    this.#rows = rows ?? []
+    this.#terms = rows === undefined ? [] : termsOf(segment, plan)
     this.#mayBeGone = segment.firstDiscarded <= plan.goneBefore
-    this.#isDated =
-      segment.columns.registered !== segment.columns.keys && (plan.from !== -Infinity || plan.to !== Infinity)
+    this.#isDated = registered !== keys && (plan.from !== -Infinity || plan.to !== Infinity)
+    this.#isBounded = plan.minLength > 1 || plan.maxLength < MAX_LENGTH
     const [from, to] = this.#range
     const [first, last] = [from >>> 10, to === 0 ? -1 : (to - 1) >>> 10]
     this.#stripe = newestFirst ? first - 1 : last + 1
-    this.#stripeEnd = newestFirst ? last : first
+    this.#lastStripe = newestFirst ? last : first
   }
 
   /** Goes to the next match. @returns whether there is one */
@@ -75,66 +74,47 @@ export class Scan {
         const next = this.#newestFirst ? lowestBit(this.#waiting) : highestBit(this.#waiting)
         this.#waiting ^= 1 << next
         this.#block = (this.#stripe << 5) + next
-        this.#bits = this.#inRange(this.#block, this.#memory.left[next] ?? 0)
+        this.#bits = this.#inRange(this.#block, this.#left[next] ?? 0)
       } else if (!this.#nextStripe()) {
-        this.end()
+        this.position = -1
         return false
       }
     }
   }
 
-  /** To be called when no further one is wanted: then there is none, and what it worked with is for others. */
-  end(): void {
-    this.position = -1
-    this.#bits = 0
-    this.#waiting = 0
-    this.#stripe = this.#stripeEnd
-    if (!this.#isEnded && spare.length < MAX_SPARE) spare.push(this.#memory)
-    this.#isEnded = true
-  }
-
-  /** Goes to the next 32 blocks that have anything left. */
+  /** Goes to the next 32 blocks that have records left. */
   #nextStripe(): boolean {
     const step = this.#newestFirst ? 1 : -1
     const { live, words, columns } = this.segment
-    const { left, terms } = this.#memory
-    const { places, inverted } = terms
-    const last = terms.count - 1
-    while (this.#stripe !== this.#stripeEnd) {
+    const { planes } = columns
+    while (this.#stripe !== this.#lastStripe) {
       this.#stripe += step
+      let asked = -1
+      for (const { bits, from } of this.#rows) asked &= bits[from + this.#stripe] ?? 0
       const first = this.#stripe << 5
-      let asked = this.#candidates.of(this.#stripe)
-      // The last ones may be less than 32.
+      // The last stripe may have fewer than 32 blocks.
       if (words - first < 32) asked &= (1 << (words - first)) - 1
-      if (asked === 0) continue
-      if (last < 0) take(left, asked, live, first)
-      for (let term = 0; term <= last && asked !== 0; term += AT_ONCE) {
-        // In the place of one that is missing the last is read again.
-        const second = Math.min(term + 1, last)
-        const third = Math.min(term + 2, last)
-        asked = combine(
-          left,
-          asked,
-          term === 0 ? live : left,
-          term === 0 ? first : 0,
-          columns.planes,
-          (places[term] ?? 0) + first,
-          inverted[term] ?? 0,
-          (places[second] ?? 0) + first,
-          inverted[second] ?? 0,
-          (places[third] ?? 0) + first,
-          inverted[third] ?? 0,
-        )
+      let waiting = 0
+      for (; asked !== 0; asked &= asked - 1) {
+        const i = lowestBit(asked)
+        let bits = live[first + i] ?? 0
+        for (const { from, inverted } of this.#terms) {
+          bits &= (planes[from + first + i] ?? 0) ^ inverted
+          if (bits === 0) break
+        }
+        if (bits === 0) continue
+        this.#left[i] = bits
+        waiting |= 1 << i
       }
-      if (asked !== 0) {
-        this.#waiting = asked
+      if (waiting !== 0) {
+        this.#waiting = waiting
         return true
       }
     }
     return false
   }
 
-  /** Of these records of a block, those that are in the range. */
+  /** Those of these records of a block that are in the range. */
   #inRange(block: number, given: number): number {
     const [from, to] = this.#range
     const start = block << 5
@@ -148,84 +128,107 @@ export class Scan {
   #matches(position: number): boolean {
     const plan = this.#plan
     const { segment } = this
+    const { columns } = segment
     if (this.#mayBeGone && segment.discardedAt(position) <= plan.goneBefore) return false
     if (this.#isDated) {
-      const date = segment.columns.registered[position] ?? 0
+      const date = columns.registered[position] ?? 0
       if (date < plan.from || date > plan.to) return false
     }
-    if (this.#isBeyondPlanes && !isOfLength(segment, position, plan)) return false
-    if (this.#agents !== undefined && this.#agents[segment.columns.agent[position] ?? 0] === 0) return false
+    if (this.#isBounded) {
+      const length = (columns.starts[position + 1] ?? 0) - (columns.starts[position] ?? 0)
+      if (length < plan.minLength || length > plan.maxLength) return false
+    }
+    if (this.#agents !== undefined && this.#agents[columns.agent[position] ?? 0] === 0) return false
     for (const test of plan.tests) if (!test.holds(segment, position)) return false
     return true
   }
 }
 
-/** Terms that are read for 32 blocks at once. */
-const AT_ONCE = 3
-
 const NOWHERE: Range = [0, 0]
 
-/** What a scan works with. To make it costs as much as many a search: what one has ended with the next one takes. */
-interface Memory {
-  readonly words: Uint32Array
-  /** Of 32 blocks, the records that are left. */
-  readonly left: Uint32Array
-  readonly terms: Terms
+/** Which agents have the text in their names. */
+function chosenAgents({ foldedAgents }: Segment, text: string): Uint8Array {
+  return Uint8Array.from(foldedAgents, (agent) => (agent.includes(text) ? 1 : 0))
 }
 
-const spare: Memory[] = []
-/** As many as there are segments, and some more. Half a kilobyte each. */
-const MAX_SPARE = 64
-
-/** For each agent whether its records are wanted. */
-function chosen(segment: Segment, text: string): Uint8Array {
-  const wanted = new Uint8Array(segment.foldedAgents.length)
-  for (const agent of agentsOf(segment, text)) wanted[agent] = 1
-  return wanted
+/** A plane whose bit a match has, or (inverted by an exclusive or) does not have. */
+interface Term {
+  /** Where the words of the plane begin. */
+  readonly from: number
+  readonly inverted: number
+  /** How many records have this bit, or do not have it. */
+  readonly records: number
 }
 
-function isOfLength({ columns: { starts } }: Segment, position: number, plan: Plan): boolean {
-  const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
-  return length >= plan.minLength && length <= plan.maxLength
+/** Those that leave the fewest records first. */
+function termsOf({ words, columns }: Segment, plan: Plan): readonly Term[] {
+  const { count, planeCounts } = columns
+  const having = (plane: number): Term => ({
+    from: plane * words,
+    inverted: 0,
+    records: planeCounts[plane] ?? 0,
+  })
+  const lacking = (plane: number): Term => ({
+    from: plane * words,
+    inverted: -1,
+    records: count - (planeCounts[plane] ?? 0),
+  })
+  const terms = [...plan.signatures.map(having), ...plan.set.map(having), ...plan.unset.map(lacking)]
+  return terms.sort((one, other) => one.records - other.records)
 }
 
-/** Copies the asked of 32 words from a place on. */
-function take(to: Uint32Array, asked: number, words: Uint32Array, from: number): void {
-  for (let rest = asked; rest !== 0; rest &= rest - 1) {
-    const i = lowestBit(rest)
-    to[i] = words[from + i] ?? 0
+/** A bit per block, from a word on. */
+interface Row {
+  readonly bits: Uint32Array
+  readonly from: number
+  /** The number of blocks whose bit is set. */
+  readonly blocks: number
+}
+
+/** What the blocks with matches have, the rarest first; undefined if no block has it. */
+function rowsOfPlan(plan: Plan, columns: Columns): readonly Row[] | undefined {
+  const words = wordsOfKey(columns.count)
+  const keys: number[] = []
+  for (const plane of plan.set) keys.push(Key.mark(plane, true))
+  for (const plane of plan.unset) keys.push(Key.mark(plane, false))
+  const rows: Row[] = []
+  for (const test of plan.tests) {
+    if (test.wantsALabel) rows.push(rowOfEither(test.keys, columns, words))
+    else if (test.keys === undefined) return undefined
+    else keys.push(...test.keys)
   }
+  rows.push(...keys.map((key) => rowOf(key, columns, words)))
+  if (plan.minLength > 1 || plan.maxLength < MAX_LENGTH) rows.push(rowOfLengths(plan, columns, words))
+  return rows.some(({ blocks }) => blocks === 0) ? undefined : rows.sort((a, b) => a.blocks - b.blocks)
 }
 
-/**
- * What three runs of words (from places on, inverted by an exclusive or) leave of the asked of 32 words of a fourth. The
- * hottest loop of a search.
- * @returns which of the words have any bit left
- */
-function combine(
-  left: Uint32Array,
-  asked: number,
-  words: Uint32Array,
-  from: number,
-  planes: Uint32Array,
-  a: number,
-  notA: number,
-  b: number,
-  notB: number,
-  c: number,
-  notC: number,
-): number {
-  let some = 0
-  for (let rest = asked; rest !== 0; rest &= rest - 1) {
-    const i = lowestBit(rest)
-    const bits =
-      (words[from + i] ?? 0) &
-      ((planes[a + i] ?? 0) ^ notA) &
-      ((planes[b + i] ?? 0) ^ notB) &
-      ((planes[c + i] ?? 0) ^ notC)
-    left[i] = bits
-    // Its highest bit says whether it is zero, without a branch.
-    some |= ((bits | -bits) >>> 31) << i
+function rowOf(key: number, { blocks: { bits, counts } }: Columns, words: number): Row {
+  return { bits, from: key * words, blocks: counts[key] ?? 0 }
+}
+
+/** Blocks with all of the keys, or with letters beyond ASCII: then the A-label may be what matches. */
+function rowOfEither(keys: readonly number[] | undefined, columns: Columns, words: number): Row {
+  const idn = rowOf(Key.mark(Plane.idn, true), columns, words)
+  if (keys === undefined) return idn
+  const inNames = keys.map((key) => rowOf(key, columns, words))
+  const either = new Uint32Array(words)
+  for (let word = 0; word < words; word++) {
+    let bits = -1
+    for (const row of inNames) bits &= row.bits[row.from + word] ?? 0
+    either[word] = bits | (idn.bits[idn.from + word] ?? 0)
   }
-  return some
+  return { bits: either, from: 0, blocks: Infinity }
+}
+
+/** Blocks with a record of a length within the bounds. */
+function rowOfLengths({ minLength, maxLength }: Plan, columns: Columns, words: number): Row {
+  const either = new Uint32Array(words)
+  let blocks = 0
+  for (let length = minLength; length <= maxLength; length++) {
+    const row = rowOf(Key.length(length), columns, words)
+    if (row.blocks === 0) continue
+    blocks += row.blocks
+    for (let word = 0; word < words; word++) set(either, word, row.bits[row.from + word] ?? 0)
+  }
+  return { bits: either, from: 0, blocks }
 }

@@ -92,6 +92,17 @@ export class Segment {
     return (word & (1 << (position & 31))) !== 0
   }
 
+  /** The marks that an answer shows, in the order of their planes, from the lowest bit on. */
+  marksOf(position: number): number {
+    const { planes } = this.columns
+    const word = position >>> 5
+    let marks = 0
+    for (let plane = Plane.status; plane <= Plane.discarded; plane++) {
+      marks |= (((planes[plane * this.words + word] ?? 0) >>> (position & 31)) & 1) << plane
+    }
+    return marks
+  }
+
   /** When the record was discarded: milliseconds since 1970; NaN where it is not. */
   discardedAt(position: number): number {
     if (!this.has(Plane.discarded, position)) return NaN

@@ -3,11 +3,10 @@ import { endianness } from 'node:os'
 import { crc32 } from 'node:zlib'
 import { createFileSync } from '../../lib/private-files.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
-import { KEYS } from './blocks.ts'
+import { KEYS, PLANES } from './blocks.ts'
 import { shared } from './columns.ts'
 import type { MergePart } from './merge.ts'
 import type { Order } from './order.ts'
-import { PLANES } from './signatures.ts'
 
 /**
  * All segments in one file, so that a start need not read the records one by one. It says of which moment it is, and is read
@@ -43,15 +42,14 @@ const ALIGNMENT = 8
 const PIECE = 2 ** 26
 
 /** Changes with whatever the columns mean. */
-const layoutOf = (version: string): string => ['lists-2', version, endianness(), KEYS, PLANES].join(' ')
+const layoutOf = (version: string): string => ['lists-3', version, endianness(), KEYS, PLANES].join(' ')
 
 const MAKE = {
   Uint8Array: shared.u8,
-  Uint16Array: shared.u16,
   Uint32Array: shared.u32,
   Float64Array: shared.f64,
 }
-type Numbers = Uint8Array | Uint16Array | Uint32Array | Float64Array
+type Numbers = Uint8Array | Uint32Array | Float64Array
 
 interface Head {
   readonly layout: string

@@ -1,17 +1,7 @@
 import { BEGIN, END, isLetter, SYMBOL_OF } from './alphabet.ts'
-import { Key } from './blocks.ts'
+import { Key, pairPlane, symbolPlane } from './blocks.ts'
 import { BytesGlob } from './glob-bytes.ts'
 import { rankOf, type Segment } from './segment.ts'
-import {
-  COMMON_OF,
-  gapPlane,
-  MOST_TIMES,
-  NOT_COMMON,
-  orderPlane,
-  pairPlane,
-  repeatPlane,
-  symbolPlane,
-} from './signatures.ts'
 
 const STAR = 0x2a
 const ONE = 0x3f
@@ -44,7 +34,7 @@ export class TextTest {
     this.#name = pattern && new BytesGlob(pattern)
     this.#aLabel = ofLabel && new BytesGlob(ofLabel)
     this.keys = runs && [...new Set(runs.flatMap(keysOf))]
-    this.planes = ofLabel === undefined && runs !== undefined ? planesOf(runs) : []
+    this.planes = ofLabel === undefined && runs !== undefined ? [...new Set(runs.flatMap(planesOf))] : []
     // One text at an open end says no more of the length than its keys do.
     const isBounded = glob !== undefined && ofLabel === undefined && !OPEN_TEXT.test(glob)
     const letters = glob?.replaceAll('*', '').length ?? 0
@@ -81,44 +71,26 @@ function keysOf(run: readonly number[]): number[] {
   for (const [i, first] of run.entries()) {
     const second = run[i + 1] ?? ANY
     const third = run[i + 2] ?? ANY
-    const fourth = run[i + 3] ?? ANY
     if (first === ANY) continue
-    // A pair says so of its characters as well, a triple does not say so of its pairs: it may share its key.
+    // A pair implies its symbols. A triple does not imply its pairs, as it may share its key.
     const isAlone = second === ANY && (run[i - 1] ?? ANY) === ANY
     if (isAlone && !isEdge(first)) keys.push(Key.symbol(first))
-    if (second !== ANY) keys.push(Key.pair(first, second))
-    if (second === ANY || third === ANY) continue
-    keys.push(Key.triple(first, second, third))
-    if (fourth !== ANY) keys.push(Key.four(first, second, third, fourth))
+    if (second === ANY) continue
+    keys.push(Key.pair(first, second))
+    if (third !== ANY) keys.push(Key.triple(first, second, third))
   }
   return keys
 }
 
-function planesOf(runs: readonly (readonly number[])[]): number[] {
-  const planes = new Set<number>()
-  for (const run of runs) {
-    for (const [i, first] of run.entries()) {
-      const second = run[i + 1] ?? ANY
-      const third = run[i + 2] ?? ANY
-      if (first === ANY) continue
-      if (!isEdge(first)) planes.add(symbolPlane(first))
-      if (second !== ANY) planes.add(pairPlane(first, second))
-      if (third !== ANY) planes.add(gapPlane(first, third))
-    }
+function planesOf(run: readonly number[]): number[] {
+  const planes: number[] = []
+  for (const [i, first] of run.entries()) {
+    const second = run[i + 1] ?? ANY
+    if (first === ANY) continue
+    if (!isEdge(first)) planes.push(symbolPlane(first))
+    if (second !== ANY) planes.push(pairPlane(first, second))
   }
-  let before: readonly number[] = []
-  const times = new Map<number, number>()
-  for (const symbol of runs.flat()) {
-    const count = Math.min(MOST_TIMES, (times.get(symbol) ?? 0) + 1)
-    times.set(symbol, count)
-    const repeated = symbol === ANY ? -1 : repeatPlane(symbol, count)
-    if (repeated >= 0) planes.add(repeated)
-    const common = COMMON_OF[symbol] ?? NOT_COMMON
-    if (common === NOT_COMMON) continue
-    for (const first of before) planes.add(orderPlane(first, common))
-    if (!before.includes(common)) before = [...before, common]
-  }
-  return [...planes]
+  return planes
 }
 
 const isEdge = (symbol: number): boolean => symbol === BEGIN || symbol === END
