@@ -1,14 +1,14 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
 import { HttpError } from '../lib/errors.ts'
 import { foldSearch, type SearchText } from '../lib/names.ts'
-import { encodePunycode } from '../lib/names-punycode.ts'
+import { aLabelOf } from '../lib/names-punycode.ts'
 import { flag, integer, text, type Parameter, type Values } from '../http/parameters.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import type { Sql } from '../storage/database/sql.ts'
 import { isGone } from './discarding.ts'
 import { endingWith, globParts, matchesGlob, startingWith } from './glob.ts'
 import * as conditions from './queries-conditions.ts'
-import type { Plane } from './search/columns.ts'
+import type { IndexTerm } from '../lib/name-index/index.ts'
 
 /**
  * The filters of domain records: the only place that defines one. The parameters of the API, and the engines that apply
@@ -30,17 +30,6 @@ export interface Condition {
   readonly sql: conditions.SqlCondition
   readonly index: IndexTerm
 }
-
-/** What a filter asks of a record, in terms of the columns. */
-export type IndexTerm =
-  | { readonly kind: 'bit'; readonly of: keyof typeof Plane; readonly value: number }
-  | { readonly kind: 'length'; readonly min?: number; readonly max?: number }
-  /** Dates, both included. */
-  | { readonly kind: 'registered'; readonly from?: string; readonly to?: string }
-  /** Text in the agent, in lower case. */
-  | { readonly kind: 'agent'; readonly text: string }
-  /** Patterns of `*` and `?`: one for the name, and one for its A-label that will do too. Undefined: matches none. */
-  | { readonly kind: 'name'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
 
 /** The fields of a record that filters look at. The log of changes has them too. */
 export interface FilteredRecord {
@@ -254,9 +243,7 @@ function nameFilter(description: string, compare: NameComparison): Filter<string
     condition: (wanted) => ({
       matches: ({ name }) =>
         compare.matches(name, wanted.text) ||
-        (wanted.ascii !== undefined &&
-          isIdn(name) &&
-          compare.matches(`xn--${encodePunycode(name)}`, wanted.ascii)),
+        (wanted.ascii !== undefined && isIdn(name) && compare.matches(aLabelOf(name), wanted.ascii)),
       sql: conditions.nameMatches(wanted, compare.sql),
       index: {
         kind: 'name',

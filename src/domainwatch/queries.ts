@@ -6,21 +6,26 @@ import { conditionsOf, type FilterName, type Filters } from './filters.ts'
 /** Later than any date a clock can show: stands for "never" in a comparison. */
 const NEVER = 8_640_000_000_000_000
 
-/** A place in an ordered list: the sort key of a record, and its name to break ties. */
-export interface Place {
+/** A position in an ordered list: the sort key of a record, and its name to break ties. */
+export interface ListPosition {
   readonly key: string
   readonly name: string
 }
 
-export interface Span {
-  readonly low: Place
-  readonly high: Place
+/** The records from one position to another, both included. */
+export interface ListRange {
+  readonly low: ListPosition
+  readonly high: ListPosition
 }
 
 /** Which records a list draws from, and by what it sorts them. */
 export type Source =
   | { readonly kind: 'all' }
-  | { readonly kind: 'registered' | 'deleted'; readonly newest: number; readonly span?: Span | undefined }
+  | {
+      readonly kind: 'registered' | 'deleted'
+      readonly newest: number
+      readonly range?: ListRange | undefined
+    }
 
 /** The record's days are not over. */
 export const notGone = (now: number): Sql =>
@@ -146,9 +151,9 @@ function records(dialect: Dialect, source: Source, filters: Filters, now: number
   if (source.kind === 'all') return select(dialect, filters, 'date_reg', 'all', all, among)
   const name: Key = source.kind === 'deleted' ? 'deleted_at' : 'date_reg'
   const key = raw(name)
-  if (source.span !== undefined) {
+  if (source.range !== undefined) {
     // Later pages: the records between the first page's ends, so that newer ones do not push others out.
-    const { low, high } = source.span
+    const { low, high } = source.range
     all.push(
       sql`(${key}, name) >= (${low.key}, ${low.name})`,
       sql`(${key}, name) <= (${high.key}, ${high.name})`,
@@ -166,7 +171,7 @@ export interface PageRequest {
   readonly sortKey: Key
   readonly ascending: boolean
   /** Only records after this place, in the list's order. */
-  readonly after?: Place | undefined
+  readonly after?: ListPosition | undefined
   readonly limit: number
   readonly now: number
 }
@@ -209,7 +214,7 @@ export function page(dialect: Dialect, request: PageRequest, visit?: 'near' | 't
 }
 
 /** The ends of the set that `last_register` or `last_deleted` names, at this moment: key and name joined. */
-export function spanOf(dialect: Dialect, source: Source, filters: Filters, now: number) {
+export function rangeOf(dialect: Dialect, source: Source, filters: Filters, now: number) {
   const key = raw(source.kind === 'deleted' ? 'deleted_at' : 'date_reg')
   // Keys are dates of one width, so key and name joined sort as the pair does.
   return sql<{ low: string | null; high: string | null }>`

@@ -34,7 +34,7 @@ test('SQLite goes through the shortest index that tells what a list asks', async
   await using folder = await temporaryFolder()
   const database = await openSqlite(join(folder.path, 'plans.db'))
   try {
-    const planOf = async (some: Partial<Filters>, source: Source, visit?: 'near' | 'table') => {
+    const indexQuery = async (some: Partial<Filters>, source: Source, visit?: 'near' | 'table') => {
       const request = {
         sources: [source],
         sortKey: 'date_reg',
@@ -47,10 +47,10 @@ test('SQLite goes through the shortest index that tells what a list asks', async
       return steps.map(({ detail }) => detail).join('\n')
     }
     for (const [filters, source, wanted] of PLANS)
-      assert.match(await planOf(filters, source), wanted, JSON.stringify(filters))
+      assert.match(await indexQuery(filters, source), wanted, JSON.stringify(filters))
     const agent = { agent: 'sur', length: 9 }
-    assert.match(await planOf(agent, ALL, 'near'), /SCAN domains USING INDEX domains_by_date\nSCAN near$/)
-    assert.match(await planOf(agent, ALL, 'table'), /^SCAN domains\n/)
+    assert.match(await indexQuery(agent, ALL, 'near'), /SCAN domains USING INDEX domains_by_date\nSCAN near$/)
+    assert.match(await indexQuery(agent, ALL, 'table'), /^SCAN domains\n/)
   } finally {
     await database.close()
   }

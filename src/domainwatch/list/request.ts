@@ -1,5 +1,5 @@
 import { choice, integer, type Values } from '../../http/parameters.ts'
-import type { Cursor } from '../cursor.ts'
+import type { ListCursor } from './cursor.ts'
 import { filterParameters, readFilters, type Filters } from '../filters.ts'
 
 export const MAX_PAGE = 1_024
@@ -18,7 +18,7 @@ export interface ListRequest {
   readonly lastDeleted?: number | undefined
   readonly ascending: boolean
   readonly limit?: number | undefined
-  readonly cursor?: Cursor | undefined
+  readonly cursor?: ListCursor | undefined
 }
 
 /** @throws HttpError 400 for `agent` without `search` */

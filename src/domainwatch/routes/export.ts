@@ -4,7 +4,7 @@ import { choice } from '../../http/parameters.ts'
 import { EventStreams } from '../events/streams.ts'
 import { EXPORT_FORMATS, exportFormats, exportStream } from '../export.ts'
 import { listParameters, listRequest } from '../list/request.ts'
-import type { DomainLists } from '../list.ts'
+import type { DomainLists } from '../list/domain-lists.ts'
 import { exportAnswer } from '../schemas.ts'
 
 /** Exports under way in this process, and how many of them one account may have. */

@@ -6,7 +6,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/json-schema.ts'
 import { choice, flag, text, type Parameter } from '../../http/parameters.ts'
 import { readFilters } from '../filters.ts'
-import type { Following } from '../following.ts'
+import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../schemas-watches.ts'
 import { CHANGES, toSave, watchFilters } from '../watches/watched.ts'
 import { readTarget } from '../watches/webhook/target.ts'
@@ -26,7 +26,7 @@ const parameters = {
 export function watchesRoutes(
   app: FastifyInstance,
   shared: EndpointShared,
-  { watches, mayConnect }: Following,
+  { watches, mayConnect }: Subscriptions,
   baseUrl: () => string,
 ) {
   const base = { service: 'domainwatch', path: PATH } as const
