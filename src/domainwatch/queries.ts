@@ -3,7 +3,7 @@ import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../st
 import { goneBefore } from './discarding.ts'
 import { conditionsOf, type FilterName, type Filters } from './filters.ts'
 
-/** Later than any date a clock can show: stands for "never" in a comparison. */
+/** Later than any date a clock can show: means "never" in comparisons. */
 const NEVER = 8_640_000_000_000_000
 
 /** A position in an ordered list: the sort key of a record, and its name to break ties. */
@@ -18,7 +18,7 @@ export interface ListRange {
   readonly high: ListPosition
 }
 
-/** Which records a list draws from, and by what it sorts them. */
+/** The records that a list is made of, and their order. */
 export type Source =
   | { readonly kind: 'all' }
   | {
@@ -27,13 +27,13 @@ export type Source =
       readonly range?: ListRange | undefined
     }
 
-/** The record's days are not over. */
+/** The record has not expired. */
 export const notGone = (now: number): Sql =>
   sql`COALESCE(discarded_at, ${raw(String(NEVER))}) > ${goneBefore(now)}`
 
 const gone = (now: number): Sql => sql`discarded_at <= ${goneBefore(now)}`
 
-/** In the words of the index by deletion, which differ: an engine uses a partial index only for its own condition. */
+/** As the index by deletion defines it: an engine uses a partial index only for its own condition. */
 const isDeleted = ({ plansAsWritten }: Dialect): Sql =>
   plansAsWritten ? sql`deleted_at IS NOT NULL` : sql`status = 0`
 
@@ -103,7 +103,7 @@ export function visitsManyRecords(filters: Filters, hasStatus: boolean): boolean
 
 type Key = 'date_reg' | 'deleted_at'
 
-/** What a page is made of, in this order. `name` and `key` come from where `from` finds them. */
+/** The columns of a page, in this order. */
 export const COLUMNS =
   'name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at'
 const columns = {
@@ -113,9 +113,9 @@ const columns = {
 }
 
 /**
- * The records of one source, as a SELECT. What is wanted of the name is looked for in an index by date first, which holds
- * nothing else, and only the records that were found are fetched: ten times quicker where few match, and twenty times among
- * ten million, where each is on a page of its own. An engine with statistics knows by itself when that is so, but of a search.
+ * Selects the records of one source. Conditions on the name are first checked in an index by date, which contains the name, and
+ * only the rows that match are fetched: ten times faster if few match, and twenty times among ten million, where each row is on
+ * another page. An engine with statistics chooses such a plan itself, except for a text search.
  */
 function select(
   dialect: Dialect,
@@ -177,8 +177,8 @@ export interface PageRequest {
 }
 
 /**
- * Whether no index tells what such a page asks: to fetch record by record then takes twenty times as long as to go through
- * the table, unless enough is found near the page's beginning.
+ * Whether no index covers the filters of a page: fetching row by row then takes twenty times as long as a scan of the table,
+ * unless enough rows near the beginning of the page match.
  */
 export const goesThroughTable = ({ plansAsWritten }: Dialect, { filters, sources }: PageRequest) =>
   plansAsWritten &&
@@ -186,12 +186,12 @@ export const goesThroughTable = ({ plansAsWritten }: Dialect, { filters, sources
   !isMarked(filters) &&
   sources.every(({ kind }) => kind === 'all')
 
-/** Records looked at near a page's beginning: some 100 ms where each is on a page of its own. */
+/** Rows that are tried near the beginning of a page: some 100 ms if each is on another page. */
 const NEAR = 20_000
 
 /**
- * A page's rows, as arrays: `COLUMNS`.
- * @param visit of a page that goes through the table: the first records alone, or all of it
+ * Selects the rows of a page: `COLUMNS`.
+ * @param visit for a page that scans the table: only the first rows, or all
  */
 export function page(dialect: Dialect, request: PageRequest, visit?: 'near' | 'table'): Query {
   const { sources, filters, after, ascending, now } = request
@@ -208,12 +208,12 @@ export function page(dialect: Dialect, request: PageRequest, visit?: 'near' | 't
     sources.map((source) => records(dialect, source, filters, now, among)),
     ' UNION ALL ',
   )
-  // The sign keeps an index from giving the order, and changes nothing else.
+  // The unary plus keeps the engine from using an index for the order, and changes nothing else.
   const sorted = visit === 'table' ? sql`ORDER BY +${key} ${direction}, name ${direction}` : order
   return sql`SELECT * FROM (${union}) AS records ${beyond} ${sorted} ${limit(request.limit)}`
 }
 
-/** The ends of the set that `last_register` or `last_deleted` names, at this moment: key and name joined. */
+/** The first and the last record of `last_register` or `last_deleted` at this moment: key and name joined. */
 export function rangeOf(dialect: Dialect, source: Source, filters: Filters, now: number) {
   const key = raw(source.kind === 'deleted' ? 'deleted_at' : 'date_reg')
   // Keys are dates of one width, so key and name joined sort as the pair does.
@@ -222,7 +222,7 @@ export function rangeOf(dialect: Dialect, source: Source, filters: Filters, now:
     FROM (${records(dialect, source, filters, now)}) AS source`
 }
 
-/** When the first of the records that are still discarded was marked; null when there is none. */
+/** When the first of the discarded records was discarded; null if there is none. */
 export const firstDiscarded = (now: number) => sql<{ marked_at: number | null }>`
   SELECT min(discarded_at) AS marked_at FROM domains WHERE discarded_at > ${goneBefore(now)}`
 
@@ -231,8 +231,7 @@ export const moreThan = (count: number) => sql<{ name: string }>`
   SELECT name FROM domains ORDER BY name ${limit(1)} OFFSET CAST(${count} AS INTEGER)`
 
 /**
- * Records behind a name, in one text, which costs a tenth of as many rows: a line each, as `readRows` of the search takes
- * it apart. In no order.
+ * Records after a name as one text, a line each, in no order: a tenth of the cost of rows. `list/read-records.ts` parses it.
  */
 export const recordsAsText = (dialect: Dialect, after: string, count: number) => sql<{
   last: string | null
@@ -248,7 +247,7 @@ export const recordsAsText = (dialect: Dialect, after: string, count: number) =>
 const TAB = raw(`'\t'`)
 const LINE_END = raw(`'\n'`)
 
-/** Removes records whose 7 days are over; at most `limit` of them. */
+/** Deletes at most `count` records that have expired. */
 export const deleteExpired = (now: number, count: number) => sql`
   DELETE FROM domains WHERE name IN (
     SELECT name FROM domains WHERE ${gone(now)} ORDER BY discarded_at ${limit(count)}
@@ -257,13 +256,13 @@ export const deleteExpired = (now: number, count: number) => sql`
 export const anyExpired = (now: number) => sql<{ name: string }>`
   SELECT name FROM domains WHERE ${gone(now)} LIMIT 1`
 
-/** Removes those whose names come first in these rows: a JSON array of arrays. */
+/** Deletes the expired records whose names are first in these rows: a JSON array of arrays. */
 export function deleteExpiredOf(dialect: Dialect, now: number, rows: string) {
   const given = dialect.jsonRows(rows, ['text'])
   return sql`DELETE FROM domains WHERE ${gone(now)} AND name IN (SELECT ${given.columns} FROM ${given.table})`
 }
 
-/** The account added domains now, whatever that changed. Last in a transaction: it makes others of the account wait. */
+/** Records that the account added domains now. Last in a transaction, since it blocks others of the account. */
 export const noteAdd = (account: string, now: number) => sql`
   INSERT INTO feeds (account_id, added_at) SELECT id, CAST(${now} AS BIGINT) FROM accounts WHERE name = ${account}
   ON CONFLICT (account_id) DO UPDATE SET added_at = excluded.added_at`

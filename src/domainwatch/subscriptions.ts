@@ -16,17 +16,17 @@ export interface SubscriptionsOptions {
   /** Private networks that webhooks may be sent to. */
   readonly webhookNetworks: readonly string[]
   readonly userAgent: string
-  /** Words to add to the phishing keywords, or to remove from them behind a hyphen. */
+  /** Words to add to the phishing keywords; with a leading hyphen, to remove from them. */
   readonly phishingKeywords: readonly string[]
   readonly failed: (what: string, error: unknown) => void
 }
 
-/** What follows the changes of records: those who read events, and watches. */
+/** Everything that is notified of changes of records: event streams, feeds and watches. */
 export interface Subscriptions {
   readonly events: Events
   readonly watches: Watches
   readonly mayConnect: MayConnect
-  /** By which lookalikes are found beside words. */
+  /** Words by which lookalikes that add a word are recognised. */
   readonly vocabulary: Vocabulary
 }
 

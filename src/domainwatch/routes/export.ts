@@ -7,7 +7,7 @@ import { listParameters, listRequest } from '../list/request.ts'
 import type { DomainLists } from '../list/domain-lists.ts'
 import { exportAnswer } from '../schemas.ts'
 
-/** Exports under way in this process, and how many of them one account may have. */
+/** Concurrent exports of this process, and of one account. */
 const MAX_EXPORTS = 32
 const MAX_EXPORTS_PER_ACCOUNT = 8
 
