@@ -9,6 +9,9 @@ const initialBias = 72
 const initialN = 0x80
 const delimiter = '-'
 
+/** The A-label of a .cl label with letters beyond ASCII: what the DNS carries. */
+export const aLabelOf = (label: string): string => `xn--${encodePunycode(label)}`
+
 const digits = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
 /** No letter of a .cl label lies beyond Latin-1, so a larger code point ends decoding: neither overflow nor long loops. */
