@@ -76,7 +76,7 @@ test('a job past its time is killed, refused and not tried again', () =>
   }))
 
 test('children that have nothing to do end, and others come', () =>
-  withEngine({ workers: 2, restMs: 50 }, async (engine) => {
+  withEngine({ workers: 2, idleMs: 50 }, async (engine) => {
     for (let i = 0; i < 2; i++) {
       const both = await Promise.all([engine.inspect(quick), engine.inspect(quick)])
       assert.ok(both.every(({ kind }) => kind === 'image'))

@@ -1,16 +1,16 @@
 import { availableParallelism } from 'node:os'
-import type { JobOutcome, Task } from './messages.ts'
+import { Requesters, SERVICE_CLIENT } from './job-queue.ts'
 import { DecoderPool, type PoolOutcome } from './pool.ts'
-import { Requesters, SERVICE_CLIENT } from './requesters.ts'
-import { always } from './turn.ts'
+import type { JobOutcome, Task } from './protocol.ts'
 import type { EngineOptions, ImageEngine } from './types.ts'
 
-export { Requesters, SERVICE_CLIENT } from './requesters.ts'
+export { Requesters, SERVICE_CLIENT } from './job-queue.ts'
+export { machineTurns } from './machine-turns.ts'
 export type * from './types.ts'
 
 const MIB = 1024 * 1024
 
-/** Children start with the first job. The engine does not keep the process alive while it has nothing to do. */
+/** Creates an engine whose processes start with the first job. While idle, it does not keep the process alive. */
 export function createImageEngine(options: EngineOptions = {}): ImageEngine {
   const memoryBudget = options.memoryBudget ?? 1200 * MIB
   const queue = options.queue ?? 64
@@ -20,11 +20,11 @@ export function createImageEngine(options: EngineOptions = {}): ImageEngine {
     timeoutMs: options.timeoutMs ?? 20_000,
     memoryBudget,
     largestJob: options.largestJob ?? memoryBudget,
-    turn: options.turn ?? always,
+    acquireTurn: options.acquireTurn ?? (async () => async () => {}),
     queue,
     queuePerClient: options.queuePerClient ?? queue,
     waitMs: options.waitMs ?? 30_000,
-    restMs: options.restMs ?? 300_000,
+    idleMs: options.idleMs ?? 300_000,
   })
 
   const run = async <Outcome extends JobOutcome>(
@@ -32,10 +32,10 @@ export function createImageEngine(options: EngineOptions = {}): ImageEngine {
     task: Task,
     signal: AbortSignal | undefined,
     requesters: Requesters | undefined,
-    expected: (outcome: PoolOutcome) => outcome is PoolOutcome<Outcome>,
+    isExpected: (outcome: PoolOutcome) => outcome is PoolOutcome<Outcome>,
   ): Promise<PoolOutcome<Outcome>> => {
     const outcome = await pool.run(path, task, signal, requesters ?? new Requesters(SERVICE_CLIENT))
-    if (!expected(outcome)) throw new Error(`${task.operation} gave the other operation's outcome`)
+    if (!isExpected(outcome)) throw new Error(`${task.operation} returned the outcome of another operation`)
     return outcome
   }
 
@@ -51,10 +51,10 @@ export function createImageEngine(options: EngineOptions = {}): ImageEngine {
       if (outcome.kind === 'too-slow') return { kind: 'damaged', reason: 'took too long' }
       return outcome.kind === 'too-heavy' ? { kind: 'damaged', reason: outcome.reason } : outcome
     },
-    derive: (path, plan, signal, { mark, requesters, hash } = {}) =>
+    derive: (path, plan, signal, { watermark, requesters, hash } = {}) =>
       run(
         path,
-        { operation: 'derive', plan, mark, hash },
+        { operation: 'derive', plan, watermark, hash },
         signal,
         requesters,
         (outcome) => outcome.kind !== 'image' || 'bytes' in outcome,

@@ -7,14 +7,14 @@ import { suite, test } from 'node:test'
 import { filesUnder } from '../../../test/durability/folders.ts'
 import { bytesOf, KEY, maker, MIB, openCache } from '../../../test/support/derivative-caches.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import type { Make } from './cache.ts'
-import { claim } from './claim.ts'
+import type { Render } from './cache.ts'
+import { acquireLockFile } from '../../lib/lock-file.ts'
 
 suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
   test('work is given up when all who wait for it have left, and begun anew for who comes then', async () => {
     const { cache } = openCache({})
     const signals: AbortSignal[] = []
-    const make: Make = (signal) => {
+    const make: Render = (signal) => {
       signals.push(signal)
       return new Promise((resolve) =>
         signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true }),
@@ -44,7 +44,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     setTimeout(resolve, 50)
     for (const answer of answers) assert.equal(bytesOf(await answer).length, 1_000)
     assert.equal(made.count, 1)
-    assert.equal(one.cache.made + two.cache.made, 1)
+    assert.equal(one.cache.rendered + two.cache.rendered, 1)
     assert.equal(one.cache.diskHits + two.cache.diskHits, 1)
     await Promise.all([one.cache.close(), two.cache.close()])
     assert.deepEqual(await filesUnder(folder.path), ['a'])
@@ -76,7 +76,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     await using folder = await temporaryFolder()
     const path = join(folder.path, KEY.slice(0, 2), KEY)
     await mkdir(path, { recursive: true })
-    const release = await claim(join(path, 'a.claim'))
+    const release = await acquireLockFile(join(path, 'a.claim'))
     assert.ok(release !== undefined)
     const { cache } = openCache({ root: folder.path, waitMs: 100 })
     const { made, make } = maker()
@@ -160,7 +160,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
   test('a failure is told to all who wait, and the next one tries anew', async () => {
     await using folder = await temporaryFolder()
     const { cache } = openCache({ root: folder.path })
-    const broken: Make = () => Promise.reject(new Error('engine'))
+    const broken: Render = () => Promise.reject(new Error('engine'))
     await Promise.all([1, 2].map(() => assert.rejects(cache.get(KEY, 'a', broken), /engine/)))
     assert.deepEqual(await cache.get(KEY, 'a', async () => ({ kind: 'busy' })), { kind: 'busy' })
     assert.equal(await cache.get(KEY, 'a', async () => undefined), undefined)
