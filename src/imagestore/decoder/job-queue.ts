@@ -152,22 +152,16 @@ function isBefore(one: Candidate<unknown>, other: Candidate<unknown>, now: numbe
   return one.waiting === other.waiting ? one.start < other.start : one.waiting < other.waiting
 }
 
-export interface QueueLimits {
-  /** Waiting jobs in all queues together. */
-  readonly queue: number
-  /** Of these, jobs of one client. */
-  readonly queuePerClient: number
-}
-
 /**
  * Finds room for one more job of these clients. In full queues, a client with few jobs displaces a job of the client with
  * the most: the newest that only this client wants.
+ * @param limits on waiting jobs in all queues together
  * @returns false if there is no room; `displaced` has to be rejected
  */
 export function makeRoom<Job extends Queued>(
   queues: readonly FairQueue<Job>[],
   requesters: Requesters,
-  limits: QueueLimits,
+  limits: { readonly queue: number; readonly queuePerClient: number },
 ): { readonly hasRoom: boolean; readonly displaced?: Job } {
   const jobs = queues.flatMap((queue) => [...queue])
   const waiting = new Map<string, number>()

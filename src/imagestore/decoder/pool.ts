@@ -1,56 +1,55 @@
 import { CpuTimer } from './cpu-timer.ts'
 import { DecoderProcess, type Ending } from './decoder-process.ts'
-import { FairQueue, makeRoom, type QueueLimits, type Requesters } from './job-queue.ts'
-import type { AcquireTurn } from './machine-turns.ts'
+import { FairQueue, makeRoom, type Requesters } from './job-queue.ts'
 import { MemoryBudget, type JobClass } from './memory-budget.ts'
 import type { JobOutcome, Task } from './protocol.ts'
-import type { EngineStats } from './types.ts'
+import type { EngineOptions, EngineStats } from './types.ts'
 
-export type PoolOutcome<Outcome = JobOutcome> =
-  Outcome | { readonly kind: 'too-slow' } | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
-
-export interface PoolOptions extends QueueLimits {
-  readonly workers: number
-  readonly maxPixels: number
-  readonly timeoutMs: number
-  readonly memoryBudget: number
-  readonly largestJob: number
-  readonly acquireTurn: AcquireTurn
-  /** Longest wait for a process, and for memory. */
-  readonly waitMs: number
-  readonly idleMs: number
-}
+export type PoolOutcome =
+  JobOutcome | { readonly kind: 'too-slow' } | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
 
 /** Granted to a light job in advance: images of a few megapixels then start without asking. */
 const ADVANCE_GRANT = 96 * 1024 * 1024
 /** A job that runs for this long is heavy, whatever was expected. */
 const MAX_LIGHT_MS = 1_500
 
-interface Job {
+class Job {
   readonly path: string
   readonly task: Task
   readonly requesters: Requesters
-  readonly settle: (outcome: PoolOutcome) => void
-  jobClass: JobClass
+  readonly #settle: (outcome: PoolOutcome) => void
+  jobClass: JobClass = 'light'
   /** The client in whose turn it runs, which is charged for its run time. */
-  client: string
+  client = ''
   /** By `performance.now()`, without waits for memory. */
-  startedAt: number
-  isRetried: boolean
-  isAborted: boolean
+  startedAt = 0
+  isRetried = false
+  isAborted = false
   /** It has waited for too long. */
-  isExpired: boolean
+  isExpired = false
   /** It leaves its process, to wait in the heavy queue. */
-  isDeferred: boolean
+  isDeferred = false
   /** Bytes of memory granted to it. */
-  granted: number
+  granted = 0
   /** Set while it waits for memory: gives up. */
   stopWaiting: (() => void) | undefined
   /** Set while it runs: kills its process. */
   kill: (() => void) | undefined
   waitTimer: NodeJS.Timeout | undefined
   /** Limits the run time of a light job. */
-  readonly runTimer: CpuTimer
+  readonly runTimer = new CpuTimer()
+
+  constructor(path: string, task: Task, requesters: Requesters, settle: (outcome: PoolOutcome) => void) {
+    this.path = path
+    this.task = task
+    this.requesters = requesters
+    this.#settle = settle
+  }
+
+  settle(outcome: PoolOutcome): void {
+    clearTimeout(this.waitTimer)
+    this.#settle(outcome)
+  }
 }
 
 /**
@@ -59,7 +58,7 @@ interface Job {
  * job waits for running jobs, not for the queues of other clients.
  */
 export class DecoderPool {
-  readonly #options: PoolOptions
+  readonly #options: EngineOptions
   readonly #limits: Readonly<Record<JobClass, number>>
   readonly #queues = { light: new FairQueue<Job>(), heavy: new FairQueue<Job>() }
   readonly #budget: MemoryBudget
@@ -72,7 +71,7 @@ export class DecoderPool {
   #restarts = 0
   #isClosed = false
 
-  constructor(options: PoolOptions) {
+  constructor(options: EngineOptions) {
     this.#options = options
     this.#limits = { light: options.workers, heavy: Math.max(1, Math.floor(options.workers / 2)) }
     this.#budget = new MemoryBudget(options.memoryBudget)
@@ -100,28 +99,10 @@ export class DecoderPool {
     if (!isFree && !this.#makeRoom(requesters)) return Promise.resolve({ kind: 'busy' })
     return new Promise((resolve) => {
       const abort = (): void => this.#abort(job)
-      const job: Job = {
-        path,
-        task,
-        requesters,
-        settle: (outcome) => {
-          clearTimeout(job.waitTimer)
-          signal?.removeEventListener('abort', abort)
-          resolve(outcome)
-        },
-        jobClass: 'light',
-        client: '',
-        startedAt: 0,
-        isRetried: false,
-        isAborted: false,
-        isExpired: false,
-        isDeferred: false,
-        granted: 0,
-        stopWaiting: undefined,
-        kill: undefined,
-        waitTimer: undefined,
-        runTimer: new CpuTimer(),
-      }
+      const job = new Job(path, task, requesters, (outcome) => {
+        signal?.removeEventListener('abort', abort)
+        resolve(outcome)
+      })
       signal?.addEventListener('abort', abort, { once: true })
       this.#enqueue(job, 'light')
       this.#dispatch()

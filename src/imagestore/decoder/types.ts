@@ -92,23 +92,23 @@ export interface ImageEngine {
 
 export interface EngineOptions {
   /** Processes for light jobs; half as many, and at least one, are added for heavy ones. Default: the number of cores. */
-  readonly workers?: number
+  readonly workers: number
   /** Limit on the pixels of all frames. Default: 64 million. */
-  readonly maxPixels?: number
+  readonly maxPixels: number
   /** Limit on the processor time of a job, and four times as much on its duration without waits. In milliseconds. Default: 20,000. */
-  readonly timeoutMs?: number
+  readonly timeoutMs: number
   /** Bytes of memory for all running jobs, and a quarter more (see memory-budget.ts). Default: 1.2 GiB. */
-  readonly memoryBudget?: number
+  readonly memoryBudget: number
   /** Bytes of memory for one job; more expensive images are rejected. Default: all of `memoryBudget`. */
-  readonly largestJob?: number
-  /** What a job that exceeds `memoryBudget` waits for: a turn shared with the engines of other processes. */
-  readonly acquireTurn?: AcquireTurn
+  readonly largestJob: number
+  /** What a job that exceeds `memoryBudget` waits for: a turn shared with the engines of other processes. Default: none. */
+  readonly acquireTurn: AcquireTurn
   /** Jobs that may wait for a process. Default: 64. */
-  readonly queue?: number
+  readonly queue: number
   /** Of these, jobs of one client. Default: all. */
-  readonly queuePerClient?: number
+  readonly queuePerClient: number
   /** Limit on the wait for a process, and on the wait for memory. In milliseconds. Default: 30,000. */
-  readonly waitMs?: number
+  readonly waitMs: number
   /** Idle time after which all processes end. In milliseconds. Default: 300,000. */
-  readonly idleMs?: number
+  readonly idleMs: number
 }

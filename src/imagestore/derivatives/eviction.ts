@@ -134,60 +134,31 @@ const succeeds = (work: Promise<void>): Promise<boolean> =>
     () => false,
   )
 
-/**
- * The disk usage that the last sweep of any process found, in a small file next to the folders, because counting again
- * would take minutes where there is much.
- */
-export class SweptTotal {
-  readonly #path: string
-  #addedSince = 0
-  #sweptAt = 0
+/** What a sweep found, with its time. */
+export interface SweptTotal {
+  readonly bytes: number
+  readonly sweptAt: number
+}
 
-  constructor(path: string) {
-    this.#path = path
+/** Saves what a sweep found for all processes, because counting again would take minutes where there is much. */
+export async function writeTotal(path: string, { bytes, sweptAt }: SweptTotal): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`
+  try {
+    await createFileWith(temporary, JSON.stringify([bytes, sweptAt]))
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {})
+    throw error
   }
+}
 
-  add(bytes: number): void {
-    this.#addedSince += bytes
-  }
-
-  /** What this process added since the last sweep. */
-  get added(): number {
-    return this.#addedSince
-  }
-
-  /** @param counted what had been added when the sweep began */
-  async save(bytes: number, now: number, counted: number): Promise<void> {
-    const temporary = `${this.#path}.${randomBytes(6).toString('hex')}`
-    try {
-      await createFileWith(temporary, JSON.stringify([bytes, now]))
-      await rename(temporary, this.#path)
-      this.#sweptAt = now
-      this.#addedSince = Math.max(0, this.#addedSince - counted)
-    } catch (error) {
-      await rm(temporary, { force: true }).catch(() => {})
-      throw error
-    }
-  }
-
-  /** Disk usage, except for what other processes added and what was deleted since the last sweep. */
-  async bytes(): Promise<number> {
-    const { bytes, at } = await this.#read()
-    if (at !== this.#sweptAt) {
-      this.#sweptAt = at
-      this.#addedSince = 0
-    }
-    return bytes + this.#addedSince
-  }
-
-  /** Zero before the first sweep, or if a power cut damaged the file: the next sweep writes it again. */
-  async #read(): Promise<{ bytes: number; at: number }> {
-    try {
-      const found: unknown = JSON.parse(await readFile(this.#path, 'utf8'))
-      const [bytes, at]: readonly unknown[] = Array.isArray(found) ? found : []
-      return { bytes: Number(bytes ?? 0), at: Number(at ?? 0) }
-    } catch {
-      return { bytes: 0, at: 0 }
-    }
+/** Reads zeros before the first sweep, or if a power cut damaged the file: the next sweep writes it again. */
+export async function readTotal(path: string): Promise<SweptTotal> {
+  try {
+    const found: unknown = JSON.parse(await readFile(path, 'utf8'))
+    const [bytes, sweptAt]: readonly unknown[] = Array.isArray(found) ? found : []
+    return { bytes: Number(bytes ?? 0), sweptAt: Number(sweptAt ?? 0) }
+  } catch {
+    return { bytes: 0, sweptAt: 0 }
   }
 }

@@ -14,7 +14,7 @@ import {
   type ReadyImage,
   type Rendered,
 } from './checksummed-file.ts'
-import { diskBytes, evict, FOLDER_BYTES, SweptTotal, walk } from './eviction.ts'
+import { diskBytes, evict, FOLDER_BYTES, readTotal, walk, writeTotal } from './eviction.ts'
 
 /** Precision of the time of last use, which is the file's modification time. */
 const USE_PRECISION_MS = 10 * 60_000
@@ -49,11 +49,11 @@ export interface FolderOptions {
 export class DerivativeFolder {
   readonly #root: string
   readonly #options: FolderOptions
-  readonly #total: SweptTotal
   readonly #syncReads = new SyncReadBudget()
   readonly #closing = new AbortController()
-  /** Bytes that this process added since it last swept. */
+  /** Bytes that this process added since the last sweep that it knows of. */
   #added = 0
+  #sweptAt = 0
   #pausedUntil = -Infinity
   #sweeping: Promise<void> | undefined
   /** Disk usage as of the last sweep by this process. */
@@ -63,12 +63,16 @@ export class DerivativeFolder {
   constructor(root: string, options: FolderOptions) {
     this.#root = root
     this.#options = options
-    this.#total = new SweptTotal(join(root, 'sweep.total'))
   }
 
-  /** Disk usage of all processes as of the last sweep, plus what this one added since. */
-  usage(): Promise<number> {
-    return this.#total.bytes()
+  /** Disk usage of all processes as of the last sweep of any of them, plus what this one added since. */
+  async usage(): Promise<number> {
+    const { bytes, sweptAt } = await readTotal(this.#totalFile)
+    if (sweptAt !== this.#sweptAt) {
+      this.#sweptAt = sweptAt
+      this.#added = 0
+    }
+    return bytes + this.#added
   }
 
   async read(blobKey: string, name: string): Promise<Rendered | undefined> {
@@ -115,9 +119,7 @@ export class DerivativeFolder {
         await rm(temporary, { force: true }).catch(() => {})
         throw error
       }
-      const added = diskBytes(content.byteLength) + FOLDER_BYTES
-      this.#added += added
-      this.#total.add(added)
+      this.#added += diskBytes(content.byteLength) + FOLDER_BYTES
     })
     if (this.#added > cap * SWEEP_SHARE) void this.sweep()
   }
@@ -187,7 +189,6 @@ export class DerivativeFolder {
   async #sweep(signal: AbortSignal): Promise<void> {
     await createFolder(this.#root)
     this.#added = 0
-    const counted = this.#total.added
     const release = await acquireLockFile(join(this.#root, 'sweep.claim'))
     if (release === undefined) return
     try {
@@ -195,10 +196,15 @@ export class DerivativeFolder {
       const { bytes, removed } = await evict(this.#root, limit, Date.now(), signal)
       this.bytes = bytes
       this.evicted += removed
-      await this.#total.save(bytes, Date.now(), counted)
+      this.#sweptAt = Date.now()
+      await writeTotal(this.#totalFile, { bytes, sweptAt: this.#sweptAt })
     } finally {
       await release()
     }
+  }
+
+  get #totalFile(): string {
+    return join(this.#root, 'sweep.total')
   }
 
   #folderOf(blobKey: string): string {

@@ -6,8 +6,8 @@ import { filesUnder } from '../../../test/durability/folders.ts'
 import { bytesOf, fakeStore, KEY, maker, openCache } from '../../../test/support/derivative-caches.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 
-suite('the cache of derivatives, with a store that nodes share', { timeout: 30_000 }, () => {
-  test('what is of an image that is gone does not stay, whoever left it', async () => {
+suite('the cache of derivatives with a shared store', { timeout: 30_000 }, () => {
+  test('derivatives of deleted images are removed', async () => {
     await using folder = await temporaryFolder()
     const gone = new Set<string>()
     const { store, objects } = fakeStore()
@@ -16,7 +16,7 @@ suite('the cache of derivatives, with a store that nodes share', { timeout: 30_0
     bytesOf(await cache.get(KEY, 'a', make))
     bytesOf(await cache.get('cd.2', 'a', make))
     while (objects.size < 2) await new Promise(setImmediate)
-    // Deleted by another node, which cannot reach this one's disk.
+    // Deleted by another node, which cannot reach this node's disk.
     gone.add(KEY)
     await cache.sweepFolder()
     assert.deepEqual([(await filesUnder(folder.path)).length, objects.size], [1, 2])
@@ -27,7 +27,7 @@ suite('the cache of derivatives, with a store that nodes share', { timeout: 30_0
     assert.equal((await filesUnder(folder.path)).length, 1)
   })
 
-  test('another node finds it in the store, and keeps it on its own disk', async () => {
+  test('another node finds a derivative in the store and stores it on its own disk', async () => {
     await using folders = await temporaryFolder()
     const { store, objects } = fakeStore()
     const one = openCache({ root: join(folders.path, 'one'), store })
@@ -42,14 +42,14 @@ suite('the cache of derivatives, with a store that nodes share', { timeout: 30_0
     const again = openCache({ root: join(folders.path, 'two'), store })
     bytesOf(await again.cache.get(KEY, 'a', make))
     assert.equal(made.count, 1)
-    // What arrives torn is made anew.
+    // A damaged object is rendered again.
     objects.set(`${KEY}/b`, { bytes: Buffer.from('CTD1 and no more'), writtenAt: 0 })
     bytesOf(await again.cache.get(KEY, 'b', make))
     assert.equal(made.count, 2)
     await again.cache.close()
   })
 
-  test('a store that fails is let alone after a while, and never an answer less', async () => {
+  test('a failing store is paused and does not affect answers', async () => {
     const { store } = fakeStore()
     let asked = 0
     const failing: DerivativeStore = {
@@ -69,7 +69,7 @@ suite('the cache of derivatives, with a store that nodes share', { timeout: 30_0
     assert.ok(faults.length > 0)
   })
 
-  test('the sweep of the store removes what is old or of an image that is gone, a letter an hour', async () => {
+  test('the sweep removes old derivatives and those of deleted images, one first character per hour', async () => {
     const { store, objects } = fakeStore()
     const { cache } = openCache({ store, gone: new Set(['agone.1']) })
     const hour = 3_600_000
