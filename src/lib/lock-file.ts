@@ -13,7 +13,7 @@ const held = new Set<string>()
  * @throws errors of the file system, EEXIST included
  */
 export async function createOwnedFile(path: string): Promise<() => Promise<void>> {
-  // Before the file exists: whoever reads our id in it must find that it is ours.
+  // Before the file exists, so that a reader of our id always finds it to be ours.
   held.add(path)
   try {
     await createFileWith(path, String(process.pid))

@@ -101,7 +101,7 @@ export async function smallestPng(open: () => Sharp, { width, height }: Size): P
 
 /**
  * Encodes a still image in the formats that the client accepts and returns the smallest.
- * @param open returns the finished picture, anew for each encoder
+ * @param open returns the finished picture, once for each encoder
  */
 export async function smallestStill(
   open: () => Sharp,
