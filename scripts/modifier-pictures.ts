@@ -190,11 +190,11 @@ async function derive(path: string, modifier: string, markPath: string): Promise
   if (!parsed.ok) throw new Error(`${modifier}: ${JSON.stringify(parsed.fault)}`)
   const { format, ...plan } = parsed.plan
   if (format === 'auto') throw new Error('f_auto is up to the client')
-  const mark =
+  const watermark =
     plan.watermark === null
       ? undefined
       : { path: markPath, place: { at: 'se' as const, width: 40, margin: 4, opacity: 80 } }
-  const made = await engine.derive(path, { ...plan, format }, undefined, { mark })
+  const made = await engine.derive(path, { ...plan, format }, undefined, { watermark })
   if (made.kind !== 'image') throw new Error(`${modifier}: ${JSON.stringify(made)}`)
   return made
 }
