@@ -1,4 +1,4 @@
-import { isBlobKey } from '../storage/blobs/key.ts'
+import { isBlobKey } from '../storage/blobs/blob-store.ts'
 import type { CopyResult } from '../operations/transfer/images.ts'
 
 export function imagesText({ copied, copiedBytes, present }: CopyResult): string {

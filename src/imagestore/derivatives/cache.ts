@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { isBlobKey } from '../../storage/blobs/key.ts'
+import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import { Requesters, SERVICE_CLIENT, type Derivation } from '../decoder/index.ts'
 import { CacheAdmission, type Admission } from './admission.ts'
 import type { DerivativeFolder } from './folder.ts'
@@ -103,8 +103,8 @@ export class DerivativeCache {
   }
 
   /** What this machine's disk has, where that need not be waited for. */
-  readAtOnce(blobKey: string, name: string, lend: Lend): AtHand | undefined {
-    const known = isBlobKey(blobKey) ? this.#folder?.readAtOnce(blobKey, name, lend) : undefined
+  readSync(blobKey: string, name: string, lend: Lend): AtHand | undefined {
+    const known = isBlobKey(blobKey) ? this.#folder?.readSync(blobKey, name, lend) : undefined
     if (known !== undefined) this.diskHits++
     return known
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { rename, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { blobKey as parsedKey, isBlobKey } from '../../storage/blobs/key.ts'
+import { blobKey as parsedKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import { createFileWith, createFolder } from '../../lib/private-files.ts'
 import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { claim, isClaimed, isCode } from './claim.ts'
@@ -76,7 +76,7 @@ export class DerivativeFolder {
   }
 
   /** The same where it need not be waited for; undefined also for whatever `read` has to look into. */
-  readAtOnce(blobKey: string, name: string, lend: Lend): AtHand | undefined {
+  readSync(blobKey: string, name: string, lend: Lend): AtHand | undefined {
     if (!this.#stalls.hasBudget) return undefined
     const path = join(this.#folderOf(blobKey), name)
     try {

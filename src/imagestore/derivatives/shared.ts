@@ -1,4 +1,4 @@
-import type { DerivativeStore } from '../../storage/blobs/derivative-store.ts'
+import type { DerivativeStore } from '../../storage/blobs/blob-store.ts'
 import { CircuitBreaker } from '../../lib/circuit-breaker.ts'
 import { seal, unseal, type Rendered } from './sealed.ts'
 

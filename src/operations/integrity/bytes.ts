@@ -39,7 +39,7 @@ export async function stateOfBytes(
   }
 
   async function once(): Promise<'good' | 'missing' | 'rotted'> {
-    const found = await blobs.whole(key)
+    const found = await blobs.openWhole(key)
     if (found === undefined) return 'missing'
     if (found.size !== expected.size) {
       found.body.destroy()

@@ -96,7 +96,7 @@ export async function checkStrays(
     checked.young += strays.young.length
     for (const key of strays.orphans) {
       // One that was removed between its listing and its look-up is none.
-      const found = await blobs.whole(key)
+      const found = await blobs.openWhole(key)
       found?.body.destroy()
       if (found === undefined) continue
       findings.add('orphaned', key)

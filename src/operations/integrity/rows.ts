@@ -1,4 +1,4 @@
-import { isBlobKey } from '../../storage/blobs/key.ts'
+import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import { isCalendarDateTime } from '../../lib/dates.ts'
 import { parseLabel } from '../../lib/names.ts'
 import type { Query } from '../../storage/database/sql.ts'

@@ -1,8 +1,7 @@
 import { lstat, realpath } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { orUndefined } from '../../storage/blobs/absent.ts'
+import { makeFolder, undefinedIfMissing } from '../../storage/blobs/durable.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
-import { makeFolder } from '../../storage/blobs/durable.ts'
 import { openBlobs } from '../../storage/blobs/open.ts'
 import type { S3Location } from '../../storage/blobs/s3/location.ts'
 import { Staging } from '../../storage/blobs/staging.ts'
@@ -30,7 +29,7 @@ const STAGING = 'staging'
 /** @throws if there is no folder to restore from: none is made */
 export async function assertBackupFolder(address: BackupAddress): Promise<void> {
   if (address.kind === 's3') return
-  const found = await orUndefined(() => lstat(join(address.path, 'manifests')))
+  const found = await undefinedIfMissing(() => lstat(join(address.path, 'manifests')))
   if (found === undefined) throw new Error(`there are no backups in ${resolve(address.path)}`)
 }
 
@@ -38,7 +37,7 @@ export async function assertBackupFolder(address: BackupAddress): Promise<void> 
 async function assertNoLinks(folder: string): Promise<void> {
   for (const part of [...PARTS, STAGING]) {
     const path = join(folder, part)
-    const found = await orUndefined(() => lstat(path))
+    const found = await undefinedIfMissing(() => lstat(path))
     if (found?.isDirectory() === false) throw new Error(`${path} is not a folder: links are not followed`)
   }
 }

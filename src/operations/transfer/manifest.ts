@@ -71,7 +71,7 @@ export type ManifestOutcome =
   | { readonly kind: 'newer' }
 
 export async function readManifest(place: BackupPlace, name: string): Promise<ManifestOutcome> {
-  const sealed = await place.manifests.lend(ownFile(name), (path) => readFile(path, 'utf8'))
+  const sealed = await place.manifests.withLocalFile(ownFile(name), (path) => readFile(path, 'utf8'))
   if (sealed === undefined) return { kind: 'missing' }
   const seal = /^(.*),"sha256":"([0-9a-f]{64})"\}\n$/s.exec(sealed)
   const text = `${seal?.[1] ?? ''}}`

@@ -5,56 +5,49 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
-import { Semaphore } from '../../../lib/semaphore.ts'
-import type { DerivativeStore } from '../derivative-store.ts'
-import { persist, type Patience } from './attempts.ts'
-import { guardBody } from './body.ts'
-import { createS3Client, signDigest } from './client.ts'
-import { digestBytes } from './digest.ts'
-import { isNamed, translate } from './faults.ts'
+import type { DerivativeStore } from '../blob-store.ts'
+import { S3Connection, withDeadline } from './client.ts'
+import { isNamed, translate } from './errors.ts'
 import type { S3Location } from './location.ts'
-import { S3_DEFAULTS } from './options.ts'
+import { fairSlots, S3_DEFAULTS, SERVICE } from './options.ts'
+import { sha256Of } from './streams.ts'
 
-/** To make a derivative takes some tens to hundreds of milliseconds: whoever has it must be quicker than that. */
-const READ: Patience = { attempts: 1, silenceMs: 400, totalMs: 1_500 }
-const WRITE: Patience = { attempts: 1, silenceMs: 4_000, totalMs: 5_000 }
-const { patience: REMOVE, stallMs } = S3_DEFAULTS
-/** Requests at a time. What does not find a place at once is not worth waiting for. */
+/** Making a derivative takes tens to hundreds of milliseconds: reading it must be faster. */
+const READ = { silenceMs: 400, totalMs: 1_500 }
+const WRITE_MS = 5_000
+/** Concurrent requests. A short queue: waiting longer is not worth it. */
 const REQUESTS = 32
-const LINE = 256
-const LINE_MS = 200
-const PAGE = 1_000
+const QUEUE = { maxWaiting: 256, maxWaitingPerClient: 256, waitMs: 200 }
 
 /**
- * Derivatives in the blobs' own bucket, under `derivatives/` of their prefix, where the listing of blobs (which ends at a
- * slash) does not see them. Connections are apart from the blobs', so that trouble with one leaves the other alone.
+ * Derivatives in the bucket of the blobs, under `derivatives/` of their prefix, where the listing of blobs (which ends at a
+ * slash) does not see them. Separate connections keep trouble with one from affecting the other.
  */
 export function openS3Derivatives(location: S3Location): DerivativeStore {
   const { bucket } = location
+  const { maxAttempts, silenceMs, totalMs, pageSize } = S3_DEFAULTS
   const prefix = `${location.prefix}derivatives/`
-  const client = createS3Client(location, REQUESTS)
-  const slots = new Semaphore(REQUESTS, LINE, LINE_MS)
-  const addressOf = (blobKey: string, name: string) => ({
-    Bucket: bucket,
-    Key: `${prefix}${blobKey}/${name}`,
-  })
+  const fast = new S3Connection(location, { maxSockets: REQUESTS, maxAttempts: 1, silenceMs: READ.silenceMs })
+  const patient = new S3Connection(location, { maxSockets: REQUESTS, maxAttempts, silenceMs })
+  const slots = fairSlots(REQUESTS, REQUESTS, QUEUE)
+  const objectOf = (blobKey: string, name: string) => ({ Bucket: bucket, Key: `${prefix}${blobKey}/${name}` })
 
   async function operate<T>(
     operation: string,
-    patience: Patience,
-    work: (signal: AbortSignal, progress: () => void) => Promise<T>,
+    ms: number,
+    work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     try {
-      return await slots.run(() => persist(patience, ({ signal, progress }) => work(signal, progress)))
+      return await slots.run(SERVICE, () => withDeadline(ms, work))
     } catch (error) {
       throw translate(`derivative ${operation}`, error)
     }
   }
 
   async function remove(blobKey: string, name: string): Promise<void> {
-    await operate('remove', REMOVE, async (signal) => {
+    await operate('remove', totalMs, async (signal) => {
       try {
-        await client.send(new DeleteObjectCommand(addressOf(blobKey, name)), { abortSignal: signal })
+        await patient.send(new DeleteObjectCommand(objectOf(blobKey, name)), { signal })
       } catch (error) {
         if (!isNamed(error, 'NoSuchKey')) throw error
       }
@@ -64,15 +57,15 @@ export function openS3Derivatives(location: S3Location): DerivativeStore {
   async function* list(start: string) {
     let token: string | undefined
     do {
-      const page = await operate('list', REMOVE, (signal) =>
-        client.send(
+      const page = await operate('list', totalMs, (signal) =>
+        patient.send(
           new ListObjectsV2Command({
             Bucket: bucket,
             Prefix: prefix + start,
-            MaxKeys: PAGE,
+            MaxKeys: pageSize,
             ContinuationToken: token,
           }),
-          { abortSignal: signal },
+          { signal },
         ),
       )
       for (const { Key, LastModified } of page.Contents ?? []) {
@@ -86,14 +79,11 @@ export function openS3Derivatives(location: S3Location): DerivativeStore {
 
   return {
     get: (blobKey, name) =>
-      operate('read', READ, async (signal, progress) => {
+      operate('read', READ.totalMs, async (signal) => {
         try {
-          const { Body, ContentLength } = await client.send(new GetObjectCommand(addressOf(blobKey, name)), {
-            abortSignal: signal,
-          })
-          if (!(Body instanceof Readable) || ContentLength === undefined) throw new Error('an odd answer')
-          const limits = { silenceMs: READ.silenceMs, stallMs, progress }
-          return Buffer.concat(await guardBody(Body, ContentLength, limits).toArray())
+          const { Body } = await fast.send(new GetObjectCommand(objectOf(blobKey, name)), { signal })
+          if (!(Body instanceof Readable)) throw new Error('an answer without a body')
+          return Buffer.concat(await Body.toArray())
         } catch (error) {
           if (isNamed(error, 'NoSuchKey')) return undefined
           throw error
@@ -101,10 +91,9 @@ export function openS3Derivatives(location: S3Location): DerivativeStore {
       }),
 
     put: (blobKey, name, bytes) =>
-      operate('write', WRITE, async (signal) => {
-        const digest = await digestBytes(new Uint8Array(bytes))
-        const command = new PutObjectCommand({ ...addressOf(blobKey, name), Body: bytes })
-        await client.send(signDigest(command, digest), { abortSignal: signal })
+      operate('write', WRITE_MS, async (signal) => {
+        const command = new PutObjectCommand({ ...objectOf(blobKey, name), Body: bytes })
+        await patient.send(command, { signal, sha256: await sha256Of(new Uint8Array(bytes)) })
       }),
 
     async removeAll(blobKey) {
@@ -113,6 +102,9 @@ export function openS3Derivatives(location: S3Location): DerivativeStore {
 
     remove,
     list,
-    close: () => client.destroy(),
+    close: () => {
+      fast.close()
+      patient.close()
+    },
   }
 }

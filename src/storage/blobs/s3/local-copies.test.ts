@@ -3,16 +3,16 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { createLending } from './lending.ts'
+import { localCopies } from './local-copies.ts'
 import { fairSlots } from './options.ts'
 
-const LINE = { line: 8, linePerClient: 8, lineMs: 60_000 }
+const QUEUE = { maxWaiting: 8, maxWaitingPerClient: 8, waitMs: 60_000 }
 
-test('copies are shared by client: nobody waits in the line of another one, for the same blob either', async () => {
+test('copies are shared fairly: no client waits in the queue of another, not even for the same blob', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'catalejo-lending-'))
   const order: string[] = []
   let copies = 0
-  const lend = createLending(fairSlots(3, 2, LINE), async (key) => {
+  const lend = localCopies(fairSlots(3, 2, QUEUE), async (key) => {
     const path = join(folder, `${key}-${copies++}`)
     await writeFile(path, key)
     return path

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
 import { after, before, suite, test } from 'node:test'
 import { Staging } from '../staging.ts'
-import { createS3Client } from './client.ts'
+import { S3Connection } from './client.ts'
 import { parseS3Location } from './location.ts'
-import { presign } from './presign.ts'
 import { openS3Blobs } from './store.ts'
 
-suite('presigned addresses', () => {
+suite('presigned URLs', () => {
   const location = {
     bucket: 'fotos',
     prefix: '',
@@ -16,24 +15,24 @@ suite('presigned addresses', () => {
     region: 'sa-east-1',
     pathStyle: false,
   }
-  const client = createS3Client(location, 1)
+  const connection = new S3Connection(location, { maxSockets: 1, maxAttempts: 1 })
   const address = { Bucket: 'fotos', Key: 'a' }
   const start = Date.parse('2026-03-04T05:10:00Z')
-  const at = async (ms: number) => presign(client, address, 'image/png', start + ms)
+  const at = async (ms: number) => connection.presign(address, 'image/png', start + ms)
 
   before(() => {
     process.env['AWS_ACCESS_KEY_ID'] = 'id'
     process.env['AWS_SECRET_ACCESS_KEY'] = 'secret'
   })
-  after(() => client.destroy())
+  after(() => connection.close())
 
-  test('repeat for a while, so that caches know them again, and then change', async () => {
+  test('repeat within a window, so that caches recognise them, and then change', async () => {
     const { url } = await at(0)
     assert.equal((await at(299_999)).url, url)
     assert.notEqual((await at(300_000)).url, url)
   })
 
-  test('are never handed on for longer than they are good', async () => {
+  test('are never cacheable for longer than they are valid', async () => {
     for (const ms of [0, 1, 150_000, 299_999]) {
       const { url, seconds } = await at(ms)
       assert.ok(seconds >= 1)
@@ -44,7 +43,7 @@ suite('presigned addresses', () => {
     }
   })
 
-  test('are at the public endpoint where there is one, and good only there', async () => {
+  test('use the public endpoint if there is one', async () => {
     const inside = parseS3Location(
       's3://fotos?endpoint=http://10.0.0.1:7480&public_endpoint=https://fotos.example.cl',
     )
@@ -56,7 +55,7 @@ suite('presigned addresses', () => {
     assert.equal(new URL(url).searchParams.get('X-Amz-SignedHeaders'), 'host')
   })
 
-  test('fix what the store says of the bytes', async () => {
+  test('fix the headers of the answer', async () => {
     const { searchParams } = new URL((await at(0)).url)
     assert.equal(searchParams.get('response-content-type'), 'image/png')
     assert.equal(searchParams.get('response-content-disposition'), 'inline')
