@@ -1,6 +1,6 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
 import { HttpError } from '../lib/errors.ts'
-import { foldSearch, type SearchText } from '../lib/names.ts'
+import { foldSearch, type SearchText } from '../lib/domain-names.ts'
 import { choice, flag, integer, text, type Parameter, type Values } from '../http/parameters.ts'
 import { MAX_PAGE, type ListRequest } from './list.ts'
 

@@ -1,5 +1,5 @@
-import type { SearchText } from '../lib/names.ts'
-import { encodePunycode } from '../lib/names-punycode.ts'
+import type { SearchText } from '../lib/domain-names.ts'
+import { encodePunycode } from '../lib/punycode.ts'
 import { isGone } from './discarding.ts'
 import { matchesGlob } from './glob.ts'
 

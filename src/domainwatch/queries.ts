@@ -1,6 +1,6 @@
 import type { Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../storage/database/sql.ts'
-import type { SearchText } from '../lib/names.ts'
+import type { SearchText } from '../lib/domain-names.ts'
 import { goneBefore } from './discarding.ts'
 import { endingWith, globParts, startingWith } from './glob.ts'
 import { NAME_FILTERS, type Filters } from './matches.ts'

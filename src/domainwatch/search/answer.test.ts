@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { foldSearch } from '../../lib/names.ts'
+import { foldSearch } from '../../lib/domain-names.ts'
 import { matchesGlob } from '../glob.ts'
 import { find } from './answer.ts'
 import { buildColumns } from './build.ts'

@@ -1,4 +1,4 @@
-import { encodePunycode } from '../../lib/names-punycode.ts'
+import { encodePunycode } from '../../lib/punycode.ts'
 import { BLOCK, Plane, set, shared, type ALabels, type Columns } from './columns.ts'
 import type { Draft } from './draft.ts'
 import { indexNames, postings } from './blocks.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Mutex } from '../../lib/semaphore.ts'
+import { Mutex } from '../../lib/mutex.ts'
 import type { Shelves } from './answer.ts'
 import { Builder } from './builder.ts'
 import type { CatalogueOptions, CatalogueStats } from './catalogue-options.ts'

@@ -1,4 +1,4 @@
-import type { SearchText } from '../../lib/names.ts'
+import type { SearchText } from '../../lib/domain-names.ts'
 import { BEGIN, END, isLetter, SYMBOL_OF } from './alphabet.ts'
 import type { NAME_FILTERS } from '../matches.ts'
 import { Key } from './blocks.ts'

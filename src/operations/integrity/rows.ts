@@ -1,6 +1,6 @@
 import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import { isCalendarDateTime } from '../../lib/dates.ts'
-import { parseLabel } from '../../lib/names.ts'
+import { parseLabel } from '../../lib/domain-names.ts'
 import type { Query } from '../../storage/database/sql.ts'
 import { isImageHash } from '../../imagestore/hash.ts'
 import type { blobsAfter, domainsAfter, imagesAfter } from './queries.ts'

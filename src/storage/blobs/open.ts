@@ -1,4 +1,4 @@
-import { isDiskFault } from '../../lib/disk-faults.ts'
+import { isDiskError } from '../../lib/disk-errors.ts'
 import { blobKey, isBlobKey, type BlobStore, type DerivativeStore } from './blob-store.ts'
 import { openFileBlobs } from './file-store.ts'
 import type { S3Location } from './s3/location.ts'
@@ -88,7 +88,7 @@ export function observed(
     try {
       return await work()
     } catch (error) {
-      if (isDiskFault(error)) onDiskFault(error)
+      if (isDiskError(error)) onDiskFault(error)
       throw error
     } finally {
       observe(operation, (performance.now() - start) / 1000)

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isDiskFault } from '../../lib/disk-faults.ts'
+import { isDiskError } from '../../lib/disk-errors.ts'
 import { createFile } from '../../lib/private-files.ts'
 import { makeFolder } from './durable.ts'
 
@@ -86,7 +86,7 @@ export class Staging {
     try {
       return await work
     } catch (error) {
-      if (isDiskFault(error)) this.#onFault(error)
+      if (isDiskError(error)) this.#onFault(error)
       throw error
     }
   }

@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { corpus, inCorpus } from '../../test/support/corpus.ts'
-import { parseDomain, parseLabel } from './names.ts'
+import { parseDomain, parseLabel } from './domain-names.ts'
 
 type IdnaCase = { input: string; output: string | null }
 

@@ -1,8 +1,8 @@
-import { decodePunycode, encodePunycode } from './names-punycode.ts'
+import { decodePunycode, encodePunycode } from './punycode.ts'
 
 declare const canonical: unique symbol
 
-/** A .cl label without the suffix, in its one canonical Unicode form: lower-case, NFC, in the alphabet of .cl. */
+/** A .cl label without the suffix, in its canonical Unicode form: lower-case, NFC, in the alphabet of .cl. */
 export type DomainName = string & { readonly [canonical]: true }
 
 export type NameFault =
@@ -12,30 +12,30 @@ export type NameFault =
   | 'dot'
   /** A character is neither a–z, 0–9, a hyphen nor one of á é í ó ú ü ñ. */
   | 'alphabet'
-  /** A hyphen is first, last, or in places 3 and 4 at once. */
+  /** A hyphen is first or last, or positions 3 and 4 are both hyphens. */
   | 'hyphen'
   /** The A-label has more than 63 octets, or the whole name more than 253. */
   | 'length'
-  /** An `xn--` label that decodes to nothing, or to something that is not written so. */
+  /** An `xn--` label that does not decode, or that is not the encoding of what it decodes to. */
   | 'punycode'
   /** A full name that is not under `.cl`. */
   | 'suffix'
 
 export type Label =
-  { ok: true; name: DomainName; /** A-label: what the DNS carries. */ ascii: string } | Fault
+  { ok: true; name: DomainName; /** The A-label, as in the DNS. */ ascii: string } | Fault
 export type Domain =
   | {
       ok: true
       /** A-labels, lower-case, no trailing dot. */ ascii: string
-      /** The same as people write it. */ unicode: string
+      /** The same in Unicode. */ unicode: string
     }
   | Fault
 type Fault = { ok: false; fault: NameFault }
 
 export type SearchText = {
-  /** To look for in the Unicode name. */
+  /** Searched in the Unicode name. */
   text: string
-  /** To look for in the A-label as well: set when the text was written in `xn--` form. */
+  /** Also searched in the A-label: set if the text was in `xn--` form. */
   ascii?: string
 }
 
@@ -43,7 +43,7 @@ const aLabelPrefix = 'xn--'
 const suffix = '.cl'
 const maxLabelOctets = 63
 const maxNameOctets = 253
-// Decomposed, a letter takes two code units: no valid input comes near this. Spares the folding of huge texts.
+// Longer than any valid input, decomposed letters included. Avoids normalizing huge texts.
 const maxInputUnits = 512
 
 // 0: not in the alphabet; 1: ASCII letter or digit; 2: hyphen; 3: IDN letter. Indexed by code unit, Latin-1 only.
@@ -62,7 +62,7 @@ function fold(text: string): string {
   return text.trim().toLowerCase().normalize('NFC')
 }
 
-/** Whether every character is of the alphabet and the hyphens are where they may be; else the first fault found. */
+/** Returns the first fault in the characters or hyphens of a label. */
 function spellingFault(label: string): NameFault | undefined {
   if (label === '') return 'empty'
   for (let at = 0; at < label.length; at++) {
@@ -85,14 +85,14 @@ function hasIdnLetter(label: string): boolean {
 function parseALabel(ascii: string): Label {
   if (ascii.length > maxLabelOctets) return fault('length')
   const name = decodePunycode(ascii.slice(aLabelPrefix.length))
-  // An A-label for a name of plain ASCII, or a second spelling of the same name, would be a second key for one domain.
+  // An A-label of an ASCII name, or a second encoding of a name, would be a second key for one domain.
   if (name === undefined || !hasIdnLetter(name)) return fault('punycode')
   if (aLabelPrefix + encodePunycode(name) !== ascii) return fault('punycode')
   if (isCanonical(name)) return { ok: true, name, ascii }
   return fault(spellingFault(name) ?? 'punycode')
 }
 
-/** Folded text to label. */
+/** Parses a label that `fold` has normalized. */
 function parseFoldedLabel(label: string): Label {
   if (label.startsWith(aLabelPrefix) && !hasIdnLetter(label) && !label.includes('.'))
     return parseALabel(label)
@@ -103,7 +103,7 @@ function parseFoldedLabel(label: string): Label {
   return ascii.length > maxLabelOctets ? fault('length') : { ok: true, name: label, ascii }
 }
 
-// Most names arrive folded and of plain ASCII: one pass settles those without a copy. At most 63 characters.
+// Fast path: most names are lower-case ASCII already and need no copy.
 function isPlain(input: string): input is DomainName {
   const last = input.length - 1
   if (last < 0 || last >= maxLabelOctets) return false
@@ -116,22 +116,22 @@ function isPlain(input: string): input is DomainName {
   return true
 }
 
-/** One label under .cl, without suffix: trimmed, lower-cased, NFC, `xn--` decoded, checked against the rules of .cl. */
+/** Parses one label under .cl, without suffix: trims, lower-cases, applies NFC, decodes `xn--`, validates by the rules of .cl. */
 export function parseLabel(input: string): Label {
   if (isPlain(input)) return { ok: true, name: input, ascii: input }
   if (input.length > maxInputUnits) return fault('length')
   return parseFoldedLabel(fold(input))
 }
 
-/** The same where a `.cl` at the end, with or without a dot behind it, is left out. */
+/** The same for a text that may end in `.cl` or `.cl.`. */
 export function parseLabelOrDomain(input: string): Label {
   if (input.length > maxInputUnits) return fault('length')
   return parseLabel(input.trim().replace(/\.cl\.?$/i, ''))
 }
 
 /**
- * A full name under .cl, a trailing dot allowed. Names below a registered one (`www.ejemplo.cl`) are names under .cl too;
- * every label keeps to the rules of .cl. `cl` itself is not under .cl.
+ * Parses a full name under .cl, with or without a trailing dot. Subdomains (`www.ejemplo.cl`) are accepted; every label must
+ * follow the rules of .cl. Rejects `cl` itself.
  */
 export function parseDomain(input: string): Domain {
   if (input.length > maxInputUnits) return fault('length')
@@ -151,9 +151,9 @@ export function parseDomain(input: string): Domain {
 }
 
 /**
- * What a search text looks for: trimmed, lower-cased, NFC, a `.cl` at its end left out. `''` is in every name.
- * A record matches when its name contains `text` or, where `ascii` is set, its A-label contains `ascii`: a whole
- * A-label is also decoded, so that it finds what its Unicode form would; part of one is looked for as it stands.
+ * Normalizes a search text: trims, lower-cases, applies NFC, drops a final `.cl`. `''` matches every name. A record matches if
+ * its name contains `text` or, if `ascii` is set, its A-label contains `ascii`. A whole A-label is also decoded, so that it
+ * finds the same as its Unicode form.
  */
 export function foldSearch(input: string): SearchText {
   const folded = fold(input)

@@ -1,28 +1,28 @@
 import { HttpError } from './errors.ts'
 import { withTimeout } from './with-timeout.ts'
 
-/** Whoever asks waits this long for a probe, and is then told what is known. Milliseconds, as all times here. */
+/** How long a check waits for a probe before it returns the last known state. All times in milliseconds. */
 const PROBE_WAIT_MS = 500
 const REPORT_EVERY_MS = 60_000
-/** A probe that takes long comes no more often than this many times its duration. */
+/** While the component fails, a slow probe is repeated after this many times its duration. */
 const PAUSE_PER_PROBE = 10
 
-interface PartHealthOptions {
-  /** Rejects with what is wrong. A `HttpError`, such as an overload, says nothing about the part. */
+interface ComponentHealthOptions {
+  /** Rejects if the component fails. A `HttpError`, such as an overload, says nothing about the component. */
   readonly probe: () => Promise<unknown>
-  /** How often it is probed while it works, if somebody asks; Infinity for never. */
+  /** Minimum interval of probes while it works; Infinity for never. */
   readonly everyMs: number
-  /** How often it is probed while it fails, if somebody asks. */
+  /** Minimum interval of probes while it fails. */
   readonly retryMs: number
-  /** How long it counts as failing after the last failure, whatever a probe says. */
+  /** How long it counts as failing after a failed request, even if a probe succeeds. */
   readonly holdMs: number
-  /** Called when it fails, at most once a minute, and with undefined when it works again. */
+  /** Called with the fault, at most once a minute, and with undefined when it works again. */
   readonly report: (fault: Error | undefined) => void
 }
 
-/** Whether a part of the service works: as far as requests have shown lately, and by a probe now and then. */
-export class PartHealth {
-  readonly #options: PartHealthOptions
+/** The health of a component, from recent failures of requests and from probes. */
+export class ComponentHealth {
+  readonly #options: ComponentHealthOptions
   #fault: Error | undefined
   #failedAt = -Infinity
   #probedAt = -Infinity
@@ -30,11 +30,11 @@ export class PartHealth {
   #reportedAt = -Infinity
   #probing: Promise<void> | undefined
 
-  constructor(options: PartHealthOptions) {
+  constructor(options: ComponentHealthOptions) {
     this.#options = options
   }
 
-  /** A request met a failure of this part. */
+  /** Records that a request failed because of this component. */
   failed(fault: Error): void {
     const now = performance.now()
     this.#fault = fault
@@ -44,7 +44,7 @@ export class PartHealth {
     this.#options.report(fault)
   }
 
-  /** Rejects with the fault if the part fails. */
+  /** Rejects with the fault if the component fails. Probes it if a probe is due. */
   async check(): Promise<void> {
     const { everyMs, retryMs } = this.#options
     const pause = this.#fault === undefined ? everyMs : Math.max(retryMs, PAUSE_PER_PROBE * this.#probeMs)

@@ -11,7 +11,7 @@ const delimiter = '-'
 
 const digits = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
-/** No letter of a .cl label lies beyond Latin-1, so a larger code point ends decoding: neither overflow nor long loops. */
+/** All letters of .cl are in Latin-1. Rejecting larger code points prevents overflow and long loops. */
 const maxCodePoint = 0xff
 
 function adapt(delta: number, points: number, first: boolean): number {
@@ -35,10 +35,7 @@ function digitValue(code: number): number | undefined {
   return undefined
 }
 
-/**
- * The Punycode of `label`, without the `xn--` prefix.
- * Time grows with the square of the length, so callers bound it (a label has at most 63 octets).
- */
+/** Encodes `label`, without the `xn--` prefix. Takes quadratic time, so callers limit the length (a label has at most 63 octets). */
 export function encodePunycode(label: string): string {
   const points = Array.from(label, (character) => character.codePointAt(0) ?? 0)
   const basic = points.filter((point) => point < initialN)
@@ -75,8 +72,8 @@ export function encodePunycode(label: string): string {
 }
 
 /**
- * The label that a lower-case Punycode text stands for, without the `xn--` prefix; `undefined` where it stands for
- * none or for one with a character beyond Latin-1. What comes back need not be canonical: encode it and compare.
+ * Decodes lower-case Punycode without the `xn--` prefix. Undefined if it is invalid or has a character beyond Latin-1. The
+ * input need not be the canonical encoding of the result: callers encode it again and compare.
  */
 export function decodePunycode(punycode: string): string | undefined {
   const split = punycode.lastIndexOf(delimiter)

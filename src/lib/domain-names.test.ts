@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { foldSearch, parseDomain, parseLabel } from './names.ts'
-import type { NameFault } from './names.ts'
+import { foldSearch, parseDomain, parseLabel } from './domain-names.ts'
+import type { NameFault } from './domain-names.ts'
 
 function accepted(input: string): [string, string] {
   const label = parseLabel(input)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { domainToASCII, domainToUnicode } from 'node:url'
 import fc from 'fast-check'
-import { decodePunycode, encodePunycode } from './names-punycode.ts'
+import { decodePunycode, encodePunycode } from './punycode.ts'
 
 const idnLabel = fc
   .string({ unit: fc.constantFrom(...'abcxyz019áéíóúüñ'), minLength: 1, maxLength: 40 })
