@@ -11,7 +11,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner'
 import { HttpRequest } from '@smithy/core/protocols'
 import { StandardRetryStrategy } from '@smithy/core/retry'
 import type { BlobAddress } from '../blob-store.ts'
-import { isRetryable, StreamTimeout } from './errors.ts'
+import { isRetryable, StoreTimeout } from './errors.ts'
 import type { S3Location } from './location.ts'
 
 const CONNECT_MS = 3_000
@@ -159,12 +159,16 @@ export class S3Connection {
 export async function withDeadline<T>(ms: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const abortTimer = setTimeout(() => controller.abort(), ms)
+  const { signal } = controller
   let rejectTimer: NodeJS.Timeout | undefined
   const expired = new Promise<never>((_, reject) => {
-    rejectTimer = setTimeout(() => reject(new StreamTimeout(`no answer within ${ms} ms`)), ms + CLEANUP_MS)
+    rejectTimer = setTimeout(reject, ms + CLEANUP_MS)
   })
   try {
-    return await Promise.race([work(controller.signal), expired])
+    return await Promise.race([work(signal), expired])
+  } catch (error) {
+    // An abort shows in many different errors.
+    throw signal.aborted ? new StoreTimeout(`no answer within ${ms} ms`) : error
   } finally {
     clearTimeout(abortTimer)
     clearTimeout(rejectTimer)

@@ -3,7 +3,7 @@ import { OverloadError } from '../../../lib/errors.ts'
 import { BlobDamaged } from '../blob-store.ts'
 
 /** The store or the reader of a stream made no progress for too long. */
-export class StreamTimeout extends Error {}
+export class StoreTimeout extends Error {}
 
 /** The store is unreachable, overloaded or failing. The same request may succeed a little later. */
 export class StoreUnavailable extends OverloadError {
@@ -36,13 +36,13 @@ export const isRetryable = (error: Error): boolean =>
   RETRYABLE.has(codeOf(error)) ||
   (isSdkError(error) && (isThrottlingError(error) || isTransientForSdk(error)))
 
-/** Returns whether the same operation may succeed later: retryable errors and those that ended the retries. */
+/** Returns whether the same operation may succeed later, even if no retry is left. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  if (error instanceof StreamTimeout || error instanceof BlobDamaged || isRetryable(error)) return true
+  if (error instanceof StoreTimeout || error instanceof BlobDamaged || isRetryable(error)) return true
   const status = statusOf(error)
-  // The only signal we pass is that of the deadline. 501 means that the gateway will never do it.
-  return error.name === 'AbortError' || (status >= 500 && status !== 501)
+  // 501 means that the gateway will never do it.
+  return status >= 500 && status !== 501
 }
 
 export const isNamed = (error: unknown, ...names: readonly string[]): boolean =>

@@ -4,7 +4,7 @@ import { PassThrough, pipeline, Readable, Transform } from 'node:stream'
 import { pipeline as finished } from 'node:stream/promises'
 import { createFileStream } from '../../../lib/private-files.ts'
 import type { BlobStore } from '../blob-store.ts'
-import { isTransient, StreamTimeout } from './errors.ts'
+import { isTransient, StoreTimeout } from './errors.ts'
 
 /** Hashing less than this takes less time than handing it to another thread. */
 const SYNC_HASH_BYTES = 64 * 1024
@@ -25,7 +25,7 @@ export function withTimeouts(body: Readable, silenceMs: number, stallMs: number)
     if (isStalled && stalledMs < stallMs) timer.refresh()
     else
       guarded.destroy(
-        new StreamTimeout(isStalled ? `nothing read for ${stallMs} ms` : `no byte for ${silenceMs} ms`),
+        new StoreTimeout(isStalled ? `nothing read for ${stallMs} ms` : `no byte for ${silenceMs} ms`),
       )
   }, silenceMs)
   body.on('data', () => {
