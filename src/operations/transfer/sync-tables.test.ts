@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { compareKeys, compareTexts } from './order.ts'
+import { compareKeys, compareTexts } from './sync-tables.ts'
 
 const texts = fc.string({
   unit: fc.oneof(
@@ -10,7 +10,7 @@ const texts = fc.string({
   ),
 })
 
-test('texts sort as their UTF-8 bytes do', () => {
+test('texts sort like their UTF-8 bytes', () => {
   fc.assert(
     fc.property(texts, texts, (a, b) => {
       assert.equal(Math.sign(compareTexts(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)))
