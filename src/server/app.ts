@@ -208,7 +208,7 @@ export async function createRoutes(
           create: (account, service, limits) => accounts.createKey(account, service, limits),
           revoke: (id) => accounts.revoke(id),
         },
-        terms: createTermsOffice(database),
+        policies: createTermsOffice(database),
       })
     },
     { prefix },
