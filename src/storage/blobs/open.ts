@@ -2,7 +2,7 @@ import { isDiskError } from '../../lib/disk-errors.ts'
 import { blobKey, isBlobKey, type BlobStore, type DerivativeStore } from './blob-store.ts'
 import { openFileBlobs } from './file-store.ts'
 import type { S3Location } from './s3/location.ts'
-import type { ObserveAttempts, ObserveFaults } from './s3/store.ts'
+import type { ObserveAttempts, ObserveFaults } from './s3/requests.ts'
 import type { Staging } from './staging.ts'
 
 /** Called with the duration of each operation, for the metrics. */

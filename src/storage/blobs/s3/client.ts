@@ -30,22 +30,30 @@ export interface ClientOptions {
   readonly maxAttempts: number
   /** An attempt fails after this long without a byte in either direction, also in its answer's body. Milliseconds. */
   readonly silenceMs?: number
-  /** Instead of that, limits the time until the head of the answer, whose body somebody reads slowly. Milliseconds. */
+  /** Limits only the time until the head of the answer, whose body may be read slowly. Milliseconds. */
   readonly headMs?: number
 }
 
-interface SendOptions {
+export interface SendOptions {
   readonly signal: AbortSignal
   /** Called before each attempt, counted from 1. */
   readonly onAttempt?: (number: number) => void
   /**
    * SHA-256 of the body in hexadecimal, to sign a put with. All stores that know version 4 signatures compare it with what
-   * arrives, while few know checksum headers; the SDK by itself would not sign the content of a stream.
+   * arrives, while few know checksum headers; the SDK alone would not sign the content of a stream.
    */
   readonly sha256?: string
   /** Opens the body for each attempt. The SDK does not retry a request whose body is a stream. */
   readonly openBody?: () => Readable
 }
+
+export type S3Command<Input extends ServiceInputTypes, Output extends ServiceOutputTypes> = $Command<
+  Input,
+  Output,
+  S3ClientResolvedConfig,
+  ServiceInputTypes,
+  ServiceOutputTypes
+>
 
 /** The SDK's standard retries, extended by the errors of `isRetryable`. */
 class RetryStrategy extends StandardRetryStrategy {
@@ -91,7 +99,7 @@ export class S3Connection {
 
   /** Sends a command, with retries. */
   async send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
-    command: $Command<Input, Output, S3ClientResolvedConfig, ServiceInputTypes, ServiceOutputTypes>,
+    command: S3Command<Input, Output>,
     { signal, onAttempt, sha256, openBody }: SendOptions,
   ): Promise<Output> {
     let attempt = 0
