@@ -21,8 +21,7 @@ export type NameFault =
   /** A full name that is not under `.cl`. */
   | 'suffix'
 
-export type Label =
-  { ok: true; name: DomainName; /** The A-label, as in the DNS. */ ascii: string } | Fault
+export type Label = { ok: true; name: DomainName; /** The A-label, as in the DNS. */ ascii: string } | Fault
 export type Domain =
   | {
       ok: true

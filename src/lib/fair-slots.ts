@@ -26,14 +26,14 @@ interface Client {
   readonly waiting: Waiter[]
 }
 
-/** Aborted while it waited for a slot: nobody needs the answer any more. */
+/** The task was aborted while it waited for a slot. */
 export class WaitAborted extends Error {}
 
 /**
  * Limits how many tasks run at the same time and shares the slots among clients: a free slot goes to the waiting client
  * that runs the fewest tasks, and among equals to the one served longest ago. Tasks of one client run in their order.
  * When the queue is full, a client with a shorter queue displaces the newest task of the client with the longest one, so
- * that nobody can fill the queue for everybody else.
+ * that no client can fill the queue.
  */
 export class FairSlots {
   readonly #options: FairSlotsOptions

@@ -26,7 +26,7 @@ export interface SystemOptions {
 export function systemRoute(app: FastifyInstance, shared: EndpointShared, options: SystemOptions): void {
   const { database, clock, version, timeZone, engine, blobs, measurements, settings } = options
   const started = Math.floor(clock.now() / 1_000)
-  // Whoever looks at this leaves it open; among ten million records a count takes seconds.
+  // Throttled: pages that show this reload it, and counting ten million records takes seconds.
   const domainCount = throttledCount(() => database.scanner.first(countDomains()))
   const stored = throttledCount(() => database.scanner.first(totalStorage()))
   simpleEndpoint(app, shared, {

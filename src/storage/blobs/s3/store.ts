@@ -53,7 +53,7 @@ export function openS3Blobs(
     waitMs: options.copyWaitMs,
   })
 
-  /** Downloads a whole blob through `consume`, which returns its digest. False if there is none. @param size undefined for any */
+  /** Downloads a whole blob through `consume`, which returns its digest. False if there is none. @param size undefined for any size */
   async function downloadWhole(
     key: string,
     operation: Operation,
@@ -81,7 +81,7 @@ export function openS3Blobs(
   }
 
   /**
-   * Opens a body that is read at somebody else's pace. It holds one of the streams until it is closed.
+   * Opens a body that a client reads at its own pace. It holds one of the streams until it is closed.
    * @param lengthOf the length that the body must have; NaN if the answer does not match the request
    */
   function openStream(
