@@ -116,8 +116,9 @@ export function openS3Blobs(
     })
   }
 
-  async function put(key: string, { path, size }: StagedFile, operation: Operation): Promise<void> {
-    const sha256 = await sha256OfFile(path)
+  async function put(key: string, staged: StagedFile, operation: Operation): Promise<void> {
+    const { size } = staged
+    const sha256 = await sha256OfFile(staged.path)
     const command = new PutObjectCommand({
       ...requests.objectOf(key),
       // Replaced by the file for each attempt.
@@ -129,7 +130,7 @@ export function openS3Blobs(
       IfNoneMatch: '*',
     })
     try {
-      const openBody = () => createReadStream(path)
+      const openBody = () => createReadStream(staged.path)
       await requests.send(operation, command, { sha256, openBody })
     } catch (error) {
       if (!(error instanceof Error) || !isNamed(error, 'PreconditionFailed')) throw error
