@@ -1,8 +1,8 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
 import { jsonTypeOf } from '../lib/json-type.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../lib/free-text.ts'
-import { parseLabel } from '../lib/names.ts'
-import { fits, isStorable } from '../lib/text.ts'
+import { parseLabel } from '../lib/domain-names.ts'
+import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
 
 /** A bad record of a batch: its index, its first bad field, and what is wrong with it. */
 export interface RecordFault {
@@ -173,6 +173,9 @@ function isOptionalBit(value: unknown): value is 0 | 1 | undefined {
 
 function isAgent(value: unknown): value is string {
   return (
-    typeof value === 'string' && value.trim() !== '' && fits(value, MAX_AGENT_LENGTH) && isStorable(value)
+    typeof value === 'string' &&
+    value.trim() !== '' &&
+    hasAtMostCharacters(value, MAX_AGENT_LENGTH) &&
+    isStorable(value)
   )
 }

@@ -100,14 +100,14 @@ export class Delivery {
   originalAtOnce(blob: BlobRow, memory: AnswerMemory | undefined): ReadyImage | undefined {
     const { key, size, mime } = blob
     const hot = this.atHand(key)
-    const { readAtOnce } = this.#blobs
-    if (hot !== undefined || readAtOnce === undefined) return hot
+    const { readSync } = this.#blobs
+    if (hot !== undefined || readSync === undefined) return hot
     if (size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) return undefined
     const isKept = this.#hot.wants(key, size)
     const lent = isKept ? undefined : memory?.lend(size)
     const bytes = lent?.body(size) ?? Buffer.allocUnsafeSlow(size)
     // What does not match is left to `original`, which reports it.
-    if (!readAtOnce(key, bytes) || !isHashOf(bytes, blob.hash)) {
+    if (!readSync(key, bytes) || !isHashOf(bytes, blob.hash)) {
       lent?.giveBack()
       return undefined
     }
@@ -187,7 +187,7 @@ export class Delivery {
     if (cached !== undefined) return { kind: 'bytes', ...cached }
     const { client } = caller
     const make = (abandoned: AbortSignal, requesters: Requesters, watermark?: WatermarkFile) =>
-      this.#blobs.lend(
+      this.#blobs.withLocalFile(
         blob.key,
         (path) => this.#engine.derive(path, plan, abandoned, { watermark, requesters, hash: blob.hash }),
         client,
@@ -200,7 +200,7 @@ export class Delivery {
         const withMark = (path: string) =>
           make(abandoned, requesters, { path, place: mark.place, hash: mark.blob.hash })
         // First the mark, of which there are few: who holds a copy of an image then never waits for another one.
-        return this.#blobs.lend(mark.blob.key, withMark, MARKS)
+        return this.#blobs.withLocalFile(mark.blob.key, withMark, MARKS)
       },
       caller,
     )

@@ -8,7 +8,7 @@ import type { Config } from './config/config.ts'
 import { consoleRoutes } from '../console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { startBackgroundJobs } from '../lib/background-jobs.ts'
-import { perProcessShare } from '../lib/semaphore.ts'
+import { perProcessShare } from '../lib/concurrency.ts'
 import { renewLog } from '../storage/database/changes/renew.ts'
 import { copyState, setCopyState } from '../storage/database/moves.ts'
 import {
@@ -208,7 +208,7 @@ export async function createRoutes(
           create: (account, service, limits) => accounts.createKey(account, service, limits),
           revoke: (id) => accounts.revoke(id),
         },
-        terms: createTermsOffice(database),
+        policies: createTermsOffice(database),
       })
     },
     { prefix },

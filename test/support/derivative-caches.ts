@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { DerivativeStore } from '../../src/storage/blobs/derivative-store.ts'
+import type { DerivativeStore } from '../../src/storage/blobs/blob-store.ts'
 import { DerivativeCache, type Render } from '../../src/imagestore/derivatives/cache.ts'
 import { DerivativeFolder } from '../../src/imagestore/derivatives/folder.ts'
 import { SharedDerivatives } from '../../src/imagestore/derivatives/shared-derivatives.ts'

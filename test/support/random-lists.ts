@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { parseLabel } from '../../src/lib/names.ts'
+import { parseLabel } from '../../src/lib/domain-names.ts'
 import { isGone } from '../../src/domainwatch/discarding.ts'
 import { filterParameters, type FilteredRecord } from '../../src/domainwatch/filters.ts'
 import type { Parameter } from '../../src/http/parameters.ts'

@@ -8,7 +8,7 @@ import {
   type Columns,
   type Order,
 } from '../../lib/name-index/index.ts'
-import { Mutex } from '../../lib/semaphore.ts'
+import { Mutex } from '../../lib/mutex.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { ChangeFollower } from './change-follower.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
-import { fits, isStorable } from '../../lib/text.ts'
+import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/json-schema.ts'
 import { choice, flag, text, type Parameter } from '../../http/parameters.ts'
@@ -127,7 +127,7 @@ function name(): Parameter<string> {
     schema: { type: 'string', minLength: 1, maxLength: MAX_NAME },
     parse: (given) => {
       const value = given.trim()
-      if (value === '' || !fits(value, MAX_NAME)) return { takes }
+      if (value === '' || !hasAtMostCharacters(value, MAX_NAME)) return { takes }
       return isDisplayName(value) ? { value } : { takes: `${takes}, ${DISPLAY_NAME_TAKES}` }
     },
   }

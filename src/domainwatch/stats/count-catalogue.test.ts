@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Filters } from '../filters.ts'
 import { ColumnBuilder, parseTimestamp, Scan, Segment } from '../../lib/name-index/index.ts'
-import { aLabelOf } from '../../lib/names-punycode.ts'
+import { aLabelOf } from '../../lib/punycode.ts'
 import { countInCatalogue } from './count-catalogue.ts'
 
 const RECORDS = 50_000

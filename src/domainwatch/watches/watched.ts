@@ -1,4 +1,4 @@
-import { parseLabel } from '../../lib/names.ts'
+import { parseLabel } from '../../lib/domain-names.ts'
 import { parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { enters, recordIn, touches, type DomainEvent } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'

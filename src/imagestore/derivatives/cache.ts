@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { isBlobKey } from '../../storage/blobs/key.ts'
+import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import { Requesters, SERVICE_CLIENT, type Derivation } from '../decoder/index.ts'
 import { CacheAdmission, type Admission } from './cache-admission.ts'
 import type { Lend, ReadyImage, Rendered } from './checksummed-file.ts'

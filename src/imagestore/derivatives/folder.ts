@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { acquireLockFile, isErrorCode, isLockFileHeld } from '../../lib/lock-file.ts'
 import { createFileWith, createFolder } from '../../lib/private-files.ts'
 import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
-import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/key.ts'
+import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import {
   encodeChecksummed,
   readChecksummed,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import type { DerivativeStore } from '../../storage/blobs/derivative-store.ts'
+import type { DerivativeStore } from '../../storage/blobs/blob-store.ts'
 import { filesUnder } from '../../../test/durability/folders.ts'
 import { bytesOf, fakeStore, KEY, maker, openCache } from '../../../test/support/derivative-caches.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'

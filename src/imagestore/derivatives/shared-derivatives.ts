@@ -1,5 +1,5 @@
 import { CircuitBreaker } from '../../lib/circuit-breaker.ts'
-import type { DerivativeStore } from '../../storage/blobs/derivative-store.ts'
+import type { DerivativeStore } from '../../storage/blobs/blob-store.ts'
 import { decodeChecksummed, encodeChecksummed, type Rendered } from './checksummed-file.ts'
 
 /** Consecutive failures after which the store is not used for a while. */
