@@ -1,5 +1,5 @@
 import { clearChanges } from '../../storage/database/changes/renew.ts'
-import { SCHEMA } from '../../storage/database/migrations/index.ts'
+import { isUnreleased, SCHEMA, UPGRADING_COMMIT } from '../../storage/database/migrations/index.ts'
 import { copyState, schemaOf, setCopyState } from '../../storage/database/moves.ts'
 import { CHANGES } from '../../storage/database/tables.ts'
 import {
@@ -16,9 +16,6 @@ import { readManifest, snapshotsIn, type Manifest } from './manifest.ts'
 import type { Progress } from '../../lib/progress.ts'
 import { isEmpty, ownerOf } from './records.ts'
 import { checkFile, checkKeys, imagesOfBackup, rowsOfBackup } from './table-files.ts'
-
-/** The first version of the schema that has a table of changes. */
-const SCHEMA_WITH_CHANGES = 2
 
 export interface RestoreOptions {
   /** The newest where it is undefined. */
@@ -66,6 +63,11 @@ export async function restore(
     const { manifest } = outcome
     if (manifest.schema > SCHEMA) {
       return unusable(`it is of schema ${manifest.schema}, this version knows only ${SCHEMA}`)
+    }
+    if (isUnreleased(manifest.schema)) {
+      return unusable(
+        `it is of schema ${manifest.schema}, from before release 0.1.0: restore it with commit ${UPGRADING_COMMIT} of Catalejo`,
+      )
     }
     // Before anything is written: half of the records is worse than none.
     const faults = await checkFiles(place, manifest, progress)
@@ -121,7 +123,7 @@ async function fill(
   }
   // An older backup has no history: what there is now says only that it was loaded.
   const hasChanges = manifest.tables.some(({ name }) => name === CHANGES)
-  if (!hasChanges && manifest.schema >= SCHEMA_WITH_CHANGES) await clearChanges(database)
+  if (!hasChanges) await clearChanges(database)
   progress.begin('images', manifest.images.count)
   const images = await copyImages(
     imagesOfBackup(place.tables, manifest),

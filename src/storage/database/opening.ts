@@ -1,10 +1,12 @@
 import type { StorageFault } from './faults.ts'
-import { SCHEMA } from './migrations/index.ts'
+import { assertUpgradable, newerThan, SCHEMA, type Migration } from './migrations/index.ts'
 
 /** How a database is opened, on either engine. */
 export interface OpenOptions {
-  /** Go up to this version of the schema only. */
+  /** Migrate up to this version of the schema only. */
   readonly schema?: number | undefined
+  /** The steps of the schema, by default those of this version. Tests of upgrades add theirs. */
+  readonly migrations?: readonly Migration[]
   /** For a process that does nothing but store a great many records: more memory is worth it. */
   readonly load?: boolean
   /** Keeps room on the disk for deletions (SQLite only; PostgreSQL's disk is its own matter). */
@@ -19,12 +21,13 @@ export interface OpenOptions {
 
 /**
  * @param name of the database, for messages
- * @param absence why a database of no version is none
+ * @param absence message if it has no schema
  * @throws unless a database that must exist is of this version's schema
  */
 export function assertCurrentSchema(version: number | undefined, name: string, absence: string): void {
   if (version === undefined || version === 0) throw new Error(absence)
-  if (version > SCHEMA) throw tooNew(version)
+  assertUpgradable(version)
+  if (version > SCHEMA) throw new Error(newerThan(version))
   if (version < SCHEMA) {
     throw new Error(
       `${name} is at schema ${version}, this version needs ${SCHEMA}: ` +
@@ -32,6 +35,3 @@ export function assertCurrentSchema(version: number | undefined, name: string, a
     )
   }
 }
-
-export const tooNew = (version: number) =>
-  new Error(`the database is at schema ${version}, this version knows only ${SCHEMA}`)

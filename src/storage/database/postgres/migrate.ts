@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { migrations } from '../migrations/index.ts'
-import { tooNew } from '../opening.ts'
+import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
 import { sql } from '../sql.ts'
 import { DatabaseFault } from './faults.ts'
 import { localLimits } from './settings.ts'
@@ -21,13 +20,17 @@ const MAX_TRIES = 120
 
 /**
  * Brings the schema up to date, one transaction a step, under a lock that nodes which start together share.
- * @param target go no further than this version
- * @throws when a newer version of this program has changed the schema
+ * @param target no step goes past this version
+ * @throws if no step leads from the database's version to this program's
  */
-export async function migrate(pool: ConnectionPool, target = migrations.length): Promise<void> {
+export async function migrate(
+  pool: ConnectionPool,
+  target = Infinity,
+  steps: readonly Migration[] = migrations,
+): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      const left = await pool.use((connection) => locked(connection, () => step(connection, target)))
+      const left = await pool.use((connection) => locked(connection, () => step(connection, target, steps)))
       if (left === 'done') return
       tries = 0
     } catch (error) {
@@ -46,7 +49,11 @@ export async function schemaVersion(connection: PostgresConnection): Promise<num
   return Number(row?.['version'])
 }
 
-async function step(connection: PostgresConnection, target: number): Promise<'more' | 'done'> {
+async function step(
+  connection: PostgresConnection,
+  target: number,
+  steps: readonly Migration[],
+): Promise<'more' | 'done'> {
   const known = await schemaVersion(connection)
   // One row. Where it is there, a role that may not create tables does as well.
   if (known === undefined) {
@@ -56,15 +63,13 @@ async function step(connection: PostgresConnection, target: number): Promise<'mo
       );
       INSERT INTO schema_version (version) VALUES (0)`)
   }
-  const current = known ?? 0
-  if (current > migrations.length) throw tooNew(current)
-  const next = current < target ? migrations[current] : undefined
+  const next = nextMigration(known ?? 0, target, steps)
   if (next === undefined) {
     await connection.run(SEARCH_INDEXES)
     return 'done'
   }
   await connection.run(next.postgres)
-  await connection.run('UPDATE schema_version SET version = $1', [current + 1])
+  await connection.run('UPDATE schema_version SET version = $1', [next.version])
   return 'more'
 }
 

@@ -1,7 +1,7 @@
 import { ChangeFeed } from '../changes/feed.ts'
 import type { Database, ObserveDatabase } from '../database.ts'
 import { StorageFault } from '../faults.ts'
-import { SCHEMA } from '../migrations/index.ts'
+import { migrations, newest } from '../migrations/index.ts'
 import type { OpenOptions } from '../opening.ts'
 import { sql } from '../sql.ts'
 import { checkPostgres } from './check.ts'
@@ -46,7 +46,8 @@ export async function openPostgres(
   report: Report = () => {},
   options: PostgresOptions = {},
 ): Promise<Database> {
-  const { listenUrl = url, connections, onFault, patienceMs = START_PATIENCE_MS, schema = SCHEMA } = options
+  const { listenUrl = url, connections, onFault, patienceMs = START_PATIENCE_MS } = options
+  const { schema = newest(options.migrations ?? migrations) } = options
   const version = await prepareServer(url, report, patienceMs, options)
   if (version !== 0 && version < schema) options.onMigrated?.(version, schema)
   const share = shares(connections)

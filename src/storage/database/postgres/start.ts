@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { assertCurrentSchema } from '../opening.ts'
+import { assertCurrentSchema, type OpenOptions } from '../opening.ts'
 import { sql } from '../sql.ts'
 import { DatabaseFault } from './faults.ts'
 import { migrate, schemaVersion, STEP_TIMEOUT_MS } from './migrate.ts'
@@ -23,7 +23,7 @@ export function prepareServer(
   url: string,
   report: Report,
   patienceMs: number,
-  { schema, existing = false }: { readonly schema?: number | undefined; readonly existing?: boolean } = {},
+  { schema, migrations, existing = false }: Pick<OpenOptions, 'schema' | 'migrations' | 'existing'> = {},
 ): Promise<number> {
   return patiently(patienceMs, report, async () => {
     // New ones for each attempt: the next may find another server at the address.
@@ -34,7 +34,7 @@ export function prepareServer(
       const version = await reads.use(schemaVersion)
       if (existing)
         assertCurrentSchema(version, 'the PostgreSQL database', 'the PostgreSQL database is empty')
-      else await migrate(steps, schema)
+      else await migrate(steps, schema, migrations)
       await tellOfSearch(reads, report)
       return version ?? 0
     } finally {

@@ -1,23 +1,28 @@
 import type { SqlValue } from '../sql.ts'
 import type { StorageFaultKind } from '../faults.ts'
-import type { BatchPlan } from './batch.ts'
+import type { Migration } from '../migrations/index.ts'
+import type { BatchTexts } from './batch.ts'
 import type { ConnectionMode } from './connection.ts'
 
 /** What a thread is started with. */
 export interface Start {
   readonly path: string
   readonly mode: ConnectionMode
-  /** Up to which version of the schema a writer migrates; undefined for the newest. */
-  readonly schema: number | undefined
-  /** A writer neither creates nor migrates. */
-  readonly existing: boolean
+  /** How a writer migrates the schema; undefined if it must be current. */
+  readonly migration: MigrationOptions | undefined
+}
+
+export interface MigrationOptions {
+  /** No step goes past this version. */
+  readonly schema: number
+  readonly migrations: readonly Migration[]
 }
 
 export type Work =
   | { readonly kind: 'all' | 'values' | 'run'; readonly text: string; readonly values: readonly SqlValue[] }
   | {
       readonly kind: 'runMany'
-      readonly plan: BatchPlan
+      readonly batch: BatchTexts
       readonly values: readonly SqlValue[]
       /** A JSON array of arrays. */
       readonly rows: Uint8Array

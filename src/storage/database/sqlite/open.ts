@@ -4,15 +4,16 @@ import { ChangeFeed } from '../changes/feed.ts'
 import { newestChange } from '../changes/queries.ts'
 import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
 import { StorageFault } from '../faults.ts'
-import { SCHEMA } from '../migrations/index.ts'
+import { newest, migrations as released } from '../migrations/index.ts'
 import type { OpenOptions } from '../opening.ts'
 import { sql, type Query, type SqlValue } from '../sql.ts'
 import { clientOf, turnsFor } from '../turns.ts'
-import { batchPlan } from './batch.ts'
+import { batchTexts } from './batch.ts'
 import { checkSqlite } from './check.ts'
 import { Connection } from './connection.ts'
 import { sqliteDialect } from './dialect.ts'
 import { onStorage } from './faults.ts'
+import type { MigrationOptions } from './messages.ts'
 import { Reserve } from './reserve.ts'
 import { readSnapshot } from './snapshot.ts'
 import { ConnectionThread } from './thread-client.ts'
@@ -25,12 +26,13 @@ import { CommitWatch } from './watch.ts'
 export async function openSqlite(
   path: string,
   observe: ObserveDatabase = () => {},
-  { schema, load = false, existing = false, reserve = false, onMigrated, onFault }: OpenOptions = {},
+  { load = false, existing = false, reserve = false, onMigrated, onFault, ...steps }: OpenOptions = {},
 ): Promise<Database> {
   if (existing && !existsSync(path)) throw missing(path)
-  const { writer, scanner, reader } = await connect(path, load ? 'load' : 'write', { schema, existing })
-  const target = schema ?? SCHEMA
-  if (writer.version !== 0 && writer.version < target) onMigrated?.(writer.version, target)
+  const { migrations = released, schema = newest(migrations) } = steps
+  const migration = existing ? undefined : { schema, migrations }
+  const { writer, scanner, reader } = await connect(path, load ? 'load' : 'write', migration)
+  if (writer.version !== 0 && writer.version < schema) onMigrated?.(writer.version, schema)
   const watch = new CommitWatch(reader)
   // SQLite has one writer.
   const writes = turnsFor('write', 1)
@@ -127,11 +129,11 @@ export async function openSqlite(
 async function connect(
   path: string,
   mode: 'load' | 'write',
-  options: { readonly schema: number | undefined; readonly existing: boolean },
+  migration: MigrationOptions | undefined,
 ): Promise<{ writer: ConnectionThread; scanner: ConnectionThread; reader: Connection }> {
   const threads: ConnectionThread[] = []
   try {
-    const writer = await ConnectionThread.open(path, mode, options)
+    const writer = await ConnectionThread.open(path, mode, { migration })
     threads.push(writer)
     const scanner = await ConnectionThread.open(path, 'read')
     threads.push(scanner)
@@ -189,7 +191,7 @@ function writingTransaction(writer: ConnectionThread): Transaction {
     runMany: async (batch, constants, rows) =>
       Number(
         await writer.send(
-          { kind: 'runMany', plan: batchPlan(batch), values: constants, rows },
+          { kind: 'runMany', batch: batchTexts(batch), values: constants, rows },
           transferable(rows),
         ),
       ),

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { OverloadError } from '../../../lib/errors.ts'
 import { StorageFault } from '../faults.ts'
 import type { ConnectionMode } from './connection.ts'
-import type { Answer, Start, Work } from './messages.ts'
+import type { Answer, MigrationOptions, Start, Work } from './messages.ts'
 
 /** A statement that takes longer than this is given up on: the disk hangs. */
 const STATEMENT_TIMEOUT_MS = 60_000
@@ -17,10 +17,8 @@ interface Pending {
 interface ThreadOptions {
   /** Statements that take longer are given up on. */
   readonly timeoutMs?: number
-  /** Up to which version of the schema a writer migrates; undefined for the newest. */
-  readonly schema?: number | undefined
-  /** A writer neither creates nor migrates. */
-  readonly existing?: boolean
+  /** How a writer migrates the schema; undefined if it must be current. */
+  readonly migration?: MigrationOptions | undefined
 }
 
 /** Talks to a connection in a thread. */
@@ -34,17 +32,13 @@ export class ConnectionThread {
   /** The schema that the database was at when this was opened. */
   version = 0
 
-  private constructor(
-    path: string,
-    mode: ConnectionMode,
-    { timeoutMs, schema, existing = false }: ThreadOptions,
-  ) {
+  private constructor(path: string, mode: ConnectionMode, { timeoutMs, migration }: ThreadOptions) {
     this.#path = path
     this.#timeoutMs = timeoutMs ?? STATEMENT_TIMEOUT_MS
     // The sibling is a .ts file in a checkout and a .js file in the packed release.
     const file = new URL(`./thread${extname(import.meta.url)}`, import.meta.url)
     this.#worker = new Worker(file, {
-      workerData: { path, mode, schema, existing } satisfies Start,
+      workerData: { path, mode, migration } satisfies Start,
       name: `sqlite-${mode}`,
     })
     this.#worker.on('message', (answer: Answer) => this.#settle(answer))

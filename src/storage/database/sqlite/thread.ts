@@ -10,27 +10,30 @@ import { migrate, schemaVersion } from './migrate.ts'
 import { OverloadError } from '../../../lib/errors.ts'
 import { storageKindOf } from './faults.ts'
 import type { Answer, Start, Task } from './messages.ts'
-import { LARGE, runMany } from './run-many.ts'
+import { runMany } from './batch.ts'
 import type { SqlValue } from '../sql.ts'
 import { Turns } from './turns.ts'
 
 const port = parentPort
 if (port === null) throw new Error('sqlite/thread must run as a worker thread')
-const { path, mode, schema, existing }: Start = workerData
+const { path, mode, migration }: Start = workerData
 const { connection, version } = opened()
 const turns = new Turns(connection)
+/** Rows from which on moving the log into the file takes noticeably long. */
+const LARGE_BATCH = 1_000
 /** Whether the transaction that is under way stores so much that its pages are moved into the file behind the answer. */
 let isLarge = false
 
 /** The connection, and the schema that the database was at. Ends the thread where it cannot be opened. */
 function opened(): { readonly connection: Connection; readonly version: number } {
   try {
-    const connection = new Connection(path, mode, existing)
+    const connection = new Connection(path, mode, migration === undefined)
     const version = schemaVersion(connection)
-    if (mode !== 'read' && existing) {
+    if (mode === 'read') return { connection, version }
+    if (migration === undefined) {
       const folder = dirname(path)
       assertCurrentSchema(version, `the database in ${folder}`, `there is no database in ${folder}`)
-    } else if (mode !== 'read') migrate(connection, schema)
+    } else migrate(connection, migration.schema, migration.migrations)
     return { connection, version }
   } catch (error) {
     port?.postMessage(refusal(0, error))
@@ -54,8 +57,8 @@ function perform(task: Task): unknown {
       return connection.run(task.text, task.values)
     case 'runMany': {
       const rows: SqlValue[][] = JSON.parse(Buffer.from(task.rows).toString())
-      isLarge ||= rows.length >= LARGE
-      return runMany(connection, task.plan, task.values, rows)
+      isLarge ||= rows.length >= LARGE_BATCH
+      return runMany(connection, task.batch, task.values, rows)
     }
     case 'begin':
       return turns.begin()
