@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { splitCsv } from './csv.ts'
-import { bareName, layoutOf, registryDate } from './format.ts'
+
+import { bareName, layoutOf, registryDate, splitCsv } from './format.ts'
 
 test('what RFC 4180 writes is read back', () => {
   const field = fc.string({ unit: fc.constantFrom('a', 'ñ', '"', ',', ';', '\n', ' ') })
@@ -27,7 +27,7 @@ const OWN = 'name,length,agent,status,reserved,revision,discarded,date_reg,date_
 test('the layout is told by the first lines', () => {
   const told = (...sample: string[]) => {
     const layout = layoutOf(sample)
-    return layout && [layout.format, layout.separator, layout.hasHead, [...layout.columns.values()]]
+    return layout && [layout.format, layout.separator, layout.hasHeader, [...layout.columns.values()]]
   }
   assert.deepEqual(told('Nombre Dominio,Fecha Inscripción'), ['registrations', ',', true, [0, 1]])
   assert.deepEqual(told('"Fecha";"Dominio"'), ['registrations', ';', true, [1, 0]])
