@@ -4,7 +4,8 @@ import { RowBuffer, type SortedRows } from './row-buffer.ts'
 
 function bufferOf(...rows: readonly (readonly [name: string, date: string])[]): RowBuffer {
   const buffer = new RowBuffer(0)
-  for (const [name, date] of rows) buffer.add(name, JSON.stringify([name, null, name.length, null, null, 1, 0, date]))
+  for (const [name, date] of rows)
+    buffer.add(name, JSON.stringify([name, null, name.length, null, null, 1, 0, date]))
   return buffer
 }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { beginHold, endHold, prolongHold } from '../../storage/database/moves.ts'
+import { beginHold, endHold, prolongHold } from '../../storage/database/transfer-marks.ts'
 
 /**
  * A backup that died holds off removals for this long. The clocks of the nodes may differ by less than the time between

@@ -6,7 +6,7 @@ import { Staging } from '../../storage/blobs/staging.ts'
 import type { Config } from '../../server/config/config.ts'
 import { openDatabase } from '../../server/context.ts'
 import type { Database } from '../../storage/database/database.ts'
-import type { OpenOptions } from '../../storage/database/opening.ts'
+import type { OpenOptions } from '../../storage/database/open-options.ts'
 
 /** Where an instance keeps what it has. */
 export type Place = Pick<Config, 'data' | 'databaseUrl' | 'blobsUrl'>

@@ -1,6 +1,6 @@
-import { clearChanges } from '../../storage/database/changes/renew.ts'
+import { clearChanges } from '../../storage/database/changes/retention.ts'
 import { isUnreleased, SCHEMA, UPGRADING_COMMIT } from '../../storage/database/migrations/index.ts'
-import { copyState, schemaOf, setCopyState } from '../../storage/database/moves.ts'
+import { copyState, schemaOf, setCopyState } from '../../storage/database/transfer-marks.ts'
 import { CHANGES } from '../../storage/database/tables.ts'
 import {
   assertBackupFolder,

@@ -1,6 +1,6 @@
 import type { BatchStatement } from './batch.ts'
 import type { Topic } from './changes/change.ts'
-import type { ChangeFeed } from './changes/feed.ts'
+import type { ChangeLog } from './changes/change-log.ts'
 import type { Dialect } from './dialect.ts'
 import type { Query, SqlValue } from './sql.ts'
 
@@ -66,7 +66,7 @@ export interface Database extends Reader {
    * What everyone committed, record by record. A follower hears of it within 0.1 s as a rule, on PostgreSQL within the
    * bounds of `version`; there it also waits for transactions that were under way at the same time, of anyone on that server.
    */
-  readonly changes: ChangeFeed
+  readonly changes: ChangeLog
   /**
    * What the engine finds wrong with itself, one line a fault, nothing where all is well. SQLite reads all it has for
    * that, which may take long.

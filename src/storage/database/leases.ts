@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Database } from './database.ts'
-import * as queries from './queries-leases.ts'
-import type { Lease } from './queries-leases.ts'
+import type { Dialect } from './dialect.ts'
+import { sql, type Sql } from './sql.ts'
 
 /** From a holder's last sign of life until another may take its place. */
 const TTL_MS = 15_000
@@ -43,11 +43,11 @@ export class Leases {
     const { name, everyMs, pending, run } = work
     const lease: Lease = { name, everyMs, ttlMs: this.#ttlMs, holder: randomBytes(12).toString('base64url') }
     const { dialect } = this.#database
-    if ((await this.#database.first(queries.freeLease(dialect, lease))) === undefined) return false
+    if ((await this.#database.first(freeLease(dialect, lease))) === undefined) return false
     if (pending !== undefined && !(await pending())) return false
     const asked = performance.now()
-    if (!(await this.#write(queries.takeLease(dialect, lease)))) return false
-    const hold = new Hold(this.#ttlMs, () => this.#write(queries.renewLease(dialect, lease)))
+    if (!(await this.#write(takeLease(dialect, lease)))) return false
+    const hold = new Hold(this.#ttlMs, () => this.#write(renewLease(dialect, lease)))
     hold.start(asked)
     let isDone = false
     try {
@@ -56,14 +56,14 @@ export class Leases {
       isDone = !signal.aborted
     } finally {
       hold.end()
-      const last = isDone ? queries.finishLease(dialect, lease) : queries.giveUpLease(lease)
+      const last = isDone ? finishLease(dialect, lease) : giveUpLease(lease)
       // Should this fail, the lease runs out by itself.
       await this.#write(last).catch(() => {})
     }
     return isDone
   }
 
-  async #write(query: ReturnType<typeof queries.giveUpLease>): Promise<boolean> {
+  async #write(query: ReturnType<typeof giveUpLease>): Promise<boolean> {
     return (await this.#database.transaction((tx) => tx.run(query))) > 0
   }
 }
@@ -116,3 +116,42 @@ class Hold {
     this.#expiry = setTimeout(() => this.#losing.abort(), left).unref()
   }
 }
+
+/**
+ * A moment of the database's clock that has come. One that lies further ahead than anybody would have put it was written
+ * before the clock was set back, and must not hold things up until the clock is there again.
+ */
+const hasCome = ({ now }: Dialect, moment: Sql, longestMs: number) =>
+  sql`(${moment} <= ${now} OR ${moment} > ${now} + ${longestMs})`
+
+interface Lease {
+  readonly name: string
+  readonly holder: string
+  readonly ttlMs: number
+  /** From the end of one run until the next is due. */
+  readonly everyMs: number
+}
+
+/** Finds a row unless the lease is held, or its work is not due. */
+const freeLease = (dialect: Dialect, { name, ttlMs, everyMs }: Omit<Lease, 'holder'>) =>
+  sql<{ free: number }>`
+  SELECT 1 AS free WHERE NOT EXISTS (SELECT 1 FROM leases WHERE name = ${name}
+    AND NOT (${hasCome(dialect, sql`expires_at`, ttlMs)} AND ${hasCome(dialect, sql`due_at`, everyMs)}))`
+
+/** Changes a row where the lease was free and its work due. */
+const takeLease = (dialect: Dialect, { name, holder, ttlMs, everyMs }: Lease) => sql`
+  INSERT INTO leases (name, holder, expires_at, due_at) VALUES (${name}, ${holder}, ${dialect.now} + ${ttlMs}, 0)
+  ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+  WHERE ${hasCome(dialect, sql`leases.expires_at`, ttlMs)} AND ${hasCome(dialect, sql`leases.due_at`, everyMs)}`
+
+/** Changes a row while nobody else has taken the lease. */
+const renewLease = (dialect: Dialect, { name, holder, ttlMs }: Lease) => sql`
+  UPDATE leases SET expires_at = ${dialect.now} + ${ttlMs} WHERE name = ${name} AND holder = ${holder}`
+
+/** The work was done, and is due again later. */
+const finishLease = (dialect: Dialect, { name, holder, everyMs }: Lease) => sql`
+  UPDATE leases SET expires_at = 0, due_at = ${dialect.now} + ${everyMs} WHERE name = ${name} AND holder = ${holder}`
+
+/** The work was not done: whoever comes next may try. */
+const giveUpLease = ({ name, holder }: Lease) => sql`
+  UPDATE leases SET expires_at = 0 WHERE name = ${name} AND holder = ${holder}`

@@ -30,3 +30,12 @@ export function limit(count: number): Sql {
 export function allOf(conditions: readonly Sql[]): Sql {
   return conditions.length === 0 ? raw('1 = 1') : join(conditions, ' AND ')
 }
+
+/** Returns the statement's parameters. @throws TypeError for a value that is not one of SQL */
+export function sqlValues(query: Query): SqlValue[] {
+  return query.values.map((value) => {
+    if (value === null || typeof value === 'string' || typeof value === 'number') return value
+    if (typeof value === 'bigint' || value instanceof Uint8Array) return value
+    throw new TypeError(`a ${typeof value} is not an SQL value`)
+  })
+}

@@ -1,27 +1,27 @@
-import { ChangeFeed } from '../changes/feed.ts'
+import { ChangeLog } from '../changes/change-log.ts'
+import { clientOf, connectionSlots } from '../connection-slots.ts'
 import type { Database, ObserveDatabase } from '../database.ts'
 import { StorageFault } from '../faults.ts'
 import { migrations, newest } from '../migrations/index.ts'
-import type { OpenOptions } from '../opening.ts'
+import type { OpenOptions } from '../open-options.ts'
 import { sql } from '../sql.ts'
-import { checkPostgres } from './check.ts'
+import { CommitWatch } from './commit-watch.ts'
 import { postgresDialect } from './dialect.ts'
 import { DatabaseFault, storageKindOf } from './faults.ts'
-import { ConnectionPool, type PostgresConnection, type Report } from './pool.ts'
-import { clientOf, turnsFor } from '../turns.ts'
-import { readerOn } from './reader.ts'
 import {
+  ConnectionPool,
+  connectionShares,
   localLimits,
   READ_TIMEOUT_MS,
+  readerOn,
   SCAN_TIMEOUT_MS,
-  shares,
   SILENCE_MS,
   WRITE_TIMEOUT_MS,
-} from './settings.ts'
-import { readSnapshot } from './snapshot.ts'
-import { prepareServer, START_PATIENCE_MS } from './start.ts'
+  type PostgresConnection,
+  type Report,
+} from './pool.ts'
+import { prepareServer, START_TIMEOUT_MS } from './prepare.ts'
 import { transact } from './transactions.ts'
-import { CommitWatch } from './watch.ts'
 
 const BEGIN_SCAN = `BEGIN READ ONLY; ${localLimits(SCAN_TIMEOUT_MS)}`
 
@@ -31,7 +31,7 @@ export interface PostgresOptions extends Omit<OpenOptions, 'load'> {
   /** Connections in all but the listening one; at least 3. */
   readonly connections?: number | undefined
   /** How long a server that cannot be used yet is waited for. */
-  readonly patienceMs?: number
+  readonly startTimeoutMs?: number
 }
 
 /**
@@ -46,16 +46,16 @@ export async function openPostgres(
   report: Report = () => {},
   options: PostgresOptions = {},
 ): Promise<Database> {
-  const { listenUrl = url, connections, onFault, patienceMs = START_PATIENCE_MS } = options
+  const { listenUrl = url, connections, onFault, startTimeoutMs = START_TIMEOUT_MS } = options
   const { schema = newest(options.migrations ?? migrations) } = options
-  const version = await prepareServer(url, report, patienceMs, options)
+  const version = await prepareServer(url, report, startTimeoutMs, options)
   if (version !== 0 && version < schema) options.onMigrated?.(version, schema)
-  const share = shares(connections)
+  const share = connectionShares(connections)
   const reads = new ConnectionPool(url, share.reads, READ_TIMEOUT_MS, report)
   const writes = new ConnectionPool(url, share.writes, WRITE_TIMEOUT_MS + SILENCE_MS, report)
   const scans = new ConnectionPool(url, share.scans, SCAN_TIMEOUT_MS + SILENCE_MS, report)
-  const writeTurns = turnsFor('write', share.writes)
-  const scanTurns = turnsFor('scan', share.scans)
+  const writeTurns = connectionSlots('write', share.writes)
+  const scanTurns = connectionSlots('scan', share.scans)
   const watch = new CommitWatch(listenUrl, report)
 
   async function timed<T>(operation: 'read' | 'scan' | 'write', work: () => Promise<T>): Promise<T> {
@@ -99,7 +99,7 @@ export async function openPostgres(
         readSnapshot(url, report, (connection) => work(readerOn((use) => use(connection)))),
       ),
     version: (topic) => watch.version(topic),
-    changes: new ChangeFeed(reader, watch, postgresDialect),
+    changes: new ChangeLog(reader, watch, postgresDialect),
     check: () => timed('scan', () => scans.use(checkPostgres)),
     ping: async () => {
       await reads.use((connection) => connection.rows(sql`SELECT 1`))
@@ -129,4 +129,49 @@ async function limited<T>(
   } finally {
     await connection.run('COMMIT').catch(() => {})
   }
+}
+
+/** One page of rows, or a count of them all. */
+const SNAPSHOT_TIMEOUT_MS = 60_000
+/** What is done with a page before the next one is asked for. */
+const SNAPSHOT_IDLE_MS = 120_000
+
+const BEGIN_SNAPSHOT =
+  `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${localLimits(SNAPSHOT_TIMEOUT_MS)}; ` +
+  `SET LOCAL idle_in_transaction_session_timeout = ${SNAPSHOT_IDLE_MS}`
+
+/** Runs `work` with a connection of its own that sees the database as it is now. */
+async function readSnapshot<T>(
+  url: string,
+  report: Report,
+  work: (connection: PostgresConnection) => Promise<T>,
+): Promise<T> {
+  const pool = new ConnectionPool(url, 1, SNAPSHOT_TIMEOUT_MS + SILENCE_MS, report)
+  try {
+    return await pool.use(async (connection) => {
+      // The view is taken by the first statement after BEGIN.
+      await connection.run(`${BEGIN_SNAPSHOT}; SELECT 1`)
+      try {
+        return await work(connection)
+      } finally {
+        await connection.run('COMMIT').catch(() => {})
+      }
+    })
+  } finally {
+    await pool.close()
+  }
+}
+
+/** What its catalogue says of indexes that were not finished and of constraints that were never checked. */
+async function checkPostgres(connection: PostgresConnection): Promise<string[]> {
+  const rows = await connection.rows(sql`
+    SELECT 'the index ' || relname || ' is not valid' AS fault
+    FROM pg_index
+    JOIN pg_class ON pg_class.oid = indexrelid
+    WHERE NOT indisvalid AND relnamespace = current_schema()::regnamespace
+    UNION ALL
+    SELECT 'the constraint ' || conname || ' was never checked'
+    FROM pg_constraint
+    WHERE NOT convalidated AND connamespace = current_schema()::regnamespace`)
+  return rows.map(({ fault }) => String(fault))
 }

@@ -3,16 +3,18 @@ import { TOPICS } from '../changes/change.ts'
 import type { Transaction } from '../database.ts'
 import { batchStatement, lockStatement } from './batch.ts'
 import { DatabaseFault } from './faults.ts'
-import { parameters, type ConnectionPool, type PostgresConnection } from './pool.ts'
-import { readerOn } from './reader.ts'
 import {
   batchSilence,
   localLimits,
   READ_TIMEOUT_MS,
   STATEMENT_SILENCE_MS,
   WRITE_TIMEOUT_MS,
-} from './settings.ts'
-import type { CommitWatch } from './watch.ts'
+  readerOn,
+  type ConnectionPool,
+  type PostgresConnection,
+} from './pool.ts'
+import { sqlValues } from '../sql.ts'
+import type { CommitWatch } from './commit-watch.ts'
 
 /** Runs of one transaction in all, while others come in between or the connection is lost. */
 const MAX_RUNS = 8
@@ -82,7 +84,7 @@ async function once<T>(
   const tx: Transaction = {
     ...readerOn((use) => use(connection)),
     async run(query) {
-      const count = await connection.run(query.text, parameters(query.values), STATEMENT_SILENCE_MS)
+      const count = await connection.run(query.text, sqlValues(query), STATEMENT_SILENCE_MS)
       changed += count
       return count
     },

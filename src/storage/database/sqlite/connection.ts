@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import { ensureFileSync } from '../../../lib/private-files.ts'
 import type { SqlValue } from '../sql.ts'
-import { untilFree } from './turns.ts'
+import { untilFree } from './write-lock.ts'
 
 /** Prepared statements kept a connection: filters combine freely, so their texts are many but not endless. */
 const MAX_STATEMENTS = 256

@@ -1,6 +1,6 @@
 import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
 import type { Connection } from './connection.ts'
-import { untilFree } from './turns.ts'
+import { untilFree } from './write-lock.ts'
 
 export const schemaVersion = (connection: Connection): number =>
   Number(connection.first('PRAGMA user_version', [])?.['user_version'] ?? 0)

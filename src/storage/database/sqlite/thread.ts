@@ -4,21 +4,21 @@
  */
 import { dirname } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
-import { assertCurrentSchema } from '../opening.ts'
+import { assertCurrentSchema } from '../open-options.ts'
 import { Connection } from './connection.ts'
 import { migrate, schemaVersion } from './migrate.ts'
 import { OverloadError } from '../../../lib/errors.ts'
 import { storageKindOf } from './faults.ts'
-import type { Answer, Start, Task } from './messages.ts'
+import type { Answer, Start, Task } from './connection-thread.ts'
 import { runMany } from './batch.ts'
 import type { SqlValue } from '../sql.ts'
-import { Turns } from './turns.ts'
+import { WriteLock } from './write-lock.ts'
 
 const port = parentPort
 if (port === null) throw new Error('sqlite/thread must run as a worker thread')
 const { path, mode, migration }: Start = workerData
 const { connection, version } = opened()
-const turns = new Turns(connection)
+const turns = new WriteLock(connection)
 /** Rows from which on moving the log into the file takes noticeably long. */
 const LARGE_BATCH = 1_000
 /** Whether the transaction that is under way stores so much that its pages are moved into the file behind the answer. */

@@ -39,7 +39,7 @@ export interface ChangeSource {
 }
 
 /** The changes of all writers, in an order that is the same for everyone, none left out. */
-export class ChangeFeed {
+export class ChangeLog {
   readonly #reader: Reader
   readonly #source: ChangeSource
   readonly #dialect: Dialect

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { TOPICS, type Topic } from '../changes/change.ts'
-import type { ChangeSource } from '../changes/feed.ts'
+import type { ChangeSource } from '../changes/change-log.ts'
 import { DatabaseFault } from './faults.ts'
-import type { Report } from './pool.ts'
-import { connectionSettings } from './settings.ts'
+import { connectionSettings, type Report } from './pool.ts'
 
 /** Announced after commits, with the node's name. Older versions announce in their transactions, on the same channel. */
 const CHANNEL = 'catalejo_changes'

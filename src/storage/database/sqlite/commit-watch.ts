@@ -1,5 +1,5 @@
 import type { Topic } from '../changes/change.ts'
-import type { ChangeSource } from '../changes/feed.ts'
+import type { ChangeSource } from '../changes/change-log.ts'
 import type { Connection } from './connection.ts'
 
 /** While somebody follows, other processes' commits are looked for this often: a look takes some microseconds. */

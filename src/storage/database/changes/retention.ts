@@ -1,6 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Database } from '../database.ts'
-import { logState, oldest, raiseFloor, removeChanges } from './queries.ts'
+import {
+  logState,
+  oldest,
+  raiseFloor,
+  removeAllChanges,
+  removeChanges,
+  renewLog as renew,
+} from './queries.ts'
 
 /** Changes removed in one transaction, so that other writers get their turn in between. */
 const BATCH = 2_000
@@ -41,4 +49,20 @@ function floorOf(log: { newest: number }, maxCount: number, last: number | null,
   const tooOld = staying === null ? last : staying - 1
   const tooMany = Math.min(last, log.newest - maxCount)
   return Math.min(Math.max(tooOld, tooMany), log.newest - 1)
+}
+
+/** Changes removed in one transaction. */
+const CLEAR_BATCH = 10_000
+
+/**
+ * Makes the changes of a copy a log of its own, before anybody follows it: whoever comes with a cursor of where it was
+ * copied from is told that he lost track, for what was written there since is not here.
+ */
+export async function renewLog(database: Database): Promise<void> {
+  await database.transaction((tx) => tx.run(renew(randomBytes(6).toString('hex'))))
+}
+
+/** Forgets all changes, where they say only that records were copied here. Before anybody follows them. */
+export async function clearChanges(database: Database): Promise<void> {
+  while ((await database.transaction((tx) => tx.run(removeAllChanges(CLEAR_BATCH)))) === CLEAR_BATCH);
 }

@@ -12,7 +12,7 @@ export const clientOf = (account: number | undefined): string =>
   account === undefined ? SERVICE : `account ${account}`
 
 /** Shares an engine's writing connections, or its scanning ones, among accounts. All but one of them are for one account. */
-export function turnsFor(operation: 'write' | 'scan', connections: number): FairSlots {
+export function connectionSlots(operation: 'write' | 'scan', connections: number): FairSlots {
   const maxWaiting = operation === 'write' ? MAX_WAITING_WRITES : MAX_WAITING_SCANS
   return new FairSlots({
     slots: connections,

@@ -16,7 +16,7 @@ const MAX_GAP_MS = 5
 const SQLITE_BUSY = 5
 
 /** Takes turns with other processes at writing. For threads of their own: waiting holds the thread. */
-export class Turns {
+export class WriteLock {
   readonly #connection: Connection
   #since = 0
   #nextAt = 0
