@@ -1,21 +1,21 @@
 import type { StorageFault } from './faults.ts'
 import { assertUpgradable, newerThan, SCHEMA, type Migration } from './migrations/index.ts'
 
-/** How a database is opened, on either engine. */
+/** Options of both engines. */
 export interface OpenOptions {
   /** Migrate up to this version of the schema only. */
   readonly schema?: number | undefined
   /** The steps of the schema, by default those of this version. Tests of upgrades add theirs. */
   readonly migrations?: readonly Migration[]
-  /** For a process that does nothing but store a great many records: more memory is worth it. */
+  /** For a process that only stores many records: it gets more memory. */
   readonly load?: boolean
-  /** Keeps room on the disk for deletions (SQLite only; PostgreSQL's disk is its own matter). */
+  /** Reserves disk space for deletions (SQLite only). */
   readonly reserve?: boolean
-  /** Opens only what is there and of this version's schema: creates nothing, migrates nothing. */
+  /** Opens only an existing database with the current schema: creates and migrates nothing. */
   readonly existing?: boolean
-  /** Called after migrations ran on a database that was not new, with the versions of its schema. */
+  /** Called after migrations of an existing database, with the versions of its schema. */
   readonly onMigrated?: (from: number, to: number) => void
-  /** Called for every operation that the storage failed. */
+  /** Called for every operation that failed because of the storage. */
   readonly onFault?: (fault: StorageFault) => void
 }
 

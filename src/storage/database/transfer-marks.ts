@@ -1,13 +1,13 @@
 /**
- * What others must know of a move or a backup, in the database that it concerns: a copy that is not finished, so that
- * nobody serves it; a backup under way, so that nobody removes what it still has to copy.
+ * Marks that a copy or a backup leaves in the database for other processes: an unfinished copy, which no service may
+ * serve, and a running backup, whose images must not be removed.
  */
 import type { Database, Reader } from './database.ts'
 import { sql } from './sql.ts'
 
 /**
- * How far the copying into a database has come. `unfinished`: no service may stand on it. `finished`: whole, and nobody has
- * served it since, so it may still be brought up to date. None of both: it is an instance in its own right.
+ * State of a database that was copied from another. `unfinished`: no service may open it. `finished`: complete and not
+ * served since, so it can still be updated from its source. Undefined: an instance of its own.
  */
 export type CopyState = 'unfinished' | 'finished'
 
@@ -27,7 +27,7 @@ export async function copyState(reader: Reader): Promise<CopyState | undefined> 
   return (['unfinished', 'finished'] as const).find((state) => names.includes(COPY + state))
 }
 
-/** Undefined makes it an instance in its own right. */
+/** Sets the state; undefined makes the database an instance of its own. */
 export async function setCopyState(database: Database, state: CopyState | undefined): Promise<void> {
   await database.transaction(async (tx) => {
     for (const other of ['unfinished', 'finished'] as const) {
@@ -37,17 +37,20 @@ export async function setCopyState(database: Database, state: CopyState | undefi
   })
 }
 
-/** The version of the schema that a database is at. */
+/** Returns the version of the schema. */
 export async function schemaOf(database: Database): Promise<number> {
   return Number((await database.first(database.dialect.schemaVersion))?.version)
 }
 
-/** Sets a mark of any name, for whoever has to find out whether two addresses are one database. */
+/** Sets a mark of any name, to find out whether two addresses lead to the same database. */
 export async function mark(database: Database, name: string): Promise<void> {
   await database.transaction((tx) => tx.run(setMove(name, 0)))
 }
 
-/** Resolves when a write was committed. @param now differs from the last one, for a row that stays as it is is not written */
+/**
+ * Resolves when a write was committed.
+ * @param now differs from the previous one, because writing an unchanged row writes nothing
+ */
 export async function probeWrite(database: Database, now: number): Promise<void> {
   await database.transaction((tx) => tx.run(setMove(PROBE, now)))
 }
@@ -61,10 +64,9 @@ export async function unmark(database: Database, name: string): Promise<void> {
 }
 
 /**
- * Until when a backup holds off the removal of images' bytes; undefined when none does.
- *
- * Whoever removes bytes asks this after he knows that no record names them any more. A backup sets its hold, and only then
- * takes its view of the records: so either the hold is seen here, or that view does not have the record.
+ * Returns until when a backup forbids the removal of images' bytes; undefined if none does.
+ * Ask after making sure that no record refers to the bytes. A backup sets its hold before it takes its snapshot of the
+ * records, so either the hold is visible here, or the snapshot does not contain the record.
  * @param now milliseconds since 1970
  */
 export async function heldUntil(reader: Reader, now: number): Promise<number | undefined> {
@@ -73,8 +75,8 @@ export async function heldUntil(reader: Reader, now: number): Promise<number | u
 }
 
 /**
- * Holds off removals.
- * @returns undefined when it does now, else until when another backup does
+ * Forbids removals until a time.
+ * @returns undefined on success, else until when another backup forbids them
  */
 export function beginHold(database: Database, now: number, until: number): Promise<number | undefined> {
   return database.transaction(async (tx) => {
@@ -85,7 +87,7 @@ export function beginHold(database: Database, now: number, until: number): Promi
   })
 }
 
-/** Goes on holding. */
+/** Extends the hold. */
 export async function prolongHold(database: Database, until: number): Promise<void> {
   await database.transaction((tx) => tx.run(setMove(BACKUP, until)))
 }

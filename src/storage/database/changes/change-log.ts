@@ -3,17 +3,17 @@ import type { Dialect } from '../dialect.ts'
 import { changeOf, cursorAt, partsOf, type Change, type Cursor, type Topic } from './change.ts'
 import { changesAsText, changesBefore, changesBetween, changeUpTo, logState } from './queries.ts'
 
-/** Changes read at a time: all that one follower holds in memory. */
+/** Changes per page: the most that one follower holds in memory. */
 const PAGE = 500
 
-/** `gap`: changes after the cursor are gone, or it is from another database. The follower has to start anew. */
+/** `gap`: changes after the cursor were removed, or it belongs to another database. The follower has to start over. */
 export type ChangePage =
   | { readonly kind: 'page'; readonly changes: readonly Change[]; readonly cursor: Cursor }
   | { readonly kind: 'gap' }
 
 /**
- * Changes of one topic as one text. `isWhole`: nothing that is committed is left out, so that who has followed up to here
- * knows a state in which the database was.
+ * Changes of one topic as one text. `isWhole`: no committed change is left out, so a follower that has read up to here
+ * knows a state that the database was in.
  */
 export type ChangeText =
   | {
@@ -27,18 +27,21 @@ export type ChangeText =
     }
   | { readonly kind: 'gap' }
 
-/** What an engine tells of its changes. */
+/** How an engine reports commits. */
 export interface ChangeSource {
   /**
-   * An id up to which all changes that will ever be there can be read now: no transaction that is under way can still
-   * come out with a lower one. It never falls.
+   * Returns an id up to which all changes can be read that will ever exist: no running transaction can still commit one
+   * with a lower id. It never falls.
    */
   settled(): Promise<number>
-  /** Calls back whenever that may have risen, at the latest within the engine's stated lag. Returns what ends it. */
+  /**
+   * Calls back whenever `settled` may have risen, within the lag that the engine states. Returns a function that ends
+   * it.
+   */
   watch(callback: () => void): () => void
 }
 
-/** The changes of all writers, in an order that is the same for everyone, none left out. */
+/** The changes of all writers, complete and in the same order for every reader. */
 export class ChangeLog {
   readonly #reader: Reader
   readonly #source: ChangeSource
@@ -50,22 +53,25 @@ export class ChangeLog {
     this.#dialect = dialect
   }
 
-  /** Where a follower starts that wants what is committed from now on. Changes under way now are still to come. */
+  /**
+   * Returns the position of a follower that wants what is committed from now on. Changes of running transactions come
+   * after it.
+   */
   async head(): Promise<Cursor> {
     const settled = await this.#source.settled()
     const log = await this.#log()
     return cursorAt(log.epoch, Math.max(settled, log.floor))
   }
 
-  /** The oldest place from which nothing is missing. */
+  /** Returns the oldest position after which nothing is missing. */
   async start(): Promise<Cursor> {
     const log = await this.#log()
     return cursorAt(log.epoch, log.floor)
   }
 
   /**
-   * What stands at a cursor, or last before it, as an opaque text. A log that was restored from an older state and went
-   * another way from there may come to have the same cursor, but something else stands there.
+   * Returns the last change up to a cursor, as an opaque text. A log that was restored from an older state may reach
+   * the same cursor again with another change there.
    */
   async witness(cursor: string): Promise<string> {
     const place = partsOf(cursor)
@@ -73,18 +79,18 @@ export class ChangeLog {
     return JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
   }
 
-  /** Calls back whenever there may be more, until what it returns is called. */
+  /** Calls back whenever there may be more changes. Returns a function that ends it. */
   watch(callback: () => void): () => void {
     return this.#source.watch(callback)
   }
 
-  /** What came after `cursor`, at most `count` changes. An empty page says that there is no more as yet. */
+  /** Returns at most `count` changes after `cursor`. An empty page means that there are no more yet. */
   async since(cursor: string, count: number): Promise<ChangePage> {
     const place = partsOf(cursor)
     if (place === undefined) return { kind: 'gap' }
     const settled = await this.#source.settled()
     const rows = await this.#reader.values(changesBetween(place.id, settled, count))
-    // After the rows: had some been removed before they were read, the floor would say so by now.
+    // Read after the rows: if some had been removed before, the floor would show it now.
     const { epoch, floor, newest } = await this.#log()
     if (!isContinued(place, { epoch, floor, newest })) return { kind: 'gap' }
     const changes = rows.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
@@ -92,8 +98,8 @@ export class ChangeLog {
   }
 
   /**
-   * The newest changes, up to `count` of those that are kept, the newest first. For who looks, not for who follows: some
-   * that were under way may come to stand among them.
+   * Yields up to `count` of the newest changes, newest first. Not for followers: a running transaction may still add a
+   * change among them.
    */
   async *newest(count: number): AsyncGenerator<readonly Change[]> {
     const { epoch, floor } = await this.#log()
@@ -107,8 +113,8 @@ export class ChangeLog {
   }
 
   /**
-   * The changes of a topic after `cursor`, from at most `count` changes of all topics, by a reader that may be another one
-   * where they are many.
+   * Returns the changes of a topic among the next `count` changes after `cursor`.
+   * @param reader another reader, for many changes
    */
   async text(cursor: string, topic: Topic, count: number, reader = this.#reader): Promise<ChangeText> {
     const place = partsOf(cursor)
@@ -128,20 +134,20 @@ export class ChangeLog {
   }
 
   /**
-   * Every change after `cursor`, then those to come, until `signal` aborts. Nothing is read ahead of whoever takes them
-   * but a page. Ends with `gap` when the follower has fallen behind what is kept.
-   * @throws what reading throws; resume from the last change's cursor
+   * Yields every change after `cursor`, then new ones, until `signal` aborts. Reads at most one page ahead. Ends with
+   * `gap` if the follower falls behind the retained changes.
+   * @throws what reading throws; resume from the last change
    */
   async *follow(cursor: string, signal: AbortSignal): AsyncGenerator<Change | 'gap', void> {
-    let news = Promise.withResolvers<void>()
-    const wake = () => news.resolve()
+    let wakeup = Promise.withResolvers<void>()
+    const wake = () => wakeup.resolve()
     const unwatch = this.#source.watch(wake)
     signal.addEventListener('abort', wake)
     try {
       let place = cursor
       while (!signal.aborted) {
-        // Renewed before reading: what comes during the read is not missed.
-        news = Promise.withResolvers<void>()
+        // Created before reading, so that a change during the read is not missed.
+        wakeup = Promise.withResolvers<void>()
         const page = await this.since(place, PAGE)
         if (page.kind === 'gap') {
           yield 'gap'
@@ -151,7 +157,7 @@ export class ChangeLog {
           if (signal.aborted) return
           yield change
         }
-        if (page.cursor === place && !signal.aborted) await news.promise
+        if (page.cursor === place && !signal.aborted) await wakeup.promise
         place = page.cursor
       }
     } finally {
@@ -162,7 +168,7 @@ export class ChangeLog {
 
   async #log() {
     const log = await this.#reader.first(logState())
-    if (log === undefined) throw new Error('the log of changes has lost its only row')
+    if (log === undefined) throw new Error('the table change_log is empty')
     return log
   }
 }
@@ -173,7 +179,7 @@ interface LogState {
   readonly newest: number
 }
 
-/** Whether all changes after a place are still there. */
+/** Tells whether all changes after a position still exist. */
 function isContinued(place: { readonly epoch: string; readonly id: number }, log: LogState): boolean {
   return place.epoch === log.epoch && place.id >= log.floor && place.id <= Math.max(log.newest, log.floor)
 }

@@ -10,7 +10,7 @@ import {
   renewLog as renew,
 } from './queries.ts'
 
-/** Changes removed in one transaction, so that other writers get their turn in between. */
+/** Changes removed in one transaction, so that other writers can run in between. */
 const BATCH = 2_000
 
 export interface Retention {
@@ -19,8 +19,8 @@ export interface Retention {
 }
 
 /**
- * Lets go of changes that are too old or too many for those who follow them. What is said of domains stays where it is,
- * as their history. The newest change always stays: ids go on from it.
+ * Removes changes that are too old or too many for followers. Changes of domains stay, as their history. The newest
+ * change always stays, because ids continue from it.
  * @returns how many were removed
  */
 export async function sweepChanges(database: Database, clock: Clock, keep: Retention): Promise<number> {
@@ -28,7 +28,7 @@ export async function sweepChanges(database: Database, clock: Clock, keep: Reten
   for (;;) {
     const { removed, more } = await database.transaction(async (tx) => {
       const log = await tx.first(logState())
-      if (log === undefined) throw new Error('the log of changes has lost its only row')
+      if (log === undefined) throw new Error('the table change_log is empty')
       const { last, staying } = (await tx.first(oldest(log.floor, clock.now() - keep.maxAgeMs, BATCH))) ?? {
         last: null,
         staying: null,
@@ -43,7 +43,7 @@ export async function sweepChanges(database: Database, clock: Clock, keep: Reten
   }
 }
 
-/** Up to where nobody needs them to follow. */
+/** Returns the id up to which followers may not need the changes any more. */
 function floorOf(log: { newest: number }, maxCount: number, last: number | null, staying: number | null) {
   if (last === null) return 0
   const tooOld = staying === null ? last : staying - 1
@@ -55,14 +55,14 @@ function floorOf(log: { newest: number }, maxCount: number, last: number | null,
 const CLEAR_BATCH = 10_000
 
 /**
- * Makes the changes of a copy a log of its own, before anybody follows it: whoever comes with a cursor of where it was
- * copied from is told that he lost track, for what was written there since is not here.
+ * Gives the changes of a copy a log of its own, before anyone follows it. Cursors of the source become invalid here,
+ * because what is written there from now on is missing in the copy.
  */
 export async function renewLog(database: Database): Promise<void> {
   await database.transaction((tx) => tx.run(renew(randomBytes(6).toString('hex'))))
 }
 
-/** Forgets all changes, where they say only that records were copied here. Before anybody follows them. */
+/** Removes all changes, if they only record that rows were copied here. To be called before anyone follows them. */
 export async function clearChanges(database: Database): Promise<void> {
   while ((await database.transaction((tx) => tx.run(removeAllChanges(CLEAR_BATCH)))) === CLEAR_BATCH);
 }

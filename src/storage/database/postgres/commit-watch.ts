@@ -5,28 +5,27 @@ import type { ChangeSource } from '../changes/change-log.ts'
 import { DatabaseFault } from './faults.ts'
 import { connectionSettings, type Report } from './pool.ts'
 
-/** Announced after commits, with the node's name. Older versions announce in their transactions, on the same channel. */
+/** Announcements follow commits and carry the node's name. */
 const CHANNEL = 'catalejo_changes'
 
-/** Without any announcement a node looks this often: a committer may have died before it announced. */
-const BEAT_MS = 1_000
-/** However many commits there are, a node looks and announces at most this often. */
-const SPACING_MS = 25
+/** How often a node polls without announcements: a node may have died between commit and announcement. */
+const POLL_MS = 1_000
+/** Minimum time between two polls, and between two announcements. */
+const MIN_INTERVAL_MS = 25
 /**
- * The longest time for which a commit on another node may go unnoticed. As a rule it is noticed within milliseconds, and
- * within a beat when an announcement is lost; this is for a server that does not answer.
+ * The longest time for which a commit on another node may go unnoticed, if the server does not answer. Normally it is
+ * noticed within milliseconds, and within a second if an announcement is lost.
  */
 const MAX_SILENCE_MS = 3_000
 const RETRY_MS = 500
 
 /**
- * Tells what was committed since the snapshot `$1`, by whomever: by transactions that the old snapshot does not see and
- * the new one does. Nothing that commits between two looks escapes, whatever order ids and transactions have.
- *
- * `age` is how far the counter of transactions is from number 3, the first there is. A snapshot's own end is no
- * substitute: it comes after the last that ended, and some that began later may run.
+ * Finds what was committed since the snapshot `$1`: by transactions that are visible in the new snapshot and not in the
+ * old one. This misses nothing, whatever the order of ids and transactions.
+ * `age` is the distance of the transaction counter from number 3, the first there is. The end of a snapshot cannot
+ * replace it: it comes after the last transaction that ended, and later ones may be running.
  */
-const LOOK = `
+const POLL = `
   SELECT pg_current_snapshot()::text AS snapshot, age('3'::xid) AS age,
     COALESCE((SELECT max(id) FROM changes), 0) AS newest,
     ARRAY(
@@ -34,7 +33,7 @@ const LOOK = `
       WHERE tx >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(tx, $1::pg_snapshot)
     ) AS topics`
 
-interface Look {
+interface Poll {
   readonly snapshot: string
   readonly age: number
   readonly newest: number
@@ -42,8 +41,8 @@ interface Look {
 }
 
 /**
- * Follows the commits of all nodes, and announces this one's. Each topic has a number that changes at every commit of it,
- * here or on another node. While commits may be missed it changes at every call, so that no cache built on it answers.
+ * Follows the commits of all nodes and announces those of this one. The version of a topic changes with every commit
+ * that concerns it, on any node. While commits may be missed it changes at every call, so that no cache relies on it.
  */
 export class CommitWatch implements ChangeSource {
   readonly #node = randomBytes(9).toString('base64url')
@@ -55,17 +54,17 @@ export class CommitWatch implements ChangeSource {
   #loop: Promise<void> | undefined
   #closed = false
 
-  /** When the last look that succeeded began, and what it saw. */
-  #lookedAt = -Infinity
+  /** When the last successful poll began, and its snapshot. */
+  #polledAt = -Infinity
   #snapshot: string | undefined
-  /** Something was committed since the last look began. */
+  /** Whether something was committed since the last poll began. */
   #stale = true
   #unannounced = false
   #waiting: PromiseWithResolvers<void>[] = []
-  #nudge = Promise.withResolvers<void>()
+  #wakeup = Promise.withResolvers<void>()
 
   #settled = 0
-  /** Ids up to `newest` are settled once every transaction before `until` has ended. */
+  /** Ids up to `newest` are settled when every transaction before `until` has ended. */
   #settling: { readonly newest: number; readonly until: bigint } | undefined
 
   constructor(url: string, report: Report) {
@@ -74,16 +73,16 @@ export class CommitWatch implements ChangeSource {
   }
 
   version(topic: Topic): number {
-    if (!this.believed) this.#versions[topic]++
+    if (!this.isCurrent) this.#versions[topic]++
     return this.#versions[topic]
   }
 
   /** Whether commits of other nodes are known to be noticed in time. */
-  get believed(): boolean {
-    return performance.now() - this.#lookedAt < MAX_SILENCE_MS
+  get isCurrent(): boolean {
+    return performance.now() - this.#polledAt < MAX_SILENCE_MS
   }
 
-  /** Counts a commit of this node at once, and sees that the others hear of it. */
+  /** Counts a commit of this node immediately, and schedules its announcement. */
   committed(topics: Iterable<string>): void {
     if (!this.#count(topics)) return
     this.#stale = true
@@ -92,11 +91,11 @@ export class CommitWatch implements ChangeSource {
   }
 
   async settled(): Promise<number> {
-    if (this.#stale || performance.now() - this.#lookedAt > BEAT_MS) {
-      const look = Promise.withResolvers<void>()
-      this.#waiting.push(look)
+    if (this.#stale || performance.now() - this.#polledAt > POLL_MS) {
+      const polled = Promise.withResolvers<void>()
+      this.#waiting.push(polled)
       this.#wake()
-      await look.promise
+      await polled.promise
     }
     return this.#settled
   }
@@ -115,21 +114,21 @@ export class CommitWatch implements ChangeSource {
     this.#closed = true
     this.#wake()
     await this.#loop
-    // Nobody looks any more.
-    this.#lookedAt = -Infinity
+    // No cache may rely on it any more.
+    this.#polledAt = -Infinity
   }
 
   async #run(): Promise<void> {
     while (!this.#closed) {
       const began = performance.now()
       const waiting = this.#waiting.splice(0)
-      let next = BEAT_MS
+      let next = POLL_MS
       try {
         const client = await this.#connected()
         await this.#announce(client)
-        await this.#look(client, began)
+        await this.#poll(client, began)
         for (const one of waiting) one.resolve()
-        if (this.#settling !== undefined && this.#watchers.size > 0) next = SPACING_MS
+        if (this.#settling !== undefined && this.#watchers.size > 0) next = MIN_INTERVAL_MS
       } catch (error) {
         const fault = error instanceof DatabaseFault ? error : new DatabaseFault(error, 'lost')
         if (!this.#closed) this.#report(fault)
@@ -138,26 +137,26 @@ export class CommitWatch implements ChangeSource {
         next = RETRY_MS * (1 + Math.random())
       }
       await this.#pause(next)
-      this.#nudge = Promise.withResolvers()
-      await this.#pause(SPACING_MS - (performance.now() - began))
+      this.#wakeup = Promise.withResolvers()
+      await this.#pause(MIN_INTERVAL_MS - (performance.now() - began))
     }
     for (const one of this.#waiting)
       one.reject(new DatabaseFault(new Error('the database was closed'), 'fault'))
-    // Of a command that is done: the others would find out a beat later.
+    // For short commands: the other nodes would find out a second later.
     if (this.#client !== undefined) await this.#announce(this.#client).catch(() => {})
     await this.#drop()
   }
 
-  /** Until woken. */
+  /** Waits until woken, for `ms` at most. */
   async #pause(ms: number): Promise<void> {
     if (ms <= 0 || this.#closed) return
     const timer = setTimeout(() => this.#wake(), ms)
-    await this.#nudge.promise
+    await this.#wakeup.promise
     clearTimeout(timer)
   }
 
   #wake(): void {
-    this.#nudge.resolve()
+    this.#wakeup.resolve()
   }
 
   async #connected(): Promise<pg.Client> {
@@ -179,30 +178,33 @@ export class CommitWatch implements ChangeSource {
     return client
   }
 
-  /** After commits, never in them: it takes a lock that all who announce in that database share until they have committed. */
+  /**
+   * Runs after commits and never in them: NOTIFY takes a lock that all announcing transactions of the database hold
+   * until they have committed.
+   */
   async #announce(client: pg.Client): Promise<void> {
     if (!this.#unannounced) return
     this.#unannounced = false
     await client.query('SELECT pg_notify($1, $2)', [CHANNEL, this.#node])
   }
 
-  async #look(client: pg.Client, began: number): Promise<void> {
+  async #poll(client: pg.Client, began: number): Promise<void> {
     this.#stale = false
-    const [look] = (await client.query<Look>(LOOK, [this.#snapshot])).rows
-    if (look === undefined) throw new Error('a look saw nothing')
-    const { xmin, xmax } = horizonsOf(look.snapshot)
-    const next = nextTransaction(look.age, xmax)
-    // Another server's count: the database has moved, nothing known of it holds.
+    const [poll] = (await client.query<Poll>(POLL, [this.#snapshot])).rows
+    if (poll === undefined) throw new Error('the poll returned no row')
+    const { xmin, xmax } = horizonsOf(poll.snapshot)
+    const next = nextTransaction(poll.age, xmax)
+    // The counter of another server: the database was moved, so everything may have changed.
     const isContinued = this.#snapshot !== undefined && horizonsOf(this.#snapshot).xmin <= xmin
-    this.#count(isContinued ? look.topics : TOPICS)
-    this.#snapshot = look.snapshot
-    this.#lookedAt = began
-    this.#settle(look.newest, xmin, next)
+    this.#count(isContinued ? poll.topics : TOPICS)
+    this.#snapshot = poll.snapshot
+    this.#polledAt = began
+    this.#settle(poll.newest, xmin, next)
   }
 
   /**
-   * An id below the newest one in sight was drawn before this look, by a transaction that had a number already: one below
-   * the next to be given. When all of those have ended, no lower id can appear any more.
+   * An id below the newest visible one was drawn before this poll, by a transaction whose number is below the next one.
+   * When all those have ended, no lower id can appear.
    */
   #settle(newest: number, xmin: bigint, next: bigint): void {
     const before = this.#settled
@@ -234,7 +236,7 @@ export class CommitWatch implements ChangeSource {
   }
 }
 
-/** `xmin:xmax:running`: all transactions before the first have ended, none from the second on had. */
+/** Parses `xmin:xmax:running`: all transactions before xmin have ended, none from xmax on had. */
 function horizonsOf(snapshot: string): { readonly xmin: bigint; readonly xmax: bigint } {
   const [xmin = '0', xmax = '0'] = snapshot.split(':')
   return { xmin: BigInt(xmin), xmax: BigInt(xmax) }
@@ -242,7 +244,7 @@ function horizonsOf(snapshot: string): { readonly xmin: bigint; readonly xmax: b
 
 const NUMBERS = 2n ** 32n
 
-/** The number that the next transaction will have, from the lower half of it, which `age` counts: at least `xmax`, and soon after. */
+/** Returns the number of the next transaction from its lower half, which `age` counts: at least `xmax`. */
 function nextTransaction(age: number, xmax: bigint): bigint {
   return xmax + ((((BigInt(age) + 3n - xmax) % NUMBERS) + NUMBERS) % NUMBERS)
 }

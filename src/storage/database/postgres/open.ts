@@ -26,19 +26,19 @@ import { transact } from './transactions.ts'
 const BEGIN_SCAN = `BEGIN READ ONLY; ${localLimits(SCAN_TIMEOUT_MS)}`
 
 export interface PostgresOptions extends Omit<OpenOptions, 'load'> {
-  /** Where LISTEN works: the server itself, where `url` names a pooler in transaction mode. */
+  /** The server itself, for LISTEN, if `url` names a pooler in transaction mode. */
   readonly listenUrl?: string | undefined
-  /** Connections in all but the listening one; at least 3. */
+  /** Connections without the listening one; at least 3. */
   readonly connections?: number | undefined
-  /** How long a server that cannot be used yet is waited for. */
+  /** How long startup waits for a server that is not ready. */
   readonly startTimeoutMs?: number
 }
 
 /**
- * Connects to PostgreSQL and makes or migrates the schema.
- * @param url `postgres://…`; it holds a password, so it goes nowhere else
- * @param report told of trouble that needs no help: a lost connection, a server that does not answer
- * @throws an error whose message is one line, fit to be shown, where the server cannot be used
+ * Connects to PostgreSQL and creates or migrates the schema.
+ * @param url `postgres://…`; it contains a password, so it is passed on to nothing else
+ * @param report called with failures that need no action: a lost connection, a server that does not answer
+ * @throws an error with a one-line message for the user, if the server cannot be used
  */
 export async function openPostgres(
   url: string,
@@ -54,8 +54,8 @@ export async function openPostgres(
   const reads = new ConnectionPool(url, share.reads, READ_TIMEOUT_MS, report)
   const writes = new ConnectionPool(url, share.writes, WRITE_TIMEOUT_MS + SILENCE_MS, report)
   const scans = new ConnectionPool(url, share.scans, SCAN_TIMEOUT_MS + SILENCE_MS, report)
-  const writeTurns = connectionSlots('write', share.writes)
-  const scanTurns = connectionSlots('scan', share.scans)
+  const writeSlots = connectionSlots('write', share.writes)
+  const scanSlots = connectionSlots('scan', share.scans)
   const watch = new CommitWatch(listenUrl, report)
 
   async function timed<T>(operation: 'read' | 'scan' | 'write', work: () => Promise<T>): Promise<T> {
@@ -83,17 +83,17 @@ export async function openPostgres(
   const scannerFor = (account?: number) =>
     readerOn((work) =>
       timed('scan', () =>
-        scanTurns.run(clientOf(account), () => scans.use((connection) => limited(connection, work))),
+        scanSlots.run(clientOf(account), () => scans.use((connection) => withTimeouts(connection, work))),
       ),
     )
-  const reader = readerOn((work) => timed('read', () => again(() => reads.use(work))))
+  const reader = readerOn((work) => timed('read', () => retryOnce(() => reads.use(work))))
   return {
     dialect: postgresDialect,
     ...reader,
     scanner: scannerFor(),
     scannerOf: scannerFor,
     transaction: (work, author) =>
-      timed('write', () => writeTurns.run(clientOf(author), () => transact(writes, watch, work, author))),
+      timed('write', () => writeSlots.run(clientOf(author), () => transact(writes, watch, work, author))),
     snapshot: (work) =>
       timed('scan', () =>
         readSnapshot(url, report, (connection) => work(readerOn((use) => use(connection)))),
@@ -104,13 +104,13 @@ export async function openPostgres(
     ping: async () => {
       await reads.use((connection) => connection.rows(sql`SELECT 1`))
     },
-    stats: () => ({ waitingWrites: writeTurns.waiting, waitingScans: scanTurns.waiting }),
+    stats: () => ({ waitingWrites: writeSlots.waiting, waitingScans: scanSlots.waiting }),
     close,
   }
 }
 
-/** A connection that waited in the pool may be dead without our knowing: a read changes nothing, so it may go twice. */
-async function again<T>(read: () => Promise<T>): Promise<T> {
+/** Retries a read once, because an idle connection of the pool may be dead without our knowing. */
+async function retryOnce<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
@@ -119,7 +119,7 @@ async function again<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-async function limited<T>(
+async function withTimeouts<T>(
   connection: PostgresConnection,
   work: (connection: PostgresConnection) => Promise<T>,
 ): Promise<T> {
@@ -131,16 +131,16 @@ async function limited<T>(
   }
 }
 
-/** One page of rows, or a count of them all. */
+/** Reading one page of rows, or counting them all. */
 const SNAPSHOT_TIMEOUT_MS = 60_000
-/** What is done with a page before the next one is asked for. */
+/** Processing a page before the next one is requested. */
 const SNAPSHOT_IDLE_MS = 120_000
 
 const BEGIN_SNAPSHOT =
   `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${localLimits(SNAPSHOT_TIMEOUT_MS)}; ` +
   `SET LOCAL idle_in_transaction_session_timeout = ${SNAPSHOT_IDLE_MS}`
 
-/** Runs `work` with a connection of its own that sees the database as it is now. */
+/** Runs `work` with a separate connection that sees the database as it is now. */
 async function readSnapshot<T>(
   url: string,
   report: Report,
@@ -149,7 +149,7 @@ async function readSnapshot<T>(
   const pool = new ConnectionPool(url, 1, SNAPSHOT_TIMEOUT_MS + SILENCE_MS, report)
   try {
     return await pool.use(async (connection) => {
-      // The view is taken by the first statement after BEGIN.
+      // The snapshot is taken by the first statement after BEGIN.
       await connection.run(`${BEGIN_SNAPSHOT}; SELECT 1`)
       try {
         return await work(connection)
@@ -162,7 +162,7 @@ async function readSnapshot<T>(
   }
 }
 
-/** What its catalogue says of indexes that were not finished and of constraints that were never checked. */
+/** Reports unfinished indexes and constraints that were never validated. */
 async function checkPostgres(connection: PostgresConnection): Promise<string[]> {
   const rows = await connection.rows(sql`
     SELECT 'the index ' || relname || ' is not valid' AS fault

@@ -12,18 +12,18 @@ import {
   type Report,
 } from './pool.ts'
 
-/** Whoever starts a machine starts the service and its database together: a server that is not up yet is waited for. */
+/** How long startup waits for the server: a machine starts the service and its database at the same time. */
 export const START_TIMEOUT_MS = 30_000
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 2_000
 
-/** The first that makes random ids by itself, and lets the owner of a database add the extension for searching. */
+/** The first version with gen_random_uuid() and trusted extensions. */
 const LEAST_VERSION = 130_000
 
 /**
- * Once the server can be used, brings its schema up to date, or up to the version `schema`; with `existing`, only makes sure
- * that it is.
- * @returns the version that the schema was at; 0 if there was none
+ * Waits until the server is ready, then migrates its schema, up to the version `schema`. With `existing` it only checks
+ * that the schema is current.
+ * @returns the version that the schema had; 0 if there was none
  */
 export function prepareServer(
   url: string,
@@ -32,7 +32,7 @@ export function prepareServer(
   { schema, migrations, existing = false }: Pick<OpenOptions, 'schema' | 'migrations' | 'existing'> = {},
 ): Promise<number> {
   return retryUntilReady(startTimeoutMs, report, async () => {
-    // New ones for each attempt: the next may find another server at the address.
+    // New pools for each attempt: the next may reach another server at the address.
     const reads = new ConnectionPool(url, 1, READ_TIMEOUT_MS, report)
     const steps = new ConnectionPool(url, 1, STEP_TIMEOUT_MS + SILENCE_MS, report)
     try {
@@ -49,7 +49,11 @@ export function prepareServer(
   })
 }
 
-async function retryUntilReady<T>(startTimeoutMs: number, report: Report, work: () => Promise<T>): Promise<T> {
+async function retryUntilReady<T>(
+  startTimeoutMs: number,
+  report: Report,
+  work: () => Promise<T>,
+): Promise<T> {
   const deadline = performance.now() + startTimeoutMs
   let reported: string | undefined
   for (let delay = FIRST_PAUSE_MS; ; delay = Math.min(MAX_PAUSE_MS, delay * 2)) {
@@ -68,7 +72,7 @@ async function retryUntilReady<T>(startTimeoutMs: number, report: Report, work: 
   }
 }
 
-/** What the service cannot work with is said before anything is written. */
+/** Checks the server before anything is written. */
 async function check(pool: ConnectionPool): Promise<void> {
   const [server] = await pool.use((connection) =>
     connection.rows(sql`
@@ -84,7 +88,7 @@ async function check(pool: ConnectionPool): Promise<void> {
       `the database's encoding is ${String(server?.['encoding'])}, it takes one made with ENCODING 'UTF8'`,
     )
   }
-  // A standby may be made the primary any moment.
+  // A standby may become the primary at any time.
   if (server['read_only'] === 'on')
     throw new DatabaseFault(new ReadOnly('this server only reads: name the primary'))
 }
@@ -93,7 +97,7 @@ class ReadOnly extends Error {
   readonly code = '25006'
 }
 
-/** What to do about it, where the server's own words leave that open. */
+/** Advice for errors whose own message gives none. */
 const REMEDIES: Readonly<Record<string, string>> = {
   '3D000': "make it first: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
   '42501': 'the role needs CREATE on the schema, or the rights of the one that made the tables',
@@ -113,21 +117,21 @@ async function reportMissingSearch(pool: ConnectionPool, report: Report): Promis
   }
 }
 
-/** Names the lock under which one node at a time changes the schema. Any number would do; it must stay. */
+/** Advisory lock that lets one node at a time migrate. The number is arbitrary, but must not change. */
 const MIGRATION_LOCK = 1_667_331_187
-/** A step may build an index of a large table. */
+/** A migration may build an index of a large table. */
 const STEP_TIMEOUT_MS = 3_600_000
 /**
- * Waiting for a table that others use. Whoever comes after queues behind us, so a step that does not get it gives up, lets
- * them pass and comes again: old nodes are serving meanwhile.
+ * How long a migration waits for a table that others use. Statements that come later queue behind it, so it gives up,
+ * lets them pass and retries: old nodes are serving meanwhile.
  */
 const TABLE_WAIT_MS = 1_000
 const RETRY_MS = 500
 const LOCK_NOT_AVAILABLE = '55P03'
-const MAX_TRIES = 120
+const MAX_ATTEMPTS = 120
 
 /**
- * Brings the schema up to date, one transaction a step, under a lock that nodes which start together share.
+ * Migrates the schema, one transaction per step, under a lock that nodes share.
  * @param target no step goes past this version
  * @throws if no step leads from the database's version to this program's
  */
@@ -138,18 +142,20 @@ async function migrate(
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      const left = await pool.use((connection) => locked(connection, () => step(connection, target, steps)))
+      const left = await pool.use((connection) =>
+        withMigrationLock(connection, () => step(connection, target, steps)),
+      )
       if (left === 'done') return
       tries = 0
     } catch (error) {
       const isTaken = error instanceof DatabaseFault && error.code === LOCK_NOT_AVAILABLE
-      if (!isTaken || tries >= MAX_TRIES) throw error
+      if (!isTaken || tries >= MAX_ATTEMPTS) throw error
       await pause(RETRY_MS)
     }
   }
 }
 
-/** The number of steps taken; undefined where nobody has taken one. */
+/** Returns the version of the schema; undefined if there is none. */
 async function schemaVersion(connection: PostgresConnection): Promise<number | undefined> {
   const [known] = await connection.rows(sql`SELECT to_regclass('schema_version') IS NOT NULL AS there`)
   if (known?.['there'] !== true) return undefined
@@ -163,7 +169,7 @@ async function step(
   steps: readonly Migration[],
 ): Promise<'more' | 'done'> {
   const known = await schemaVersion(connection)
-  // One row. Where it is there, a role that may not create tables does as well.
+  // If the table exists, a role without the right to create tables is sufficient.
   if (known === undefined) {
     await connection.run(`
       CREATE TABLE schema_version (
@@ -181,7 +187,7 @@ async function step(
   return 'more'
 }
 
-async function locked<T>(connection: PostgresConnection, work: () => Promise<T>): Promise<T> {
+async function withMigrationLock<T>(connection: PostgresConnection, work: () => Promise<T>): Promise<T> {
   await connection.run(
     `BEGIN; ${localLimits(STEP_TIMEOUT_MS)}; SET LOCAL lock_timeout = 0; SET LOCAL client_min_messages = error`,
   )
@@ -198,13 +204,12 @@ async function locked<T>(connection: PostgresConnection, work: () => Promise<T>)
 }
 
 /**
- * Searching is faster with pg_trgm, which comes with PostgreSQL but may be missing or not allowed on a managed server. So
- * it is no step of the schema: each start makes up for what is missing, and goes on without what cannot be had.
- * What is there is not touched: even to find that out, CREATE INDEX would wait for everybody who writes.
- *
- * The planner tells rare patterns from common ones by a sample of the names. With the default sample of 100 one name in it
- * stands for 1%: a pattern that happens to be in it was looked for along the dates, 1.2 s at a million names where
- * the index takes 5 ms.
+ * Creates the indexes for searching. They need pg_trgm, which comes with PostgreSQL but may be missing or forbidden on
+ * a managed server, so they are not a migration: each start creates what is missing and continues without what is not
+ * available. Existing indexes are left alone, because even CREATE INDEX IF NOT EXISTS waits for all writers.
+ * The planner tells rare patterns from common ones by a sample of the names. With the default sample of 100, one name
+ * stands for 1 %: a pattern that happened to be in it was searched along the dates, 1.2 s at a million names, where the
+ * index takes 5 ms.
  */
 const SEARCH_INDEXES = `
   DO $$

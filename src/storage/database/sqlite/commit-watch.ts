@@ -2,10 +2,12 @@ import type { Topic } from '../changes/change.ts'
 import type { ChangeSource } from '../changes/change-log.ts'
 import type { Connection } from './connection.ts'
 
-/** While somebody follows, other processes' commits are looked for this often: a look takes some microseconds. */
-const LOOK_MS = 50
+/** How often commits of other processes are looked for while there are followers; it takes microseconds. */
+const POLL_MS = 50
 
-/** The newest change of each topic. `?1` is an id up to which changes are known: the walk back over domains ends there. */
+/**
+ * The newest change of each topic. `?1` is an id up to which changes are known, where the search among domains stops.
+ */
 const NEWEST = `SELECT
   (SELECT id FROM changes WHERE id > ?1 AND topic = 'domain' ORDER BY id DESC LIMIT 1) AS domain,
   (SELECT max(id) FROM changes WHERE topic = 'image' AND topic <> 'domain') AS image,
@@ -13,15 +15,15 @@ const NEWEST = `SELECT
   (SELECT max(id) FROM changes WHERE topic = 'account' AND topic <> 'domain') AS account,
   (SELECT max(id) FROM changes) AS newest`
 
-/** Notices commits, of this process and of others, on a connection that never writes. */
+/** Detects commits of this and other processes, on a connection that never writes. */
 export class CommitWatch implements ChangeSource {
   readonly #reader: Connection
   readonly #watchers = new Set<() => void>()
   readonly #versions: Record<Topic, number> = { domain: 0, image: 0, key: 0, account: 0 }
   #dataVersion = -1
   #newest: number | undefined
-  /** Looked at once a turn of the event loop: requests that arrived together are as old as each other. */
-  #looked = false
+  /** Whether this turn of the event loop has polled: requests that arrive together see the same state. */
+  #polled = false
   #timer: NodeJS.Timeout | undefined
 
   constructor(reader: Connection) {
@@ -29,25 +31,25 @@ export class CommitWatch implements ChangeSource {
   }
 
   version(topic: Topic): number {
-    this.#look()
+    this.#poll()
     return this.#versions[topic]
   }
 
-  /** Commits come one after the other, and ids with them: what is there is settled. */
+  /** There is one writer, so ids grow in the order of commits and every visible change is settled. */
   settled(): Promise<number> {
-    this.#look()
+    this.#poll()
     return Promise.resolve(this.#newest ?? 0)
   }
 
-  /** A transaction of this process was committed. */
+  /** To be called after each commit of this process. */
   committed(): void {
-    this.#looked = false
-    if (this.#watchers.size > 0) this.#look()
+    this.#polled = false
+    if (this.#watchers.size > 0) this.#poll()
   }
 
   watch(callback: () => void): () => void {
     this.#watchers.add(callback)
-    this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref()
+    this.#timer ??= setInterval(() => this.#poll(), POLL_MS).unref()
     return () => {
       this.#watchers.delete(callback)
       if (this.#watchers.size === 0) this.close()
@@ -59,10 +61,10 @@ export class CommitWatch implements ChangeSource {
     this.#timer = undefined
   }
 
-  #look(): void {
-    if (this.#looked) return
-    this.#looked = true
-    setImmediate(() => (this.#looked = false))
+  #poll(): void {
+    if (this.#polled) return
+    this.#polled = true
+    setImmediate(() => (this.#polled = false))
     const dataVersion = this.#reader.dataVersion()
     if (dataVersion === this.#dataVersion) return
     const found = this.#reader.first(NEWEST, [this.#newest ?? Number.MAX_SAFE_INTEGER]) ?? {}

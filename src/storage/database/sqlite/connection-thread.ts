@@ -7,7 +7,7 @@ import type { SqlValue } from '../sql.ts'
 import type { BatchTexts } from './batch.ts'
 import type { ConnectionMode } from './connection.ts'
 
-/** What a thread is started with. */
+/** What a thread starts with. */
 export interface Start {
   readonly path: string
   readonly mode: ConnectionMode
@@ -35,10 +35,13 @@ export type Work =
 
 export type Task = Work & { readonly id: number }
 
-/** The answer to the task of the same id; that to id 0 says that the thread is ready: at which schema it found the database. */
+/**
+ * The answer to the task with the same id. Id 0 means that the thread is ready; its value is the version that the
+ * schema had.
+ */
 export type Answer =
   | { readonly id: number; readonly value: unknown }
-  /** `busy`: another process did not give way in time. `storage`: set if the storage is at fault. */
+  /** `busy`: another process held the lock for too long. `storage`: set if the storage is at fault. */
   | {
       readonly id: number
       readonly fault: string
@@ -46,7 +49,7 @@ export type Answer =
       readonly storage: StorageFaultKind | undefined
     }
 
-/** A statement that takes longer than this is given up on: the disk hangs. */
+/** A statement that takes longer is abandoned: the disk hangs. */
 const STATEMENT_TIMEOUT_MS = 60_000
 
 interface Pending {
@@ -56,13 +59,13 @@ interface Pending {
 }
 
 interface ThreadOptions {
-  /** Statements that take longer are given up on. */
+  /** Statements that take longer are abandoned. */
   readonly timeoutMs?: number
   /** How a writer migrates the schema; undefined if it must be current. */
   readonly migration?: MigrationOptions | undefined
 }
 
-/** Talks to a connection in a thread. */
+/** A connection in a worker thread. */
 export class ConnectionThread {
   readonly #worker: Worker
   readonly #timeoutMs: number
@@ -70,13 +73,13 @@ export class ConnectionThread {
   readonly #pending = new Map<number, Pending>()
   #nextId = 0
   #ended: Error | undefined
-  /** The schema that the database was at when this was opened. */
+  /** The version of the schema when it was opened. */
   version = 0
 
   private constructor(path: string, mode: ConnectionMode, { timeoutMs, migration }: ThreadOptions) {
     this.#path = path
     this.#timeoutMs = timeoutMs ?? STATEMENT_TIMEOUT_MS
-    // The sibling is a .ts file in a checkout and a .js file in the packed release.
+    // A .ts file in a checkout, a .js file in a packed release.
     const file = new URL(`./thread${extname(import.meta.url)}`, import.meta.url)
     this.#worker = new Worker(file, {
       workerData: { path, mode, migration } satisfies Start,
@@ -87,7 +90,7 @@ export class ConnectionThread {
     this.#worker.on('exit', () => this.#end(new Error('the database thread ended')))
   }
 
-  /** Resolves when the connection is open (and, for the writer, migrated). */
+  /** Resolves when the connection is open and, for a writer, the schema is migrated. */
   static async open(
     path: string,
     mode: ConnectionMode,

@@ -16,8 +16,8 @@ import { mainThreadReader, threadReader, writingTransaction } from './readers.ts
 import { Reserve } from './reserve.ts'
 
 /**
- * Opens (and makes or migrates) the SQLite file at `path`. Small reads run on the caller's thread, where they
- * cost microseconds; writes and scans have a thread each.
+ * Opens the SQLite file at `path`, and creates or migrates it. Small reads run on the caller's thread, where they take
+ * microseconds; writes and scans have a thread each.
  */
 export async function openSqlite(
   path: string,
@@ -38,8 +38,8 @@ export async function openSqlite(
 
   const tx = writingTransaction(writer)
   const here = mainThreadReader(reader, path, observe, onFault)
-  const room = new Reserve(join(dirname(path), 'reserve'))
-  const reserving = reserve ? room.restore() : undefined
+  const diskReserve = new Reserve(join(dirname(path), 'reserve'))
+  const reserving = reserve ? diskReserve.restore() : undefined
   let closing: Promise<void> | undefined
 
   return {
@@ -94,17 +94,17 @@ export async function openSqlite(
     }
   }
 
-  /** Runs a transaction as far as the room on the disk is for its purpose; one that frees space again, with the room kept for it. */
+  /** Runs a transaction if the disk has room for its purpose. One that frees space may use the reserve. */
   async function withRoom<T>(purpose: 'free-space' | undefined, transact: () => Promise<T>): Promise<T> {
-    if (purpose === undefined && room.isReleased) {
-      await room.restore()
-      if (room.isReleased) throw new StorageFault('full', path, 'what room is left is for deletions')
+    if (purpose === undefined && diskReserve.isReleased) {
+      await diskReserve.restore()
+      if (diskReserve.isReleased) throw new StorageFault('full', path, 'what room is left is for deletions')
     }
     try {
       return await transact()
     } catch (error) {
       const isFull = error instanceof StorageFault && error.kind === 'full'
-      if (purpose === undefined || !isFull || !room.release()) throw error
+      if (purpose === undefined || !isFull || !diskReserve.release()) throw error
       return await transact()
     }
   }
@@ -115,13 +115,13 @@ export async function openSqlite(
     await writes.run(clientOf(undefined), async () => {
       reader.close()
       await scanner.close()
-      // Last, because the last connection to close moves the log into the database file.
+      // Last, because the last connection to close moves the log into the file.
       await writer.close()
     })
   }
 }
 
-/** The writer, which creates and migrates, then those that read. Leaves none behind if one of them fails. */
+/** Opens the writer, which creates and migrates, then the readers. Closes all of them if one fails. */
 async function connect(
   path: string,
   mode: 'load' | 'write',
@@ -150,14 +150,14 @@ function missing(path: string): Error {
 }
 
 /**
- * Runs `work` with a connection that sees the database as it is now. It is one of its own: the log of what others write
- * meanwhile cannot be folded into the file before this ends.
+ * Runs `work` with a separate connection that sees the database as it is now. The log of later writes cannot be moved
+ * into the file before it ends.
  */
 async function readSnapshot<T>(path: string, work: (thread: ConnectionThread) => Promise<T>): Promise<T> {
   const thread = await ConnectionThread.open(path, 'read')
   try {
     await thread.send({ kind: 'run', text: 'BEGIN', values: [] })
-    // The view is taken by the first read.
+    // The snapshot is taken by the first read.
     await thread.send({ kind: 'values', text: 'SELECT count(*) FROM sqlite_schema', values: [] })
     return await work(thread)
   } finally {
@@ -167,10 +167,10 @@ async function readSnapshot<T>(path: string, work: (thread: ConnectionThread) =>
 
 /** Reading a database of some hundred gigabytes. */
 const CHECK_TIMEOUT_MS = 24 * 60 * 60 * 1000
-/** Faults listed at the most: a page that is damaged shows in many. */
+/** The most faults to report: a damaged page causes many. */
 const MAX_FAULTS = 100
 
-/** Looks through the whole file, on a connection of its own: others go on meanwhile. */
+/** Checks the whole file on a separate connection, so that others continue. */
 async function checkSqlite(path: string): Promise<string[]> {
   const thread = await ConnectionThread.open(path, 'read', { timeoutMs: CHECK_TIMEOUT_MS })
   const lines = async (text: string) => {
@@ -189,7 +189,7 @@ async function checkSqlite(path: string): Promise<string[]> {
         ),
     ]
   } catch (error) {
-    // What is damaged badly enough cannot even be checked.
+    // A badly damaged file cannot even be checked.
     return [error instanceof Error ? error.message : String(error)]
   } finally {
     await thread.close()

@@ -8,7 +8,7 @@ import type { Connection } from './connection.ts'
 import type { ConnectionThread } from './connection-thread.ts'
 import { onStorage } from './faults.ts'
 
-/** Reads on the caller's own thread. */
+/** Returns a reader on the caller's own thread. */
 export function mainThreadReader(
   connection: Connection,
   path: string,
@@ -36,7 +36,7 @@ export function mainThreadReader(
   }
 }
 
-/** What a transaction may do, between its begin and its end. */
+/** Returns the operations of a transaction, between its begin and its end. */
 export function writingTransaction(writer: ConnectionThread): Transaction {
   const reads = threadReader(writer, (work) => work())
   return {
@@ -54,7 +54,7 @@ export function writingTransaction(writer: ConnectionThread): Transaction {
   }
 }
 
-/** Reads on a connection in a thread, each run by `run`. */
+/** Returns a reader on a connection in a thread, each read run by `run`. */
 export function threadReader(
   thread: ConnectionThread,
   run: <T>(work: () => Promise<T>) => Promise<T>,

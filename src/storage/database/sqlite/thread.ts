@@ -1,6 +1,6 @@
 /**
- * A connection in a thread of its own, answering one message after another: the writer (so that a commit's
- * fsync or a batch of 50,000 rows never holds the event loop) and the scanner (reads of many rows).
+ * A connection in a worker thread that answers one message after another: the writer (so that neither the fsync of a
+ * commit nor a batch of 50,000 rows blocks the event loop) or the scanner (reads of many rows).
  */
 import { dirname } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -18,13 +18,13 @@ const port = parentPort
 if (port === null) throw new Error('sqlite/thread must run as a worker thread')
 const { path, mode, migration }: Start = workerData
 const { connection, version } = opened()
-const turns = new WriteLock(connection)
+const lock = new WriteLock(connection)
 /** Rows from which on moving the log into the file takes noticeably long. */
 const LARGE_BATCH = 1_000
-/** Whether the transaction that is under way stores so much that its pages are moved into the file behind the answer. */
+/** Whether the current transaction is so large that the log is moved into the file after the answer. */
 let isLarge = false
 
-/** The connection, and the schema that the database was at. Ends the thread where it cannot be opened. */
+/** Opens the connection and returns it with the version that the schema had. Ends the thread if that fails. */
 function opened(): { readonly connection: Connection; readonly version: number } {
   try {
     const connection = new Connection(path, mode, migration === undefined)
@@ -37,7 +37,7 @@ function opened(): { readonly connection: Connection; readonly version: number }
     return { connection, version }
   } catch (error) {
     port?.postMessage(refusal(0, error))
-    // The answer is on its way; nothing is left to do here.
+    // The answer has been posted.
     process.exit(1)
   }
 }
@@ -61,16 +61,16 @@ function perform(task: Task): unknown {
       return runMany(connection, task.batch, task.values, rows)
     }
     case 'begin':
-      return turns.begin()
+      return lock.begin()
     case 'commit':
-      // The log is on stable storage: what it holds comes into the file later, which takes as long again.
+      // The commit is durable in the log. Moving the log into the file takes as long again, so that happens later.
       if (isLarge) connection.keepLog()
       connection.exec('COMMIT')
-      return turns.end()
+      return lock.end()
     case 'rollback':
-      // A failed statement may have ended the transaction by itself (disk full, I/O error).
+      // A failed statement may have ended the transaction (disk full, I/O error).
       if (connection.inTransaction) connection.exec('ROLLBACK')
-      return turns.end()
+      return lock.end()
     case 'close':
       connection.close()
       return undefined
