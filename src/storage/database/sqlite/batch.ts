@@ -33,7 +33,8 @@ export function batchTexts(batch: BatchStatement): BatchTexts {
   const into = `INSERT INTO ${table} (${Object.keys(inserted).join(', ')})`
   const inGroup = { ...constantsAt, ...Object.fromEntries(names.map((name, i) => [name, `column${i + 1}`])) }
   const rows = Array.from({ length: GROUP }, (_, row) => {
-    const values = names.map((_name, i) => `?${first + row * names.length + i + 1}`)
+    // Only the first is numbered: node:sqlite searches the list of numbered parameters for each value that it binds.
+    const values = names.map((_name, i) => (row === 0 && i === 0 ? `?${first + 1}` : '?'))
     return `(${values.join(',')})`
   })
   return {
