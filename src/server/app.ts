@@ -9,8 +9,8 @@ import { consoleRoutes } from '../console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { startBackgroundJobs } from '../lib/background-jobs.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
-import { renewLog } from '../storage/database/changes/renew.ts'
-import { copyState, setCopyState } from '../storage/database/moves.ts'
+import { renewLog } from '../storage/database/changes/retention.ts'
+import { copyState, setCopyState } from '../storage/database/transfer-marks.ts'
 import {
   BATCH_BODY_BYTES,
   createSightings,

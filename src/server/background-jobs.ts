@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
 import type { BackgroundJob } from '../lib/background-jobs.ts'
-import { sweepChanges } from '../storage/database/changes/sweep.ts'
+import { sweepChanges } from '../storage/database/changes/retention.ts'
 import { Leases, type LeasedWork } from '../storage/database/leases.ts'
 import {
   hasExpired,
