@@ -1,12 +1,12 @@
 import { parseS3Location, S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
-import type { BackupAddress } from '../operations/transfer/backup-place.ts'
+import type { BackupLocation } from '../operations/transfer/backup-store.ts'
 import { usageFault } from './usage.ts'
 
 /** The one address that `backup` and `restore` take; undefined, and told, where it is none. */
 export function readBackupAddress(
   command: string,
   positionals: readonly string[],
-): BackupAddress | undefined {
+): BackupLocation | undefined {
   const [text, ...more] = positionals
   if (text === undefined || text === '' || more.length > 0) {
     usageFault(`${command} takes one FOLDER or s3://…`)

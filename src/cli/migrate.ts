@@ -1,6 +1,6 @@
 import type { Config, Flags } from '../server/config/config.ts'
 import { settings } from '../server/config/settings.ts'
-import type { Place } from '../operations/transfer/instance.ts'
+import type { InstanceLocation } from '../operations/transfer/instance.ts'
 import { migrate, type MigrationOutcome } from '../operations/transfer/migrate.ts'
 import { faultLines, imagesText } from './moving-text.ts'
 import { fail, failureLine } from './failure.ts'
@@ -68,7 +68,7 @@ function tell(outcome: MigrationOutcome): void {
 }
 
 /** What is not said stays where it is, or with `--to-data` goes into that folder. */
-function targetOf(from: Config, own: Flags): Place | undefined {
+function targetOf(from: Config, own: Flags): InstanceLocation | undefined {
   const { 'to-data': data, 'to-database-url': databaseUrl, 'to-blobs-url': blobsUrl } = own
   const database = databaseUrl === undefined ? undefined : settings.databaseUrl.parse(databaseUrl)
   const blobs = blobsUrl === undefined ? undefined : settings.blobsUrl.parse(blobsUrl)
@@ -80,7 +80,7 @@ function targetOf(from: Config, own: Flags): Place | undefined {
     usageFault(`--to-blobs-url takes ${blobs.takes}`)
     return undefined
   }
-  const stay: Place = data === undefined ? from : { data, databaseUrl: '', blobsUrl: undefined }
+  const stay: InstanceLocation = data === undefined ? from : { data, databaseUrl: '', blobsUrl: undefined }
   return {
     data: stay.data,
     databaseUrl: database === undefined ? stay.databaseUrl : database.value,

@@ -1,5 +1,5 @@
-import { isBlobKey } from '../storage/blobs/key.ts'
-import type { CopyResult } from '../operations/transfer/images.ts'
+import { isBlobKey } from '../storage/blobs/blob-store.ts'
+import type { CopyResult } from '../operations/transfer/copy-images.ts'
 
 export function imagesText({ copied, copiedBytes, present }: CopyResult): string {
   return `${copied} images copied (${(copiedBytes / 1e6).toFixed(1)} MB), ${present} there before`

@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { createTasks, taskModule } from './tasks.ts'
 
@@ -20,3 +24,36 @@ test('a client with many tasks lets others have their turns', async () => {
   assert.ok(order.length < 20, `${order.length} tasks came first`)
   await Promise.all(greedy)
 })
+
+/** Uses up all file descriptors, so that the first thread of the pool cannot start, then frees them again. */
+const WITHOUT_FILES = `
+  import { closeSync, openSync } from 'node:fs'
+  import { createTasks } from ${JSON.stringify(import.meta.resolve('./tasks.ts'))}
+  const files = []
+  try { for (;;) files.push(openSync('/dev/null')) } catch {}
+  const failed = Promise.withResolvers()
+  const tasks = createTasks(1, (error) => failed.resolve(error.code))
+  const code = await failed.promise
+  for (const file of files) closeSync(file)
+  process.stdout.write(code + ' ' + (await tasks.run(process.argv[1], 'done')))
+  await tasks.close()
+`
+const noPrlimit =
+  spawnSync('prlimit', ['--version'], { stdio: 'ignore' }).error !== undefined && 'not installed: prlimit'
+
+test(
+  'a thread that cannot start is reported, and another one runs the next task',
+  { skip: noPrlimit },
+  async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), 'catalejo-tasks-'))
+    context.after(() => rm(folder, { recursive: true }))
+    const echo = join(folder, 'echo.mjs')
+    await writeFile(echo, 'export default (text) => text')
+    const node = [process.execPath, '--input-type=module', '--eval', WITHOUT_FILES, echo]
+    const { stdout, stderr } = spawnSync('prlimit', ['--nofile=64:64', ...node], {
+      encoding: 'utf8',
+      timeout: 60_000,
+    })
+    assert.equal(stdout, 'ERR_WORKER_INIT_FAILED done', stderr)
+  },
+)

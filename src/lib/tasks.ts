@@ -41,14 +41,19 @@ export interface Tasks {
   close(): Promise<void>
 }
 
-/** @param threads for requests. The service's own work gets as many again, started on demand. */
-export function createTasks(threads: number): Tasks {
+/**
+ * @param threads for requests. The service's own work gets as many again, started on demand.
+ * @param failed called with the error of a thread that fails while it has no task
+ */
+export function createTasks(threads: number, failed: (error: unknown) => void = () => {}): Tasks {
   const pool = new Piscina({
     minThreads: 1,
     maxThreads: 2 * threads,
     maxQueue: MAX_WAITING,
     idleTimeout: IDLE_THREAD_MS,
   })
+  // Without a listener the event would end the process. The pool starts another thread for the next task.
+  pool.on('error', failed)
   const requests = slotsFor(threads, TASK_TIMEOUT_MS)
   const own = slotsFor(threads, BACKGROUND_TASK_TIMEOUT_MS)
 

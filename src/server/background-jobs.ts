@@ -7,7 +7,7 @@ import {
   hasOldHistory,
   purgeExpired,
   sweepHistory,
-  type Following,
+  type Subscriptions,
 } from '../domainwatch/index.ts'
 import { hasOverFailures, sweepFailures } from '../http/failed-keys-exchange.ts'
 import type { Imagestore } from '../imagestore/index.ts'
@@ -22,7 +22,7 @@ const LOOK_MS = 5_000
 const LEFTOVER_AGE_MS = 60 * MINUTE
 
 /** What each process does for itself, and what one of all processes and nodes does for all. */
-export function chores(context: Context, images: Imagestore, { watches }: Following): BackgroundJob[] {
+export function chores(context: Context, images: Imagestore, { watches }: Subscriptions): BackgroundJob[] {
   const { accounts, clock, database, log, staging } = context
   const leases = new Leases(database)
   // For as long as this process has the lease.

@@ -3,18 +3,16 @@ import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { createAccounts, type Accounts } from '../accounts/index.ts'
-import type { BlobStore } from '../storage/blobs/blob-store.ts'
+import type { BlobStore, DerivativeStore } from '../storage/blobs/blob-store.ts'
 import { makeFolder } from '../storage/blobs/durable.ts'
-import { observed } from '../storage/blobs/observed.ts'
-import type { DerivativeStore } from '../storage/blobs/derivative-store.ts'
-import { openBlobs, openDerivativeStore, reasonOf } from '../storage/blobs/open.ts'
-import type { ObserveAttempts, ObserveFaults } from '../storage/blobs/s3/operations.ts'
+import { observed, openBlobs, openDerivativeStore, reasonOf } from '../storage/blobs/open.ts'
+import type { ObserveAttempts, ObserveFaults } from '../storage/blobs/s3/requests.ts'
 import { Staging } from '../storage/blobs/staging.ts'
 import type { Config } from './config/config.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
 import { isOpenToOthers } from '../lib/private-files.ts'
-import { perProcessShare } from '../lib/semaphore.ts'
+import { perProcessShare } from '../lib/concurrency.ts'
 import { createTasks, type Tasks } from '../lib/tasks.ts'
 import type { Database, ObserveDatabase } from '../storage/database/database.ts'
 import type { OpenOptions } from '../storage/database/opening.ts'
@@ -78,7 +76,7 @@ export async function createContext(
     onFault: (fault) => health.databaseFailed(fault),
     onMigrated: (from, to) => log.info({ from, to }, 'the schema of the database was brought up to date'),
   })
-  const tasks = createTasks(TASK_THREADS)
+  const tasks = createTasks(TASK_THREADS, (error) => log.error({ err: error }, 'a worker thread failed'))
   const resolver = createResolver({
     servers: config.dnsServers ?? systemServers(),
     maxInFlight: perProcessShare(config.dnsInFlight, config.workers),

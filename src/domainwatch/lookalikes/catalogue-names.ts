@@ -1,7 +1,6 @@
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
 import { goneBefore } from '../discarding.ts'
-import type { Columns } from '../search/columns.ts'
-import type { Segment } from '../search/segment.ts'
+import type { Columns, Segment } from '../../lib/name-index/index.ts'
 import type { Input } from '../tasks/digest-names.ts'
 import { digestOf, SORTED_AT_ONCE, type Digest } from './digest.ts'
 import type { NameBlock } from './matcher.ts'

@@ -5,7 +5,7 @@ import { FairSlots } from '../../lib/fair-slots.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { clientOf } from '../../storage/database/turns.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
-import { recordsToJson } from '../page-json.ts'
+import { rowsToJson } from '../list/page-json.ts'
 import { Best, type Candidate } from './best.ts'
 import { explain, type Change } from './explain.ts'
 import { Matcher, type NameBlock } from './matcher.ts'
@@ -112,7 +112,7 @@ export class LookalikeSearch {
         const row = found.get(other)
         if (row === undefined) continue
         const why = reasonJson(explain(matcher, name, other), scoreOf(name, cost))
-        records.push(`${recordsToJson([row]).slice(1, -2)},${why}}`)
+        records.push(`${rowsToJson([row]).slice(1, -2)},${why}}`)
       }
     }
     return { json: `[${records.join(',')}]`, count: records.length }

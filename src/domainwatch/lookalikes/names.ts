@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Database } from '../../storage/database/database.ts'
-import type { Catalogue } from '../search/catalogue.ts'
+import type { NameIndex } from '../list/name-index.ts'
 import { catalogueNames, type Digests } from './catalogue-names.ts'
 import { databaseNames } from './database-names.ts'
 import type { NameBlock } from './matcher.ts'
@@ -9,10 +9,10 @@ import type { NameBlock } from './matcher.ts'
 export async function* allNames(
   database: Database,
   clock: Clock,
-  catalogue: Pick<Catalogue, 'current'>,
+  nameIndex: Pick<NameIndex, 'current'>,
   digests: Digests,
 ): AsyncGenerator<NameBlock> {
-  const shelves = await catalogue.current()
-  if (shelves === undefined) yield* databaseNames(database, clock)
-  else yield* catalogueNames(shelves.registered, digests, clock.now())
+  const segments = await nameIndex.current()
+  if (segments === undefined) yield* databaseNames(database, clock)
+  else yield* catalogueNames(segments.registered, digests, clock.now())
 }

@@ -1,10 +1,15 @@
 import { setImmediate as breathe } from 'node:timers/promises'
-import { rangeIn, type Shelves } from '../search/answer.ts'
-import { Plane } from '../search/columns.ts'
-import { momentOf, momentText } from '../search/moment.ts'
-import { planOf, type Plan } from '../search/plan.ts'
-import { Scan, type Range } from '../search/scan.ts'
-import { Segment } from '../search/segment.ts'
+import {
+  formatTimestamp,
+  parseTimestamp,
+  Plane,
+  rangeOf,
+  Scan,
+  Segment,
+  type IndexQuery,
+  type Range,
+} from '../../lib/name-index/index.ts'
+import { indexQuery, type IndexSegments } from '../list/index-page.ts'
 import { seriesFilters, type Counted, type CountRequest } from './counted.ts'
 import { DayCounts, dayOf } from './days.ts'
 import { Tally } from './tally.ts'
@@ -17,31 +22,31 @@ const DAY_UNIT = 2 ** 17
 
 /** Counts in memory, as of the call: who changes records meanwhile changes nothing of it. */
 export async function countInCatalogue(
-  shelves: Shelves,
+  segments: IndexSegments,
   request: CountRequest,
   now: number,
 ): Promise<Counted> {
   const { filters, span } = request
   const asItIs = (segment: Segment) => new Segment(segment.columns, segment.live, segment)
-  const registered = shelves.registered.map(asItIs)
-  const deleted = shelves.deleted.map(asItIs)
-  const [from, to] = [momentOf(span.from), momentOf(span.to)]
+  const registered = segments.registered.map(asItIs)
+  const deleted = segments.deleted.map(asItIs)
+  const [from, to] = [parseTimestamp(span.from), parseTimestamp(span.to)]
   const pace = new Pace()
   const series = { registered: new DaySums(from, to), deleted: new DaySums(from, to) }
 
   // Registrations of whatever was deleted later count; what was first recorded as deleted has none. Those have the moment of
   // their deletion for a date, so both are known from what the span has of either order, however long the lists are.
-  const inSpan = planOf({ ...filters, ...span }, now)
+  const inSpan = indexQuery({ ...filters, ...span }, now)
   for (const segment of registered) {
     const { keys } = segment.columns
-    await visit(segment, inSpan, rangeIn(segment, inSpan, true, {}), pace, (position) =>
+    await visit(segment, inSpan, rangeOf(segment, inSpan, true, {}), pace, (position) =>
       series.registered.add(keys[position] ?? NaN, 1),
     )
   }
-  const ofAnyDate = planOf(seriesFilters(request), now)
+  const ofAnyDate = indexQuery(seriesFilters(request), now)
   for (const segment of deleted) {
     const { keys, registered: dates } = segment.columns
-    const range: Range = [segment.firstBehind({ key: to }, true), segment.firstBehind({ key: from }, false)]
+    const range: Range = [segment.lowerBound({ key: to }, true), segment.lowerBound({ key: from }, false)]
     await visit(segment, ofAnyDate, range, pace, (position) => {
       const key = keys[position] ?? NaN
       series.deleted.add(key, 1)
@@ -52,7 +57,7 @@ export async function countInCatalogue(
   for (const name of ['registered', 'deleted'] as const) {
     for (const [day, count] of series[name].entries()) days.add(name, day, count)
   }
-  return { days, tally: await tallyOf(registered, planOf(filters, now), pace) }
+  return { days, tally: await tallyOf(registered, indexQuery(filters, now), pace) }
 }
 
 /** Counts of the days of a span. */
@@ -75,7 +80,7 @@ class DaySums {
   /** Days that have any, and how many. */
   *entries(): Generator<[day: string, count: number]> {
     for (const [day, count] of this.#counts.entries()) {
-      if (count !== 0) yield [dayOf(momentText((this.#first + day) * DAY_UNIT)), count]
+      if (count !== 0) yield [dayOf(formatTimestamp((this.#first + day) * DAY_UNIT)), count]
     }
   }
 }
@@ -83,7 +88,7 @@ class DaySums {
 const PLANES = [Plane.status, Plane.reserved, Plane.revision, Plane.discarded] as const
 const MAX_LENGTH = 63
 
-async function tallyOf(segments: readonly Segment[], plan: Plan, pace: Pace): Promise<Tally> {
+async function tallyOf(segments: readonly Segment[], plan: IndexQuery, pace: Pace): Promise<Tally> {
   const tally = new Tally()
   for (const segment of segments) {
     const { agent, agents, starts } = segment.columns
@@ -91,7 +96,7 @@ async function tallyOf(segments: readonly Segment[], plan: Plan, pace: Pace): Pr
     // For each length the records of each of the 16 ways in which the four marks can be set.
     const byMarks = new Uint32Array((MAX_LENGTH + 1) << PLANES.length)
     const marks = new MarksReader(segment)
-    await visit(segment, plan, rangeIn(segment, plan, true, {}), pace, (position) => {
+    await visit(segment, plan, rangeOf(segment, plan, true, {}), pace, (position) => {
       const own = agent[position] ?? 0
       byAgent[own] = (byAgent[own] ?? 0) + 1
       const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
@@ -155,7 +160,7 @@ class MarksReader {
 /** Looks at the clock after each piece of a segment, however few of its records there are to see. */
 async function visit(
   segment: Segment,
-  plan: Plan,
+  plan: IndexQuery,
   [first, last]: Range,
   pace: Pace,
   see: (position: number) => void,

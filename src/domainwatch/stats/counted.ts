@@ -1,4 +1,4 @@
-import type { Filters } from '../matches.ts'
+import type { Filters } from '../filters.ts'
 import type { DayCounts } from './days.ts'
 import type { Tally } from './tally.ts'
 

@@ -6,7 +6,7 @@ import { clientOf } from '../../storage/database/turns.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
 import { firstDiscarded } from '../queries.ts'
-import type { Catalogue } from '../search/catalogue.ts'
+import type { NameIndex } from '../list/name-index.ts'
 import { countInCatalogue } from './count-catalogue.ts'
 import { countInDatabase } from './count-database.ts'
 import type { CountRequest } from './counted.ts'
@@ -38,7 +38,7 @@ export class Statistics {
   readonly #database: Database
   readonly #clock: Clock
   readonly #timeZone: string
-  readonly #catalogue: Pick<Catalogue, 'current'>
+  readonly #nameIndex: Pick<NameIndex, 'current'>
   readonly #turns = new FairSlots({
     slots: 1,
     slotsPerClient: 1,
@@ -48,11 +48,11 @@ export class Statistics {
   })
   readonly #kept: VersionedCache<Kept>
 
-  constructor(database: Database, clock: Clock, timeZone: string, catalogue: Pick<Catalogue, 'current'>) {
+  constructor(database: Database, clock: Clock, timeZone: string, nameIndex: Pick<NameIndex, 'current'>) {
     this.#database = database
     this.#clock = clock
     this.#timeZone = timeZone
-    this.#catalogue = catalogue
+    this.#nameIndex = nameIndex
     this.#kept = new VersionedCache(database, 'domain', MAX_KEPT)
   }
 
@@ -96,12 +96,12 @@ export class Statistics {
     const now = this.#clock.now()
     // Without any write the counts change only when a discarded record comes to the end of its days.
     const first = await this.#database.first(firstDiscarded(now))
-    const shelves = await this.#catalogue.current()
+    const segments = await this.#nameIndex.current()
     const { dialect } = this.#database
     const { days, tally } =
-      shelves === undefined
+      segments === undefined
         ? await countInDatabase({ dialect, scanner: this.#database.scannerOf(account) }, request, now)
-        : await countInCatalogue(shelves, request, now)
+        : await countInCatalogue(segments, request, now)
     const counts = {
       days,
       lengths: tally.lengths(),

@@ -1,5 +1,5 @@
 /** Task for another thread: a million names take half a second. */
-import { shared } from '../search/columns.ts'
+import { shared } from '../../lib/name-index/index.ts'
 import { digestOf, SORTED_AT_ONCE, type Digest } from '../lookalikes/digest.ts'
 
 export interface Input {

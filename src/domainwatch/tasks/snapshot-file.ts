@@ -1,14 +1,14 @@
-/** Tasks for another thread: the lists to a file, and back. */
+/** Tasks for another thread: writes the index to a file, or reads it. */
 import { renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { partsOf } from '../../storage/database/changes/change.ts'
-import { sizeOf } from '../search/columns.ts'
-import { placeIn, readSnapshot, writeSnapshot, type KeptFile, type Snapshot } from '../search/snapshot.ts'
+import { sizeOf } from '../../lib/name-index/index.ts'
+import { cursorIn, readSnapshot, writeSnapshot, type IndexFile, type Snapshot } from '../list/index-file.ts'
 
 export type Input =
-  | (KeptFile & { readonly kind: 'read'; readonly memory: number })
+  | (IndexFile & { readonly kind: 'read'; readonly memory: number })
   /** Unless there is one already that is no more than `near` changes away. */
-  | (KeptFile & { readonly kind: 'write'; readonly snapshot: Snapshot; readonly near: number })
+  | (IndexFile & { readonly kind: 'write'; readonly snapshot: Snapshot; readonly near: number })
 
 export type Output =
   | { readonly kind: 'read'; readonly snapshot: Snapshot | undefined }
@@ -16,9 +16,9 @@ export type Output =
   | { readonly kind: 'written' | 'near' | 'busy' }
   | { readonly kind: 'failed'; readonly reason: string }
 
-/** A file that was begun longer ago, or in the future, was left by a process that was ended. */
+/** A file that was begun longer ago, or in the future, was left behind by a killed process. */
 const ABANDONED_MS = 120_000
-/** It takes no more than this part of the room that the disk has left: what others write there matters more. */
+/** The file takes at most this part of the free disk space: what others write there matters more. */
 const PART_OF_ROOM = 1 / 3
 
 export default function work(input: Input): Output {
@@ -43,7 +43,7 @@ function write({
   const begun = `${path}.new`
   const age = Math.abs(Date.now() - (statSync(begun, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()))
   if (age > ABANDONED_MS) rmSync(begun, { force: true })
-  if (isNear(placeIn({ path, version }), snapshot.place.cursor, near)) return 'near'
+  if (isNear(cursorIn({ path, version }), snapshot.logPosition.cursor, near)) return 'near'
   const { bavail, bsize } = statfsSync(dirname(path))
   if (sizeOf(snapshot.parts) > bavail * bsize * PART_OF_ROOM)
     throw new Error('the disk has too little room left')
