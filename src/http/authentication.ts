@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { HttpError } from '../lib/errors.ts'
 import { FairSlots } from '../lib/fair-slots.ts'
-import { clientGroup } from './client-address.ts'
+import { clientGroup } from './client.ts'
 import type { FailedKeys } from './failed-keys.ts'
 import type { KeyLimits, LimitedScope } from './key-limits.ts'
 import type { KeyRates } from './key-rates.ts'
@@ -33,8 +33,8 @@ export interface Identity extends KeyLimits {
 /** Who holds a key; undefined for an unknown or revoked one. */
 export interface Identities {
   readonly identify: (key: string) => Promise<Identity | undefined>
-  /** The same where it is known at this moment. */
-  readonly identifyAtOnce: (key: string) => Identity | undefined
+  /** The same without a wait; also undefined for a key that is not in memory. */
+  readonly identifyCached: (key: string) => Identity | undefined
 }
 
 /** Which keys may call an endpoint. */
@@ -74,35 +74,34 @@ export class Authenticator {
    * client must not lock the others out, and a key of 160 random bits is not found by trying. An expired key is no guess
    * either, so it does not count against the address.
    */
-  async identify(key: string | undefined, access: Access, address: string): Promise<Identity> {
+  identify(key: string | undefined, access: Access, address: string): Identity | Promise<Identity> {
     if (key === undefined || key === '') throw new HttpError(401, 'Falta la clave de API')
-    const identity = await this.#lookUp(key, address)
+    const cached = this.#identities.identifyCached(key)
+    return cached === undefined ? this.#lookUp(key, access, address) : this.#authorize(cached, access)
+  }
+
+  async #lookUp(key: string, access: Access, address: string): Promise<Identity> {
+    const identity = await this.#lookups.run(clientGroup(address), () => this.#identities.identify(key))
     if (identity === undefined) {
       this.#countFailure(address)
       throw new HttpError(401, 'La clave de API no es válida')
     }
+    return this.#authorize(identity, access)
+  }
+
+  #authorize(identity: Identity, access: Access): Identity | Promise<Identity> {
     if (identity.service !== access.service) {
       throw new HttpError(403, 'La clave de API no da acceso a este servicio')
     }
     if (this.#hasExpired(identity)) throw new HttpError(401, 'La clave de API expiró')
     if (!opens(identity, access)) throw new HttpError(403, 'La clave de API no permite esta operación')
+    return this.#rates.tryTake(identity.keyId, identity.rate) ? identity : this.#waitForRate(identity)
+  }
+
+  async #waitForRate(identity: Identity): Promise<Identity> {
     const wait = await this.#rates.take(identity.keyId, identity.rate)
     if (wait !== undefined) throw tooMany(wait)
     return identity
-  }
-
-  /**
-   * Whose key it is, where all of that is known and the request may be answered; undefined for everything else, refusals
-   * included. The request counts towards the rate only with `countAtOnce`, which must follow in the same turn.
-   */
-  identifyAtOnce(key: string | undefined, access: Access): Identity | undefined {
-    const identity = key === undefined ? undefined : this.#identities.identifyAtOnce(key)
-    if (identity?.service !== access.service || this.#hasExpired(identity)) return undefined
-    return opens(identity, access) && this.#rates.has(identity.keyId, identity.rate) ? identity : undefined
-  }
-
-  countAtOnce({ keyId, rate }: Identity): void {
-    this.#rates.takeAtOnce(keyId, rate)
   }
 
   /** Whether a key that was good when a request began is so still. */
@@ -114,11 +113,6 @@ export class Authenticator {
   /** Milliseconds until the key expires; infinite for one that never does. */
   expiresIn({ expiresAt }: Identity): number {
     return expiresAt === null ? Infinity : expiresAt - this.#clock.now()
-  }
-
-  async #lookUp(key: string, address: string): Promise<Identity | undefined> {
-    const known = this.#identities.identifyAtOnce(key)
-    return known ?? this.#lookups.run(clientGroup(address), () => this.#identities.identify(key))
   }
 
   #hasExpired(identity: Identity): boolean {

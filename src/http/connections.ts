@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { clientGroup } from './client-address.ts'
+import { clientGroup } from './client.ts'
 
 /** Past the bound so many more are open for as long as it takes to tell them to come back. */
 const SURPLUS = 1_000

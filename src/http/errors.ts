@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { OverloadError, HttpError } from '../lib/errors.ts'
-import { PRIVATE_HEADERS } from './ready-head.ts'
+import { HttpError, OverloadError } from '../lib/errors.ts'
+import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
 import { requestLog } from './request-log.ts'
 
 /**
@@ -46,7 +46,7 @@ export function send(reply: FastifyReply, refusal: HttpError): FastifyReply {
       .code(refusal.status)
       // By default caches may keep a 404 or 410 (RFC 9111, section 4.2.2), and would hide what is created a moment later.
       .headers({ ...PRIVATE_HEADERS, ...refusal.headers })
-      .type('application/json; charset=utf-8')
+      .type(JSON_TYPE)
       .send(JSON.stringify(refusal.body()))
   )
 }
@@ -74,7 +74,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   503: 'El servicio está saturado, inténtelo de nuevo',
 }
 
-export function refusalOf(status: number): HttpError {
+export function httpErrorOf(status: number): HttpError {
   const message = MESSAGES[status]
   return message === undefined
     ? new HttpError(500, 'Error interno del servicio')
@@ -83,7 +83,7 @@ export function refusalOf(status: number): HttpError {
 
 function translate(error: unknown, request: FastifyRequest): HttpError {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  const refusal = isShortOfFiles(error) ? new OverloadError() : refusalOf(status)
+  const refusal = isShortOfFiles(error) ? new OverloadError() : httpErrorOf(status)
   if (refusal.status >= 500) requestLog(request).error({ err: error }, 'unexpected fault')
   return refusal
 }

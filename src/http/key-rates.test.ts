@@ -44,8 +44,7 @@ suite('rates of keys in one process', () => {
     const clock = new TestClock()
     const { shared, claims } = windows(clock)
     const rates = new KeyRates(clock, shared)
-    assert.equal(rates.has('a', null), true)
-    rates.takeAtOnce('a', null)
+    assert.equal(rates.tryTake('a', null), true)
     assert.equal(await rates.take('a', null), undefined)
     assert.deepEqual(claims, [])
   })
@@ -78,21 +77,20 @@ suite('rates of keys in one process', () => {
     assert.notEqual(await rates.take('a', perMinute(6_400)), undefined)
   })
 
-  test('an answer that is ready takes only what is at hand', async () => {
+  test('tryTake takes only requests that were claimed before', async () => {
     const clock = new TestClock()
     const rates = new KeyRates(clock, windows(clock).shared)
     const rate = perMinute(128)
-    assert.equal(rates.has('a', rate), false)
+    assert.equal(rates.tryTake('a', rate), false)
     assert.equal(await rates.take('a', rate), undefined)
-    assert.equal(rates.has('a', rate), true)
-    rates.takeAtOnce('a', rate)
-    // Worth nothing any more when the window is over, nor when the clock was set back.
+    assert.equal(rates.tryTake('a', rate), true)
+    // Claims expire with their window, and when the clock is set back.
     assert.equal(await rates.take('a', rate), undefined)
     clock.ms += MINUTE
-    assert.equal(rates.has('a', rate), false)
+    assert.equal(rates.tryTake('a', rate), false)
     assert.equal(await rates.take('a', rate), undefined)
     clock.ms -= 10 * MINUTE
-    assert.equal(rates.has('a', rate), false)
+    assert.equal(rates.tryTake('a', rate), false)
   })
 
   test('without the database a process lets through what a key may by itself, and owes it afterwards', async () => {

@@ -65,14 +65,13 @@ export class KeyRates {
     this.#shared = shared
   }
 
-  /** Whether a request may be let through without waiting. */
-  has(keyId: string, rate: Rate | null): boolean {
-    return rate === null || this.#windowOf(keyId, rate).tokens > 0
-  }
-
-  /** Counts a request for which `has` was true in the same turn. */
-  takeAtOnce(keyId: string, rate: Rate | null): void {
-    if (rate !== null) this.#spend(this.#windowOf(keyId, rate))
+  /** Counts a request if that needs no wait. Returns false, and counts nothing, otherwise. */
+  tryTake(keyId: string, rate: Rate | null): boolean {
+    if (rate === null) return true
+    const window = this.#windowOf(keyId, rate)
+    if (window.tokens <= 0) return false
+    this.#spend(window)
+    return true
   }
 
   /**
@@ -80,12 +79,8 @@ export class KeyRates {
    * @returns undefined if it is within the rate, else the milliseconds until the next one may be
    */
   async take(keyId: string, rate: Rate | null): Promise<number | undefined> {
-    if (rate === null) return undefined
+    if (rate === null || this.tryTake(keyId, rate)) return undefined
     const window = this.#windowOf(keyId, rate)
-    if (window.tokens > 0) {
-      this.#spend(window)
-      return undefined
-    }
     if (window.isExhausted) return window.endsAt - this.#clock.now()
     if (this.#isLate) return this.#decideAlone(window)
     return new Promise((resolve) => {

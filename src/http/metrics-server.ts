@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { Metrics } from './metrics.ts'
-import { refusalOf } from './errors.ts'
+import { httpErrorOf } from './errors.ts'
 
 /** Few ask, so few connections are enough. */
 const MAX_CONNECTIONS = 100
@@ -23,7 +23,7 @@ export async function serveMetrics(
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     const fail = (status: number) => {
       response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
-      response.end(JSON.stringify(refusalOf(status).body()))
+      response.end(JSON.stringify(httpErrorOf(status).body()))
     }
     if (path !== '/metrics' || !isRead) return fail(404)
     metrics.text().then(

@@ -1,13 +1,5 @@
-import type { IncomingMessage } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import ipaddr from 'ipaddr.js'
-
-/** What of a request tells where it came from. */
-interface Origin {
-  readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>
-  readonly headers: IncomingMessage['headers']
-}
-
-export type ClientAddress = (request: Origin) => string
 
 /** Whether an address belongs to one of these addresses or networks. */
 export function trustOf(networks: readonly string[]): (address: string) => boolean {
@@ -27,18 +19,6 @@ export function trustOf(networks: readonly string[]): (address: string) => boole
   }
 }
 
-/** The address a request came from: the nearest one, seen from here, that is no trusted proxy. */
-export function clientAddress(trusted: (address: string) => boolean): ClientAddress {
-  return ({ socket, headers }) => {
-    let address = socket.remoteAddress ?? ''
-    const forwarded = headers['x-forwarded-for']
-    if (forwarded === undefined || !trusted(address)) return address
-    const hops = String(forwarded).split(',')
-    while (hops.length > 0 && trusted(address)) address = hops.pop()?.trim() ?? ''
-    return address
-  }
-}
-
 /**
  * The client that an address belongs to, as limits count clients: one home or server usually holds a whole IPv6 /64, so its
  * addresses count as one.
@@ -50,4 +30,15 @@ export function clientGroup(address: string): string {
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
   const network = parsed.parts.slice(0, 4).map((part) => part.toString(16))
   return `${network.join(':')}::/64`
+}
+
+/** Aborts when the client goes away before its response was sent. The request itself does not tell once its body was read. */
+export function clientAbort(response: ServerResponse): AbortSignal {
+  const abort = new AbortController()
+  const onClose = () => {
+    if (!response.writableFinished) abort.abort()
+  }
+  if (response.closed) onClose()
+  else response.on('close', onClose)
+  return abort.signal
 }
