@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -12,17 +12,22 @@ const EXPOSED = 'Link, Retry-After, ETag'
 /** How long a browser may cache a preflight response. */
 const MAX_AGE_SECONDS = '86400'
 
+/** Sets CORS headers. Returns true if the request was a preflight request and has been answered. */
+export type HandleCors = (request: FastifyRequest, reply: FastifyReply) => boolean
+
 /** Answers preflight requests, and says on every response which pages may read it. `*` allows all origins. */
-export function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
+export function allowOrigins(app: FastifyInstance, origins: readonly string[]): HandleCors {
+  if (origins.length === 0) return () => false
   const allowed = new Set(origins)
   const isOpen = allowed.has('*')
   const closed = new Set<string>()
   app.addHook('onRoute', ({ url, config }) => {
     if (config?.hasCors === false) closed.add(url)
   })
-  app.addHook('onRequest', (request, reply, done) => {
-    if (request.routeOptions.config.hasCors === false) return done()
-    if (request.method === 'OPTIONS' && closed.has(pathOf(request.raw.url))) return done()
+  return (request, reply) => {
+    const isPreflight = request.method === 'OPTIONS'
+    if (request.routeOptions.config.hasCors === false) return false
+    if (isPreflight && closed.has(pathOf(request.raw.url))) return false
     const { origin } = request.headers
     if (isOpen) reply.header('access-control-allow-origin', '*')
     else {
@@ -30,7 +35,7 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
       if (origin !== undefined && allowed.has(origin)) reply.header('access-control-allow-origin', origin)
     }
     reply.header('access-control-expose-headers', EXPOSED)
-    if (request.method !== 'OPTIONS') return done()
+    if (!isPreflight) return false
     // An OPTIONS request that is no preflight gets the same response.
     const wanted = request.headers['access-control-request-headers']
     if (wanted !== undefined) reply.header('access-control-allow-headers', wanted)
@@ -42,7 +47,8 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
         'access-control-max-age': MAX_AGE_SECONDS,
       })
       .send()
-  })
+    return true
+  }
 }
 
 function pathOf(url = ''): string {

@@ -14,10 +14,10 @@ import {
   type Parameters,
   type Values,
 } from './parameters.ts'
-import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
+import { JSON_TYPE, PRIVATE_HEADERS, sendBytes } from './headers.ts'
 import type { BodyBudget, BodyLease } from './body-budget.ts'
 import { clientGroup } from './client.ts'
-import { BAD_ENCODING, isEncoded } from './content-encoding.ts'
+import { BAD_ENCODING, hasBody, isEncoded } from './content-encoding.ts'
 import { receiveBody, type RequestBody } from './request-body.ts'
 import { documentEndpoint, type EndpointDocument } from './openapi.ts'
 
@@ -163,7 +163,16 @@ function register<P extends Parameters>(
     },
     handler: (request, reply) => {
       const answer = handle(request, reply)
-      return answer instanceof Promise ? finish(request, reply, answer) : withType(reply, answer)
+      if (answer instanceof Promise) return finish(request, reply, answer)
+      const isJson = Buffer.isBuffer(answer) && !reply.hasHeader('content-type')
+      if (!isJson || hasBody(request.headers)) return withType(reply, answer)
+      const length = String(answer.byteLength)
+      return sendBytes(
+        reply,
+        reply.statusCode,
+        { 'content-type': JSON_TYPE, 'content-length': length },
+        answer,
+      )
     },
   }
   for (const method of endpoint.methods) {

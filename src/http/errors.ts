@@ -3,11 +3,14 @@ import { HttpError, OverloadError } from '../lib/errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
 import { requestLog } from './request-log.ts'
 
+/** Sends 404 for an unknown path, 405 for a known one with another method. */
+export type AnswerUnknown = (request: FastifyRequest, reply: FastifyReply) => FastifyReply
+
 /**
  * Makes every error answer of the server `{status, msg}`: refusals as they are, the framework's own by
  * status, anything else as a general 500 whose detail goes to the log only.
  */
-export function answerErrors(app: FastifyInstance): void {
+export function answerErrors(app: FastifyInstance): AnswerUnknown {
   app.setErrorHandler((error, request, reply) => {
     // A body that broke before it began: what was said of keeping it is not true of its error.
     reply.removeHeader('cache-control').removeHeader('etag')
@@ -32,11 +35,7 @@ export function answerErrors(app: FastifyInstance): void {
   }
 
   app.setNotFoundHandler(answerUnknown)
-  // Already before the framework finds fault with the type of a body that nobody is going to read.
-  app.addHook('preParsing', (request, reply, _payload, done) => {
-    if (request.is404) answerUnknown(request, reply)
-    else done()
-  })
+  return answerUnknown
 }
 
 /** Also for errors that arise before a route is chosen, such as a malformed address. */

@@ -1,11 +1,13 @@
 import { performance } from 'node:perf_hooks'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import type { LogQuota } from './log-quota.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Logged in place of a status when the client closed the connection before the response was sent (nginx's convention). */
 const CLIENT_CLOSED_REQUEST = 499
+
+export type ObserveRequest = (request: FastifyRequest, reply: FastifyReply) => void
 
 let requests = 0
 export const nextRequestId = (): string => `req-${(++requests).toString(36)}`
@@ -14,8 +16,8 @@ export const nextRequestId = (): string => `req-${(++requests).toString(36)}`
  * Measures and logs every request once, when its response was sent or its client went away: Fastify's `onResponse` hook is
  * not called in the second case. The log line names the route's pattern, never the URL, which carries the API key.
  */
-export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metrics, quota: LogQuota): void {
-  app.addHook('onRequest', (request, reply, done) => {
+export function requestObserver(log: Logger, metrics: Metrics, quota: LogQuota): ObserveRequest {
+  return (request, reply) => {
     const start = performance.now()
     const response = reply.raw
     // A closed socket has no address any more.
@@ -29,8 +31,7 @@ export function observeRequests(app: FastifyInstance, log: Logger, metrics: Metr
       const rounded = Math.round(ms * 1_000) / 1_000
       log.info({ reqId: request.id, method, route, status, ms: rounded, ip: ip ?? null }, 'request')
     })
-    done()
-  })
+  }
 }
 
 /** A log whose lines carry the request's id. Created for the few lines that need it, not for every request. */

@@ -22,7 +22,7 @@ export const hashParameter = { ...text("The image's hash", 65_536), required: tr
 const MAX_ANSWERS = 20_000
 
 interface Kept {
-  readonly answer: string
+  readonly answer: Buffer
   readonly expires: number | null
 }
 
@@ -32,19 +32,19 @@ export function getRoute(app: FastifyInstance, shared: EndpointShared, database:
   const keyOf = (identity: Identity, hash: ImageHash) =>
     `${identity.accountId} ${hash} ${uploaderOf(identity) ?? ''}`
 
-  async function load(key: string, identity: Identity, hash: ImageHash): Promise<string> {
+  async function load(key: string, identity: Identity, hash: ImageHash): Promise<Buffer> {
     const kept = await answers.get(key, async () => {
       const image = await database.first(imageOf(identity.accountId, hash, uploaderOf(identity)))
       if (image === undefined) return undefined
       const { name, mime, width, height, size, date, thumbhash, expires } = image
       const answer = { status: 200, name, hash, mime, width, height, size, date, thumbhash, expires }
-      return { answer: JSON.stringify(answer), expires }
+      return { answer: Buffer.from(JSON.stringify(answer)), expires }
     })
     if (kept === undefined) throw new HttpError(404, NO_IMAGE)
     return unlessExpired(kept)
   }
 
-  function unlessExpired({ answer, expires }: Kept): string {
+  function unlessExpired({ answer, expires }: Kept): Buffer {
     if (expires !== null && expires <= secondsOf(clock)) throw new HttpError(404, NO_IMAGE)
     return answer
   }
