@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods, RouteOptions } from 'fastify'
 import { HttpError } from '../lib/errors.ts'
 import { jsonTypeOf } from '../lib/json-type.ts'
-import type { Access, Authenticator, Identity } from './authentication.ts'
+import type { Access, Authenticator, Identity } from './auth/authenticator.ts'
 import { httpErrorOf } from './errors.ts'
 import type { BodyField } from './body/fields.ts'
 import { bodyKind, parseBody } from './body/parse.ts'
@@ -15,11 +15,11 @@ import {
   type Values,
 } from './parameters.ts'
 import { JSON_TYPE, PRIVATE_HEADERS, sendBytes } from './headers.ts'
-import type { BodyBudget, BodyLease } from './body-budget.ts'
+import type { BodyBudget, BodyLease } from './body/budget.ts'
 import { clientGroup } from './client.ts'
-import { BAD_ENCODING, hasBody, isEncoded } from './content-encoding.ts'
-import { receiveBody, type RequestBody } from './request-body.ts'
-import { documentEndpoint, type EndpointDocument } from './openapi.ts'
+import { BAD_ENCODING, hasBody, isEncoded } from './body/content-encoding.ts'
+import { receiveBody, type RequestBody } from './body/receive.ts'
+import { documentEndpoint, type EndpointDocument } from './openapi/document.ts'
 
 /** Room for the parameters of an endpoint whose body carries nothing large. */
 const SMALL_BODY_BYTES = 64 * 1024

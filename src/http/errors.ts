@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError, OverloadError } from '../lib/errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
-import { requestLog } from './request-log.ts'
+import { requestLog } from './observability/request-log.ts'
 
 /** Sends 404 for an unknown path, 405 for a known one with another method. */
 export type AnswerUnknown = (request: FastifyRequest, reply: FastifyReply) => FastifyReply

@@ -4,7 +4,7 @@ import { type BlobAddress, BlobDamaged } from '../../storage/blobs/blob-store.ts
 import { OverloadError, HttpError } from '../../lib/errors.ts'
 import { clientAbort, clientGroup } from '../../http/client.ts'
 import { sendBytes } from '../../http/headers.ts'
-import { hasBody } from '../../http/content-encoding.ts'
+import { hasBody } from '../../http/body/content-encoding.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
 import type { Crowd } from '../crowd.ts'
 import { keyOf, type Content, type Delivery, type Recipe } from '../delivery.ts'

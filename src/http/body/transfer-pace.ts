@@ -1,4 +1,4 @@
-import type { BodyPace } from './body-budget.ts'
+import type { BodyPace } from './budget.ts'
 
 /** Watches that a transfer is not slower than it may be, on average over each window of time. */
 export class PaceWatch {

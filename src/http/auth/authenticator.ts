@@ -1,8 +1,8 @@
-import type { Clock } from '../lib/clock.ts'
-import { HttpError } from '../lib/errors.ts'
-import { FairSlots } from '../lib/fair-slots.ts'
-import { clientGroup } from './client.ts'
-import type { FailedKeys } from './failed-keys.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { HttpError } from '../../lib/errors.ts'
+import { FairSlots } from '../../lib/fair-slots.ts'
+import { clientGroup } from '../client.ts'
+import type { FailedKeys } from './auth-rate-limit.ts'
 import type { KeyLimits, LimitedScope } from './key-limits.ts'
 import type { KeyRates } from './key-rates.ts'
 

@@ -1,4 +1,4 @@
-import { OverloadError } from '../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 
 /** Bodies of one client in line, and how long one waits for its turn. */
 const MAX_WAITING = 64

@@ -1,4 +1,4 @@
-import { OverloadError } from '../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 
 /** One level of the way from the whole memory to its holder, such as an account or an address. */
 export interface ShareKey {

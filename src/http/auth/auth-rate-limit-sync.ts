@@ -1,6 +1,11 @@
-import type { Database } from '../storage/database/database.ts'
-import type { FailedKeys } from './failed-keys.ts'
-import { addFailures, anyOverFailures, deleteOverFailures, sharedFailures } from './queries-failed-keys.ts'
+import type { Database } from '../../storage/database/database.ts'
+import type { FailedKeys } from './auth-rate-limit.ts'
+import {
+  addFailures,
+  anyOverFailures,
+  deleteOverFailures,
+  sharedFailures,
+} from './queries-auth-rate-limit.ts'
 
 /**
  * How often a process tells of wrong keys and hears of the others', and of how many addresses at a time: whoever sends wrong

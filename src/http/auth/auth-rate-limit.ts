@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
-import type { Clock } from '../lib/clock.ts'
-import { lruCache } from '../lib/lru-cache.ts'
-import { clientGroup } from './client.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { lruCache } from '../../lib/lru-cache.ts'
+import { clientGroup } from '../client.ts'
 
 export const WINDOW_MS = 60_000
 /** Addresses whose wrong keys are counted at a time; past it the longest unseen one is forgotten. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
-import type { Clock } from '../lib/clock.ts'
+import type { Clock } from '../../lib/clock.ts'
 import { KeyRates, type Claim, type Grant, type SharedWindows } from './key-rates.ts'
 
 const MINUTE = 60_000

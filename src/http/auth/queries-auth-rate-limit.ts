@@ -1,7 +1,7 @@
-import { defineBatch } from '../storage/database/batch.ts'
-import type { Dialect } from '../storage/database/dialect.ts'
-import { join, sql } from '../storage/database/sql.ts'
-import { WINDOW_MS, type SharedCount } from './failed-keys.ts'
+import { defineBatch } from '../../storage/database/batch.ts'
+import type { Dialect } from '../../storage/database/dialect.ts'
+import { join, sql } from '../../storage/database/sql.ts'
+import { WINDOW_MS, type SharedCount } from './auth-rate-limit.ts'
 
 /**
  * Adds to the shared counts. A window that is over, or that lies further ahead than the clock could have put it (it was set

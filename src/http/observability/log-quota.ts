@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { clientGroup } from './client.ts'
+import { clientGroup } from '../client.ts'
 
 const WINDOW_MS = 60_000
 /** Clients that are counted at a time; further ones are counted together. */

@@ -1,6 +1,6 @@
-import { OverloadError } from '../lib/errors.ts'
+import { OverloadError } from '../../lib/errors.ts'
 import { FairMemory, type MemoryLease, type ShareKey } from './fair-memory.ts'
-import { Admission } from './body-admission.ts'
+import { Admission } from './admission.ts'
 import { ReadTurns } from './read-turns.ts'
 
 const MIB = 1024 * 1024

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Histogram, Registry } from 'prom-client'
-import { RequestSeconds } from './request-seconds.ts'
+import { RequestSeconds } from './request-histogram.ts'
 
 const name = 'seconds'
 const help = 'Time'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import { OverloadError, HttpError } from '../lib/errors.ts'
-import { releaseBuffer } from '../lib/release-buffer.ts'
-import type { BodyBudget, BodyLease, BodySender } from './body-budget.ts'
+import { OverloadError, HttpError } from '../../lib/errors.ts'
+import { releaseBuffer } from '../../lib/release-buffer.ts'
+import type { BodyBudget, BodyLease, BodySender } from './budget.ts'
 import { GrowingBytes } from './growing-bytes.ts'
 import { PaceWatch } from './transfer-pace.ts'
 

@@ -1,4 +1,4 @@
-import type { Service } from './authentication.ts'
+import type { Service } from './authenticator.ts'
 
 /** What a key may be limited to, by service. `full` opens everything of the service. */
 export const SCOPES = {

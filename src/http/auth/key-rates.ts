@@ -1,5 +1,5 @@
-import type { Clock } from '../lib/clock.ts'
-import { lruCache } from '../lib/lru-cache.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { lruCache } from '../../lib/lru-cache.ts'
 import type { Rate } from './key-limits.ts'
 
 /** Keys with a rate whose windows are known in this process; past it the one unused for longest is forgotten. */

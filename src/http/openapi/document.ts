@@ -1,8 +1,8 @@
 import type { FastifySchema } from 'fastify'
-import type { Access } from './authentication.ts'
-import { bodyContent } from './openapi-body.ts'
+import type { Access } from '../auth/authenticator.ts'
+import { bodyContent } from './body-content.ts'
 import { problem, type JsonSchema } from './json-schema.ts'
-import type { Parameters } from './parameters.ts'
+import type { Parameters } from '../parameters.ts'
 
 /** What an endpoint says of itself beyond its parameters. */
 export interface EndpointDocument {

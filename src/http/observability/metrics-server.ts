@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { Metrics } from './metrics.ts'
-import { httpErrorOf } from './errors.ts'
+import { httpErrorOf } from '../errors.ts'
 
 /** Few ask, so few connections are enough. */
 const MAX_CONNECTIONS = 100

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { OverloadError } from '../lib/errors.ts'
-import { BodyBudget, type BodySender } from './body-budget.ts'
+import { OverloadError } from '../../lib/errors.ts'
+import { BodyBudget, type BodySender } from './budget.ts'
 
 const MIB = 1024 * 1024
 const PACE = { bytesPerSecond: 0, windowMs: 1_000 }

@@ -1,6 +1,6 @@
-import { defineBatch } from '../storage/database/batch.ts'
-import type { Dialect } from '../storage/database/dialect.ts'
-import { join, sql } from '../storage/database/sql.ts'
+import { defineBatch } from '../../storage/database/batch.ts'
+import type { Dialect } from '../../storage/database/dialect.ts'
+import { join, sql } from '../../storage/database/sql.ts'
 
 export interface WindowRow {
   readonly id: string

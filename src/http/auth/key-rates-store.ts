@@ -1,4 +1,4 @@
-import type { Database } from '../storage/database/database.ts'
+import type { Database } from '../../storage/database/database.ts'
 import type { Claim, Grant, SharedWindows } from './key-rates.ts'
 import { addRequests, windowsOf } from './queries-key-rates.ts'
 

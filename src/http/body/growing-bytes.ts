@@ -1,4 +1,4 @@
-import { releaseBuffer } from '../lib/release-buffer.ts'
+import { releaseBuffer } from '../../lib/release-buffer.ts'
 
 /** A body that comes in one piece gets exactly its size; of others the first pieces share this much. */
 const FIRST_BYTES = 16 * 1024
