@@ -2,7 +2,7 @@ import { createAccounts, type Accounts, type KeyRecord } from '../accounts/index
 import type { Config, Flags } from '../server/config/config.ts'
 import { openDatabase } from '../server/context.ts'
 import { systemClock } from '../lib/clock.ts'
-import { SERVICES, type Service } from '../http/authentication.ts'
+import { SERVICES, type Service } from '../http/auth/authenticator.ts'
 import {
   formatRate,
   parseLifetime,
@@ -10,7 +10,7 @@ import {
   parseScope,
   SCOPES,
   type KeyLimits,
-} from '../http/key-limits.ts'
+} from '../http/auth/key-limits.ts'
 import { fail, failureLine, tellMigrated } from './failure.ts'
 import type { Options } from './options.ts'
 import { usageFault } from './usage.ts'

@@ -19,15 +19,15 @@ import {
   defaultIndexMemory,
   type Subscriptions,
 } from '../domainwatch/index.ts'
-import { Authenticator } from '../http/authentication.ts'
-import { BodyBudget } from '../http/body-budget.ts'
-import { serveMetrics } from '../http/metrics-server.ts'
-import { exchangeFailures } from '../http/failed-keys-exchange.ts'
-import { FailedKeys } from '../http/failed-keys.ts'
-import { sharedWindows } from '../http/key-rates-store.ts'
-import { KeyRates } from '../http/key-rates.ts'
+import { Authenticator } from '../http/auth/authenticator.ts'
+import { BodyBudget } from '../http/body/budget.ts'
+import { serveMetrics } from '../http/observability/metrics-server.ts'
+import { exchangeFailures } from '../http/auth/auth-rate-limit-sync.ts'
+import { FailedKeys } from '../http/auth/auth-rate-limit.ts'
+import { sharedWindows } from '../http/auth/key-rates-store.ts'
+import { KeyRates } from '../http/auth/key-rates.ts'
 import { createServer } from '../http/server.ts'
-import type { Parting } from '../http/stopping.ts'
+import type { ShutdownOptions } from '../http/graceful-shutdown.ts'
 import { serviceRoutes } from '../http/service-routes.ts'
 import {
   createTermsOffice,
@@ -42,7 +42,7 @@ import { VERSION } from '../lib/version.ts'
 const MAX_CONNECTIONS = 20_000
 /** From the order to stop until connections with an unfinished request are cut. */
 const STOP_GRACE_MS = 7_000
-const AT_ONCE: Parting = { delayMs: 0, lingerMs: 0 }
+const IMMEDIATE: ShutdownOptions = { drainDelayMs: 0, idleGraceMs: 0 }
 const MIB = 1024 * 1024
 
 export interface App {
@@ -50,8 +50,8 @@ export interface App {
   readonly server: FastifyInstance
   /** Where clients find the service, with the path it is served under. */
   readonly baseUrl: string
-  /** No new connections; requests in flight finish, or are cut after a while. Gently: see `Parting`. */
-  close(parting?: Parting): Promise<void>
+  /** No new connections; requests in flight finish, or are cut after a while. See `ShutdownOptions`. */
+  close(options?: ShutdownOptions): Promise<void>
 }
 
 /** Settings to a running service: the only file that knows all parts. */
@@ -89,9 +89,9 @@ async function startOn(context: Context): Promise<App> {
     context,
     server,
     baseUrl,
-    async close({ delayMs, lingerMs } = AT_ONCE) {
-      server.stopping.begin(lingerMs)
-      await pause(delayMs)
+    async close({ drainDelayMs, idleGraceMs } = IMMEDIATE) {
+      server.shutdown.begin(idleGraceMs)
+      await pause(drainDelayMs)
       // Once around: clients whose connection waits to be accepted believe that they are being served.
       await nextTurn()
       const cut = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS)

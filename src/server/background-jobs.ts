@@ -9,7 +9,7 @@ import {
   sweepHistory,
   type Subscriptions,
 } from '../domainwatch/index.ts'
-import { hasOverFailures, sweepFailures } from '../http/failed-keys-exchange.ts'
+import { hasOverFailures, sweepFailures } from '../http/auth/auth-rate-limit-sync.ts'
 import type { Imagestore } from '../imagestore/index.ts'
 import { eraseAddresses, hasOldAddresses, hasOver } from '../imagestore/lifetime.ts'
 import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/ownership.ts'

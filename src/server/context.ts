@@ -20,7 +20,7 @@ import { openPostgres } from '../storage/database/postgres/open.ts'
 import { openSqlite } from '../storage/database/sqlite/open.ts'
 import { createResolver, systemServers, type Resolver } from '../lib/dns/index.ts'
 import { createHealth, type Health } from './health.ts'
-import { Metrics } from '../http/metrics.ts'
+import { Metrics } from '../http/observability/metrics.ts'
 
 /** All that the service runs on, wired once. */
 export interface Context {

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import { OverloadError } from '../../lib/errors.ts'
-import type { Measurements, Metrics } from '../../http/metrics.ts'
+import type { Measurements, Metrics } from '../../http/observability/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
 /** Longer than the primary waits for the others. */

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:cluster'
-import type { Measurements } from '../../http/metrics.ts'
+import type { Measurements } from '../../http/observability/metrics.ts'
 import type { FromWorker, ToWorker } from './messages.ts'
 
 /** For a worker that is too busy to answer, what it told the last time counts. */

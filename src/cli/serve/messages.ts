@@ -1,4 +1,4 @@
-import type { Measurements } from '../../http/metrics.ts'
+import type { Measurements } from '../../http/observability/metrics.ts'
 
 export type FromWorker =
   /** It serves, and the first keys are made. */

@@ -10,7 +10,7 @@ import { firstRun } from './first-run.ts'
 const STOP_MS = 9_300
 const LAST_LINES_MS = 500
 /** Balancers ask every second or so, and believe it the second time. */
-const LINGER_MS = 2_000
+const IDLE_GRACE_MS = 2_000
 
 /** Serves in this process, alone or as one of a crew. */
 export async function serveProcess(config: Config, crew?: Crew): Promise<void> {
@@ -23,11 +23,11 @@ export async function serveProcess(config: Config, crew?: Crew): Promise<void> {
       if (stopping) return
       stopping = true
       log.info({ signal }, 'stopping')
-      const delayMs = config.stopDelay * 1000
-      setTimeout(() => leave(log, 0), delayMs + STOP_MS).unref()
+      const drainDelayMs = config.stopDelay * 1000
+      setTimeout(() => leave(log, 0), drainDelayMs + STOP_MS).unref()
       // The first keys are being made, perhaps: their database must not go under them.
       void welcomed
-        .then(() => app.close({ delayMs, lingerMs: LINGER_MS }))
+        .then(() => app.close({ drainDelayMs, idleGraceMs: IDLE_GRACE_MS }))
         .then(
           () => leave(log, 0),
           (error: unknown) => {
