@@ -116,7 +116,7 @@ test('an upgrade in mid-import offers to load the new release, and loses nothing
   const loaded = page.waitForEvent('load')
   await page.getByRole('button', { name: /^Hay una versión nueva de la consola/ }).click()
   await loaded
-  await page.getByText('La importación de lista.csv quedó a medias: 0 de 1').waitFor()
+  await page.getByText('La importación de lista.csv quedó incompleta: 0 de 1').waitFor()
   assert.deepEqual(complaints, [])
   await context.close()
 })
