@@ -2,7 +2,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { AccountName } from './events/event.ts'
 import { Events } from './events/index.ts'
-import { Vocabulary } from './lookalikes/vocabulary.ts'
+import type { Vocabulary } from '../lib/lookalikes/index.ts'
+import { readVocabulary } from './lookalikes/vocabulary.ts'
 import { Watches } from './watches/index.ts'
 import { connectable, type MayConnect } from './watches/webhook/addresses.ts'
 import { sender } from './watches/webhook/send.ts'
@@ -26,13 +27,13 @@ export interface Following {
   readonly events: Events
   readonly watches: Watches
   readonly mayConnect: MayConnect
-  /** By which lookalikes are found beside words. */
+  /** Classifies the words next to a name when lookalikes are searched. */
   readonly vocabulary: Vocabulary
 }
 
 export function openFollowing(options: FollowingOptions): Following {
   const { clock, database, failed, userAgent } = options
-  const vocabulary = new Vocabulary(options.phishingKeywords)
+  const vocabulary = readVocabulary(options.phishingKeywords)
   const mayConnect = connectable(options.webhookNetworks)
   const events = new Events({ ...options, failed: (error) => failed('changes could not be read', error) })
   const watches = new Watches({

@@ -21,9 +21,8 @@ import { statsRoute } from './routes/stats.ts'
 import { watchFeedRoute } from './routes/watch-feed.ts'
 import { watchesRoutes } from './routes/watches.ts'
 import { updateRoute } from './routes/update.ts'
-import { Digests } from './lookalikes/catalogue-names.ts'
-import { LookalikeSearch } from './lookalikes/lookalikes.ts'
-import { allNames } from './lookalikes/names.ts'
+import { recordedNames, SignatureCache } from './lookalikes/recorded-names.ts'
+import { LookalikeSearch } from './lookalikes/search.ts'
 import { Statistics } from './stats/statistics.ts'
 import { Catalogue } from './search/catalogue.ts'
 import type { CatalogueStats } from './search/catalogue-options.ts'
@@ -79,15 +78,15 @@ export function domainwatchRoutes(
 ): void {
   const { database, tasks, clock, timeZone, baseUrl, nameServers, dnsInFlight, following, sightings } =
     options
-  const digests = new Digests(tasks)
-  const catalogue = catalogueFor(app, options, digests)
+  const signatures = new SignatureCache()
+  const catalogue = catalogueFor(app, options, signatures)
   const batches = new DomainBatches(database, tasks, clock, timeZone, catalogue)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
   const lists = new DomainLists(database, clock, catalogue)
   listRoute(app, shared, lists, baseUrl)
   exportRoute(app, shared, lists)
-  const names = () => allNames(database, clock, catalogue, digests)
+  const names = () => recordedNames(database, clock, catalogue, signatures)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
   statsRoute(app, shared, new Statistics(database, clock, timeZone, catalogue))
   historyRoute(app, shared, { database, timeZone, baseUrl })
@@ -104,16 +103,20 @@ export function domainwatchRoutes(
 }
 
 /** Fills while the server listens: whatever it does not answer yet the database does. */
-function catalogueFor(app: FastifyInstance, options: DomainwatchOptions, digests: Digests): Catalogue {
+function catalogueFor(
+  app: FastifyInstance,
+  options: DomainwatchOptions,
+  signatures: SignatureCache,
+): Catalogue {
   const { database, tasks, searchMemory, searchFile, metrics, log } = options
   const catalogue = new Catalogue({
     database,
     tasks,
     memory: searchMemory,
     file: searchFile,
-    // Names are looked through in the order by date alone. Without a digest the first to ask waits for it.
+    // Lookalikes are searched in the order by date alone. Without signatures the first search would wait for them.
     prepare: async (columns, order) => {
-      if (order === 'registered') await digests.of(columns).catch(() => undefined)
+      if (order === 'registered') await signatures.of(columns)
     },
     report: (message, error) => log.warn({ err: error }, message),
   })

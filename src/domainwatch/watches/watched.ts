@@ -2,8 +2,7 @@ import { parseLabel } from '../../lib/names.ts'
 import { parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { enters, recordIn, touches, type DomainEvent } from '../events/event.ts'
 import { filterParameters, listRequest } from '../filters.ts'
-import { resembling } from '../lookalikes/resembles.ts'
-import type { Vocabulary } from '../lookalikes/vocabulary.ts'
+import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { TellingRow } from './queries.ts'
 
 const { last_register: _registered, last_deleted: _deleted, sort: _sort, ...recordFilters } = filterParameters
@@ -57,8 +56,8 @@ export function watcherOf(
   })
   const isAbout = changes === 'new' ? enters : touches
   const { similar } = parsed.values
-  const resembles = similar === undefined ? () => true : resembling(similar, vocabulary)
-  return (event) => isAbout(asked.filters, event) && resembles(recordIn(event)?.name ?? '')
+  const matcher = similar === undefined ? undefined : new Matcher(similar, vocabulary)
+  return (event) => isAbout(asked.filters, event) && matcher?.resembles(recordIn(event)?.name ?? '') !== false
 }
 
 export function savedOf(filters: string): SavedFilters {
