@@ -6,7 +6,7 @@ import { Draft } from '../search/draft.ts'
 import { momentOf } from '../search/moment.ts'
 import { Scan } from '../search/scan.ts'
 import { Segment } from '../search/segment.ts'
-import { countInCatalogue } from './count-catalogue.ts'
+import { countInIndex } from './count-in-index.ts'
 
 const RECORDS = 50_000
 const SPAN = { from: '2026-01-01 00:00:00', to: '2026-01-31 23:59:59' }
@@ -23,7 +23,7 @@ function shelves() {
 
 const all = shelves()
 const ANY: Filters = { reserve: false, rev: false, dis: false }
-/** None matches, one does, all do. */
+/** No record matches, one does, all do. */
 const FILTERED: readonly [Filters, number][] = [
   [{ ...ANY, minLength: 40 }, 0],
   [{ ...ANY, reserve: true }, 1],
@@ -31,9 +31,9 @@ const FILTERED: readonly [Filters, number][] = [
 ]
 
 for (const [filters, records] of FILTERED) {
-  test(`others have the event loop in between, where ${records} of ${RECORDS} match`, async (t) => {
+  test(`counting yields to the event loop if ${records} of ${RECORDS} records match`, async (t) => {
     let now = 0
-    // Each look at the clock finds that a stretch is over.
+    // The time is spent at every check.
     t.mock.method(performance, 'now', () => (now += 10))
     let turns = 0
     let isDone = false
@@ -42,14 +42,14 @@ for (const [filters, records] of FILTERED) {
       if (!isDone) setImmediate(turn)
     }
     setImmediate(turn)
-    const { tally } = await countInCatalogue(all, { filters, span: SPAN }, 0)
+    const { totals } = await countInIndex(all, { filters, span: SPAN }, 0)
     isDone = true
-    assert.equal(tally.totals.records, records)
+    assert.equal(totals.overall.records, records)
     assert.ok(turns >= 3, `${turns} turns`)
   })
 }
 
-test('of a long list of deletions only those of the span are looked at, and what was deleted later was registered', async (t) => {
+test('only deletions of the span are visited, and records deleted later count as registered', async (t) => {
   const draft = new Draft(RECORDS)
   const add = (name: string, date: string, deletion: string) => {
     const marks = { status: 0, reserved: 0, revision: 0, discardedAt: NaN, modified: momentOf(date) }
@@ -66,10 +66,10 @@ test('of a long list of deletions only those of the span are looked at, and what
   assert.ok(registered !== undefined && deleted !== undefined)
   const seen = t.mock.method(Scan.prototype, 'next')
   const filters = { ...ANY, to: '2019-12-31 23:59:59' }
-  await countInCatalogue({ registered: [], deleted: [deleted] }, { filters, span: SPAN }, 0)
-  assert.ok(seen.mock.callCount() < 10, `${seen.mock.callCount()} looks`)
+  await countInIndex({ registered: [], deleted: [deleted] }, { filters, span: SPAN }, 0)
+  assert.ok(seen.mock.callCount() < 10, `${seen.mock.callCount()} calls`)
 
-  const { days } = await countInCatalogue(
+  const { days } = await countInIndex(
     { registered: [registered], deleted: [deleted] },
     { filters: ANY, span: SPAN },
     0,

@@ -1,20 +1,18 @@
 import { OverloadError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { seriesFilters, type Counted, type CountRequest } from './counted.ts'
-import { DayCounts, dayOf } from './days.ts'
+import { DayCounts, dayOf, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
 import { daysAfter, groupsAfter } from './queries.ts'
-import { Tally } from './tally.ts'
 
-/** Records counted in one statement, so that other scans come in between: some 60 ms. */
+/** Records counted in one statement, about 60 ms, so that other scans get a turn. */
 const PAGE = 50_000
 
-/** Ten million records take some 30 s of a core, and several times that where others are at work. */
+/** Ten million records take about 30 s on an idle core, several times that on a busy one. */
 const MAX_MS = 120_000
 
 /**
- * Counts in the database, in one walk through the table: an index of dates would be quicker for a few days, but what is not in it
- * would be fetched record by record, which takes minutes among ten million.
- * @throws OverloadError when it takes too long
+ * Counts in the database, in one pass over the table: an index of dates would be faster for a few days, but the other columns
+ * would be fetched record by record, which takes minutes with ten million.
+ * @throws OverloadError if it takes too long
  */
 export async function countInDatabase(
   { dialect, scanner }: Pick<Database, 'dialect' | 'scanner'>,
@@ -24,7 +22,7 @@ export async function countInDatabase(
   const { filters, span } = request
   const days = new DayCounts(dayOf(span.from), dayOf(span.to))
   const all = seriesFilters(request)
-  const tally = new Tally()
+  const totals = new Totals()
   const deadline = performance.now() + MAX_MS
   for (let after = ''; ;) {
     if (performance.now() > deadline) throw new OverloadError()
@@ -33,17 +31,17 @@ export async function countInDatabase(
     const rows = await scanner.values(groupsAfter(dialect, filters, after, PAGE, now))
     let visited = 0
     for (const [length, agent, records, bought, reserved, revision, discarded, count, last] of rows) {
-      tally.addLength(Number(length), {
+      totals.addLength(Number(length), {
         records: Number(records),
         bought: Number(bought),
         reserved: Number(reserved),
         revision: Number(revision),
         discarded: Number(discarded),
       })
-      tally.addAgent(String(agent), Number(records))
+      totals.addAgent(String(agent), Number(records))
       visited += Number(count)
       if (String(last) > after) after = String(last)
     }
-    if (visited < PAGE) return { days, tally }
+    if (visited < PAGE) return { days, totals }
   }
 }

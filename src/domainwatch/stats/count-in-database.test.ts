@@ -3,13 +3,13 @@ import { test } from 'node:test'
 import { OverloadError } from '../../lib/errors.ts'
 import { sqliteDialect } from '../../storage/database/sqlite/dialect.ts'
 import type { Reader } from '../../storage/database/database.ts'
-import { countInDatabase } from './count-database.ts'
+import { countInDatabase } from './count-in-database.ts'
 
-test('a count that does not come to its end in time is given up', async (t) => {
+test('a count that takes too long is aborted', async (t) => {
   let now = 0
   t.mock.method(performance, 'now', () => (now += 1_000))
   let pages = 0
-  // Each page is full, so there is always one more.
+  // Every page is full, so there is always another one.
   const scanner: Reader = {
     all: async () => [],
     first: async () => undefined,

@@ -1,40 +1,34 @@
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { rangeIn, type Shelves } from '../search/answer.ts'
 import { Plane } from '../search/columns.ts'
 import { momentOf, momentText } from '../search/moment.ts'
 import { planOf, type Plan } from '../search/plan.ts'
 import { Scan, type Range } from '../search/scan.ts'
 import { Segment } from '../search/segment.ts'
-import { seriesFilters, type Counted, type CountRequest } from './counted.ts'
-import { DayCounts, dayOf } from './days.ts'
-import { Tally } from './tally.ts'
+import { DayCounts, dayOf, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
 
-/** How long counting holds the event loop at a stretch, and records between two looks at the clock: at most some 2 ms. */
+/** How long counting holds the event loop before others get a turn, and records between two checks: about 2 ms at most. */
 const STRETCH_MS = 3
 const PIECE = 16_384
-/** Moments of one day are the same above their last 17 bits. */
+/** Keys of one day differ in their last 17 bits only. */
 const DAY_UNIT = 2 ** 17
 
-/** Counts in memory, as of the call: who changes records meanwhile changes nothing of it. */
-export async function countInCatalogue(
-  shelves: Shelves,
-  request: CountRequest,
-  now: number,
-): Promise<Counted> {
+/** Counts in memory, as of the call: later changes have no effect. */
+export async function countInIndex(shelves: Shelves, request: CountRequest, now: number): Promise<Counted> {
   const { filters, span } = request
-  const asItIs = (segment: Segment) => new Segment(segment.columns, segment.live, segment)
-  const registered = shelves.registered.map(asItIs)
-  const deleted = shelves.deleted.map(asItIs)
+  const snapshotOf = (segment: Segment) => new Segment(segment.columns, segment.live, segment)
+  const registered = shelves.registered.map(snapshotOf)
+  const deleted = shelves.deleted.map(snapshotOf)
   const [from, to] = [momentOf(span.from), momentOf(span.to)]
-  const pace = new Pace()
+  const budget = new EventLoopBudget()
   const series = { registered: new DaySums(from, to), deleted: new DaySums(from, to) }
 
-  // Registrations of whatever was deleted later count; what was first recorded as deleted has none. Those have the moment of
-  // their deletion for a date, so both are known from what the span has of either order, however long the lists are.
+  // A record that was deleted later counts as a registration; one first recorded as deleted does not. The latter has the
+  // time of its deletion as its date, so both follow from the span in either order, however long the lists are.
   const inSpan = planOf({ ...filters, ...span }, now)
   for (const segment of registered) {
     const { keys } = segment.columns
-    await visit(segment, inSpan, rangeIn(segment, inSpan, true, {}), pace, (position) =>
+    await visit(segment, inSpan, rangeIn(segment, inSpan, true, {}), budget, (position) =>
       series.registered.add(keys[position] ?? NaN, 1),
     )
   }
@@ -42,7 +36,7 @@ export async function countInCatalogue(
   for (const segment of deleted) {
     const { keys, registered: dates } = segment.columns
     const range: Range = [segment.firstBehind({ key: to }, true), segment.firstBehind({ key: from }, false)]
-    await visit(segment, ofAnyDate, range, pace, (position) => {
+    await visit(segment, ofAnyDate, range, budget, (position) => {
       const key = keys[position] ?? NaN
       series.deleted.add(key, 1)
       if (dates[position] === key) series.registered.add(key, -1)
@@ -52,27 +46,27 @@ export async function countInCatalogue(
   for (const name of ['registered', 'deleted'] as const) {
     for (const [day, count] of series[name].entries()) days.add(name, day, count)
   }
-  return { days, tally: await tallyOf(registered, planOf(filters, now), pace) }
+  return { days, totals: await totalsOf(registered, planOf(filters, now), budget) }
 }
 
-/** Counts of the days of a span. */
+/** Counts per day of a span, by key. */
 class DaySums {
   readonly #first: number
   readonly #counts: Int32Array
 
-  /** @param from the first moment, and the last */
+  /** @param from keys of the first and the last time */
   constructor(from: number, to: number) {
     this.#first = Math.floor(from / DAY_UNIT)
     this.#counts = new Int32Array(Math.floor(to / DAY_UNIT) - this.#first + 1)
   }
 
-  /** @param moment in the span */
-  add(moment: number, count: number): void {
-    const day = Math.floor(moment / DAY_UNIT) - this.#first
+  /** @param key in the span */
+  add(key: number, count: number): void {
+    const day = Math.floor(key / DAY_UNIT) - this.#first
     this.#counts[day] = (this.#counts[day] ?? 0) + count
   }
 
-  /** Days that have any, and how many. */
+  /** The days with a count other than 0. */
   *entries(): Generator<[day: string, count: number]> {
     for (const [day, count] of this.#counts.entries()) {
       if (count !== 0) yield [dayOf(momentText((this.#first + day) * DAY_UNIT)), count]
@@ -83,26 +77,26 @@ class DaySums {
 const PLANES = [Plane.status, Plane.reserved, Plane.revision, Plane.discarded] as const
 const MAX_LENGTH = 63
 
-async function tallyOf(segments: readonly Segment[], plan: Plan, pace: Pace): Promise<Tally> {
-  const tally = new Tally()
+async function totalsOf(segments: readonly Segment[], plan: Plan, budget: EventLoopBudget): Promise<Totals> {
+  const totals = new Totals()
   for (const segment of segments) {
     const { agent, agents, starts } = segment.columns
     const byAgent = new Uint32Array(agents.length)
-    // For each length the records of each of the 16 ways in which the four marks can be set.
+    // For each length, the records of each of the 16 combinations of the four marks.
     const byMarks = new Uint32Array((MAX_LENGTH + 1) << PLANES.length)
     const marks = new MarksReader(segment)
-    await visit(segment, plan, rangeIn(segment, plan, true, {}), pace, (position) => {
-      const own = agent[position] ?? 0
-      byAgent[own] = (byAgent[own] ?? 0) + 1
+    await visit(segment, plan, rangeIn(segment, plan, true, {}), budget, (position) => {
+      const number = agent[position] ?? 0
+      byAgent[number] = (byAgent[number] ?? 0) + 1
       const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
-      const place = (length << PLANES.length) | marks.of(position)
-      byMarks[place] = (byMarks[place] ?? 0) + 1
+      const index = (length << PLANES.length) | marks.of(position)
+      byMarks[index] = (byMarks[index] ?? 0) + 1
     })
     for (let length = 1; length <= MAX_LENGTH; length++) {
       const counts = byMarks.subarray(length << PLANES.length, (length + 1) << PLANES.length)
       const having = (mark: number) =>
         counts.reduce((sum, count, set) => (((set >> mark) & 1) === 1 ? sum + count : sum), 0)
-      tally.addLength(length, {
+      totals.addLength(length, {
         records: counts.reduce((sum, count) => sum + count, 0),
         bought: having(0),
         reserved: having(1),
@@ -110,12 +104,12 @@ async function tallyOf(segments: readonly Segment[], plan: Plan, pace: Pace): Pr
         discarded: having(3),
       })
     }
-    for (const [i, name] of agents.entries()) tally.addAgent(name, byAgent[i] ?? 0)
+    for (const [i, name] of agents.entries()) totals.addAgent(name, byAgent[i] ?? 0)
   }
-  return tally
+  return totals
 }
 
-/** The marks of one record after the other. Reads the words of 32 of them once. */
+/** Reads the marks of consecutive records, one word per 32 records at a time. */
 class MarksReader {
   readonly #segment: Segment
   #block = -1
@@ -128,7 +122,7 @@ class MarksReader {
     this.#segment = segment
   }
 
-  /** A bit for each of `PLANES`, the first the lowest. */
+  /** Returns a bit for each of `PLANES`, the first in the lowest bit. */
   of(position: number): number {
     const block = position >>> 5
     if (block !== this.#block) {
@@ -152,31 +146,31 @@ class MarksReader {
   }
 }
 
-/** Looks at the clock after each piece of a segment, however few of its records there are to see. */
+/** Visits the matching records of a segment in pieces, and lets others have a turn even if few match. */
 async function visit(
   segment: Segment,
   plan: Plan,
   [first, last]: Range,
-  pace: Pace,
+  budget: EventLoopBudget,
   see: (position: number) => void,
 ): Promise<void> {
   for (let from = first; from < last;) {
-    // Pieces end with the blocks that a scan looks at together.
+    // Pieces end where blocks of a scan end.
     const to = Math.min(last, from - (from % PIECE) + PIECE)
     const scan = new Scan(segment, plan, [from, to], true)
     while (scan.next()) see(scan.position)
     from = to
-    await pace.keep()
+    await budget.yieldIfSpent()
   }
 }
 
-/** Lets others have the event loop when a stretch of time is over. */
-class Pace {
+/** Yields to the event loop when its time is spent. */
+class EventLoopBudget {
   #since = performance.now()
 
-  async keep(): Promise<void> {
+  async yieldIfSpent(): Promise<void> {
     if (performance.now() - this.#since < STRETCH_MS) return
-    await breathe()
+    await nextTurn()
     this.#since = performance.now()
   }
 }
