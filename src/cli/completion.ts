@@ -1,7 +1,8 @@
 import type { Option } from 'commander'
-import { CatalejoCommand } from '../command.ts'
-import { settingsOf } from '../help.ts'
-import { SettingOption } from '../setting-option.ts'
+import { CatalejoCommand } from './command.ts'
+import { bashScript, fishScript, zshScript } from './completion-scripts.ts'
+import { settingsOf } from './help.ts'
+import { SettingOption } from './options.ts'
 
 /** A word that may come next, and what it means. */
 export interface Word {
@@ -11,23 +12,23 @@ export interface Word {
 
 export interface Flag extends Word {
   readonly takesValue: boolean
-  /** All values it takes; empty if there are too many to list: then files are offered. */
+  /** All permitted values; empty if they cannot be listed: then files are completed. */
   readonly values: readonly string[]
 }
 
-/** What may follow a command. */
-export interface Place {
-  /** Its words behind `catalejo`, separated by spaces; empty for the program itself. */
+/** What can follow a command. */
+export interface CommandPath {
+  /** Its words after `catalejo`, separated by spaces; empty for the program itself. */
   readonly path: string
   readonly commands: readonly Word[]
   readonly flags: readonly Flag[]
-  /** The values of its arguments, where they are known. */
+  /** The permitted values of its arguments, if they are known. */
   readonly values: readonly string[]
   readonly takesFiles: boolean
 }
 
 export interface Completions {
-  readonly places: readonly Place[]
+  readonly paths: readonly CommandPath[]
   /** Flags of all commands that are settings. */
   readonly settings: readonly Flag[]
 }
@@ -36,15 +37,15 @@ const FILE_ARGUMENTS = /^(FILE|FOLDER|PLACE)$/
 
 const isSetting = (option: Option) => option instanceof SettingOption
 
-/** Everything that a shell can complete, read from the definitions of the commands. */
-export function completionsOf(program: CatalejoCommand): Completions {
-  return { places: placesOf(program), settings: program.options.filter(isSetting).map(flagOf) }
+/** Derives everything that a shell can complete from the definitions of the commands. */
+function completionsOf(program: CatalejoCommand): Completions {
+  return { paths: pathsOf(program), settings: program.options.filter(isSetting).map(flagOf) }
 }
 
-function placesOf(command: CatalejoCommand): Place[] {
+function pathsOf(command: CatalejoCommand): CommandPath[] {
   const parts = command.commands.filter((one) => one instanceof CatalejoCommand)
   const options = command.options.filter((option) => !isSetting(option))
-  const place: Place = {
+  const path: CommandPath = {
     path: command.path.join(' '),
     commands: parts.map((one) => ({ word: one.name(), meaning: one.summary() || one.description() })),
     flags: [
@@ -54,7 +55,7 @@ function placesOf(command: CatalejoCommand): Place[] {
     values: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
     takesFiles: command.registeredArguments.some((one) => FILE_ARGUMENTS.test(one.name())),
   }
-  return [place, ...parts.flatMap(placesOf)]
+  return [path, ...parts.flatMap(pathsOf)]
 }
 
 function flagOf(option: Option): Flag {
@@ -66,32 +67,14 @@ function flagOf(option: Option): Flag {
   }
 }
 
-/** Every flag with a value, once. A name means a flag with a value in all commands, or in none. */
-export function flagsWithValue({ places, settings }: Completions): string[] {
-  const flags = [...places.flatMap((place) => place.flags), ...settings]
-  return [...new Set(flags.filter(({ takesValue }) => takesValue).map(({ word }) => word))]
+const SCRIPTS: Readonly<Record<string, (completions: Completions) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
 }
 
-/** Each `path word` that leads to a command. After `help` come the same words as without it, so it leads nowhere. */
-export function steps({ places }: Completions): string[] {
-  return places.flatMap(({ path, commands }) =>
-    commands.filter(({ word }) => word !== 'help').map(({ word }) => `${path} ${word}`),
-  )
+/** `catalejo completion SHELL`. The script contains all words, so completing one starts no process. */
+export function printCompletion(program: CatalejoCommand, shell: string): void {
+  const write = SCRIPTS[shell]
+  if (write !== undefined) process.stdout.write(write(completionsOf(program)))
 }
-
-/** The known values of flags, by `path flag`; those of settings, which all commands take, by ` flag` alone. */
-export function flagValues({ places, settings }: Completions) {
-  const listed = (flags: readonly Flag[]) => flags.filter(({ values }) => values.length > 0)
-  const known = new Set(settings.map(({ word }) => word))
-  return {
-    ofCommands: places.flatMap(({ path, flags }) =>
-      listed(flags)
-        .filter(({ word }) => !known.has(word))
-        .map(({ word, values }) => ({ key: `${path} ${word}`, values })),
-    ),
-    ofSettings: listed(settings).map(({ word, values }) => ({ key: ` ${word}`, values })),
-  }
-}
-
-/** A text between single quotes, as bash and zsh read it. */
-export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { constants, gunzipSync, gzipSync } from 'node:zlib'
 import { temporaryFolder } from '../../test/support/folder.ts'
-import { bytesOf } from './source.ts'
+import { bytesOf } from './import-source.ts'
 
 /** Hardly compressible, and more than a stream holds. */
 const TEXT = Array.from({ length: 20_000 }, (_, i) => `n${(i * 7_919_317) % 30_000_000}.cl\n`).join('')

@@ -3,13 +3,13 @@ import { finished } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
 import { SourceFault } from '../domainwatch/index.ts'
 
-/** Compressed bytes unpacked at a time: they may become a thousand times as many. */
-const MAX_PACKED = 4_096
+/** Compressed bytes processed at a time: they may expand a thousandfold. */
+const MAX_COMPRESSED = 4_096
 
 /**
- * The bytes of a file, or of standard input, unpacked where they are compressed.
- * @param read told how many bytes were read, as they stand in the file
- * @throws SourceFault in the midst, where it cannot be read on
+ * Reads a file, or standard input, and decompresses it if it is compressed.
+ * @param read called with the number of bytes read, before decompression
+ * @throws SourceFault if it cannot be read to its end
  */
 export async function* bytesOf(
   file: string | undefined,
@@ -22,14 +22,14 @@ export async function* bytesOf(
     }
   }
   try {
-    yield* unzipped(counted())
+    yield* decompressed(counted())
   } catch (error) {
     throw new SourceFault(error instanceof Error ? error.message : String(error), { cause: error })
   }
 }
 
-/** Told by its first two bytes, whatever it is called (RFC 1952). */
-async function* unzipped(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+/** Recognises gzip by the first two bytes (RFC 1952), whatever the name of the file. */
+async function* decompressed(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   const first = await source.next()
   if (first.done === true) return
   async function* whole() {
@@ -37,34 +37,34 @@ async function* unzipped(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer>
     yield* source
   }
   if (first.value[0] !== 0x1f || first.value[1] !== 0x8b) return yield* whole()
-  yield* gunzipped(whole())
+  yield* gunzip(whole())
 }
 
-/** All that comes before the place where it is cut off or damaged. Bytes behind a whole file that are none are left out. */
-async function* gunzipped(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  const gunzip = createGunzip()
-  const unpacked: Buffer[] = []
-  // What a stream holds when it fails is lost, so it holds nothing.
-  gunzip.on('data', (piece: Buffer) => unpacked.push(piece))
-  const ended = finished(gunzip, { writable: false })
-  // Seen by whoever waits for it next.
+/** Yields everything before the position where the data ends or is damaged. Ignores padding after a complete file. */
+async function* gunzip(source: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  const stream = createGunzip()
+  const output: Buffer[] = []
+  // A stream that fails loses its buffer, so nothing is left in it.
+  stream.on('data', (piece: Buffer) => output.push(piece))
+  const ended = finished(stream, { writable: false })
+  // Handled by the next await.
   ended.catch(() => {})
   try {
     for await (const chunk of source) {
-      for (let from = 0; from < chunk.length && !gunzip.readableEnded; from += MAX_PACKED) {
-        const taken = Promise.withResolvers<void>()
-        gunzip.write(chunk.subarray(from, from + MAX_PACKED), () => taken.resolve())
-        // Of bytes behind its end it never says that it took them.
-        const fault = await Promise.race([taken.promise, ended]).then(noFault, asError)
-        yield* unpacked.splice(0)
+      for (let from = 0; from < chunk.length && !stream.readableEnded; from += MAX_COMPRESSED) {
+        const written = Promise.withResolvers<void>()
+        stream.write(chunk.subarray(from, from + MAX_COMPRESSED), () => written.resolve())
+        // The callback is never called for bytes after the end.
+        const fault = await Promise.race([written.promise, ended]).then(noFault, asError)
+        yield* output.splice(0)
         if (fault !== undefined) throw fault
       }
     }
-    gunzip.end()
+    stream.end()
     await ended
-    yield* unpacked
+    yield* output
   } finally {
-    gunzip.destroy()
+    stream.destroy()
   }
 }
 
