@@ -8,7 +8,7 @@ type Read = {
   readonly [K in keyof Values]: Values[K] extends Setting<infer T> ? T : never
 }
 
-/** A setting as its owner may see it: without what is secret in it. */
+/** A setting as administrators see it, without secrets. */
 export interface ShownSetting {
   /** The variable: `CATALEJO_PORT`. */
   readonly name: string
@@ -17,28 +17,28 @@ export interface ShownSetting {
 }
 
 export interface Config extends Read {
-  /** All of them, in the order in which they are documented. */
+  /** All settings, in the order of the documentation. */
   readonly shown: readonly ShownSetting[]
 }
 
 export type ConfigResult =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
-  /** One line a fault: which setting, what it was, where it came from and what it takes. */
+  /** One line per fault: the setting, its value, where it was set, and the permitted values. */
   | { readonly ok: false; readonly faults: readonly string[]; readonly warnings: readonly string[] }
 
-/** Values of flags, by the setting's name. */
+/** Values of flags by name. */
 export type Flags = Readonly<Record<string, string | undefined>>
 
 interface Source {
   readonly text: string
   readonly kind: 'flag' | 'environment' | 'file'
-  /** For a line that tells of a fault. */
+  /** The source as error messages name it. */
   readonly from: string
 }
 
 /**
- * Reads every setting: flags win over the environment, the environment over defaults. All faults are found
- * in one go. This is the only reader of the environment.
+ * Reads every setting. Flags override the environment, which overrides defaults. Reports all faults at a time. The only reader
+ * of the environment.
  */
 export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = process.env): ConfigResult {
   const faults: string[] = []
@@ -146,12 +146,12 @@ function shownSetting<T>(
   if (source !== undefined) {
     return { name: variable, value: show?.(source.text) ?? source.text, from: source.kind }
   }
-  // Defaults that are not a text, a number or a list of those stand for a setting that is empty.
+  // A default other than a string, a number or a list of them means that the setting is empty.
   const isPlain = ['string', 'number'].includes(typeof fallback) || Array.isArray(fallback)
   return { name: variable, value: isPlain ? String(fallback) : '', from: 'default' }
 }
 
-/** Settings that were given without the one that they need. */
+/** Warns about settings that were set without the one they need. */
 function withoutEffect(shown: readonly ShownSetting[]): string[] {
   const given = new Set(
     shown.filter(({ from, value }) => from !== 'default' && value !== '').map(({ name }) => name),
