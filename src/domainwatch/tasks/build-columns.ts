@@ -1,4 +1,4 @@
-/** Tasks for another thread: texts from the database to columns, and several segments to one. */
+/** Worker-thread task: builds columns from texts of the database, and merges segments. */
 import { buildColumns } from '../search/build.ts'
 import type { Columns } from '../search/columns.ts'
 import { Draft, Unfit } from '../search/draft.ts'
@@ -16,7 +16,7 @@ export type Output =
   | { readonly kind: 'rows'; readonly columns: Readonly<Record<Order, Columns>> }
   | { readonly kind: 'changes'; readonly delta: Delta }
   | { readonly kind: 'merge'; readonly columns: Columns }
-  /** The database holds what columns cannot. */
+  /** The database contains a value that columns cannot hold. */
   | { readonly kind: 'unfit'; readonly reason: string }
 
 export default function work(input: Input): Output {
