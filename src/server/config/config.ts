@@ -8,6 +8,11 @@ type Read = {
   readonly [K in keyof Values]: Values[K] extends Setting<infer T> ? T : never
 }
 
+const all: { readonly [K in keyof Read]: Setting<Read[K]> } = settings
+const isKey = (key: string): key is keyof Read => Object.hasOwn(settings, key)
+const isComplete = (values: Partial<Read>): values is Read =>
+  Object.keys(settings).every((key) => Object.hasOwn(values, key))
+
 /** A setting as administrators see it, without secrets. */
 export interface ShownSetting {
   /** The variable: `CATALEJO_PORT`. */
@@ -84,56 +89,13 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     }
   }
 
-  const config: Config = {
-    host: read(settings.host),
-    port: read(settings.port),
-    data: read(settings.data),
-    databaseUrl: read(settings.databaseUrl),
-    databaseListenUrl: read(settings.databaseListenUrl),
-    databaseConnections: read(settings.databaseConnections),
-    blobsUrl: read(settings.blobsUrl),
-    blobsRedirect: read(settings.blobsRedirect),
-    baseUrl: read(settings.baseUrl),
-    timeZone: read(settings.timeZone),
-    dnsServers: read(settings.dnsServers),
-    dnsMode: read(settings.dnsMode),
-    dnsTcp: read(settings.dnsTcp),
-    dnsInFlight: read(settings.dnsInFlight),
-    workers: read(settings.workers),
-    stopDelay: read(settings.stopDelay),
-    logLevel: read(settings.logLevel),
-    trustedProxies: read(settings.trustedProxies),
-    corsOrigins: read(settings.corsOrigins),
-    maxImageBytes: read(settings.maxImageBytes),
-    maxImagePixels: read(settings.maxImagePixels),
-    imageWorkers: read(settings.imageWorkers),
-    imageMemory: read(settings.imageMemory),
-    imageTimeout: read(settings.imageTimeout),
-    imageQueue: read(settings.imageQueue),
-    imageWait: read(settings.imageWait),
-    imageSettings: read(settings.imageSettings),
-    autoFormatCache: read(settings.autoFormatCache),
-    strip: read(settings.strip),
-    memoryCache: read(settings.memoryCache),
-    similarMemory: read(settings.similarMemory),
-    ipDays: read(settings.ipDays),
-    searchMemory: read(settings.searchMemory),
-    changesDays: read(settings.changesDays),
-    changesMax: read(settings.changesMax),
-    historyDays: read(settings.historyDays),
-    derivativeCache: read(settings.derivativeCache),
-    sharedDerivatives: read(settings.sharedDerivatives),
-    eventStreams: read(settings.eventStreams),
-    webhookNetworks: read(settings.webhookNetworks),
-    failedKeys: read(settings.failedKeys),
-    phishingKeywords: read(settings.phishingKeywords),
-    clientConnections: read(settings.clientConnections),
-    bodyMinRate: read(settings.bodyMinRate),
-    bodyRateWindow: read(settings.bodyRateWindow),
-    clientLogLines: read(settings.clientLogLines),
-    metricsAddress: read(settings.metricsAddress),
-    shown,
+  const values: { -readonly [K in keyof Read]?: Read[K] } = {}
+  function readInto<K extends keyof Read>(key: K): void {
+    values[key] = read(all[key])
   }
+  for (const key of Object.keys(settings)) if (isKey(key)) readInto(key)
+  if (!isComplete(values)) throw new Error('a setting was not read')
+  const config: Config = { ...values, shown }
   const warnings = [...unknownNames(environment), ...withoutEffect(shown)]
   return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, config, warnings }
 }
