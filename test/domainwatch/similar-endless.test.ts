@@ -33,7 +33,9 @@ test(
     second.resolve()
     await Promise.all(flooding)
     assert.equal(sweeps, 13)
-    const flood = await Promise.allSettled(Array.from({ length: 40 }, (_, i) => search.find(`torre${i}`, 10, 1)))
+    const flood = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, i) => search.find(`torre${i}`, 10, 1)),
+    )
     assert.ok(flood.some((one) => one.status === 'rejected' && one.reason instanceof OverloadError))
   },
 )
