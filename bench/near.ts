@@ -3,12 +3,15 @@
  * WebAssembly, the peers a loop in JavaScript and a BK-tree, which most libraries use. Half of the
  * hashes are random, half lie near a thousand centres, as pictures do.
  */
-import { AccountHashes } from '../src/imagestore/near-duplicates/account-hashes.ts'
 import { BkTree } from './lib/bk-tree.ts'
-import { popcount, type Dhash } from '../src/imagestore/near-duplicates/dhash.ts'
-import { Matches } from '../src/imagestore/near-duplicates/matches.ts'
-import { scan } from '../src/imagestore/near-duplicates/scan.ts'
-import sortHashes from '../src/imagestore/tasks/sort-hashes.ts'
+import {
+  buildMultiIndex,
+  HashIndex,
+  Matches,
+  popcount,
+  scan,
+  type Hash64,
+} from '../src/lib/perceptual-hash/index.ts'
 
 const given = process.argv.find((word) => /^\d[\d,]*$/.test(word))
 const SIZES = (given ?? '100000,1000000,10000000').split(',').map(Number)
@@ -41,7 +44,7 @@ function hashes(count: number): Uint32Array {
   return halves
 }
 
-async function times(run: (query: Dhash) => Promise<unknown>, halves: Uint32Array, count: number) {
+async function times(run: (query: Hash64) => Promise<unknown>, halves: Uint32Array, count: number) {
   const taken: number[] = []
   for (let i = 0; i < count; i++) {
     const at = (random() % (halves.length / 2)) * 2
@@ -56,7 +59,7 @@ async function times(run: (query: Dhash) => Promise<unknown>, halves: Uint32Arra
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`
 }
 
-async function naive(halves: Uint32Array, query: Dhash, distance: number): Promise<number> {
+async function naive(halves: Uint32Array, query: Hash64, distance: number): Promise<number> {
   let found = 0
   for (let i = 0; i < halves.length; i += 2) {
     if (popcount((halves[i] ?? 0) ^ query.low) + popcount((halves[i + 1] ?? 0) ^ query.high) <= distance)
@@ -67,18 +70,18 @@ async function naive(halves: Uint32Array, query: Dhash, distance: number): Promi
 
 for (const size of SIZES) {
   const halves = hashes(size)
-  const account = new AccountHashes(async (given) => sortHashes({ hashes: given }))
+  const index = new HashIndex(async (given) => buildMultiIndex(given))
   const began = performance.now()
-  for (let i = 0; i < halves.length; i += 2) account.add({ low: halves[i] ?? 0, high: halves[i + 1] ?? 0 })
-  await account.settle()
+  for (let i = 0; i < halves.length; i += 2) index.add({ low: halves[i] ?? 0, high: halves[i + 1] ?? 0 })
+  await index.rebuildIfDue()
   const seconds = ((performance.now() - began) / 1000).toFixed(1)
-  console.log(`\n${size} hashes: ready after ${seconds} s, ${(account.bytes / 1e6).toFixed(0)} MB`)
+  console.log(`\n${size} hashes: ready after ${seconds} s, ${(index.bytes / 1e6).toFixed(0)} MB`)
   for (const distance of DISTANCES) {
     console.log(
-      `  distance ${distance}: ${await times((query) => account.find(query, distance), halves, SEARCHES)}`,
+      `  distance ${distance}: ${await times((query) => index.find(query, distance), halves, SEARCHES)}`,
     )
   }
-  const pass = (query: Dhash) => scan(halves, size, new Matches(query, 8))
+  const pass = (query: Hash64) => scan(halves, size, new Matches(query, 8))
   console.log(`  floor, a bare pass: ${await times(pass, halves, 20)}`)
   console.log(`  peer, a loop in JavaScript: ${await times((query) => naive(halves, query, 8), halves, 10)}`)
   const growing = performance.now()
@@ -86,7 +89,7 @@ for (const size of SIZES) {
   const grown = ((performance.now() - growing) / 1000).toFixed(1)
   console.log(`  peer, a BK-tree: ready after ${grown} s, ${(tree.bytes / 1e6).toFixed(0)} MB`)
   for (const distance of DISTANCES) {
-    const search = async (query: Dhash) => tree.count(query, distance)
+    const search = async (query: Hash64) => tree.count(query, distance)
     console.log(`    distance ${distance}: ${await times(search, halves, distance > 4 ? 10 : SEARCHES)}`)
   }
 }

@@ -5,6 +5,7 @@ const STEPS = {
   types: 'tsc -p . && tsc -p console',
   'lint and layers': 'oxlint --type-aware --deny-warnings --report-unused-disable-directives',
   format: 'prettier --check --log-level warn .',
+  'spelling and phrases': 'node scripts/check-language.ts',
   'dead code': 'knip',
   'licenses and install scripts of dependencies': 'node scripts/audit.ts',
   workflows: 'node scripts/check-workflows.ts',

@@ -39,38 +39,43 @@ const groups: readonly Group[] = [
   },
   {
     title: 'Proportions',
-    text: 'Of the box that `c_…` fits the image to.',
+    text: 'The proportions of the box for `c_…`.',
     shown: ['w_160,ar_1:1,c_fill', 'w_160,ar_16:9,c_fill'],
   },
-  { title: 'Density', text: 'Width and height times so much.', shown: ['w_80', 'w_80,dpr_2'] },
+  { title: 'Density', text: 'Multiplies width and height.', shown: ['w_80', 'w_80,dpr_2'] },
   {
     title: 'Enlarging',
-    text: 'The picture is 240 wide: without `up` it does not grow.',
+    text: 'The picture is 240 pixels wide. Without `up` it is not enlarged.',
     shown: ['w_280', 'w_280,up'],
   },
   {
-    title: 'How it fits',
+    title: 'Fit',
     text: 'A box of 140 × 140.',
     shown: ['fit', 'fill', 'pad', 'crop', 'scale'].map(
       (fit) => `s_140x140,c_${fit}${fit === 'pad' ? ',bg_edf2f7' : ''}`,
     ),
   },
   {
-    title: 'What stays in a crop',
+    title: 'Position of a crop',
     text: '',
     shown: ['center', 'n', 'ne', 'e', 'se', 's', 'sw', 'w', 'nw', 'auto', 'entropy', 'xy_0.28_0.65'].map(
       (point) => `s_90x90,c_${point === 'auto' || point === 'entropy' ? 'fill' : 'crop'},g_${point}`,
     ),
   },
   {
-    title: 'Turning and mirroring',
+    title: 'Rotation and mirroring',
     text: '',
     shown: ['w_120,r_90', 'w_120,r_180', 'w_120,r_270', 'w_120,flip', 'w_120,flop'],
   },
-  { title: 'Trimming', text: 'A border of one colour goes.', shown: ['w_140', 'w_140,trim'], from: 'framed' },
+  {
+    title: 'Trimming',
+    text: 'Removes a border of one colour.',
+    shown: ['w_140', 'w_140,trim'],
+    from: 'framed',
+  },
   {
     title: 'Border and background',
-    text: 'The background also lies behind transparent parts.',
+    text: 'The background also fills transparent parts.',
     shown: ['w_120,pad_12', 'w_120,pad_12,bg_c53030', 'w_120,pad_12,bg_c5303080'],
   },
   {
@@ -81,7 +86,7 @@ const groups: readonly Group[] = [
   },
   {
     title: 'Format',
-    text: 'The same picture in as many bytes as it says.',
+    text: 'The same picture with its size in bytes.',
     shown: ['w_160,f_jpg', 'w_160,f_webp', 'w_160,f_avif', 'w_160,f_png', 'w_160,f_gif'],
   },
   {
@@ -98,12 +103,12 @@ const groups: readonly Group[] = [
   { title: 'Corners', text: '', shown: ['w_140,rad_16,f_png', 's_120x120,c_fill,g_w,rad_max,f_png'] },
   {
     title: 'Watermark',
-    text: 'Named in the [settings](operations.md#presets-and-watermarks); here 40 percent wide, at the right bottom.',
+    text: 'Defined in the [settings](operations/configuration.md#presets-and-watermarks); here 40 percent wide, at the bottom right.',
     shown: ['w_200,wm_logo'],
   },
   {
     title: 'Animation',
-    text: 'Frames, delays and loops stay; `frame_N` takes one out.',
+    text: 'Frames, delays and loops are kept; `frame_N` selects one frame.',
     shown: ['w_120', 'w_120,gray', 'w_120,frame_0', 'w_120,frame_2'],
     from: 'moving',
   },
@@ -131,8 +136,7 @@ try {
 function head(): string {
   return `# Modifiers in pictures
 
-What they take and in which order they work: [the API](api.md#modifiers). The pictures are made by the service's own engine from one of
-240 × 160 (\`node scripts/modifier-pictures.ts\`). \`f_auto\` makes one of the formats below, \`meta_keep\`, \`exp_\` and \`sig_\` change nothing that is seen.
+This page shows an example of each [modifier](api/imagestore.md#modifiers). The image engine of the service makes the pictures from one of 240 × 160 pixels (\`node scripts/modifier-pictures.ts\`). \`f_auto\` selects one of the formats below. \`meta_keep\`, \`exp_\` and \`sig_\` have no visible effect.
 `
 }
 
@@ -186,11 +190,11 @@ async function derive(path: string, modifier: string, markPath: string): Promise
   if (!parsed.ok) throw new Error(`${modifier}: ${JSON.stringify(parsed.fault)}`)
   const { format, ...plan } = parsed.plan
   if (format === 'auto') throw new Error('f_auto is up to the client')
-  const mark =
+  const watermark =
     plan.watermark === null
       ? undefined
       : { path: markPath, place: { at: 'se' as const, width: 40, margin: 4, opacity: 80 } }
-  const made = await engine.derive(path, { ...plan, format }, undefined, { mark })
+  const made = await engine.derive(path, { ...plan, format }, undefined, { watermark })
   if (made.kind !== 'image') throw new Error(`${modifier}: ${JSON.stringify(made)}`)
   return made
 }

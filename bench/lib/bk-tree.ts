@@ -1,4 +1,4 @@
-import { popcount, type Dhash } from '../../src/imagestore/near-duplicates/dhash.ts'
+import { popcount, type Hash64 } from '../../src/lib/perceptual-hash/index.ts'
 
 const BITS = 64
 
@@ -48,7 +48,7 @@ export class BkTree {
   }
 
   /** How many different hashes are within `distance`. */
-  count({ low, high }: Dhash, distance: number): number {
+  count({ low, high }: Hash64, distance: number): number {
     let found = 0
     const open = [0]
     for (let node = open.pop(); node !== undefined; node = open.pop()) {

@@ -2,7 +2,7 @@ import { hash as digest, randomBytes } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { dhash } from '../../src/imagestore/decoder/dhash.ts'
+import { dhash } from '../../src/lib/perceptual-hash/index.ts'
 import { median } from './compare.ts'
 import { ROUNDS } from './options.ts'
 

@@ -1,27 +1,16 @@
 import { ApiError, ConnectionLost } from '../api/client.ts'
+import { filterField } from '../domains/filters.ts'
 import { language, t, type TextKey } from '../i18n/index.ts'
 
-/** What people call the parameters of the API. */
+/** What people call the parameters of the API that are no filters. */
 const PARAMETERS: Readonly<Record<string, TextKey>> = {
-  search: 'domains.search',
-  starts: 'filter.starts',
-  ends: 'filter.ends',
-  pattern: 'filter.pattern',
-  length: 'domains.length',
-  min_length: 'filter.min',
-  max_length: 'filter.max',
-  from: 'filter.from',
-  to: 'filter.to',
-  hyphen: 'filter.hyphen',
-  digits: 'filter.digits',
-  idn: 'filter.idn',
-  last_register: 'filter.lastRegister',
-  last_deleted: 'filter.lastDeleted',
   account: 'owner.account',
   service: 'owner.service',
   max_images: 'owner.maxImages',
   max_bytes: 'owner.maxMegabytes',
 }
+
+const labelOf = (name: string) => PARAMETERS[name] ?? filterField(name)?.label
 
 /** Answers that name parameters only, which mean nothing to people. */
 const REWORDED: Readonly<Record<string, TextKey>> = {
@@ -68,7 +57,7 @@ function refusalText({ status, message }: ApiError): string {
   if (reworded !== undefined) return t(reworded)
   const isSpanish = language.get() === 'es'
   const [, name = ''] = /^(?:El parámetro|El campo|Falta el parámetro) (\w+)/.exec(message) ?? []
-  const label = PARAMETERS[name]
+  const label = labelOf(name)
   if (isSpanish) return withoutApiNames(message)
   if (label !== undefined) return t('fault.value', { name: t(label) })
   const known = SAID[message]
@@ -80,7 +69,7 @@ function refusalText({ status, message }: ApiError): string {
 /** `El parámetro min_length debe ser…` is `«Largo mínimo» debe ser…`. */
 function withoutApiNames(message: string): string {
   const named = (name: string, rest: string) => {
-    const label = PARAMETERS[name]
+    const label = labelOf(name)
     return label === undefined ? rest : `«${t(label)}»`
   }
   return message

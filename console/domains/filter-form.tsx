@@ -1,25 +1,11 @@
 import { useState, type FormEvent } from 'react'
 import { Dialog } from '../design/parts.tsx'
-import { t, type TextKey } from '../i18n/index.ts'
-import { withFilters, type Filters } from './filters.ts'
+import { t } from '../i18n/index.ts'
+import { FILTER_FIELDS, withFilters, type FilterField, type Filters } from './filters.ts'
 
-type Kind = 'text' | 'number' | 'date' | 'yes-no'
-
-const FIELDS: readonly (readonly [name: string, label: TextKey, kind: Kind])[] = [
-  ['starts', 'filter.starts', 'text'],
-  ['ends', 'filter.ends', 'text'],
-  ['pattern', 'filter.pattern', 'text'],
-  ['length', 'domains.length', 'number'],
-  ['min_length', 'filter.min', 'number'],
-  ['max_length', 'filter.max', 'number'],
-  ['from', 'filter.from', 'date'],
-  ['to', 'filter.to', 'date'],
-  ['hyphen', 'filter.hyphen', 'yes-no'],
-  ['digits', 'filter.digits', 'yes-no'],
-  ['idn', 'filter.idn', 'yes-no'],
-  ['last_register', 'filter.lastRegister', 'number'],
-  ['last_deleted', 'filter.lastDeleted', 'number'],
-]
+const FIELDS = FILTER_FIELDS.flatMap(([name, { label, control }]) =>
+  label === undefined || control === undefined ? [] : [{ name, label, control }],
+)
 
 /** Every filter that has no chip of its own, as a form. */
 export default function FilterForm(props: {
@@ -31,7 +17,7 @@ export default function FilterForm(props: {
   const [values, setValues] = useState<Readonly<Record<string, string>>>(filters)
   const apply = (event: FormEvent) => {
     event.preventDefault()
-    const changes = FIELDS.map(([name]) => [name, values[name]?.trim() || undefined])
+    const changes = FIELDS.map(({ name }) => [name, values[name]?.trim() || undefined])
     onChange(withFilters(filters, Object.fromEntries(changes)))
     onClose()
   }
@@ -39,11 +25,11 @@ export default function FilterForm(props: {
     <Dialog title={t('filter.title')} onClose={onClose}>
       <form className="stack" onSubmit={apply}>
         <div className="filter-fields">
-          {FIELDS.map(([name, label, kind]) => (
+          {FIELDS.map(({ name, label, control }) => (
             <label key={name} className="field">
               <span>{t(label)}</span>
               <Value
-                kind={kind}
+                control={control}
                 value={values[name] ?? ''}
                 onChange={(value) => setValues({ ...values, [name]: value })}
               />
@@ -64,8 +50,9 @@ export default function FilterForm(props: {
   )
 }
 
-function Value({ kind, value, onChange }: { kind: Kind; value: string; onChange: (value: string) => void }) {
-  if (kind === 'yes-no') {
+function Value(props: { control: FilterField['control']; value: string; onChange: (value: string) => void }) {
+  const { control, value, onChange } = props
+  if (control === 'yes-no') {
     return (
       <select className="input" value={value} onChange={(event) => onChange(event.target.value)}>
         <option value="">{t('filter.any')}</option>
@@ -77,8 +64,8 @@ function Value({ kind, value, onChange }: { kind: Kind; value: string; onChange:
   return (
     <input
       className="input"
-      type={kind === 'date' ? 'date' : 'text'}
-      inputMode={kind === 'number' ? 'numeric' : undefined}
+      type={control === 'date' ? 'date' : 'text'}
+      inputMode={control === 'number' ? 'numeric' : undefined}
       maxLength={255}
       value={value}
       onChange={(event) => onChange(event.target.value)}

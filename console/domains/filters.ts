@@ -1,59 +1,113 @@
+import type { Operations } from '../api/schema.ts'
+import type { TextKey } from '../i18n/index.ts'
+
 /** Filters by the names that the API and the page's address have for them. A flag is there with an empty text. */
 export type Filters = Readonly<Record<string, string>>
 
-interface Plain<K extends 'text' | 'flag'> {
-  readonly kind: K
-  /** What the API calls it. */
-  readonly name: string
-  /** What people write before the colon, in Spanish and in English; any of them is understood. */
-  readonly words: readonly [es: string, en: string]
-}
+type Words = readonly [es: string, en: string]
 
-interface Choice {
-  readonly kind: 'choice'
-  readonly name: string
-  readonly words: readonly [es: string, en: string]
+/** How the console shows one filter of the API. */
+export interface FilterField {
+  /** What people write before the colon, in Spanish and in English; both are understood in both. A flag has a word as a whole. */
+  readonly words?: Words
   /** What people write after the colon, by the API's value. */
-  readonly values: Readonly<Record<string, readonly [es: string, en: string]>>
+  readonly values?: Readonly<Record<string, Words>>
+  /** Its name in forms and messages. */
+  readonly label?: TextKey
+  /** Its control in the form of filters; those without one have a place of their own. */
+  readonly control?: 'text' | 'number' | 'date' | 'yes-no'
+  /** The values that the API accepts. */
+  readonly accepts: Accepted
 }
 
-const YES_NO: Choice['values'] = { '1': ['sí', 'yes'], '0': ['no', 'no'] }
+type Accepted =
+  | { readonly kind: 'text' | 'date' | 'flag' }
+  | { readonly kind: 'number'; readonly min: number; readonly max: number }
+  | { readonly kind: 'choice'; readonly values: readonly string[] }
 
-/** The filters that have words of their own. `search` is what is left over. */
-const FIELDS: readonly (Plain<'text'> | Plain<'flag'> | Choice)[] = [
-  { kind: 'text', name: 'length', words: ['largo', 'length'] },
-  {
-    kind: 'choice',
-    name: 'status',
+const TEXT: Accepted = { kind: 'text' }
+const DATE: Accepted = { kind: 'date' }
+const FLAG: Accepted = { kind: 'flag' }
+const LENGTH: Accepted = { kind: 'number', min: 1, max: 63 }
+const NEWEST: Accepted = { kind: 'number', min: 1, max: 1_024 }
+const BIT: Accepted = { kind: 'choice', values: ['0', '1'] }
+const YES_NO = { '1': ['sí', 'yes'], '0': ['no', 'no'] } as const
+
+type ListQuery = Operations['GET /api/v1/domainwatch/list']['query']
+type FilterName = Exclude<keyof ListQuery, 'limit' | 'cursor'>
+
+/** All filters of the API, in its order: one that is missing does not compile. `search` is what has no word. */
+const FIELDS: Readonly<Record<FilterName, FilterField>> = {
+  search: { label: 'domains.search', accepts: TEXT },
+  agent: { words: ['en:agente', 'in:agent'], accepts: FLAG },
+  starts: { words: ['empieza', 'starts'], label: 'filter.starts', control: 'text', accepts: TEXT },
+  ends: { words: ['termina', 'ends'], label: 'filter.ends', control: 'text', accepts: TEXT },
+  pattern: { words: ['patrón', 'pattern'], label: 'filter.pattern', control: 'text', accepts: TEXT },
+  length: { words: ['largo', 'length'], label: 'domains.length', control: 'number', accepts: LENGTH },
+  min_length: { words: ['mínimo', 'min'], label: 'filter.min', control: 'number', accepts: LENGTH },
+  max_length: { words: ['máximo', 'max'], label: 'filter.max', control: 'number', accepts: LENGTH },
+  from: { words: ['desde', 'from'], label: 'filter.from', control: 'date', accepts: DATE },
+  to: { words: ['hasta', 'to'], label: 'filter.to', control: 'date', accepts: DATE },
+  hyphen: {
+    words: ['guion', 'hyphen'],
+    values: YES_NO,
+    label: 'filter.hyphen',
+    control: 'yes-no',
+    accepts: BIT,
+  },
+  digits: {
+    words: ['dígitos', 'digits'],
+    values: YES_NO,
+    label: 'filter.digits',
+    control: 'yes-no',
+    accepts: BIT,
+  },
+  idn: { words: ['idn', 'idn'], values: YES_NO, label: 'filter.idn', control: 'yes-no', accepts: BIT },
+  status: {
     words: ['estado', 'state'],
     values: { '1': ['comprado', 'bought'], '0': ['libre', 'free'] },
+    accepts: BIT,
   },
-  { kind: 'flag', name: 'rev', words: ['es:revisión', 'is:review'] },
-  { kind: 'flag', name: 'dis', words: ['es:descartado', 'is:discarded'] },
-  { kind: 'flag', name: 'reserve', words: ['es:reservado', 'is:reserved'] },
-  { kind: 'flag', name: 'agent', words: ['en:agente', 'in:agent'] },
-  { kind: 'text', name: 'min_length', words: ['mínimo', 'min'] },
-  { kind: 'text', name: 'max_length', words: ['máximo', 'max'] },
-  { kind: 'text', name: 'starts', words: ['empieza', 'starts'] },
-  { kind: 'text', name: 'ends', words: ['termina', 'ends'] },
-  { kind: 'text', name: 'pattern', words: ['patrón', 'pattern'] },
-  { kind: 'text', name: 'from', words: ['desde', 'from'] },
-  { kind: 'text', name: 'to', words: ['hasta', 'to'] },
-  { kind: 'choice', name: 'hyphen', words: ['guion', 'hyphen'], values: YES_NO },
-  { kind: 'choice', name: 'digits', words: ['dígitos', 'digits'], values: YES_NO },
-  { kind: 'choice', name: 'idn', words: ['idn', 'idn'], values: YES_NO },
-  { kind: 'text', name: 'last_register', words: ['inscritos', 'registered'] },
-  { kind: 'text', name: 'last_deleted', words: ['eliminados', 'deleted'] },
-  {
-    kind: 'choice',
-    name: 'sort',
+  reserve: { words: ['es:reservado', 'is:reserved'], accepts: FLAG },
+  rev: { words: ['es:revisión', 'is:review'], accepts: FLAG },
+  dis: { words: ['es:descartado', 'is:discarded'], accepts: FLAG },
+  last_register: {
+    words: ['inscritos', 'registered'],
+    label: 'filter.lastRegister',
+    control: 'number',
+    accepts: NEWEST,
+  },
+  last_deleted: {
+    words: ['eliminados', 'deleted'],
+    label: 'filter.lastDeleted',
+    control: 'number',
+    accepts: NEWEST,
+  },
+  sort: {
     words: ['orden', 'sort'],
     values: { asc: ['antiguos', 'oldest'], desc: ['nuevos', 'newest'] },
+    accepts: { kind: 'choice', values: ['asc', 'desc'] },
   },
-]
+}
 
-export const FILTER_NAMES: readonly string[] = ['search', ...FIELDS.map(({ name }) => name)]
-const FLAGS = new Set(FIELDS.filter(({ kind }) => kind === 'flag').map(({ name }) => name))
+/** The filters with words, in the order in which words are written: the frequent ones first. */
+const FREQUENT = ['length', 'status', 'rev', 'dis', 'reserve', 'agent', 'min_length', 'max_length']
+const WORDED = Object.entries(FIELDS)
+  .flatMap(([name, field]) => (field.words === undefined ? [] : [{ ...field, name, words: field.words }]))
+  .toSorted((one, other) => rankOf(one.name) - rankOf(other.name))
+
+function rankOf(name: string): number {
+  return FREQUENT.includes(name) ? FREQUENT.indexOf(name) : FREQUENT.length
+}
+
+export const FILTER_NAMES: readonly string[] = ['search', ...WORDED.map(({ name }) => name)]
+
+/** In the order of the API. */
+export const FILTER_FIELDS: readonly (readonly [name: string, field: FilterField])[] = Object.entries(FIELDS)
+const fieldsByName = new Map(FILTER_FIELDS)
+export const filterField = (name: string): FilterField | undefined => fieldsByName.get(name)
+
+const isFlag = (name: string) => filterField(name)?.accepts.kind === 'flag'
 
 /** The filters in an address; what else is in it is of no filter. */
 export function filtersOf(query: URLSearchParams): Filters {
@@ -61,7 +115,7 @@ export function filtersOf(query: URLSearchParams): Filters {
   for (const name of FILTER_NAMES) {
     const value = query.get(name)
     // A flag is on by being there, whatever its value.
-    if (value !== null) filters[name] = FLAGS.has(name) ? '' : value
+    if (value !== null) filters[name] = isFlag(name) ? '' : value
   }
   return filters
 }
@@ -92,15 +146,15 @@ function readWord(word: string): { name: string; value: string } | undefined {
   const folded = fold(word)
   const colon = folded.indexOf(':')
   if (colon < 1) return undefined
-  for (const field of FIELDS) {
-    if (field.kind === 'flag') {
+  for (const field of WORDED) {
+    if (field.accepts.kind === 'flag') {
       if (field.words.some((one) => fold(one) === folded)) return { name: field.name, value: '' }
       continue
     }
     if (!field.words.some((one) => fold(one) === folded.slice(0, colon))) continue
     const value = word.slice(colon + 1)
     if (value === '') return undefined
-    if (field.kind === 'text') return { name: field.name, value }
+    if (field.values === undefined) return { name: field.name, value }
     const found = Object.entries(field.values).find(([, words]) =>
       words.some((one) => fold(one) === fold(value)),
     )
@@ -113,11 +167,11 @@ function readWord(word: string): { name: string; value: string } | undefined {
 /** The words for filters: what `parseWords` reads back. */
 export function formatWords(filters: Filters, language: 'es' | 'en'): string {
   const at = language === 'es' ? 0 : 1
-  const words = FIELDS.flatMap((field) => {
+  const words = WORDED.flatMap((field) => {
     const value = filters[field.name]
     if (value === undefined) return []
-    if (field.kind === 'flag') return [field.words[at]]
-    const said = field.kind === 'choice' ? (field.values[value]?.[at] ?? value) : value
+    if (field.accepts.kind === 'flag') return [field.words[at]]
+    const said = field.values?.[value]?.[at] ?? value
     return [`${field.words[at]}:${said}`]
   })
   return [filters['search'] ?? '', ...words].filter((one) => one !== '').join(' ')

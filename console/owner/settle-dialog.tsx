@@ -32,7 +32,7 @@ export function SettleDialog({ account, onClose }: { account: Account; onClose: 
         max_bytes: megabytes === '' ? NONE : String(Math.round(Number(megabytes) * MB)),
         delivery: mode,
       }
-      await ask('POST /api/v1/admin/settle', { query })
+      await ask('POST /api/v1/admin/limits', { query })
       say(t('owner.settled', { account: account.account }))
       await queries.invalidateQueries({ queryKey: ['admin'] })
       onClose()

@@ -10,7 +10,7 @@ import { digestOf, limitedDigestOf, newApiKey, newKeyId, type ApiKey } from './k
 import * as queries from './queries.ts'
 import { KeyUses } from './uses.ts'
 
-/** Keys that are looked up in memory while no key changes. */
+/** Identities cached until any key changes. */
 const MAX_CACHED_KEYS = 10_000
 const MAX_NAME_LENGTH = 100
 const MAX_CACHED_NAMES = 1_000
@@ -25,7 +25,7 @@ export interface NewAccount {
   readonly service: Service
 }
 
-/** A key as its owner sees it. */
+/** A key as administrators see it. */
 export interface KeyRecord extends KeyLimits {
   readonly id: string
   readonly account: string
@@ -33,42 +33,42 @@ export interface KeyRecord extends KeyLimits {
   /** Milliseconds since 1970. */
   readonly created_at: number
   readonly revoked_at: number | null
-  /** To within some minutes; null for one that never was. */
+  /** Accurate to a few minutes; null if it was never used. */
   readonly used_at: number | null
 }
 
 export interface Accounts {
-  /** Who holds this key; undefined when it is unknown or revoked, from the moment of revocation on. */
+  /** Returns who holds a key. Undefined if it is unknown or revoked; a revocation takes effect immediately. */
   readonly identify: (key: string) => Promise<Identity | undefined>
-  /** The same where it is known at this moment. */
+  /** The same from memory. Undefined also if the database has to be asked. */
   readonly identifyAtOnce: (key: string) => Identity | undefined
-  /** Makes a key, and the account where there is none of that name. Without limits the key opens its whole service for good. */
+  /** Creates a key, and its account if there is none. Without limits the key has full scope and never expires. */
   createKey(account: string, service: Service, limits?: KeyLimits): Promise<CreateKeyOutcome>
   keys(): Promise<KeyRecord[]>
   accounts(): Promise<(queries.AccountRow & { created_at: number })[]>
-  /** Writes down which keys were used since the last time. */
+  /** Stores which keys were used since the last call. */
   writeUses(): Promise<void>
   revoke(id: string): Promise<'revoked' | 'already-revoked' | 'unknown'>
-  /** The account of that name. */
+  /** Finds an account by name. */
   find(name: string): Promise<queries.AccountRow | undefined>
-  /** The accounts of a service, by name. */
+  /** Lists the accounts of a service, ordered by name. */
   ofService(service: Service): Promise<queries.AccountRow[]>
-  /** The name of an account, which never changes; undefined where there is none. */
+  /** Returns the name of an account, which never changes. Undefined if there is none. */
   readonly nameOf: (id: number) => Promise<string | undefined>
   /**
-   * Where there is no account at all, makes these, with a key each. Of nodes that start together one makes them.
-   * @returns the keys, in that order; undefined where there are accounts
+   * Creates these accounts, with a key each, if there are none at all. Of nodes that start together, one creates them.
+   * @returns the keys, in that order; undefined if there are accounts
    */
   createFirst(accounts: readonly NewAccount[]): Promise<readonly ApiKey[] | undefined>
 }
 
 export function createAccounts(database: Database, clock: Clock): Accounts {
   const cache = new VersionedCache<Identity>(database, 'key', MAX_CACHED_KEYS)
-  const known = new LRUCache<number, string>({ max: MAX_CACHED_NAMES })
+  const names = new LRUCache<number, string>({ max: MAX_CACHED_NAMES })
   const uses = new KeyUses(database, clock)
 
   return {
-    // The cache forgets all when any key changes, so a revocation counts from its own commit on.
+    // Any change of a key clears the cache, so a revocation takes effect with its commit.
     async identify(key) {
       const identity = await cache.get(key, async () => {
         const row = await database.first(queries.holderOf([digestOf(key), limitedDigestOf(key)]))
@@ -76,13 +76,13 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
         const { id: accountId, key_id: keyId, name: account, service } = row
         return { accountId, keyId, account, service, ...limitsOf(row) }
       })
-      if (identity !== undefined) uses.note(identity.keyId)
+      if (identity !== undefined) uses.record(identity.keyId)
       return identity
     },
 
     identifyAtOnce(key) {
       const identity = cache.peek(key)
-      if (identity !== undefined) uses.note(identity.keyId)
+      if (identity !== undefined) uses.record(identity.keyId)
       return identity
     },
 
@@ -119,26 +119,27 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
     ofService: (service) => database.all(queries.accountsOf(service)),
 
     async nameOf(id) {
-      const name = known.get(id) ?? (await database.first(queries.accountById(id)))?.name
-      if (name !== undefined) known.set(id, name)
+      const name = names.get(id) ?? (await database.first(queries.accountById(id)))?.name
+      if (name !== undefined) names.set(id, name)
       return name
     },
 
     async createFirst(accounts) {
       const isEmpty = async (on: Pick<Transaction, 'first'>) =>
         (await on.first(queries.countAccounts()))?.count === 0
-      // Every start asks: it must not wait for whoever writes.
+      // Checked at every start without a lock, so that it does not wait for writers.
       if (!(await isEmpty(database))) return undefined
       return database.transaction(async (tx) => {
         await tx.all(queries.lockInstance(database.dialect.forUpdate))
         if (!(await isEmpty(tx))) return undefined
-        const made: ApiKey[] = []
+        const created: ApiKey[] = []
         for (const { name, service } of accounts) {
           const outcome = await addKey(tx, name, service, { limits: UNLIMITED, now: clock.now() })
-          if (outcome.kind !== 'created') throw new Error(`the first key could not be made: ${outcome.kind}`)
-          made.push(outcome.key)
+          if (outcome.kind !== 'created')
+            throw new Error(`the first key could not be created: ${outcome.kind}`)
+          created.push(outcome.key)
         }
-        return made
+        return created
       })
     },
   }
@@ -172,7 +173,7 @@ type Holder =
   | { readonly kind: 'other-service'; readonly service: Service }
   | { readonly kind: 'found'; readonly insert: (key: queries.NewKey) => Query }
 
-/** The account of that name, made where there is none. */
+/** Finds the account, or creates it. */
 async function accountFor(tx: Transaction, name: string, service: Service, now: number): Promise<Holder> {
   let row = await tx.first(queries.accountByName(name))
   if (row === undefined) {
@@ -188,7 +189,7 @@ async function accountFor(tx: Transaction, name: string, service: Service, now: 
   return { kind: 'found', insert: (key) => queries.insertKey(accountId, key) }
 }
 
-/** Administrators have nothing of their own: their account is the name on the key. */
+/** Administrators have no account: the name is part of their keys. */
 async function administrator(tx: Transaction, name: string): Promise<Holder> {
   const row = await tx.first(queries.accountByName(name))
   if (row !== undefined) return { kind: 'other-service', service: row.service }

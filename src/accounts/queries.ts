@@ -8,7 +8,7 @@ export interface AccountRow {
   readonly service: Service
 }
 
-/** What a key is limited to, as it is stored. */
+/** The limits of a key. */
 export interface LimitsRow {
   readonly scope: Scope
   /** Milliseconds since 1970; null for never. */
@@ -23,13 +23,13 @@ export interface KeyRow extends LimitsRow {
   readonly service: Service
   readonly created_at: number
   readonly revoked_at: number | null
-  /** To within some minutes; null for one that never was. */
+  /** Accurate to a few minutes; null if it was never used. */
   readonly used_at: number | null
 }
 
 const LIMITS = raw('scope, expires_at, rate_count, rate_ms')
 
-/** @param digests all that a key may be stored under */
+/** @param digests all digests that the key may be stored under */
 export const holderOf = (digests: readonly string[]) => sql<AccountRow & LimitsRow & { key_id: string }>`
   SELECT accounts.id, accounts.name, accounts.service, keys.id AS key_id, ${LIMITS}
   FROM keys JOIN accounts ON accounts.id = keys.account_id
@@ -55,7 +55,7 @@ export const allAccounts = () => sql<AccountRow & { created_at: number }>`
 export const insertAccount = (name: string, service: Service, now: number) => sql`
   INSERT INTO accounts (name, service, created_at) VALUES (${name}, ${service}, ${now})`
 
-/** A new key, less the secret. */
+/** A new key without its secret. */
 export interface NewKey {
   readonly id: string
   readonly digest: string
@@ -94,12 +94,12 @@ export const revokeAdministrator = (id: string, now: number) => sql`
 export const keyById = (id: string) => sql<{ id: string }>`
   SELECT id FROM keys WHERE id = ${id} UNION ALL SELECT id FROM administrators WHERE id = ${id}`
 
-/** There is one row of it: who holds it is alone at what is done once for all. */
+/** Locks the only row of the table, for work that one node does once. */
 export const lockInstance = (forUpdate: Sql) => sql`SELECT id FROM instance ${forUpdate}`
 
 export const countAccounts = () => sql<{ count: number }>`SELECT count(*) AS count FROM accounts`
 
-/** Other processes note uses of the same key: the latest counts. */
-export const noteUse = (id: string, now: number) => sql`
+/** Keeps the latest time, because other processes record uses of the same key. */
+export const recordUse = (id: string, now: number) => sql`
   INSERT INTO key_uses (id, used_at) VALUES (${id}, ${now})
   ON CONFLICT (id) DO UPDATE SET used_at = excluded.used_at WHERE key_uses.used_at < excluded.used_at`

@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import type { EndpointShared } from '../http/endpoint.ts'
 import { accountsRoute } from './routes/accounts.ts'
-import { keysRoutes, type KeyOffice } from './routes/keys.ts'
-import { settleRoute, type TermsOffice } from './routes/settle.ts'
+import { keysRoutes, type ApiKeys } from './routes/keys.ts'
+import { limitsRoutes, type AccountPolicies } from './routes/limits.ts'
 import { systemRoute, type SystemOptions } from './routes/system.ts'
 
 export interface AdminOptions extends SystemOptions {
-  readonly keys: KeyOffice
-  readonly terms: TermsOffice
+  readonly keys: ApiKeys
+  readonly policies: AccountPolicies
 }
 
-/** What the owner of the service sees and does, with a key of the service `admin`. */
+/** The endpoints for the owner of the service, with a key of the service `admin`. */
 export function adminRoutes(app: FastifyInstance, shared: EndpointShared, options: AdminOptions): void {
   accountsRoute(app, shared, options)
-  settleRoute(app, shared, options)
+  limitsRoutes(app, shared, options)
   keysRoutes(app, shared, options)
   systemRoute(app, shared, options)
 }

@@ -6,11 +6,11 @@ export interface StorageRow {
   readonly bytes: number
 }
 
-/** What each account of image hosting holds; shared bytes count for each that holds them. */
+/** Images and bytes of each account of image hosting. Shared bytes count for each account. */
 export const storageByAccount = () => sql<StorageRow>`SELECT account_id, images, bytes FROM image_totals`
 
-/** What the store holds: bytes that several accounts hold are there once. */
-export const storageInAll = () => sql<{ images: number; bytes: number }>`
+/** Images and bytes in the store. Shared bytes count once. */
+export const totalStorage = () => sql<{ images: number; bytes: number }>`
   SELECT count(*) AS images, CAST(COALESCE(sum(size), 0) AS BIGINT) AS bytes FROM blobs`
 
 export const countDomains = () => sql<{ count: number }>`SELECT count(*) AS count FROM domains`

@@ -5,23 +5,20 @@ import { ALL_SCOPES } from '../http/key-limits.ts'
 const ID = 'k7mq2x9apd'
 const DATE = 1_767_619_230
 
-const id = string({ description: 'Names the key; it is not the key', examples: [ID] })
+const id = string({ description: 'Id of the key, which is not the key itself', examples: [ID] })
 const account = string({ description: "The account's name", examples: ['fotos'] })
-const service = string({ enum: SERVICES, description: 'What it opens' })
+const service = string({ enum: SERVICES, description: 'Service that the key or account belongs to' })
 const DELIVERY = ['open', 'ladder', 'presets', 'signed']
-const most = (of: string) =>
-  orNull(integer({ description: `Most ${of} that it may hold; null for no bound` }))
-const delivery = string({ enum: DELIVERY, description: 'How its images may be asked for' })
+const limitOf = (unit: string) => orNull(integer({ description: `Limit on its ${unit}; null for none` }))
+const delivery = string({ enum: DELIVERY, description: 'Delivery mode of its images' })
 const seconds = (description: string) =>
   integer({ description: `${description}, seconds since 1970-01-01 UTC` })
 const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema['type'], 'null'] })
 
 const limits = {
-  scope: string({ enum: ALL_SCOPES, description: 'What of the service the key opens' }),
+  scope: string({ enum: ALL_SCOPES, description: 'Scope of the key' }),
   expires: orNull(seconds('When it expires; null for never')),
-  rate: orNull(
-    string({ description: 'How many requests it may make; null for no limit', examples: ['60/min'] }),
-  ),
+  rate: orNull(string({ description: 'Rate limit; null for none', examples: ['60/min'] })),
 }
 const EXAMPLE_LIMITS = { scope: 'read', expires: DATE + 7_776_000, rate: '60/min' }
 
@@ -33,14 +30,14 @@ export const accountsAnswer = object(
       object({
         account,
         service,
-        date: orNull(seconds('When it was made; null for administrators')),
-        keys: integer({ description: 'Keys that open the service' }),
-        images: integer({ description: 'Images it holds' }),
-        bytes: integer({ description: 'Bytes of them' }),
-        max_images: most('images'),
-        max_bytes: most('bytes'),
+        date: orNull(seconds('When it was created; null for administrators')),
+        keys: integer({ description: 'Number of its valid keys' }),
+        images: integer({ description: 'Number of its images' }),
+        bytes: integer({ description: 'Total size in bytes' }),
+        max_images: limitOf('images'),
+        max_bytes: limitOf('bytes'),
         delivery: { ...orNull(delivery), enum: [...DELIVERY, null] },
-        used: orNull(seconds('Last use of any of its keys, to within some minutes')),
+        used: orNull(seconds('Last use of any of its keys, accurate to a few minutes')),
       }),
     ),
   },
@@ -69,16 +66,16 @@ export const accountsAnswer = object(
   },
 )
 
-export const settleAnswer = object(
+export const limitsAnswer = object(
   {
     status: constant(200),
     account,
-    max_images: most('images'),
-    max_bytes: most('bytes'),
+    max_images: limitOf('images'),
+    max_bytes: limitOf('bytes'),
     delivery,
   },
   {
-    description: 'What holds for the application from now on',
+    description: 'The limits of the application from now on',
     examples: [{ status: 200, account: 'fotos', max_images: 100_000, max_bytes: null, delivery: 'open' }],
   },
 )
@@ -92,15 +89,15 @@ export const keysAnswer = object(
         id,
         account,
         service,
-        date: seconds('When it was made'),
-        used: orNull(seconds('Last use, to within some minutes')),
+        date: seconds('When it was created'),
+        used: orNull(seconds('Last use, accurate to a few minutes')),
         revoked: orNull(seconds('When it was revoked')),
         ...limits,
       }),
     ),
   },
   {
-    description: 'The keys, without what is secret',
+    description: 'The keys, without their secrets',
     examples: [
       {
         status: 200,
@@ -125,7 +122,7 @@ export const createAnswer = object(
   {
     status: constant(200),
     id,
-    key: string({ description: 'The key: it is shown this once' }),
+    key: string({ description: 'The key, shown in this answer only' }),
     account,
     service,
     ...limits,
@@ -147,41 +144,41 @@ export const createAnswer = object(
 
 export const revokeAnswer = object(
   { status: constant(200), id },
-  { description: 'It opens nothing any more', examples: [{ status: 200, id: ID }] },
+  { description: 'The key is revoked', examples: [{ status: 200, id: ID }] },
 )
 
 export const systemAnswer = object(
   {
     status: constant(200),
     version: string({ examples: ['0.1.0'] }),
-    started: seconds('When the process that answered was started'),
+    started: seconds('When the answering process was started'),
     time_zone: string({ examples: ['America/Santiago'] }),
     database: string({ enum: ['sqlite', 'postgres'] }),
     blobs: string({ enum: ['files', 's3'] }),
     ready: object({ database: { type: 'boolean' }, blobs: { type: 'boolean' } }),
-    domains: integer({ description: 'Records, those that are discarded included' }),
-    images: integer({ description: 'Images in the store; the same bytes count once' }),
-    bytes: integer({ description: 'Bytes of them' }),
+    domains: integer({ description: 'Records, including discarded ones' }),
+    images: integer({ description: 'Images in the store; shared bytes count once' }),
+    bytes: integer({ description: 'Total size in bytes' }),
     settings: array(
       object({
-        name: string({ description: 'Its variable' }),
-        value: string({ description: 'Without what is secret in it; empty where nothing is set' }),
+        name: string({ description: 'Environment variable of the setting' }),
+        value: string({ description: 'Value with secrets removed; empty if not set' }),
         from: string({ enum: ['flag', 'environment', 'file', 'default'], description: 'Where it was set' }),
       }),
-      { description: 'The settings that the process which answered was started with' },
+      { description: 'Settings of the answering process' },
     ),
     figures: object(
       {},
       {
         description:
-          "The service's own gauges and counters by their names in /metrics, of all processes on this machine",
+          "The service's own gauges and counters by their names in /metrics, summed over all processes of this machine",
         additionalProperties: { type: 'number' },
         examples: [{ catalejo_database_waiting_writes: 0 }],
       },
     ),
   },
   {
-    description: 'How the service is',
+    description: 'The state of the service',
     examples: [
       {
         status: 200,

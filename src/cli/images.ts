@@ -5,7 +5,7 @@ import { createLog } from '../lib/log.ts'
 import { openImagestore } from '../imagestore/index.ts'
 import { exportImages, MANIFEST } from '../imagestore/transfer/export.ts'
 import { importImages } from '../imagestore/transfer/import.ts'
-import { filesIn, imagesListed } from '../imagestore/transfer/sources.ts'
+import { filesIn, listedImages } from '../imagestore/transfer/sources.ts'
 import { checkpointsOf } from './checkpoint.ts'
 import { failureLine } from './failure.ts'
 import type { Options } from './options.ts'
@@ -57,7 +57,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
   const { clock, config } = context
   const found = await stat(place).catch(() => undefined)
   if (found === undefined) return usageFault(`there is no ${place}`)
-  const items = () => (found.isDirectory() ? filesIn(place) : imagesListed(place))
+  const items = () => (found.isDirectory() ? filesIn(place) : listedImages(place))
   const progress = createProgress()
   const checkpoints = await checkpointsOf(config.data, place)
   if (restart) await checkpoints.remove()
@@ -80,14 +80,14 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
     accountId,
     maxBytes: config.maxImageBytes,
     strips: config.strip === 1,
-    atATime: 2 * (config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers),
+    concurrency: 2 * (config.imageWorkers === 0 ? availableParallelism() : config.imageWorkers),
     signal: stopping.signal,
     after: before && {
       number: before.line,
       stored: before.counts.changed,
       refused: before.counts.refused,
     },
-    async done({ number, label }, { stored, refused }) {
+    async onProgress({ number, label }, { stored, refused }) {
       progress.add(1)
       if (++sinceCheckpoint < CHECKPOINT_EVERY) return
       sinceCheckpoint = 0
@@ -121,7 +121,7 @@ async function exportAll({ context, accountId, place }: Run): Promise<void> {
     clock,
     accountId,
     folder: place,
-    done: (bytes) => progress.add(1, bytes),
+    onProgress: (bytes) => progress.add(1, bytes),
   })
   progress.end()
   console.log(

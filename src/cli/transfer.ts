@@ -1,12 +1,12 @@
 import { backup } from '../operations/transfer/backup.ts'
-import type { BackupAddress } from '../operations/transfer/backup-place.ts'
-import type { CopyResult } from '../operations/transfer/images.ts'
-import type { Place } from '../operations/transfer/instance.ts'
+import type { BackupLocation } from '../operations/transfer/backup-store.ts'
+import type { CopyResult } from '../operations/transfer/copy-images.ts'
+import type { InstanceLocation } from '../operations/transfer/instance.ts'
 import { migrate, type MigrationOutcome } from '../operations/transfer/migrate.ts'
 import { restore, type RestoreOutcome } from '../operations/transfer/restore.ts'
 import type { Config, Flags } from '../server/config/config.ts'
 import { settings } from '../server/config/settings.ts'
-import { isBlobKey } from '../storage/blobs/key.ts'
+import { isBlobKey } from '../storage/blobs/blob-store.ts'
 import { parseS3Location, S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
 import { fail, failureLine } from './failure.ts'
 import type { Options } from './options.ts'
@@ -123,7 +123,7 @@ export async function migrateCommand({ config, own, switches }: Options): Promis
 }
 
 /** What no flag names stays where it is, or with `--to-data` goes into that folder. */
-function targetOf(from: Config, own: Flags): Place | undefined {
+function targetOf(from: Config, own: Flags): InstanceLocation | undefined {
   const { 'to-data': data, 'to-database-url': databaseUrl, 'to-blobs-url': blobsUrl } = own
   const database = databaseUrl === undefined ? undefined : settings.databaseUrl.parse(databaseUrl)
   const blobs = blobsUrl === undefined ? undefined : settings.blobsUrl.parse(blobsUrl)
@@ -135,7 +135,7 @@ function targetOf(from: Config, own: Flags): Place | undefined {
     usageFault(`--to-blobs-url takes ${blobs.takes}`)
     return undefined
   }
-  const stay: Place = data === undefined ? from : { data, databaseUrl: '', blobsUrl: undefined }
+  const stay: InstanceLocation = data === undefined ? from : { data, databaseUrl: '', blobsUrl: undefined }
   return {
     data: stay.data,
     databaseUrl: database === undefined ? stay.databaseUrl : database.value,
@@ -144,7 +144,7 @@ function targetOf(from: Config, own: Flags): Place | undefined {
 }
 
 /** Reads the address of the backups. Undefined, and reported, if there is not exactly one, or it is not valid. */
-function readBackupAddress(command: string, positionals: readonly string[]): BackupAddress | undefined {
+function readBackupAddress(command: string, positionals: readonly string[]): BackupLocation | undefined {
   const [text, ...more] = positionals
   if (text === undefined || text === '' || more.length > 0) {
     usageFault(`${command} takes one FOLDER or s3://…`)

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gzipSync } from 'node:zlib'
 import type { ConsoleSettings } from './index.ts'
 
-/** Beside `src/` in a checkout and `dist/` in a release. */
+/** Next to `src/` in a checkout and to `dist/` in a release. */
 const FOLDER = fileURLToPath(new URL('../../assets/console/', import.meta.url))
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -23,16 +23,16 @@ export interface Encoded {
   readonly encoding: 'br' | 'gzip' | undefined
 }
 
-/** A file of the console, whole in memory. There are some dozens, half a megabyte together. */
+/** A file of the console, held in memory. All of them together take half a megabyte. */
 export interface ConsoleFile {
   readonly type: string
-  /** Stands for its content. */
+  /** A digest of its content. */
   readonly tag: string
-  /** As small as the client can take it. */
+  /** Returns the smallest encoding that the client accepts. */
   encoded(acceptEncoding: string): Encoded
 }
 
-/** All files by their address under `/console/`. Texts are kept compressed by Brotli (`.br`), other files as they are. */
+/** Loads all files, by their path under `/console/`. Texts are stored compressed by Brotli (`.br`). */
 export function loadFiles(settings: ConsoleSettings): ReadonlyMap<string, ConsoleFile> {
   const files = new Map<string, ConsoleFile>()
   if (!existsSync(FOLDER)) return files
@@ -48,7 +48,7 @@ export function loadFiles(settings: ConsoleSettings): ReadonlyMap<string, Consol
   return files
 }
 
-/** The page, told where it is served and which time zone the service lives in. */
+/** Inserts the path prefix and the time zone of the service into the page. */
 function page(bytes: Buffer, { prefix, timeZone }: ConsoleSettings): ConsoleFile {
   const html = bytes
     .toString()
@@ -69,7 +69,7 @@ function text(name: string, compressed: Uint8Array): ConsoleFile {
   return {
     type: typeOf(name),
     tag: tagOf(compressed),
-    // The others are made at most once: browsers take Brotli over https and from the machine itself only.
+    // Encoded on first use: browsers accept Brotli over https and from localhost only.
     encoded: (acceptEncoding) => {
       if (accepts(acceptEncoding, 'br')) return br
       identity ??= { bytes: brotliDecompressSync(compressed), encoding: undefined }
@@ -80,7 +80,7 @@ function text(name: string, compressed: Uint8Array): ConsoleFile {
   }
 }
 
-/** RFC 9110, section 12.5.3, without the order of preference: the smallest is best for both. */
+/** RFC 9110, section 12.5.3, ignoring preferences: the smallest encoding is best for both sides. */
 function accepts(header: string, encoding: string): boolean {
   return header.split(',').some((part) => {
     const [name = '', ...parameters] = part.split(';').map((one) => one.trim().toLowerCase())

@@ -4,14 +4,14 @@ import { matches } from '../http/conditional.ts'
 import { loadFiles, type ConsoleFile } from './files.ts'
 
 export interface ConsoleSettings {
-  /** The path everything is served under: empty, or with a slash in front and none at the end. */
+  /** The path of the service: empty, or with a leading slash and no trailing one. */
   readonly prefix: string
   readonly timeZone: string
 }
 
 /**
- * The console's page may load from here alone, run no script that is not a file of ours, and turn no text into markup. Images
- * are also made on the page, from what a person is about to upload.
+ * The page may load from this origin only, run only scripts that are files, and turn no text into markup. Blob and data images
+ * are previews of uploads.
  */
 const POLICY = [
   "default-src 'none'",
@@ -34,9 +34,9 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   vary: 'Accept-Encoding',
 }
-const FOR_EVER = 'public, max-age=31536000, immutable'
+const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** The web console at `/console`: files from memory, and the page for every other address under it. */
+/** Serves the web console at `/console`: files from memory, and the page for every other path under it. */
 export function consoleRoutes(app: FastifyInstance, settings: ConsoleSettings): void {
   const files = loadFiles(settings)
   const page = files.get('index.html')
@@ -45,9 +45,9 @@ export function consoleRoutes(app: FastifyInstance, settings: ConsoleSettings): 
   const handler = async (request: FastifyRequest<{ Params: { '*': string } }>, reply: FastifyReply) => {
     const name = request.params['*']
     const file = files.get(name)
-    if (file !== undefined && file !== page) return send(request, reply, file, FOR_EVER)
-    // Every other address is one of the page's own. Names of files that are not there are none: a page of an
-    // older release must not be told that a script is a document.
+    if (file !== undefined && file !== page) return send(request, reply, file, IMMUTABLE)
+    // The page routes all other paths itself. A missing asset is an error, because a page of an older release must not get
+    // a document instead of a script.
     if (page === undefined || name.startsWith('assets/')) throw new HttpError(404, 'La dirección no existe')
     return send(request, reply, page, 'no-cache')
   }

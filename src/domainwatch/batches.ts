@@ -11,7 +11,7 @@ import { makeRoom } from './purge.ts'
 import * as queries from './queries.ts'
 import * as statements from './queries-batches.ts'
 import { countOfFaults, MAX_FAULTS, type RecordFault } from './records.ts'
-import type { Catalogue } from './search/catalogue.ts'
+import type { NameIndex } from './list/name-index.ts'
 import type { Batch, Input, Output } from './tasks/read-records.ts'
 
 const READ_RECORDS = taskModule('./tasks/read-records', import.meta)
@@ -26,14 +26,14 @@ export class DomainBatches {
   readonly #tasks: Tasks
   readonly #clock: Clock
   readonly #timeZone: string
-  readonly #lists: Pick<Catalogue, 'afterWriting'>
+  readonly #lists: Pick<NameIndex, 'afterWriting'>
 
   constructor(
     database: Database,
     tasks: Tasks,
     clock: Clock,
     timeZone: string,
-    lists: Pick<Catalogue, 'afterWriting'>,
+    lists: Pick<NameIndex, 'afterWriting'>,
   ) {
     this.#database = database
     this.#tasks = tasks

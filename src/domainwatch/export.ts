@@ -5,7 +5,7 @@ import type { SqlValue } from '../storage/database/sql.ts'
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-/** A record as `list` shows it, then what it takes to record it again in the same state. */
+/** A record as `list` shows it, then what is needed to import it in the same state. */
 export const EXPORT_FIELDS = [
   'name',
   'length',
@@ -41,7 +41,7 @@ export const exportFormats: Readonly<Record<ExportFormat, Format>> = {
   },
 }
 
-/** The text of all rows (parts of them, in `COLUMNS` of the queries). Holds one part at a time. */
+/** Serialises all rows (in parts, with the `COLUMNS` of the queries). Holds one part at a time. */
 export async function* exportText(
   parts: AsyncIterable<readonly SqlValue[][]>,
   format: ExportFormat,
@@ -51,7 +51,7 @@ export async function* exportText(
   for await (const rows of parts) yield rows.map((row) => line(recordOf(row))).join('')
 }
 
-/** The same as a stream that reads one part ahead of whoever takes it. */
+/** The same as a stream that reads one part ahead of its consumer. */
 export function exportStream(...of: Parameters<typeof exportText>): Readable {
   return Readable.from(exportText(...of), { highWaterMark: 1 })
 }
@@ -74,7 +74,7 @@ function recordOf(row: readonly SqlValue[]): Readonly<Record<Field, SqlValue>> {
   }
 }
 
-/** RFC 4180, section 2. No text is a formula to a spreadsheet; the import turns it back. */
+/** RFC 4180, section 2. Texts that a spreadsheet would take for a formula are escaped; the import undoes that. */
 function csvField(value: SqlValue): string {
   if (value === null) return ''
   const text = typeof value === 'string' ? toCell(value) : String(value)

@@ -3,7 +3,7 @@ import type { GlobPart } from '../storage/database/dialect.ts'
 const MANY: GlobPart = { wild: 'many' }
 const ONE: GlobPart = { wild: 'one' }
 
-/** Takes a pattern with `*` and `?` apart. Stars in a row are one. */
+/** Splits a pattern with `*` and `?`. Consecutive stars are one. */
 export function globParts(pattern: string): readonly GlobPart[] {
   return (pattern.match(/\*+|\?|[^*?]+/g) ?? []).map((part) =>
     part.startsWith('*') ? MANY : part === '?' ? ONE : part,
@@ -14,8 +14,8 @@ export const startingWith = (text: string): readonly GlobPart[] => [text, MANY]
 export const endingWith = (text: string): readonly GlobPart[] => [MANY, text]
 
 /**
- * Whether the pattern describes the whole of `text`. On a mismatch only the last star before it takes one character more:
- * an earlier one could gain nothing. So the time is at most the product of the lengths, whatever the pattern.
+ * Whether the pattern describes the whole text. On a mismatch only the last star before it is extended by one character, since
+ * extending an earlier one could gain nothing. The time is at most the product of the lengths, whatever the pattern.
  */
 export function matchesGlob(text: string, pattern: string): boolean {
   let at = 0

@@ -8,8 +8,8 @@ import type { Metrics } from '../http/metrics.ts'
 import { DomainBatches } from './batches.ts'
 import { Sightings } from './history/sightings.ts'
 import { storeSightings } from './history/store-sightings.ts'
-import { DomainLists } from './list.ts'
-import type { Following } from './following.ts'
+import { DomainLists } from './list/domain-lists.ts'
+import type { Subscriptions } from './subscriptions.ts'
 import { addRoute } from './routes/add.ts'
 import { bulkDnsRoute, dnsRoute, type NameServers } from './routes/dns.ts'
 import { eventsRoute } from './routes/events.ts'
@@ -24,22 +24,21 @@ import { updateRoute } from './routes/update.ts'
 import { recordedNames, SignatureCache } from './lookalikes/recorded-names.ts'
 import { LookalikeSearch } from './lookalikes/search.ts'
 import { Statistics } from './stats/statistics.ts'
-import { Catalogue } from './search/catalogue.ts'
-import type { CatalogueStats } from './search/catalogue-options.ts'
-import type { KeptFile } from './search/snapshot.ts'
+import { NameIndex, type NameIndexStats } from './list/name-index.ts'
+import type { IndexFile } from './list/index-file.ts'
 
 export { EXPORT_FORMATS, exportText } from './export.ts'
-export { openFollowing, type Following } from './following.ts'
+export { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 export { IMPORT_FORMATS } from './import/format.ts'
 export { hasOldHistory, sweepHistory } from './history/sweep.ts'
 export { importLines, type ImportOutcome } from './import/importer.ts'
 export { readLines, SourceFault } from './import/lines.ts'
 export { storeRows, tryRows } from './import/store.ts'
 export type { ImportCounts, Reached } from './import/storing.ts'
-export { DomainLists } from './list.ts'
+export { DomainLists } from './list/domain-lists.ts'
 export { BATCH_BODY_BYTES } from './routes/add.ts'
 export { hasExpired, purgeExpired } from './purge.ts'
-export { usualMemory } from './search/memory.ts'
+export { defaultIndexMemory } from './list/index-memory.ts'
 
 export interface DomainwatchOptions {
   readonly database: Database
@@ -48,7 +47,7 @@ export interface DomainwatchOptions {
   readonly timeZone: string
   readonly baseUrl: () => string
   readonly nameServers: NameServers
-  readonly following: Following
+  readonly following: Subscriptions
   /** Where answers of `nameServers` are remembered. */
   readonly sightings: Sightings
   /** DNS look-ups of bulk calls that run at the same time, and as many of single ones. */
@@ -56,7 +55,7 @@ export interface DomainwatchOptions {
   /** Bytes that the index of lists may take; 0 for none. */
   readonly searchMemory: number
   /** Where the index is kept for the next start. */
-  readonly searchFile: KeptFile
+  readonly searchFile: IndexFile
   readonly metrics: Metrics
   readonly log: Logger
 }
@@ -79,16 +78,16 @@ export function domainwatchRoutes(
   const { database, tasks, clock, timeZone, baseUrl, nameServers, dnsInFlight, following, sightings } =
     options
   const signatures = new SignatureCache()
-  const catalogue = catalogueFor(app, options, signatures)
-  const batches = new DomainBatches(database, tasks, clock, timeZone, catalogue)
+  const nameIndex = nameIndexFor(app, options, signatures)
+  const batches = new DomainBatches(database, tasks, clock, timeZone, nameIndex)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
-  const lists = new DomainLists(database, clock, catalogue)
+  const lists = new DomainLists(database, clock, nameIndex)
   listRoute(app, shared, lists, baseUrl)
   exportRoute(app, shared, lists)
-  const names = () => recordedNames(database, clock, catalogue, signatures)
+  const names = () => recordedNames(database, clock, nameIndex, signatures)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
-  statsRoute(app, shared, new Statistics(database, clock, timeZone, catalogue))
+  statsRoute(app, shared, new Statistics(database, clock, timeZone, nameIndex))
   historyRoute(app, shared, { database, timeZone, baseUrl })
   const watched: NameServers = async (name) => {
     const answer = await nameServers(name)
@@ -103,13 +102,13 @@ export function domainwatchRoutes(
 }
 
 /** Fills while the server listens: whatever it does not answer yet the database does. */
-function catalogueFor(
+function nameIndexFor(
   app: FastifyInstance,
   options: DomainwatchOptions,
   signatures: SignatureCache,
-): Catalogue {
+): NameIndex {
   const { database, tasks, searchMemory, searchFile, metrics, log } = options
-  const catalogue = new Catalogue({
+  const nameIndex = new NameIndex({
     database,
     tasks,
     memory: searchMemory,
@@ -120,15 +119,15 @@ function catalogueFor(
     },
     report: (message, error) => log.warn({ err: error }, message),
   })
-  const gauge = (name: string, help: string, read: (stats: CatalogueStats) => number) =>
-    metrics.gauge(`catalejo_search_${name}`, help, () => read(catalogue.stats()))
+  const gauge = (name: string, help: string, read: (stats: NameIndexStats) => number) =>
+    metrics.gauge(`catalejo_search_${name}`, help, () => read(nameIndex.stats()))
   gauge('names', 'Records in the index of lists', ({ names }) => names)
   gauge('bytes', 'Memory of the index of lists', ({ bytes }) => bytes)
   gauge('segments', 'Segments of the index of lists', ({ segments }) => segments)
   gauge('ready', 'Processes that answer lists from their index', ({ ready }) => ready)
   gauge('load_seconds', 'Time that the last reading of all records took', ({ loadSeconds }) => loadSeconds)
   gauge('restored', 'Processes that read it from its file', ({ restored }) => restored)
-  app.addHook('onListen', async () => catalogue.start())
-  app.addHook('onClose', () => catalogue.close())
-  return catalogue
+  app.addHook('onListen', async () => nameIndex.start())
+  app.addHook('onClose', () => nameIndex.close())
+  return nameIndex
 }

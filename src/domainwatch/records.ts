@@ -1,10 +1,10 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
 import { jsonTypeOf } from '../lib/json-type.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../lib/free-text.ts'
-import { parseLabel } from '../lib/names.ts'
-import { fits, isStorable } from '../lib/text.ts'
+import { parseLabel } from '../lib/domain-names.ts'
+import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
 
-/** A bad record of a batch: its place, its first bad field, and what is wrong with it. */
+/** A bad record of a batch: its index, its first bad field, and what is wrong with it. */
 export interface RecordFault {
   readonly index: number
   readonly field: string
@@ -20,27 +20,26 @@ export type ReadRecord =
 
 const MAX_AGENT_LENGTH = 100
 
-/** Bad records of a batch that are listed in the answer. */
+/** Bad records of a batch that an answer lists. */
 export const MAX_FAULTS = 100
 
 export const countOfFaults = (count: number) =>
   count === 1 ? 'Hay 1 registro con errores' : `Hay ${count} registros con errores`
 
 /**
- * Checks one record of `add`.
- * The row: name, A-label form (null where it is the name), length, agent, folded agent (null where none is
- * given), status, reserved, date_reg.
+ * Checks a record of `add`.
+ * The row: name, A-label form (null if it is the name), length, agent, folded agent (null if none is given), status,
+ * reserved, date_reg.
  */
 export function readNewRecord(record: unknown): ReadRecord {
   const read = readRecord(record)
-  const agent = read.ok ? read.row[AGENT_PLACE] : null
+  const agent = read.ok ? read.row[AGENT_COLUMN] : null
   return typeof agent === 'string' && !isDisplayName(agent) ? bad('agent', agent, TAKES_DISPLAY_NAME) : read
 }
 
-const AGENT_PLACE = 3
+const AGENT_COLUMN = 3
 
-/** Agents that were stored before they had to be display names come back as they were. */
-
+/** Does not check that the agent is a display name: agents were stored before they had to be. */
 function readRecord(record: unknown): ReadRecord {
   if (!isObject(record)) return notAnObject(record)
   const { domain, length, reserve, status, date_reg, agent } = record
@@ -61,8 +60,8 @@ function readRecord(record: unknown): ReadRecord {
 }
 
 /**
- * Checks one record of `update`.
- * The row: name, revision, discarded, reserved, status, agent, folded agent; null where it is not given.
+ * Checks a record of `update`.
+ * The row: name, revision, discarded, reserved, status, agent, folded agent; null if absent.
  */
 export function readMarks(record: unknown): ReadRecord {
   if (!isObject(record)) return notAnObject(record)
@@ -84,22 +83,22 @@ export function readMarks(record: unknown): ReadRecord {
 }
 
 /**
- * Checks one record of an export, with the fields that `list` shows and what it takes to record it in the same state.
- * The row: name, A-label form, length, agent, folded agent, status, reserved, revision, moment of discarding, date_reg,
- * date_mod, moment of deletion where that is not date_reg.
+ * Checks a record of an export: the fields that `list` shows, and what is needed to import it in the same state.
+ * The row: name, A-label form, length, agent, folded agent, status, reserved, revision, time of discarding, date_reg,
+ * date_mod, time of deletion if that is not date_reg.
  */
 export function readExportedRecord(record: unknown): ReadRecord {
   if (!isObject(record)) return notAnObject(record)
   const { name, agent, revision, discarded, discarded_at, date_mod, deleted_at } = record
   const read = readRecord({ ...record, domain: name, reserve: record['reserved'] })
-  if (!read.ok) return { ...read, field: OWN_NAMES[read.field] ?? read.field }
+  if (!read.ok) return { ...read, field: EXPORTED_NAMES[read.field] ?? read.field }
   const [bare = '', ascii = null, length = 0, , , status = 0, reserved = 0, dateReg = ''] = read.row
   if (!isAgent(agent)) return bad('agent', agent, TAKES_AGENT, 'text')
   if (!isBit(revision)) return bad('revision', revision, TAKES_BIT, 'bit')
   if (!isBit(discarded)) return bad('discarded', discarded, TAKES_BIT, 'bit')
-  const discardedAt = typeof discarded_at === 'string' ? momentOf(discarded_at) : null
+  const discardedAt = typeof discarded_at === 'string' ? parseInstant(discarded_at) : null
   if (discardedAt === undefined || (discardedAt === null) !== (discarded === 0)) {
-    return bad('discarded_at', discarded_at ?? null, TAKES_MOMENT)
+    return bad('discarded_at', discarded_at ?? null, TAKES_INSTANT)
   }
   if (typeof date_mod !== 'string' || !isCalendarDateTime(date_mod))
     return bad('date_mod', date_mod, TAKES_DATE, 'text')
@@ -114,16 +113,16 @@ export function readExportedRecord(record: unknown): ReadRecord {
   }
 }
 
-/** What `list` calls the fields of `add`. */
-const OWN_NAMES: Readonly<Record<string, string>> = { domain: 'name', reserve: 'reserved' }
+/** The names that exports have for fields of `add`. */
+const EXPORTED_NAMES: Readonly<Record<string, string>> = { domain: 'name', reserve: 'reserved' }
 
 /** Milliseconds since 1970. */
-function momentOf(text: string): number | undefined {
-  const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? Date.parse(text) : NaN
-  return Number.isNaN(moment) ? undefined : moment
+function parseInstant(text: string): number | undefined {
+  const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? Date.parse(text) : NaN
+  return Number.isNaN(instant) ? undefined : instant
 }
 
-const TAKES_MOMENT =
+const TAKES_INSTANT =
   'debe ser el momento de descartarlo (2025-12-31T17:30:34.000Z) si discarded es 1, y si no, nada'
 const TAKES_DELETION = 'debe ser una fecha y hora (YYYY-MM-DD HH:MM:SS) si status es 0, y si no, nada'
 const TAKES_NAME = 'debe ser un nombre de dominio .cl válido, sin el sufijo'
@@ -149,8 +148,8 @@ const TYPES = {
 } as const
 
 /**
- * @param takes which values the field takes
- * @param expected their type, which the message names if the value is of another one
+ * @param takes which values the field accepts
+ * @param expected their type, which the message names if the value has another one
  */
 function bad(field: string, value: unknown, takes: string, expected?: keyof typeof TYPES): ReadRecord {
   if (value === undefined) return { ok: false, field, msg: `Falta el campo ${field}` }
@@ -174,6 +173,9 @@ function isOptionalBit(value: unknown): value is 0 | 1 | undefined {
 
 function isAgent(value: unknown): value is string {
   return (
-    typeof value === 'string' && value.trim() !== '' && fits(value, MAX_AGENT_LENGTH) && isStorable(value)
+    typeof value === 'string' &&
+    value.trim() !== '' &&
+    hasAtMostCharacters(value, MAX_AGENT_LENGTH) &&
+    isStorable(value)
   )
 }

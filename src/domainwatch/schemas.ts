@@ -138,7 +138,7 @@ export const statsAnswer = object(
   },
 )
 
-/** Not JSON: no schema of its own is needed to write it, only to describe it. */
+/** Not JSON: the schema only documents it. */
 export const exportAnswer = {
   description: 'The records, one a line; CSV begins with a line of names',
   content: {
@@ -147,7 +147,7 @@ export const exportAnswer = {
   },
 }
 
-/** Not JSON either. */
+/** Not JSON: the schema only documents it. */
 export const eventsAnswer = {
   description:
     'A stream, each event with its `id`, its name (`added`, `changed`, `discarded`, `deleted` or `gap`) and JSON: `event`, ' +

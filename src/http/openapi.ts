@@ -9,6 +9,7 @@ export interface EndpointDocument {
   readonly tag: string
   readonly summary: string
   readonly description?: string
+  readonly deprecated?: boolean
   /** Fields of a body that carries more than the parameters, as an object schema with an example. */
   readonly body?: JsonSchema
   /** The answer's body by status. Those that every endpoint may give are added. */
@@ -98,6 +99,7 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
       ...document.answers,
     },
     ...(document.description === undefined ? {} : { description: document.description }),
+    ...(document.deprecated === true && { deprecated: true }),
     ...(isPost ? { body: { content: bodyContent(properties, document.body) } } : {}),
   }
 }

@@ -1,4 +1,4 @@
-import { fits } from '../lib/text.ts'
+import { hasAtMostCharacters } from '../lib/text.ts'
 
 /** A text was refused: what the parameter takes, in Spanish, to follow its name in the answer. */
 export type Parameter<T> = {
@@ -44,7 +44,7 @@ export function text(description: string, maxLength: number): Parameter<string> 
     required: false,
     description,
     schema: { type: 'string', maxLength },
-    parse: (value) => (fits(value, maxLength) ? { value } : { takes }),
+    parse: (value) => (hasAtMostCharacters(value, maxLength) ? { value } : { takes }),
   }
 }
 

@@ -4,10 +4,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { AnswerMemory } from '../http/answer-memory.ts'
 import type { Caller, Derivative, DerivativeCache } from './derivatives/cache.ts'
-import type { AtHand } from './derivatives/reading.ts'
-import type { Rendered } from './derivatives/sealed.ts'
-import type { ImageEngine, Requesters } from './decoder/index.ts'
-import type { Mark } from './decoder/messages.ts'
+import type { ReadyImage, Rendered } from './derivatives/checksummed-file.ts'
+import type { ImageEngine, Requesters, WatermarkFile } from './decoder/index.ts'
 import { isHashOf } from './hash.ts'
 import { HotImages } from './hot-images.ts'
 import type { MarkPlace } from './image-settings.ts'
@@ -99,17 +97,17 @@ export class Delivery {
    * The bytes as they were uploaded, where they are in memory or the store has them without a wait.
    * @param memory for what is not worth to be kept
    */
-  originalAtOnce(blob: BlobRow, memory: AnswerMemory | undefined): AtHand | undefined {
+  originalAtOnce(blob: BlobRow, memory: AnswerMemory | undefined): ReadyImage | undefined {
     const { key, size, mime } = blob
     const hot = this.atHand(key)
-    const { readAtOnce } = this.#blobs
-    if (hot !== undefined || readAtOnce === undefined) return hot
+    const { readSync } = this.#blobs
+    if (hot !== undefined || readSync === undefined) return hot
     if (size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) return undefined
     const isKept = this.#hot.wants(key, size)
     const lent = isKept ? undefined : memory?.lend(size)
     const bytes = lent?.body(size) ?? Buffer.allocUnsafeSlow(size)
     // What does not match is left to `original`, which reports it.
-    if (!readAtOnce(key, bytes) || !isHashOf(bytes, blob.hash)) {
+    if (!readSync(key, bytes) || !isHashOf(bytes, blob.hash)) {
       lent?.giveBack()
       return undefined
     }
@@ -124,10 +122,10 @@ export class Delivery {
     name: string,
     key: string,
     memory: AnswerMemory | undefined,
-  ): AtHand | undefined {
+  ): ReadyImage | undefined {
     const hot = this.atHand(key)
     if (hot !== undefined) return hot
-    const read = this.#derivatives.readAtOnce(blobKey, name, (size) =>
+    const read = this.#derivatives.readSync(blobKey, name, (size) =>
       this.#hot.wants(key, size) ? undefined : memory?.lend(size),
     )
     if (read === undefined) return undefined
@@ -188,10 +186,10 @@ export class Delivery {
     const cached = this.#fromMemory(key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
     const { client } = caller
-    const make = (abandoned: AbortSignal, requesters: Requesters, lent?: Mark) =>
-      this.#blobs.lend(
+    const make = (abandoned: AbortSignal, requesters: Requesters, watermark?: WatermarkFile) =>
+      this.#blobs.withLocalFile(
         blob.key,
-        (path) => this.#engine.derive(path, plan, abandoned, { mark: lent, requesters, hash: blob.hash }),
+        (path) => this.#engine.derive(path, plan, abandoned, { watermark, requesters, hash: blob.hash }),
         client,
       )
     const derived = await this.#derivatives.get(
@@ -202,7 +200,7 @@ export class Delivery {
         const withMark = (path: string) =>
           make(abandoned, requesters, { path, place: mark.place, hash: mark.blob.hash })
         // First the mark, of which there are few: who holds a copy of an image then never waits for another one.
-        return this.#blobs.lend(mark.blob.key, withMark, MARKS)
+        return this.#blobs.withLocalFile(mark.blob.key, withMark, MARKS)
       },
       caller,
     )

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Rendered } from './derivatives/sealed.ts'
+import type { Rendered } from './derivatives/checksummed-file.ts'
 
 /** What an image takes beside its bytes. */
 const OVERHEAD_BYTES = 512

@@ -5,18 +5,15 @@ import type { Logger } from 'pino'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Staging } from '../storage/blobs/staging.ts'
 import type { Clock } from '../lib/clock.ts'
-import { perProcessShare } from '../lib/semaphore.ts'
+import { perProcessShare } from '../lib/concurrency.ts'
 import type { Tasks } from '../lib/tasks.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import { Delivery } from './delivery.ts'
-import { claim } from './derivatives/claim.ts'
 import { openDerivatives, type DerivativesContext } from './derivatives/index.ts'
 import type { DerivativeCache } from './derivatives/cache.ts'
 import { Crowd } from './crowd.ts'
-import { createImageEngine } from './decoder/index.ts'
-import { takeTicket } from './decoder/tickets.ts'
-import { turnBy } from './decoder/turn.ts'
+import { createImageEngine, machineTurns } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { LinkReader } from './link-reader.ts'
 import { deleteRoute } from './routes/delete.ts'
@@ -80,10 +77,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     memoryBudget: perProcessShare(config.imageMemory * MIB, config.workers),
     // What is taken as an image must not depend on how many processes there are.
     largestJob: config.imageMemory * MIB,
-    turn: turnBy(
-      () => claim(join(config.data, 'staging', 'heavy')),
-      () => takeTicket(join(config.data, 'staging', 'turns')),
-    ),
+    acquireTurn: machineTurns(join(config.data, 'staging')),
     queue: perProcessShare(config.imageQueue, config.workers),
     queuePerClient: queueShare(perProcessShare(config.imageQueue, config.workers)),
     waitMs: config.imageWait * 1000,

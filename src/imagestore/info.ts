@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { HttpError } from '../lib/errors.ts'
 import { jsonTypeOf } from '../lib/json-type.ts'
-import { fits, isStorable } from '../lib/text.ts'
+import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
 import type { ImageInfo } from './queries.ts'
 import type { Full } from './quota.ts'
 
@@ -53,5 +53,7 @@ export function fullRefusal({ of, max, used }: Full): HttpError {
 }
 
 function isText(value: unknown, maxLength: number): value is string {
-  return typeof value === 'string' && value !== '' && fits(value, maxLength) && isStorable(value)
+  return (
+    typeof value === 'string' && value !== '' && hasAtMostCharacters(value, maxLength) && isStorable(value)
+  )
 }

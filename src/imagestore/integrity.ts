@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { pipeline, Transform, type Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
-import { BlobDamaged } from '../storage/blobs/damaged.ts'
+import { BlobDamaged } from '../storage/blobs/blob-store.ts'
 import { hashOfDigest } from './hash.ts'
 import type { BlobRow } from './queries.ts'
 

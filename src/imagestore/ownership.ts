@@ -84,14 +84,14 @@ export class Owner {
 /** Makes the store this database's, whosever it was. */
 export async function claimStore(database: Database, blobs: BlobStore): Promise<void> {
   const own = (await database.first(instance()))?.id
-  await blobs.disown()
+  await blobs.clearOwner()
   await blobs.owner(own)
 }
 
 async function isFamiliar(database: Database, blobs: BlobStore): Promise<boolean> {
   const recorded = await database.all(someBlobs(SAMPLE))
   for (const { key } of recorded) {
-    const found = await blobs.whole(key)
+    const found = await blobs.openWhole(key)
     found?.body.destroy()
     if (found !== undefined) return true
   }

@@ -1,6 +1,6 @@
 import { ownsBuffer } from '../lib/release-buffer.ts'
 import { hashOf, type ImageHash } from './hash.ts'
-import { strip } from './metadata-stripping/index.ts'
+import { stripMetadata } from '../lib/image-metadata/index.ts'
 
 export interface StoredBytes {
   readonly bytes: Uint8Array<ArrayBuffer>
@@ -14,7 +14,7 @@ export interface StoredBytes {
  * @returns undefined when there is nothing, or it is to be stripped and cannot be
  */
 export function storedBytes(given: Buffer, strips: boolean): StoredBytes | undefined {
-  const kept = strips ? strip(given) : given
+  const kept = strips ? stripMetadata(given) : given
   if (kept === undefined || kept.byteLength === 0) return undefined
   const bytes = inOwnMemory(kept)
   return { bytes, hash: hashOf(bytes) }

@@ -37,7 +37,9 @@ export async function fillThumbhashes(
       if (!(await idle(engine, signal))) break
       const began = performance.now()
       // A store that is away, or bytes that are lost: nobody waits for this, and the next pass tries again.
-      const made = await blobs.lend(key, (path) => engine.inspect(path, signal)).catch(() => undefined)
+      const made = await blobs
+        .withLocalFile(key, (path) => engine.inspect(path, signal))
+        .catch(() => undefined)
       if (made?.kind === 'image') {
         const { thumbhash } = made
         filled += await database.transaction(async (tx) => {

@@ -16,25 +16,24 @@ function trim(bytes: Buffer): Buffer {
   return bytes.subarray(start, end)
 }
 
-/** The length of the `data:…;base64,` (RFC 2397) that `bytes` begin with; 0 where they do not. */
+/** The length of a `data:…;base64,` prefix (RFC 2397); 0 if there is none. */
 export function dataPrefixLength(bytes: Buffer): number {
   if (bytes.toString('latin1', 0, 5).toLowerCase() !== 'data:') return 0
   const end = bytes.subarray(0, maxDataPrefix).indexOf(comma)
   return end !== -1 && bytes.toString('latin1', 0, end).toLowerCase().endsWith(';base64') ? end + 1 : 0
 }
 
-// Node decodes either alphabet under either name, but the one that it expects three times as fast.
+// Node decodes both alphabets under both names, but the one it expects three times as fast.
 function alphabetOf(bytes: Buffer): 'base64' | 'base64url' {
   const start = bytes.subarray(0, pieceOctets)
   return start.includes('-') || start.includes('_') ? 'base64url' : 'base64'
 }
 
 /**
- * Base64 (RFC 4648, standard or URL alphabet, padded or not) with no other octet in it, decoded; `undefined` for
- * anything else, the empty text included.
+ * Decodes base64 (RFC 4648, standard or URL alphabet, padded or not) without white space. Undefined if it is invalid or empty.
  *
- * Node's decoder skips what it does not know. Each foreign octet costs at least one octet of the result, so a result of
- * full length proves that there was none: the check is free.
+ * Node's decoder skips unknown octets. Each costs at least one octet of the result, so a result of full length proves that
+ * there was none.
  */
 export function decodeCompactBase64(bytes: Buffer): Buffer | undefined {
   let end = bytes.length
@@ -53,12 +52,12 @@ export function decodeCompactBase64(bytes: Buffer): Buffer | undefined {
 }
 
 /**
- * Base64 as clients send it, decoded: white space anywhere and a `data:…;base64,` prefix are tolerated. `undefined` for
- * foreign characters, an impossible length, misplaced padding, and where nothing is left. Unused bits of the last
- * character need not be 0, and the two alphabets may mix: what they stand for is plain.
+ * Decodes base64 as clients send it: white space anywhere and a `data:…;base64,` prefix are tolerated, the two alphabets may be
+ * mixed, and unused bits of the last character are ignored. Undefined for other characters, an impossible length, misplaced
+ * padding or an empty text.
  */
 export function decodeBase64(text: Buffer | string): Buffer | undefined {
-  // UTF-8, not Latin-1: that would take `Ł` (U+0141) for `A`.
+  // Not Latin-1, which would turn `Ł` (U+0141) into `A`.
   const bytes = typeof text === 'string' ? Buffer.from(text, 'utf8') : text
   const trimmed = trim(bytes)
   const body = trim(trimmed.subarray(dataPrefixLength(trimmed)))

@@ -4,7 +4,7 @@ import { CircuitBreaker } from './circuit-breaker.ts'
 
 const fail = () => Promise.reject(new Error('no'))
 
-test('after so many failures in a row nobody is let through, then one at a time', async () => {
+test('opens after consecutive failures, then lets one trial through at a time', async () => {
   let now = 0
   let failures = 0
   let calls = 0

@@ -37,7 +37,7 @@ suite('forEachConcurrent', { timeout: 60_000 }, () => {
   })
 })
 
-test('results come as they are ready, so many items at a time', async () => {
+test('yields results as they arrive, with limited concurrency', async () => {
   const open = new Map<number, (value: number) => void>()
   const all = streamConcurrent([1, 2, 3, 4, 5], 2, (item) => {
     const { promise, resolve } = Promise.withResolvers<number>()

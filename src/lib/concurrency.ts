@@ -1,3 +1,8 @@
+/** The share of one process in a limit on all processes of this instance: at least 1. */
+export function perProcessShare(total: number, processes: number): number {
+  return Math.max(1, Math.floor(total / processes))
+}
+
 /**
  * Calls `work` for each item, at most `limit` at a time, and reads the next item only when a call ends. Rejects with the first
  * error, after which it reads no further item.

@@ -1,6 +1,6 @@
 const daysInMonth = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const
 
-/** The number that the two characters from `at` on spell; NaN where one is not an ASCII digit. */
+/** Parses the two digits at `at`; NaN if one is not an ASCII digit. */
 function twoDigits(text: string, at: number): number {
   const tens = text.charCodeAt(at) - 0x30
   const units = text.charCodeAt(at + 1) - 0x30
@@ -12,9 +12,8 @@ function isLeapYear(year: number): boolean {
 }
 
 /**
- * Whether `text` is a date and time in exactly `YYYY-MM-DD HH:MM:SS` that a calendar and a clock show: years 0001 to
- * 9999 (there is no year 0, and PostgreSQL has none either), hours 00 to 23, no leap second. Any zone: a time that a
- * zone skips in spring is accepted.
+ * Whether `text` is a valid date and time in exactly `YYYY-MM-DD HH:MM:SS`: years 0001 to 9999 (PostgreSQL has no year 0
+ * either), hours 00 to 23, no leap second. Does not know the zone: a time that it skips in spring is accepted.
  */
 export function isCalendarDateTime(text: string): boolean {
   if (text.length !== 19) return false
@@ -23,14 +22,14 @@ export function isCalendarDateTime(text: string): boolean {
   const year = twoDigits(text, 0) * 100 + twoDigits(text, 2)
   const month = twoDigits(text, 5)
   const day = twoDigits(text, 8)
-  // Comparisons are written so that NaN fails them.
+  // NaN fails these comparisons.
   if (!(year >= 1 && twoDigits(text, 11) <= 23 && twoDigits(text, 14) <= 59 && twoDigits(text, 17) <= 59))
     return false
   const days = month === 2 && isLeapYear(year) ? 29 : daysInMonth[month - 1]
   return days !== undefined && day >= 1 && day <= days
 }
 
-/** Whether this system knows `text` as the name of an IANA time zone. Bare offsets (`-03:00`) are not names. */
+/** Whether `text` names an IANA time zone that this system knows. Offsets (`-03:00`) are not names. */
 export function isTimeZone(text: string): boolean {
   if (!/^[A-Za-z]/.test(text)) return false
   try {
@@ -43,7 +42,7 @@ export function isTimeZone(text: string): boolean {
 
 type ZoneClock = { format: Intl.DateTimeFormat; second: number; text: string }
 
-// A service runs in one zone; the bound is for tests and for whoever asks for more.
+// A service runs in one zone; only tests use more.
 const maxZones = 16
 const clocks = new Map<string, ZoneClock>()
 
@@ -67,9 +66,9 @@ function openClock(timeZone: string): ZoneClock {
 }
 
 /**
- * The local time `YYYY-MM-DD HH:MM:SS` of an IANA zone at `epochMs` (milliseconds since 1970-01-01 UTC, years 1 to 9999),
- * daylight saving time included. Repeated within one second it costs a comparison. Throws a RangeError for an unknown zone
- * or an instant that no Date holds.
+ * Returns the local time `YYYY-MM-DD HH:MM:SS` of an IANA zone at `epochMs` (milliseconds since 1970-01-01 UTC, years 1 to 9999).
+ * The text of the last second is cached.
+ * @throws RangeError for an unknown zone or a time that Date cannot represent
  */
 export function localDateTime(epochMs: number, timeZone: string): string {
   const clock = clocks.get(timeZone) ?? openClock(timeZone)

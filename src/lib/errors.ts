@@ -1,7 +1,6 @@
 /**
- * A refusal that the client is told about: an HTTP status and a Spanish message, plus the fields that
- * an endpoint's failed answer carries beside them. Anything else that is thrown is an unexpected fault
- * and reaches the client only as a general 500.
+ * An error that is reported to the client: an HTTP status, a Spanish message, and further fields of the endpoint's error body.
+ * Any other error is unexpected and reaches the client as a general 500.
  */
 export class HttpError extends Error {
   readonly status: number
@@ -19,13 +18,13 @@ export class HttpError extends Error {
     this.headers = extra.headers ?? {}
   }
 
-  /** The answer's body: the contract's `{status, msg}` with the endpoint's own fields between them. */
+  /** The body of the answer: `{status, msg}` with the further fields in between. */
   body(): Record<string, unknown> {
     return { status: this.status, ...this.fields, msg: this.message }
   }
 }
 
-/** A queue is full or a wait ran out: the same request may succeed a little later. */
+/** A queue is full or a wait timed out: the same request may succeed a little later. */
 export class OverloadError extends HttpError {
   constructor(retryAfterSeconds = 1) {
     super(503, 'El servicio está saturado, inténtelo de nuevo', {

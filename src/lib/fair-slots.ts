@@ -26,14 +26,14 @@ interface Client {
   readonly waiting: Waiter[]
 }
 
-/** Aborted while it waited for a slot: nobody needs the answer any more. */
+/** The task was aborted while it waited for a slot. */
 export class WaitAborted extends Error {}
 
 /**
  * Limits how many tasks run at the same time and shares the slots among clients: a free slot goes to the waiting client
  * that runs the fewest tasks, and among equals to the one served longest ago. Tasks of one client run in their order.
  * When the queue is full, a client with a shorter queue displaces the newest task of the client with the longest one, so
- * that nobody can fill the queue for everybody else.
+ * that no client can fill the queue.
  */
 export class FairSlots {
   readonly #options: FairSlotsOptions
@@ -85,7 +85,7 @@ export class FairSlots {
   #clientOf(client: string): Client {
     const known = this.#clients.get(client)
     if (known !== undefined) return known
-    // Before whoever was served last, and after all who wait for longer: it was forgotten whether it was served before.
+    // Ranks before the client served last and after clients that wait already: its own history was forgotten.
     const made: Client = { running: 0, lastStart: this.#starts - 0.5, waiting: [] }
     this.#clients.set(client, made)
     return made
@@ -111,18 +111,18 @@ export class FairSlots {
       }
       const onAbort = () => leave(new WaitAborted())
       const timer = setTimeout(() => leave(new OverloadError()), timeoutMs)
-      const settle = () => {
+      const cleanUp = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', onAbort)
       }
       const waiter: Waiter = {
         client,
         start: () => {
-          settle()
+          cleanUp()
           resolve()
         },
         refuse: (error) => {
-          settle()
+          cleanUp()
           reject(error instanceof Error ? error : new Error(String(error)))
         },
       }
@@ -173,7 +173,7 @@ export class FairSlots {
     next.start()
   }
 
-  /** Keeps no state of clients that have nothing here, so that strangers cannot fill the map. */
+  /** Drops the state of a client without tasks, so that the map stays small. */
   #forget(client: string, state: Client): void {
     if (state.running === 0 && state.waiting.length === 0) this.#clients.delete(client)
   }

@@ -1,18 +1,15 @@
-/** Controls (C0, DEL, C1), half surrogate pairs, line and paragraph separators, and characters that turn the text around them. */
+/** Control characters (C0, DEL, C1), lone surrogates, line and paragraph separators, and directional overrides. */
 const CONTROLS = '\\p{Cc}\\p{Cs}\\p{Zl}\\p{Zp}\\u202a-\\u202e\\u2066-\\u2069'
-/**
- * Characters without a shape: marks of direction, zero-width spaces, the byte order mark. Not the joiners U+200C and U+200D,
- * which emoji and several scripts are written with.
- */
+/** Directional marks, zero-width spaces, the byte order mark. Not the joiners U+200C and U+200D, which emoji and several scripts need. */
 const INVISIBLE = '\\p{Bidi_Control}\\u200b\\u2060-\\u2064\\ufeff\\ufff9-\\ufffb'
 
-const unshown = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'u')
-const escaped = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'gu')
+const hidden = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'u')
+const allHidden = new RegExp(`[${CONTROLS}${INVISIBLE}]`, 'gu')
 
-/** Whether a text that people tell things apart by (an agent, an account, a watch) has no control or invisible character. */
-export const isDisplayName = (text: string): boolean => !unshown.test(text)
+/** Whether a name that people identify something by (an agent, an account, a watch) has no control or invisible character. */
+export const isDisplayName = (text: string): boolean => !hidden.test(text)
 
-/** What a message says of a text that is no display name. */
+/** The rule of `isDisplayName`, for error messages. */
 export const DISPLAY_NAME_TAKES = 'sin caracteres de control ni invisibles'
 
 const toEscape = (character: string) =>
@@ -21,24 +18,24 @@ const toEscape = (character: string) =>
     (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
   ).join('')
 
-/** The same JSON, in which control and invisible characters are escapes. */
-export const escapeJson = (json: string): string => json.replace(escaped, toEscape)
+/** Escapes control and invisible characters in JSON. */
+export const escapeJson = (json: string): string => json.replace(allHidden, toEscape)
 
-/** A cell that begins so is a formula to a spreadsheet; an apostrophe before it, which we add, may be there already. */
+/** The start of a cell that spreadsheets take for a formula, perhaps already escaped by an apostrophe. */
 const FORMULA = /^'*[=+\-@＝＋－＠]/
-/** The same within a text, where a spreadsheet whose list separator is another one begins a cell. */
+/** The same inside a text, where a spreadsheet with another list separator would start a cell. */
 const INNER_FORMULA = /(?<=[,;"])[=+\-@＝＋－＠]/g
 const LOOKS_ESCAPED = /\\(?=u[0-9a-f]{4})/g
 const ESCAPE = /\\u([0-9a-f]{4})/g
 
 /**
- * A text as a cell that no spreadsheet takes for a formula, and in which control and invisible characters are escapes
- * (`\u202e`). `fromCell` turns it back into the same text.
+ * Encodes a text as a CSV cell that no spreadsheet takes for a formula, with control and invisible characters escaped
+ * (`\u202e`). `fromCell` restores the same text.
  */
 export function toCell(text: string): string {
   const plain = text
     .replace(LOOKS_ESCAPED, '\\u005c')
-    .replace(escaped, toEscape)
+    .replace(allHidden, toEscape)
     .replace(INNER_FORMULA, toEscape)
   return FORMULA.test(plain) ? `'${plain}` : plain
 }

@@ -4,7 +4,7 @@ import { InterruptibleSleep } from './interruptible-sleep.ts'
 
 const LONG_MS = 1_000_000
 
-test('a ring ends the waiting of all who wait, an abort that of its own, and time as well', async () => {
+test('waking ends all sleeps, an abort or the timeout only its own', async () => {
   const sleep = new InterruptibleSleep()
   const never = new AbortController().signal
   const waiting = [sleep.sleep(LONG_MS, never), sleep.sleep(LONG_MS, never)]

@@ -2,26 +2,23 @@ import { hostname } from 'node:os'
 import { pid } from 'node:process'
 import { pino, type Logger } from 'pino'
 
-/** So much text is gathered before it is written, or so long. */
-const GATHERED_LENGTH = 32_768
+/** Lines are written when this much text or time has accumulated. */
+const FLUSH_LENGTH = 32_768
+const FLUSH_MS = 250
 /**
- * Where several processes write to one pipe, only writes up to this size (POSIX's PIPE_BUF, on Linux) are never torn apart. A
- * single line that is longer, such as a fault's stack, may be.
+ * If several processes write to one pipe, only writes up to this size are atomic (PIPE_BUF of POSIX, on Linux). A longer line,
+ * such as a stack trace, may be interleaved.
  */
-const WHOLE_BYTES = 4_096
-const GATHERED_MS = 250
+const ATOMIC_WRITE_BYTES = 4_096
 
-/**
- * Lines on their way to standard output, some kilobytes at a time: a write of its own for each would cost as
- * much as a small answer. What is gathered leaves when the process does.
- */
-class GatheredOutput {
+/** Buffers log lines: one write per line would cost as much as a small answer. */
+class BufferedOutput {
   readonly #isShared: boolean
   #lines = ''
   #bytes = 0
   #timer: NodeJS.Timeout | undefined
 
-  /** @param isShared other processes write to the same place */
+  /** @param isShared other processes write to the same pipe */
   constructor(isShared: boolean) {
     this.#isShared = isShared
   }
@@ -29,12 +26,12 @@ class GatheredOutput {
   write(line: string): void {
     if (this.#isShared) {
       const bytes = Buffer.byteLength(line)
-      if (this.#bytes + bytes > WHOLE_BYTES) this.flush()
+      if (this.#bytes + bytes > ATOMIC_WRITE_BYTES) this.flush()
       this.#bytes += bytes
     }
     this.#lines += line
-    if (this.#lines.length >= GATHERED_LENGTH) this.flush()
-    else this.#timer ??= setTimeout(() => this.flush(), GATHERED_MS).unref()
+    if (this.#lines.length >= FLUSH_LENGTH) this.flush()
+    else this.#timer ??= setTimeout(() => this.flush(), FLUSH_MS).unref()
   }
 
   flush(written?: () => void): void {
@@ -48,11 +45,11 @@ class GatheredOutput {
 }
 
 /**
- * The service's log: JSON lines on standard output.
- * @param worker which of several processes this is
+ * Creates the service's log: JSON lines on standard output, flushed when the process exits.
+ * @param worker the number of this process if there are several
  */
 export function createLog(level: string, worker?: number): Logger {
-  const output = new GatheredOutput(worker !== undefined)
+  const output = new BufferedOutput(worker !== undefined)
   process.once('exit', () => output.flush())
   const base = { pid, hostname: hostname() }
   return pino({ level, base: worker === undefined ? base : { ...base, worker } }, output)

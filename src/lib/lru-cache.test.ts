@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { lruCache } from './lru-cache.ts'
 
-test('past its bound the value unused for longest goes', () => {
+test('evicts the least recently used entry', () => {
   const cache = lruCache<number>(1_000)
   for (let i = 0; i < 1_000; i++) cache.set(String(i), i)
   assert.equal(cache.get('0'), 0)
@@ -15,7 +15,7 @@ test('past its bound the value unused for longest goes', () => {
   assert.equal(cache.size, 0)
 })
 
-test('a large bound takes no memory of its own', () => {
+test('a large limit allocates no memory in advance', () => {
   globalThis.gc?.()
   const before = process.memoryUsage()
   const caches = Array.from({ length: 20 }, () => lruCache<number>(100_000))

@@ -1,6 +1,6 @@
 /**
- * Creates files and folders that only the service's user can read, whatever the umask: they hold what clients uploaded, their
- * addresses, and secrets. Every file of the service is created here; the linter enforces it.
+ * Creates files and folders that only the service's user can read, whatever the umask: they hold uploads, client addresses and
+ * secrets. The linter enforces that every file of the service is created here.
  */
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, createWriteStream, lstatSync, openSync, type WriteStream } from 'node:fs'
@@ -11,12 +11,12 @@ const FILE_MODE = 0o600
 const FOLDER_MODE = 0o700
 const OPEN_TO_OTHERS = 0o077
 
-/** Creates a folder and those above it that are missing. @returns the first one that was created */
+/** Creates a folder and its missing parents. @returns the first one that was created */
 export function createFolder(path: string): Promise<string | undefined> {
   return mkdir(path, { recursive: true, mode: FOLDER_MODE })
 }
 
-/** Creates a file and opens it for writing. Rejects with EEXIST if there is one, be it a link. */
+/** Creates a file and opens it for writing. Rejects with EEXIST if the path exists, even as a link. */
 export function createFile(path: string): Promise<FileHandle> {
   return open(path, 'wx', FILE_MODE)
 }
@@ -31,7 +31,7 @@ export function createFileStream(path: string): WriteStream {
   return createWriteStream(path, { flags: 'wx', mode: FILE_MODE })
 }
 
-/** Creates a file with this content. Rejects with EEXIST if there is one. */
+/** Creates a file with this content. Rejects with EEXIST if the path exists. */
 export async function createFileWith(path: string, content: string | Uint8Array): Promise<void> {
   const file = await createFile(path)
   try {
@@ -41,12 +41,12 @@ export async function createFileWith(path: string, content: string | Uint8Array)
   }
 }
 
-/** Creates an empty file unless there is one, for libraries that would create it with a mode of their own. */
+/** Creates an empty file unless it exists, for libraries that would create it with another mode. */
 export function ensureFileSync(path: string): void {
   closeSync(openSync(path, constants.O_RDWR | constants.O_CREAT, FILE_MODE))
 }
 
-/** Makes a file this long, of bytes that no file system compresses. If there is no room for all of them it is left empty. */
+/** Fills a file with this many incompressible bytes. Leaves it empty if the disk has no room for all of them. */
 export async function fillFile(path: string, bytes: number): Promise<void> {
   const chunk = randomBytes(Math.min(bytes, CHUNK_BYTES))
   const file = await open(path, constants.O_WRONLY | constants.O_CREAT, FILE_MODE)
@@ -64,6 +64,6 @@ export async function fillFile(path: string, bytes: number): Promise<void> {
 
 /** Whether the group or others may read, write or enter a file or folder. */
 export function isOpenToOthers(path: string): boolean {
-  // Windows keeps access lists in place of modes.
+  // Windows has access lists instead of modes.
   return process.platform !== 'win32' && (lstatSync(path).mode & OPEN_TO_OTHERS) !== 0
 }

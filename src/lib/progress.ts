@@ -1,16 +1,16 @@
-/** What the count of a progress is in. */
+/** The unit of the count. */
 export type ProgressUnit = 'items' | 'bytes'
 
 /** Reports progress of a long-running task. */
 export interface Progress {
   /**
-   * Begins a new part of the work, which ends the one before.
-   * @param total of what `add` counts; undefined if it is unknown
-   * @param done of it already, by an earlier run: does not count towards the speed
+   * Starts a step, which ends the previous one.
+   * @param total expected count; undefined if unknown
+   * @param done count of an earlier run, which does not affect the speed
    */
   begin(name: string, total?: number, done?: number, unit?: ProgressUnit): void
-  /** Adds to the count, and to the bytes that moved with it where the count is of items. */
+  /** Adds to the count, and to the bytes transferred if the unit is items. */
   add(count: number, bytes?: number): void
-  /** Ends the last part. */
+  /** Ends the last step. */
   end(): void
 }

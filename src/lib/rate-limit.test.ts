@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { RateLimit } from './rate-limit.ts'
 
-test('a burst passes, then calls at the rate, each client by itself', () => {
+test('allows a burst, then calls at the rate, separately for each client', () => {
   let now = 0
   const limit = new RateLimit({ burst: 2, perSecond: 0.5, maxClients: 10 }, () => now)
   const call = (client: string) => {

@@ -1,17 +1,17 @@
 import { LRUCache } from 'lru-cache'
 
 export interface RateLimitOptions {
-  /** Calls that may come at the same moment after a pause. */
+  /** Calls accepted at the same moment after a pause. */
   readonly burst: number
-  /** Calls a second in the long run. */
+  /** Calls per second in the long run. */
   readonly perSecond: number
-  /** Clients remembered; of more, the one seen longest ago starts afresh. */
+  /** Clients remembered. Beyond that, the least recently seen one is forgotten and starts with a full bucket. */
   readonly maxClients: number
 }
 
 interface Bucket {
   tokens: number
-  /** When `tokens` was last brought up to date, in milliseconds of `now`. */
+  /** When `tokens` was last updated, in milliseconds of `now`. */
   at: number
 }
 
@@ -28,13 +28,13 @@ export class RateLimit {
     this.#buckets = new LRUCache({ max: options.maxClients })
   }
 
-  /** Milliseconds until the client may make a call; 0 if it may now. Takes nothing. */
+  /** Milliseconds until the client may make a call; 0 if it may now. Takes no token. */
   waitOf(client: string): number {
     const { tokens } = this.#refilled(client)
     return tokens >= 1 ? 0 : Math.ceil(((1 - tokens) * 1000) / this.#options.perSecond)
   }
 
-  /** Counts a call. One made too early delays those after it. */
+  /** Takes a token. A call made too early delays the next ones. */
   count(client: string): void {
     const bucket = this.#refilled(client)
     bucket.tokens--

@@ -4,7 +4,7 @@ export function ownsBuffer<Bytes extends Uint8Array>(bytes: Bytes): bytes is Byt
 }
 
 /**
- * Frees the memory of bytes that nobody uses any more; the array is empty afterwards. V8 counts external memory like heap, so
+ * Frees the memory of bytes that are no longer used; the array is empty afterwards. V8 counts external memory like heap, so
  * megabytes left to the collector by each request would trigger a full collection for each request. Does nothing to a view
  * of part of a larger buffer, because others may use the rest.
  */

@@ -1,15 +1,15 @@
-/** What is in the page cache comes within this time; the rest of a read is a wait, during which nobody else is answered. */
-const PROMPT_MS = 1
-/** Of the time, so much may be spent on such waits, */
-const SHARE = 0.05
-/** and so much in one go: a process may also have been put aside for a moment, which says nothing of the disk. */
+/** A read from the page cache takes less than this. The time beyond it blocks all other requests and is charged to the budget. */
+const FREE_MS = 1
+/** The share of time that blocking may take in the long run. */
+const BUDGET_SHARE = 0.05
+/** Debt up to this is tolerated: the process may also have been descheduled, which says nothing about the disk. */
 const BURST_MS = 50
-/** After the worst of them, a network folder that hung, it is tried anew within ten minutes. */
+/** Limits the debt of one hanging read, as on a network folder, so that synchronous reads resume within ten minutes. */
 const MAX_DEBT_MS = 30_000
 
 /**
- * Reads from a local disk are mostly quickest on the event loop itself, and from a slow one, or a folder over the network,
- * never: they would keep everybody waiting. Which one it is shows in the time that reads take.
+ * Decides whether files may be read synchronously. On a local disk that is fastest; on a slow disk or a network folder it
+ * would block the event loop. Measures how long reads block and allows them a small share of the time.
  */
 export class SyncReadBudget {
   readonly #now: () => number
@@ -18,8 +18,8 @@ export class SyncReadBudget {
   #since: number
 
   /**
-   * @param now milliseconds, from any moment on
-   * @param waits how often the process has waited for something so far; 0 where nobody counts
+   * @param now a monotonic clock, in milliseconds
+   * @param waits voluntary context switches of the process so far; always 0 if the system does not count them
    */
   constructor(now: () => number = () => performance.now(), waits = voluntarySwitches) {
     this.#now = now
@@ -27,19 +27,21 @@ export class SyncReadBudget {
     this.#since = now()
   }
 
-  /** Whether work on the event loop was prompt enough of late to be done there. */
+  /** Whether synchronous reads are allowed now. */
   get hasBudget(): boolean {
-    if (this.#debtMs === 0) return true
-    const now = this.#now()
-    this.#debtMs = Math.max(0, this.#debtMs - (now - this.#since) * SHARE)
-    this.#since = now
+    if (this.#debtMs > 0) this.#repay()
     return this.#debtMs < BURST_MS
   }
 
+  #repay(): void {
+    const now = this.#now()
+    this.#debtMs = Math.max(0, this.#debtMs - (now - this.#since) * BUDGET_SHARE)
+    this.#since = now
+  }
+
   /**
-   * Does the work at once, and counts what it kept others waiting. Once something was counted, and so seldom enough not to
-   * matter, it is asked whether the process waited at all or another one had its processor: where many share one, what is
-   * in the page cache would else be taken for a slow disk.
+   * Runs the work synchronously and charges the time that it blocked. While there is debt, also checks whether the process
+   * really waited or was only descheduled: on a busy machine, reads from the page cache would otherwise look like a slow disk.
    */
   run<T>(work: () => T): T {
     const waits = this.#debtMs > 0 ? this.#waits() : 0
@@ -47,18 +49,16 @@ export class SyncReadBudget {
     try {
       return work()
     } finally {
-      const waited = this.#now() - start - PROMPT_MS
+      const waited = this.#now() - start - FREE_MS
       if (waited > 0 && !(waits > 0 && this.#waits() === waits)) this.#add(waited)
     }
   }
 
   #add(ms: number): void {
-    // What was paid off before is not counted against this.
-    void this.hasBudget
-    this.#since = this.#now()
+    this.#repay()
     this.#debtMs = Math.min(MAX_DEBT_MS, this.#debtMs + ms)
   }
 }
 
-/** Of all threads: what another one waited for meanwhile counts too, which errs on the safe side. */
+/** Of all threads: waits of other threads count too, which errs on the safe side. */
 const voluntarySwitches = (): number => process.resourceUsage().voluntaryContextSwitches

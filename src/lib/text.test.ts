@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { decodeUtf8, fits, pieceOctets, replaceOctets } from './text.ts'
+import { decodeUtf8, hasAtMostCharacters, pieceOctets, replaceOctets } from './text.ts'
 
 test('UTF-8 comes back to the letter, a byte order mark too', () => {
   fc.assert(
@@ -15,7 +15,7 @@ test('characters are counted, not the units that strings are made of', () => {
   fc.assert(
     fc.property(fc.array(unit, { maxLength: 12 }), fc.nat(14), (units, most) => {
       const text = units.join('')
-      assert.equal(fits(text, most), [...text].length <= most)
+      assert.equal(hasAtMostCharacters(text, most), [...text].length <= most)
     }),
   )
 })

@@ -1,37 +1,32 @@
 import { isUtf8 } from 'node:buffer'
 
-/**
- * The text that `bytes` hold, or `undefined` where they are not valid UTF-8. Nothing is replaced and a byte order mark
- * stays: what was sent is what comes back.
- */
+/** Decodes UTF-8 exactly, byte order mark included. Undefined if `bytes` is not valid UTF-8. */
 export function decodeUtf8(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined
 }
 
-/**
- * Whether every database of ours stores `text` and gives it back to the letter: not U+0000, which PostgreSQL's text does
- * not hold, and not half a surrogate pair, which UTF-8 cannot express.
- */
+/** Whether both databases store `text` unchanged: PostgreSQL cannot store U+0000, and UTF-8 cannot encode a lone surrogate. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
-/** Whether `text` has at most so many characters: code points, as JSON Schema counts them. A long text is not walked through. */
-export function fits(text: string, characters: number): boolean {
+/** Whether `text` has at most this many code points, as JSON Schema counts. Takes constant time for texts that are far too long. */
+export function hasAtMostCharacters(text: string, characters: number): boolean {
   if (text.length <= characters || text.length > 2 * characters) return text.length <= characters
   return [...text].length <= characters
 }
 
 /**
- * How much of a large text goes through a string at a time. Pieces that fit the processor's cache are three times as
- * fast as a string of megabytes. A multiple of 4, for base64.
+ * Large texts are converted in pieces of this size: pieces that fit the processor's cache are three times as fast as a string
+ * of megabytes. A multiple of 4, for base64.
  */
 export const pieceOctets = 65_536
 
 /**
- * A copy of `bytes` with each match of `pattern` (global, of Latin-1 characters) replaced by a text that is not longer
- * than the match. Piece by piece: a match that begins with `lead` is not cut, other matches must be one octet long or
- * such that cutting one does not matter.
+ * Returns a copy of `bytes` with each match of `pattern` replaced. The bytes are processed in pieces.
+ * @param pattern global, of Latin-1 characters. Its matches must be one octet long, start with `lead`, or allow being split.
+ * @param replacement not longer than a match
+ * @param lead an octet at which pieces are not split
  */
 export function replaceOctets(bytes: Buffer, pattern: RegExp, replacement: string, lead?: number): Buffer {
   const result = Buffer.allocUnsafeSlow(bytes.length)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { throttledCount } from './throttled-count.ts'
 
-/** Counts its own calls, each of which takes so long by a clock of its own. */
+/** Counts its calls, each of which advances a fake clock. */
 function slowCount() {
   let now = 0
   let counted = 0

@@ -8,16 +8,16 @@ import type { Config } from './config/config.ts'
 import { consoleRoutes } from '../console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { startBackgroundJobs } from '../lib/background-jobs.ts'
-import { perProcessShare } from '../lib/semaphore.ts'
+import { perProcessShare } from '../lib/concurrency.ts'
 import { renewLog } from '../storage/database/changes/renew.ts'
 import { copyState, setCopyState } from '../storage/database/moves.ts'
 import {
   BATCH_BODY_BYTES,
   createSightings,
   domainwatchRoutes,
-  openFollowing,
-  usualMemory,
-  type Following,
+  openSubscriptions,
+  defaultIndexMemory,
+  type Subscriptions,
 } from '../domainwatch/index.ts'
 import { Authenticator } from '../http/authentication.ts'
 import { BodyBudget } from '../http/body-budget.ts'
@@ -118,7 +118,7 @@ async function assertFinishedCopy(context: Context): Promise<void> {
 export async function createRoutes(
   context: Context,
   images: Imagestore,
-  following: Following,
+  following: Subscriptions,
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
   const { accounts, clock, config, database, log, metrics, resolver, tasks } = context
@@ -176,7 +176,7 @@ export async function createRoutes(
         sightings,
         dnsInFlight: perProcessShare(Math.ceil(config.dnsInFlight / 2), config.workers),
         searchMemory:
-          config.searchMemory === 'auto' ? usualMemory(config.workers) : config.searchMemory * MIB,
+          config.searchMemory === 'auto' ? defaultIndexMemory(config.workers) : config.searchMemory * MIB,
         searchFile: { path: join(resolve(config.data), 'lists'), version: VERSION },
         metrics,
         log,
@@ -208,7 +208,7 @@ export async function createRoutes(
           create: (account, service, limits) => accounts.createKey(account, service, limits),
           revoke: (id) => accounts.revoke(id),
         },
-        terms: createTermsOffice(database),
+        policies: createTermsOffice(database),
       })
     },
     { prefix },
@@ -217,9 +217,9 @@ export async function createRoutes(
 }
 
 /** Opens everything that follows the changes of domains: events and watches. */
-export function follow(context: Context): Following {
+export function follow(context: Context): Subscriptions {
   const { accounts, clock, config, database, log, metrics } = context
-  const following = openFollowing({
+  const following = openSubscriptions({
     database,
     clock,
     nameOf: accounts.nameOf,

@@ -7,7 +7,7 @@ import {
   hasOldHistory,
   purgeExpired,
   sweepHistory,
-  type Following,
+  type Subscriptions,
 } from '../domainwatch/index.ts'
 import { hasOverFailures, sweepFailures } from '../http/failed-keys-exchange.ts'
 import type { Imagestore } from '../imagestore/index.ts'
@@ -25,7 +25,7 @@ const LEFTOVER_AGE_MS = 60 * MINUTE
 export function backgroundJobs(
   context: Context,
   images: Imagestore,
-  { watches }: Following,
+  { watches }: Subscriptions,
 ): BackgroundJob[] {
   const { accounts, clock, database, log, staging } = context
   const leases = new Leases(database)

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { Staging } from '../storage/blobs/staging.ts'
 import type { Clock } from '../lib/clock.ts'
-import { PartHealth } from '../lib/part-health.ts'
+import { ComponentHealth } from '../lib/component-health.ts'
 import type { Database } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 import { probeWrite } from '../storage/database/moves.ts'
@@ -36,7 +36,7 @@ export function createHealth(clock: Clock, log: Logger): Health {
     if (fault === undefined) log.info({ part }, 'works again')
     else log.error({ part, err: fault }, fault instanceof StorageFault ? fault.advice : fault.message)
   }
-  const integrity = new PartHealth({
+  const integrity = new ComponentHealth({
     ...INTEGRITY,
     probe: async () => {
       const [fault] = (await parts?.database.check()) ?? []
@@ -44,12 +44,12 @@ export function createHealth(clock: Clock, log: Logger): Health {
     },
     report: reporter('database'),
   })
-  const writes = new PartHealth({
+  const writes = new ComponentHealth({
     ...WRITES,
     probe: async () => parts && probeWrite(parts.database, clock.now()),
     report: reporter('database'),
   })
-  const images = new PartHealth({
+  const images = new ComponentHealth({
     ...WRITES,
     probe: async () => {
       const staged = await parts?.staging.write(PROBE)

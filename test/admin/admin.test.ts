@@ -222,23 +222,26 @@ test('accounts with what they hold, and the last use of their keys', async () =>
   )
 })
 
-test('what an application may hold and how its images are asked for is settled, all of it or nothing', async () => {
+test('the limits and the delivery mode of an application are updated, all of them or none', async () => {
   const client = new ImageClient(service.url, (await service.newKey('galería', 'imagestore')).key)
   const picture = (width: number) => gradient(width, 9).png().toBuffer()
-  const settle = async (fields: Fields) => (await post('settle', { account: 'galería', ...fields })).body
+  const update = async (fields: Fields) => (await post('limits', { account: 'galería', ...fields })).body
   const free = { status: 200, account: 'galería', max_images: null, max_bytes: null, delivery: 'open' }
-  assert.deepEqual(await settle({}), free)
-  assert.deepEqual(await settle({ max_images: '1', delivery: 'ladder' }), {
+  assert.deepEqual(await update({}), free)
+  assert.deepEqual(await update({ max_images: '1', delivery: 'ladder' }), {
     ...free,
     max_images: 1,
     delivery: 'ladder',
   })
-  assert.deepEqual(await settle({ max_bytes: 5_000_000 }), {
+  assert.deepEqual(await update({ max_bytes: 5_000_000 }), {
     ...free,
     max_images: 1,
     max_bytes: 5_000_000,
     delivery: 'ladder',
   })
+  // The name of the endpoint before the first release.
+  const alias = await post('settle', { account: 'galería', max_bytes: 5_000_000 })
+  assert.deepEqual(alias.body, await update({}))
   const held = rowsOf(await get('accounts')).find((one) => one['account'] === 'galería')
   assert.partialDeepStrictEqual(held, { max_images: 1, max_bytes: 5_000_000, delivery: 'ladder', images: 0 })
 
@@ -247,7 +250,7 @@ test('what an application may hold and how its images are asked for is settled, 
     status: 403,
     msg: 'La aplicación ya tiene el máximo de 1 imágenes',
   })
-  assert.deepEqual(await settle({ max_images: 'none', delivery: 'signed' }), {
+  assert.deepEqual(await update({ max_images: 'none', delivery: 'signed' }), {
     ...free,
     max_bytes: 5_000_000,
     delivery: 'signed',
@@ -258,26 +261,26 @@ test('what an application may hold and how its images are asked for is settled, 
 
   const takes = 'debe ser un entero entre 0 y 999999999999999, o none'
   for (const bad of ['-1', '1.5', '', 'todo', '1234567890123456']) {
-    assert.deepEqual(await settle({ delivery: 'open', max_bytes: bad }), {
+    assert.deepEqual(await update({ delivery: 'open', max_bytes: bad }), {
       status: 400,
       msg: `El parámetro max_bytes ${takes}`,
     })
   }
-  assert.deepEqual(await settle({ delivery: 'abierto', max_images: 9 }), {
+  assert.deepEqual(await update({ delivery: 'abierto', max_images: 9 }), {
     status: 400,
     msg: 'El parámetro delivery debe ser open o ladder o presets o signed',
   })
-  assert.deepEqual(await settle({}), { ...free, max_bytes: 5_000_000, delivery: 'signed' })
-  assert.deepEqual((await post('settle', { account: 'grupo', max_images: 1 })).body, {
+  assert.deepEqual(await update({}), { ...free, max_bytes: 5_000_000, delivery: 'signed' })
+  assert.deepEqual((await post('limits', { account: 'grupo', max_images: 1 })).body, {
     status: 409,
     msg: 'La cuenta grupo es del servicio domainwatch',
   })
   for (const account of ['nadie', '', 'dueña']) {
-    assert.deepEqual((await post('settle', { account })).body, { status: 404, msg: 'La cuenta no existe' })
+    assert.deepEqual((await post('limits', { account })).body, { status: 404, msg: 'La cuenta no existe' })
   }
   await client.remove(String(second.body['hash']))
   const { key } = client
-  assert.equal((await send(service, '/api/v1/admin/settle', { account: 'galería', api: key })).status, 403)
+  assert.equal((await send(service, '/api/v1/admin/limits', { account: 'galería', api: key })).status, 403)
 })
 
 test('how the service is', async () => {

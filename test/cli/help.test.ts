@@ -172,9 +172,9 @@ suite('wrong words are one line, with the nearest known ones', () => {
   }
 })
 
-test('the operations page has every command with its arguments and flags, and no others', async () => {
-  const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8')
-  const [, rest = ''] = page.split('\n## Command line\n')
+test('the page of the command line has every command with its arguments and flags, and no others', async () => {
+  const page = await readFile(new URL('../../docs/operations/command-line.md', import.meta.url), 'utf8')
+  const [, rest = ''] = page.split('\n## Commands\n')
   const [table = ''] = rest.split('\n## ')
   const rows = [...table.matchAll(/^\| `(catalejo [^`]+)` +\| (.*?) +\|/gm)]
   const documented = rows.map(([, line, flags = '']) => [
@@ -193,7 +193,7 @@ test('the command lines of all documents have known commands and flags', async (
   const root = new URL('../../', import.meta.url)
   const wrong: string[] = []
   let count = 0
-  for await (const path of glob(['*.md', 'docs/*.md', 'deploy/**/*'], { cwd: root })) {
+  for await (const path of glob(['*.md', 'docs/**/*.md', 'deploy/**/*'], { cwd: root })) {
     if (!(await stat(new URL(path, root))).isFile()) continue
     const text = await readFile(new URL(path, root), 'utf8')
     for (const [, line = ''] of text.matchAll(/\bcatalejo(?:\.js)? ((?:[a-z]+|--[a-z-]+)\b[^`\n#|]*)/g)) {

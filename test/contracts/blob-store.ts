@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, suite, test } from 'node:test'
 import type { Readable } from 'node:stream'
-import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
-import { BlobDamaged } from '../../src/storage/blobs/damaged.ts'
+import { BlobDamaged, type BlobStore } from '../../src/storage/blobs/blob-store.ts'
 import { Staging } from '../../src/storage/blobs/staging.ts'
 
 /** Opens the store that `folder` stands for, empty at first. Files staged for it are in another folder beside it. */
@@ -56,7 +55,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
         await put(key, content)
         assert.deepEqual(await store.read(key, size), content)
         assert.deepEqual(await collect(await store.stream(key, 0, size - 1)), content)
-        assert.deepEqual(await store.lend(key, (path) => readFile(path)), content)
+        assert.deepEqual(await store.withLocalFile(key, (path) => readFile(path)), content)
       })
     }
 
@@ -80,7 +79,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       assert.equal(await store.read('absent', 5), undefined)
       assert.equal(await store.read('absent', 5_000_000), undefined)
       assert.equal(await store.stream('absent', 0, 4), undefined)
-      assert.equal(await store.lend('absent', async () => (lent = true)), undefined)
+      assert.equal(await store.withLocalFile('absent', async () => (lent = true)), undefined)
       assert.equal(lent, false)
       await store.remove('absent')
     })
@@ -88,10 +87,10 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
     for (const size of [0, 300_000]) {
       test(`all ${size} bytes of a blob come with their number, for whoever does not know it`, async () => {
         await put(`whole.${size}`, bytes.subarray(0, size))
-        const found = await store.whole(`whole.${size}`)
+        const found = await store.openWhole(`whole.${size}`)
         assert.equal(found?.size, size)
         assert.deepEqual(await collect(found?.body), bytes.subarray(0, size))
-        assert.equal(await store.whole('absent'), undefined)
+        assert.equal(await store.openWhole('absent'), undefined)
       })
     }
 
@@ -106,7 +105,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       await put('ill', bytes)
       await store.quarantine('ill')
       await store.quarantine('ill')
-      assert.equal(await store.whole('ill'), undefined)
+      assert.equal(await store.openWhole('ill'), undefined)
       assert.ok((await keys()).every((key) => !key.includes('ill')))
       await put('ill', bytes.subarray(1))
       assert.deepEqual(await store.read('ill', bytes.length - 1), bytes.subarray(1))
@@ -121,7 +120,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       const reopened = await open(join(folder, 'store'), staging)
       assert.equal(await reopened.owner('cuatro'), owners[0])
       assert.deepEqual(await keys(), before)
-      await reopened.disown()
+      await reopened.clearOwner()
       assert.equal(await store.owner(), undefined)
       assert.equal(await store.owner('cinco'), 'cinco')
     })
@@ -147,7 +146,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       await put('failing', bytes)
       const fault = new Error('of the user')
       await assert.rejects(
-        store.lend('failing', () => Promise.reject(fault)),
+        store.withLocalFile('failing', () => Promise.reject(fault)),
         fault,
       )
       assert.deepEqual(await store.read('failing', bytes.length), bytes)
@@ -156,7 +155,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
     test('a file is lent to many at once, and lending leaves nothing behind', async () => {
       await put('lent', bytes)
       const contents = await Promise.all(
-        Array.from({ length: 20 }, () => store.lend('lent', (path) => readFile(path))),
+        Array.from({ length: 20 }, () => store.withLocalFile('lent', (path) => readFile(path))),
       )
       for (const content of contents) assert.deepEqual(content, bytes)
       assert.deepEqual(await readdir(join(folder, 'staging')), [])
@@ -173,7 +172,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       }
       assert.ok((await collect(await store.stream('large', 0, large.length - 1)))?.equals(large))
       assert.ok((await store.read('large', large.length))?.equals(large))
-      assert.ok((await store.lend('large', (path) => readFile(path)))?.equals(large))
+      assert.ok((await store.withLocalFile('large', (path) => readFile(path)))?.equals(large))
     })
 
     test('all keys are listed once, with the time they were written', async () => {

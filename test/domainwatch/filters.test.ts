@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { filterParameters, listRequest } from '../../src/domainwatch/filters.ts'
-import { matches } from '../../src/domainwatch/matches.ts'
+import { filterParameters, matches, readFilters } from '../../src/domainwatch/filters.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
 import { LIST, names, record, stored, update, walk } from '../support/domains.ts'
 import { propertyRuns } from '../support/effort.ts'
@@ -154,7 +153,7 @@ test('a list shows just what `matches` says of each record', async () => {
         const given = Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)]))
         const parsed = parseParameters(filterParameters, given)
         assert.ok(parsed.ok)
-        const wanted = listRequest(parsed.values).filters
+        const wanted = readFilters(parsed.values)
         const expected = [...model.records.values()].filter((one) => matches(wanted, one, clock.now()))
         assert.deepEqual((await names(other, query)).toSorted(), expected.map(({ name }) => name).toSorted())
       }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { createTasks } from '../../src/lib/tasks.ts'
-import { DomainLists } from '../../src/domainwatch/list.ts'
+import { DomainLists } from '../../src/domainwatch/list/domain-lists.ts'
 import { many, openBoth, requestOf } from '../support/lists-both-ways.ts'
 
 const tasks = createTasks(1)

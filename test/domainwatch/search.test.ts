@@ -74,7 +74,7 @@ async function compareAll(opened: OpenedBoth, limits: readonly (number | undefin
 test('the same with many records, written in large batches before, while and after they are read', async () => {
   await using opened = await openBoth(tasks)
   await opened.store(many(12_000))
-  opened.catalogue.start()
+  opened.nameIndex.start()
   // While it is being read.
   const writes = [opened.store(many(3_000, 'q')), opened.update([{ domain: 'ca0', status: 0 }])]
   await Promise.all(writes)
@@ -122,10 +122,10 @@ test('what begins an A-label is found in the middle of names too', async () => {
 test('an index that would take too much memory is left, and lists go on', async () => {
   await using opened = await openBoth(tasks, 1_000)
   await opened.store(many(100))
-  opened.catalogue.start()
+  opened.nameIndex.start()
   assert.match(await opened.left(), /takes more than 1000 bytes/)
-  assert.equal(await opened.catalogue.current(), undefined)
-  assert.equal(opened.catalogue.stats().bytes, 0)
+  assert.equal(await opened.nameIndex.current(), undefined)
+  assert.equal(opened.nameIndex.stats().bytes, 0)
 })
 
 test('a record that the index cannot hold switches it off', async () => {
@@ -136,7 +136,7 @@ test('a record that the index cannot hold switches it off', async () => {
     tx.run(sql`UPDATE domains SET date_reg = 'no date' WHERE name = 'ca0'`),
   )
   assert.match(await opened.left(), /cannot hold/)
-  assert.equal(await opened.catalogue.current(), undefined)
+  assert.equal(await opened.nameIndex.current(), undefined)
 })
 
 test('when the log of changes goes on elsewhere, the records are read anew', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
-import type { Filters } from '../../src/domainwatch/matches.ts'
+import type { Filters } from '../../src/domainwatch/filters.ts'
 import { page, type Source } from '../../src/domainwatch/queries.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -17,8 +17,8 @@ const DISCARDED = /domains_(discarded|expiring)/
 const PLANS: readonly (readonly [Partial<Filters>, Source, RegExp])[] = [
   [{ search: { text: 'casa' } }, ALL, COVERED],
   [{ length: 63 }, ALL, COVERED],
-  [{ minLength: 60 }, ALL, COVERED],
-  [{ maxLength: 1, hyphen: 1 }, ALL, COVERED],
+  [{ min_length: 60 }, ALL, COVERED],
+  [{ max_length: 1, hyphen: 1 }, ALL, COVERED],
   [{ digits: 0, idn: 1 }, ALL, COVERED],
   [{ length: 63, from: FROM }, ALL, /SEARCH domains USING COVERING INDEX domains_by_date \(date_reg>/],
   [{ length: 63 }, { kind: 'registered', newest: 3 }, /COVERING INDEX domains_by_status \(status=/],
@@ -34,7 +34,7 @@ test('SQLite goes through the shortest index that tells what a list asks', async
   await using folder = await temporaryFolder()
   const database = await openSqlite(join(folder.path, 'plans.db'))
   try {
-    const planOf = async (some: Partial<Filters>, source: Source, visit?: 'near' | 'table') => {
+    const indexQuery = async (some: Partial<Filters>, source: Source, visit?: 'near' | 'table') => {
       const request = {
         sources: [source],
         sortKey: 'date_reg',
@@ -47,10 +47,10 @@ test('SQLite goes through the shortest index that tells what a list asks', async
       return steps.map(({ detail }) => detail).join('\n')
     }
     for (const [filters, source, wanted] of PLANS)
-      assert.match(await planOf(filters, source), wanted, JSON.stringify(filters))
+      assert.match(await indexQuery(filters, source), wanted, JSON.stringify(filters))
     const agent = { agent: 'sur', length: 9 }
-    assert.match(await planOf(agent, ALL, 'near'), /SCAN domains USING INDEX domains_by_date\nSCAN near$/)
-    assert.match(await planOf(agent, ALL, 'table'), /^SCAN domains\n/)
+    assert.match(await indexQuery(agent, ALL, 'near'), /SCAN domains USING INDEX domains_by_date\nSCAN near$/)
+    assert.match(await indexQuery(agent, ALL, 'table'), /^SCAN domains\n/)
   } finally {
     await database.close()
   }

@@ -49,7 +49,11 @@ suite('links whose image changes meanwhile', () => {
 
   /** Holds back what the store has read, or had derived, until `change` is done. */
   async function changing(links: readonly string[], change: () => Promise<unknown>): Promise<Response[]> {
-    const [lend, read, stream] = [blobs.lend.bind(blobs), blobs.read.bind(blobs), blobs.stream.bind(blobs)]
+    const [withLocalFile, read, stream] = [
+      blobs.withLocalFile.bind(blobs),
+      blobs.read.bind(blobs),
+      blobs.stream.bind(blobs),
+    ]
     const { promise: changed, resolve: release } = Promise.withResolvers<void>()
     let held = 0
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
@@ -59,7 +63,7 @@ suite('links whose image changes meanwhile', () => {
       return result
     }
     Object.assign(blobs, {
-      lend: async (...call: Parameters<typeof lend>) => hold(await lend(...call)),
+      withLocalFile: async (...call: Parameters<typeof withLocalFile>) => hold(await withLocalFile(...call)),
       read: async (...call: Parameters<typeof read>) => hold(await read(...call)),
       stream: async (...call: Parameters<typeof stream>) => hold(await stream(...call)),
     })
@@ -70,7 +74,7 @@ suite('links whose image changes meanwhile', () => {
       release()
       return await Promise.all(answers)
     } finally {
-      Object.assign(blobs, { lend, read, stream })
+      Object.assign(blobs, { withLocalFile, read, stream })
     }
   }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { suite, test } from 'node:test'
-import { StoreUnavailable } from '../../src/storage/blobs/s3/faults.ts'
+import { StoreUnavailable } from '../../src/storage/blobs/s3/errors.ts'
 import { openS3Blobs } from '../../src/storage/blobs/s3/store.ts'
 import { Staging } from '../../src/storage/blobs/staging.ts'
 import { sweepsOf } from '../durability/sweeps.ts'

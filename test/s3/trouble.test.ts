@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
-import { BlobDamaged } from '../../src/storage/blobs/damaged.ts'
-import { StoreUnavailable } from '../../src/storage/blobs/s3/faults.ts'
+import { BlobDamaged, type BlobStore } from '../../src/storage/blobs/blob-store.ts'
+import { StoreUnavailable } from '../../src/storage/blobs/s3/errors.ts'
 import { parseS3Location } from '../../src/storage/blobs/s3/location.ts'
 import { S3_DEFAULTS, type S3Options } from '../../src/storage/blobs/s3/options.ts'
 import { openS3Blobs } from '../../src/storage/blobs/s3/store.ts'
@@ -40,7 +39,9 @@ async function openBench(options: Partial<S3Options> = {}): Promise<Bench> {
   const faults: string[] = []
   const { store, close } = openS3Blobs(location, staging, (operation) => faults.push(operation), {
     ...S3_DEFAULTS,
-    patience: { attempts: 3, silenceMs: SILENCE_MS, totalMs: 10_000 },
+    maxAttempts: 3,
+    silenceMs: SILENCE_MS,
+    totalMs: 10_000,
     ...options,
   })
   return {
@@ -99,8 +100,8 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
     process.env['AWS_ACCESS_KEY_ID'] = 'id'
     process.env['AWS_SECRET_ACCESS_KEY'] = 'secret'
     // The client loads parts of itself at its first request, which may take longer than a silence.
-    const patience = { attempts: 1, silenceMs: IN_TIME_MS, totalMs: IN_TIME_MS }
-    await using bench = await openBench({ patience })
+    const options = { maxAttempts: 1, silenceMs: IN_TIME_MS, totalMs: IN_TIME_MS }
+    await using bench = await openBench(options)
     await put(bench, 'a', randomBytes(SIZE))
     await bench.blobs.read('a', SIZE)
   })
@@ -108,7 +109,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
 
   const whole = {
     read: (bench: Bench) => bench.blobs.read('a', SIZE),
-    lend: (bench: Bench) => bench.blobs.lend('a', (path) => readFile(path)),
+    lend: (bench: Bench) => bench.blobs.withLocalFile('a', (path) => readFile(path)),
   }
   const stream = async (bench: Bench) => {
     const body = await bench.blobs.stream('a', 0, SIZE - 1)
@@ -230,7 +231,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
   })
 
   test('nobody waits longer in line than told, and the line is no longer than told', async () => {
-    await using bench = await openBench({ requests: 2, line: 3, lineMs: 100 })
+    await using bench = await openBench({ requests: 2, maxWaiting: 3, waitMs: 100 })
     bench.gateway.always = { kind: 'hang' }
     const outcomes = await inTime(() =>
       Promise.allSettled(Array.from({ length: 10 }, (_, index) => bench.blobs.read(`k${index}`, 10))),

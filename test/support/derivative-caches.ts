@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import type { DerivativeStore } from '../../src/storage/blobs/derivative-store.ts'
-import { DerivativeCache, type Make } from '../../src/imagestore/derivatives/cache.ts'
+import type { DerivativeStore } from '../../src/storage/blobs/blob-store.ts'
+import { DerivativeCache, type Render } from '../../src/imagestore/derivatives/cache.ts'
 import { DerivativeFolder } from '../../src/imagestore/derivatives/folder.ts'
-import { SharedDerivatives } from '../../src/imagestore/derivatives/shared.ts'
+import { SharedDerivatives } from '../../src/imagestore/derivatives/shared-derivatives.ts'
 
 export const KEY = 'abkey.1'
 export const MIB = 1024 * 1024
@@ -54,7 +54,7 @@ export function openCache({ root, cap = 64 * MIB, waitMs = 10_000, store, gone =
 /** An engine that makes the same of everything, and counts. */
 export function maker(size = 1_000, wait: Promise<void> = Promise.resolve()) {
   const made = { count: 0 }
-  const make: Make = async () => {
+  const make: Render = async () => {
     made.count++
     await wait
     return { kind: 'image', bytes: Buffer.alloc(size, 7), mime: 'image/webp', width: 1, height: 1 }

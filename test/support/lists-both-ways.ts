@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/server/context.ts'
 import type { Tasks } from '../../src/lib/tasks.ts'
-import { filterParameters, listRequest } from '../../src/domainwatch/filters.ts'
-import { DomainLists, type ListRequest } from '../../src/domainwatch/list.ts'
+import { DomainLists } from '../../src/domainwatch/list/domain-lists.ts'
+import { listParameters, listRequest, type ListRequest } from '../../src/domainwatch/list/request.ts'
 import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'
 import { readMarks, readNewRecord } from '../../src/domainwatch/records.ts'
-import { Catalogue } from '../../src/domainwatch/search/catalogue.ts'
+import { NameIndex } from '../../src/domainwatch/list/name-index.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
 import { databaseFor } from './engine.ts'
 import type { Mark } from './random-lists.ts'
@@ -23,7 +23,7 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
   const database = await openDatabase({ data, databaseUrl: place.url })
   const clock = new ManualClock('2025-06-01T12:00:00Z')
   const said: string[] = []
-  const catalogue = new Catalogue({
+  const nameIndex = new NameIndex({
     database,
     tasks,
     memory,
@@ -52,27 +52,27 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
     })
   return {
     database,
-    catalogue,
+    nameIndex,
     clock,
     said,
     store,
     update,
     /** From memory only: waits where the database would be asked meanwhile. */
     fromIndex: new DomainLists(database, clock, {
-      atHand: () => catalogue.atHand(),
+      ifCurrent: () => nameIndex.ifCurrent(),
       async current() {
         for (;;) {
-          const shelves = await catalogue.current()
-          if (shelves !== undefined) return shelves
+          const segments = await nameIndex.current()
+          if (segments !== undefined) return segments
           assert.deepEqual(said, [])
         }
       },
     }),
     fromDatabase: new DomainLists(database, clock),
     async ready() {
-      catalogue.start()
+      nameIndex.start()
       for (;;) {
-        if ((await catalogue.current()) !== undefined) return
+        if ((await nameIndex.current()) !== undefined) return
         assert.deepEqual(said, [])
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
@@ -80,13 +80,13 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
     /** Asks until something is said. A list that others' transactions delay is none either, but nothing is said of it. */
     async left(): Promise<string> {
       for (;;) {
-        assert.equal(await catalogue.current(), undefined)
+        assert.equal(await nameIndex.current(), undefined)
         if (said.length > 0) return said.splice(0).join()
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
     },
     async [Symbol.asyncDispose]() {
-      await catalogue.close()
+      await nameIndex.close()
       await database.close()
       await rm(data, { recursive: true, force: true })
       await place.drop()
@@ -125,7 +125,7 @@ export function many(count: number, prefix = ''): Wide[] {
 export const DATE = '2025-01-01 00:00:00'
 
 export function requestOf(given: Readonly<Record<string, string>>): ListRequest {
-  const parsed = parseParameters(filterParameters, given)
+  const parsed = parseParameters(listParameters, given)
   assert.ok(parsed.ok)
   return listRequest(parsed.values)
 }

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
-import { parseLabel } from '../../src/lib/names.ts'
+import { parseLabel } from '../../src/lib/domain-names.ts'
 import { isGone } from '../../src/domainwatch/discarding.ts'
-import type { FilteredRecord } from '../../src/domainwatch/matches.ts'
+import { filterParameters, type FilteredRecord } from '../../src/domainwatch/filters.ts'
+import type { Parameter } from '../../src/http/parameters.ts'
 
 /** Few letters and few dates, so that most texts are in some names and many dates tie. */
 const part = fc.stringMatching(/^[ab1ñé-]{1,3}$/)
@@ -72,39 +73,44 @@ const length = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 1, max: 8 }) },
   { weight: 1, arbitrary: fc.integer({ min: 20, max: 40 }) },
 )
-const moment = fc.oneof(
+const dateOrDay = fc.oneof(
   date,
   date.map((of) => of.slice(0, 10)),
 )
 
-/** The filters of a request, most of them not given. */
+const special: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  pattern: fc.oneof(glob, text),
+  agent: fc.constantFrom('b1', 'ág', 'AÑA', 'gru'),
+}
+
+/** Values that the schema of a parameter allows. */
+function valueFor(name: string, { schema }: Parameter<unknown>): fc.Arbitrary<string> {
+  const own = special[name]
+  if (own !== undefined) return own
+  const { type, minimum, maximum, pattern } = schema
+  if (schema['x-flag'] === true) return fc.constant('')
+  if (type === 'integer' && typeof minimum === 'number' && typeof maximum === 'number')
+    return (maximum > 1 ? length : bit).filter((value) => value >= minimum && value <= maximum).map(String)
+  if (type === 'string') return pattern === undefined ? text : dateOrDay
+  throw new Error(`no random values for ${name}: ${JSON.stringify(schema)}`)
+}
+
+/** The filters of a request, all that there are, most of them not given. */
 export const filters = fc
   .record(
-    {
-      search: text,
-      starts: text,
-      ends: text,
-      pattern: fc.oneof(glob, text),
-      length,
-      min_length: length,
-      max_length: length,
-      from: moment,
-      to: moment,
-      hyphen: bit,
-      digits: bit,
-      idn: bit,
-      status: bit,
-      reserve: fc.constant(''),
-      rev: fc.constant(''),
-      dis: fc.constant(''),
-      agent: fc.constantFrom('b1', 'ág', 'AÑA', 'gru'),
-    },
+    Object.fromEntries(
+      Object.entries(filterParameters).map(([name, parameter]) => [name, valueFor(name, parameter)]),
+    ),
     { requiredKeys: [] },
   )
-  .chain((all) => fc.subarray(Object.entries(all), { maxLength: 3 }))
+  .chain((all) => fc.subarray(Object.entries(all), { maxLength: Math.min(3, Object.keys(all).length) }))
   .map((some) => {
-    const { agent, ...others }: Record<string, string | number> = Object.fromEntries(some)
-    return agent === undefined ? others : { ...others, search: agent, agent: '' }
+    const given: Record<string, string> = {}
+    for (const [name, value] of some) {
+      given[name === 'agent' ? 'search' : name] = value ?? ''
+      if (name === 'agent') given[name] = ''
+    }
+    return given
   })
 
 /** What the service should hold, kept in step with what it was told. */

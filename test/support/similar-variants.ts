@@ -1,4 +1,4 @@
-import { parseLabel } from '../../src/lib/names.ts'
+import { parseLabel } from '../../src/lib/domain-names.ts'
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz0123456789'
 const LOOK_ALIKES: Readonly<Record<string, string>> = {

@@ -28,11 +28,16 @@ function linksOf(path: string, text: string): Link[] {
   })
 }
 
+function headingsOf(text: string): string[] {
+  const matches = text.replaceAll(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)
+  return [...matches].map(([, heading = '']) => heading)
+}
+
 /** The anchors of a page's headings, as GitHub makes them. */
 function anchorsOf(text: string): Set<string> {
   const seen = new Map<string, number>()
   const anchors = new Set<string>()
-  for (const [, heading = ''] of text.replaceAll(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm)) {
+  for (const heading of headingsOf(text)) {
     const slug = heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
@@ -75,6 +80,16 @@ describe('documentation', () => {
     )
   })
 
+  test('no page has two headings alike', () => {
+    const repeated = [...pages].flatMap(([path, text]) => {
+      const headings = path === 'CHANGELOG.md' ? [] : headingsOf(text)
+      return headings
+        .filter((heading, index) => headings.indexOf(heading) < index)
+        .map((heading) => `${path}: ${heading}`)
+    })
+    assert.deepEqual(repeated, [])
+  })
+
   test('every picture is shown somewhere', async () => {
     const shown = new Set(links.map(({ to }) => to))
     const unused = []
@@ -84,8 +99,12 @@ describe('documentation', () => {
     assert.deepEqual(unused, [])
   })
 
-  test('the operations page has each setting once, in a row of its table', async () => {
-    const rows = [...(pages.get('docs/operations.md') ?? '').matchAll(/^\| `--([a-z-]+)` +\| `([A-Z_]+)` /gm)]
+  test('the configuration page has each setting once, in a row of its table', async () => {
+    const rows = [
+      ...(pages.get('docs/operations/configuration.md') ?? '').matchAll(
+        /^\| `--([a-z-]+)` +\| `([A-Z_]+)` /gm,
+      ),
+    ]
     assert.deepEqual(
       rows.map(([, flag, variable]) => `${flag} ${variable}`).sort(),
       Object.values(settings)
@@ -94,8 +113,8 @@ describe('documentation', () => {
     )
   })
 
-  test('the operations page has each metric', async () => {
-    const manual = pages.get('docs/operations.md') ?? ''
+  test('the monitoring page has each metric', async () => {
+    const manual = pages.get('docs/operations/monitoring.md') ?? ''
     const metrics = new Set<string>()
     for await (const path of glob('src/**/*.ts', { cwd: root })) {
       const source = await readFile(join(root, path), 'utf8')

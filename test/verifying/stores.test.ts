@@ -14,7 +14,7 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     await fotos.upload(png)
     const key = await keyOf(service, png)
     const { blobs } = service.app.context
-    const silent: BlobStore = { ...blobs, whole: () => Promise.reject(new Error('no answer')) }
+    const silent: BlobStore = { ...blobs, openWhole: () => Promise.reject(new Error('no answer')) }
     const { found, repaired } = await look(service, { repair: true, blobs: silent })
     assert.deepEqual(found, { unreadable: [`${key}: no answer`] })
     assert.deepEqual(repaired, NOTHING_DONE)
@@ -22,10 +22,10 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     let misread = true
     const flickering: BlobStore = {
       ...blobs,
-      whole: async (one) => {
-        if (!misread) return blobs.whole(one)
+      openWhole: async (one) => {
+        if (!misread) return blobs.openWhole(one)
         misread = false
-        return { size: 1, body: (await blobs.whole(one))?.body ?? assert.fail() }
+        return { size: 1, body: (await blobs.openWhole(one))?.body ?? assert.fail() }
       },
     }
     assert.deepEqual((await look(service, { repair: true, blobs: flickering })).found, {})
@@ -46,11 +46,11 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     const changing: BlobStore = {
       ...blobs,
       // Between the look at the record and the one at the bytes the image is deleted, and uploaded anew.
-      async whole(key) {
-        if (key !== firstKey) return blobs.whole(key)
+      async openWhole(key) {
+        if (key !== firstKey) return blobs.openWhole(key)
         await forget(first)
         await fotos.upload(first)
-        return blobs.whole(key)
+        return blobs.openWhole(key)
       },
       // Between its listing and its look-up another goes.
       async *keys() {
@@ -74,7 +74,7 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     const key = await keyOf(service, png)
     await blobs.remove(key)
     await put(service, 'zz-orphan', png)
-    await blobs.disown()
+    await blobs.clearOwner()
     await blobs.owner('other')
 
     assert.deepEqual(await sweepsOf(service).orphans(-HOUR), { kind: 'foreign', owner: 'other' })
@@ -106,10 +106,10 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     await fotos.upload(png)
     const { blobs } = service.app.context
     const key = await keyOf(service, png)
-    await blobs.disown()
+    await blobs.clearOwner()
     // Its own images are there: it is claimed again.
     assert.deepEqual((await sweepsOf(service).orphans(0)).kind, 'swept')
-    await blobs.disown()
+    await blobs.clearOwner()
     await blobs.remove(key)
     assert.deepEqual(await sweepsOf(service).orphans(0), { kind: 'strange' })
     assert.equal(await blobs.owner(), undefined)

@@ -10,7 +10,7 @@ const EXAMPLE = {
   admin: { account: 'dueña', scope: 'full', rate: null },
 } as const
 
-/** What the key of a request may do: every key of the service may ask. */
+/** Returns the limits of the calling key. Open to every scope. */
 export function keyRoutes(app: FastifyInstance, shared: EndpointShared): void {
   for (const service of SERVICES) {
     simpleEndpoint(app, shared, {
@@ -21,7 +21,7 @@ export function keyRoutes(app: FastifyInstance, shared: EndpointShared): void {
       parameters: {},
       document: {
         tag: service,
-        summary: 'What the key may do',
+        summary: 'Show the scope, expiry and rate limit of the key',
         answers: { 200: keyAnswer(service) },
       },
       async handle({ identity: { account, scope, expiresAt, rate }, reply }) {
@@ -45,13 +45,13 @@ function keyAnswer(service: Service) {
       status: constant(200),
       account: string({ description: 'The account that the key belongs to' }),
       service: string({ enum: [service] }),
-      scope: string({ enum: SCOPES[service], description: 'What of the service the key opens' }),
+      scope: string({ enum: SCOPES[service], description: 'Scope of the key' }),
       expires: {
         ...integer({ description: 'When it expires, seconds since 1970-01-01 UTC; null for never' }),
         type: ['integer', 'null'],
       },
       rate: {
-        ...string({ description: 'How many requests it may make; null for no limit' }),
+        ...string({ description: 'Rate limit; null for none' }),
         type: ['string', 'null'],
       },
     },

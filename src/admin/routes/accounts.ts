@@ -4,10 +4,10 @@ import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { storageByAccount } from '../queries.ts'
 import { accountsAnswer } from '../schemas.ts'
-import type { KeyOffice, KeyRecord } from './keys.ts'
-import type { TermsOffice } from './settle.ts'
+import type { ApiKeys, KeyRecord } from './keys.ts'
+import type { AccountPolicies } from './limits.ts'
 
-const NO_TERMS = { max_images: null, max_bytes: null, delivery: null }
+const NO_POLICY = { max_images: null, max_bytes: null, delivery: null }
 
 export function accountsRoute(
   app: FastifyInstance,
@@ -15,9 +15,9 @@ export function accountsRoute(
   {
     clock,
     database,
-    keys: office,
-    terms,
-  }: { clock: Clock; database: Database; keys: KeyOffice; terms: TermsOffice },
+    keys: apiKeys,
+    policies,
+  }: { clock: Clock; database: Database; keys: ApiKeys; policies: AccountPolicies },
 ): void {
   simpleEndpoint(app, shared, {
     service: 'admin',
@@ -27,24 +27,24 @@ export function accountsRoute(
     parameters: {},
     document: {
       tag: 'admin',
-      summary: 'List the accounts with what they hold',
+      summary: 'List the accounts and their usage',
       answers: { 200: accountsAnswer },
     },
     async handle() {
-      const [accounts, keys, storage, settled] = await Promise.all([
-        office.accounts(),
-        office.keys(),
+      const [accounts, keys, storage, policyByName] = await Promise.all([
+        apiKeys.accounts(),
+        apiKeys.keys(),
         database.all(storageByAccount()),
-        terms.all(),
+        policies.all(),
       ])
-      const held = new Map(storage.map((row) => [Number(row.account_id), row]))
+      const storageById = new Map(storage.map((row) => [Number(row.account_id), row]))
       const known = accounts.map(({ id, name, service, created_at }) => ({
         account: name,
         service,
         date: Math.floor(created_at / 1_000),
-        images: Number(held.get(id)?.images ?? 0),
-        bytes: Number(held.get(id)?.bytes ?? 0),
-        ...(settled.get(name) ?? NO_TERMS),
+        images: Number(storageById.get(id)?.images ?? 0),
+        bytes: Number(storageById.get(id)?.bytes ?? 0),
+        ...(policyByName.get(name) ?? NO_POLICY),
       }))
       const administrators = [
         ...new Set(keys.filter(({ service }) => service === 'admin').map(({ account }) => account)),
@@ -57,7 +57,7 @@ export function accountsRoute(
           date: null,
           images: 0,
           bytes: 0,
-          ...NO_TERMS,
+          ...NO_POLICY,
         })),
       ].map((one) => ({
         ...one,

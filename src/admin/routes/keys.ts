@@ -40,8 +40,8 @@ export type CreateOutcome =
   | { readonly kind: 'other-service'; readonly service: Service }
   | { readonly kind: 'bad-name'; readonly takes: string }
 
-/** What the accounts' part of the house does for this one. */
-export interface KeyOffice {
+/** The operations on accounts and keys, which the composition root passes in. */
+export interface ApiKeys {
   readonly keys: () => Promise<readonly KeyRecord[]>
   readonly accounts: () => Promise<readonly AccountRecord[]>
   readonly create: (account: string, service: Service, limits: KeyLimits) => Promise<CreateOutcome>
@@ -52,10 +52,10 @@ const NO_KEY = 'La clave no existe'
 const NAME_TAKES = `debe ser un texto de 1 a 100 caracteres, ${DISPLAY_NAME_TAKES}`
 const tag = 'admin'
 
-/** Milliseconds. */
+/** Parsed to milliseconds. */
 const lifetime: Parameter<number> = {
   required: false,
-  description: 'How long the key is good for, from a minute to 3650 days; for ever unless given',
+  description: 'Lifetime of the key, from a minute to 3650 days; unlimited by default',
   schema: { type: 'string', pattern: '^[1-9][0-9]*[mhd]$' },
   example: '90d',
   parse: (given) => {
@@ -68,7 +68,7 @@ const lifetime: Parameter<number> = {
 
 const rate: Parameter<Rate> = {
   required: false,
-  description: 'How many requests the key may make, from 1 to 1000000; as many as it likes unless given',
+  description: 'Rate limit of the key, from 1 to 1000000 requests per period; unlimited by default',
   schema: { type: 'string', pattern: '^[1-9][0-9]*/(s|min|h|day)$' },
   example: '60/min',
   parse: (given) => {
@@ -82,7 +82,7 @@ const rate: Parameter<Rate> = {
 export function keysRoutes(
   app: FastifyInstance,
   shared: EndpointShared,
-  { keys: office, clock }: { readonly keys: KeyOffice; readonly clock: Clock },
+  { keys: apiKeys, clock }: { readonly keys: ApiKeys; readonly clock: Clock },
 ): void {
   simpleEndpoint(app, shared, {
     service: 'admin',
@@ -93,11 +93,11 @@ export function keysRoutes(
     document: {
       tag,
       summary: 'List the keys',
-      description: 'Of all services, those included that expired or were revoked, by account and age.',
+      description: 'Lists the keys of all services, including expired and revoked ones, by account and age.',
       answers: { 200: keysAnswer },
     },
     async handle() {
-      const data = (await office.keys()).map((key) => ({
+      const data = (await apiKeys.keys()).map((key) => ({
         id: key.id,
         account: key.account,
         service: key.service,
@@ -116,22 +116,26 @@ export function keysRoutes(
     methods: ['POST'],
     path: '/api/v1/admin/create',
     parameters: {
-      account: text('Name of the account, which is made where there is none', 400),
-      service: choice('The service that the key opens', SERVICES),
-      scope: choice('What of it the key opens, `full` unless given', ALL_SCOPES),
+      account: text('Name of the account, which is created if it does not exist', 400),
+      service: choice('Service that the key gives access to', SERVICES),
+      scope: choice('Scope of the key, `full` by default', ALL_SCOPES),
       expires: lifetime,
       rate,
     },
     document: {
       tag,
-      summary: 'Make a key',
-      description: 'It is in this answer and nowhere else.',
+      summary: 'Create a key',
+      description: 'The key is shown in this answer only.',
       answers: {
         200: createAnswer,
-        409: problem('The account is of another service', 409, 'La cuenta fotos es del servicio imagestore'),
+        409: problem(
+          'The account belongs to another service',
+          409,
+          'La cuenta fotos es del servicio imagestore',
+        ),
       },
     },
-    async handle({ values: { account = '', service, scope = 'full', expires, rate: most }, reply }) {
+    async handle({ values: { account = '', service, scope = 'full', expires, rate: maxRate }, reply }) {
       if (service === undefined)
         throw new HttpError(400, `El parámetro service debe ser ${SERVICES.join(' o ')}`)
       if (parseScope(scope, service) === undefined) {
@@ -140,9 +144,9 @@ export function keysRoutes(
       const limits = {
         scope,
         expiresAt: expires === undefined ? null : clock.now() + expires,
-        rate: most ?? null,
+        rate: maxRate ?? null,
       }
-      const outcome = await office.create(account, service, limits)
+      const outcome = await apiKeys.create(account, service, limits)
       switch (outcome.kind) {
         case 'created':
           reply.header('cache-control', 'no-store')
@@ -171,20 +175,20 @@ export function keysRoutes(
     document: {
       tag,
       summary: 'Revoke a key',
-      description: 'It opens nothing from then on. Revoking it again changes nothing.',
+      description: 'The key stops working immediately. Revoking it again has no effect.',
       answers: { 200: revokeAnswer, 404: problem('There is no such key', 404, NO_KEY) },
     },
     async handle({ values: { id = '' } }) {
-      if ((await office.revoke(id)) === 'unknown') throw new HttpError(404, NO_KEY)
+      if ((await apiKeys.revoke(id)) === 'unknown') throw new HttpError(404, NO_KEY)
       return { status: 200, id }
     },
   })
 }
 
-const limitsAnswer = ({ scope, expiresAt, rate: most }: KeyLimits) => ({
+const limitsAnswer = ({ scope, expiresAt, rate: maxRate }: KeyLimits) => ({
   scope,
   expires: expiresAt === null ? null : seconds(expiresAt),
-  rate: most === null ? null : formatRate(most),
+  rate: maxRate === null ? null : formatRate(maxRate),
 })
 
 const seconds = (milliseconds: number) => Math.floor(milliseconds / 1_000)

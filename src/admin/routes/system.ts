@@ -5,11 +5,11 @@ import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import type { Measurements } from '../../http/metrics.ts'
-import { countDomains, storageInAll } from '../queries.ts'
+import { countDomains, totalStorage } from '../queries.ts'
 import { systemAnswer } from '../schemas.ts'
 
 const PING_TIMEOUT_MS = 2_000
-const OURS = 'catalejo_'
+const PREFIX = 'catalejo_'
 
 export interface SystemOptions {
   readonly database: Database
@@ -26,9 +26,9 @@ export interface SystemOptions {
 export function systemRoute(app: FastifyInstance, shared: EndpointShared, options: SystemOptions): void {
   const { database, clock, version, timeZone, engine, blobs, measurements, settings } = options
   const started = Math.floor(clock.now() / 1_000)
-  // Whoever looks at this leaves it open; among ten million records a count takes seconds.
+  // Throttled: pages that show this reload it, and counting ten million records takes seconds.
   const domainCount = throttledCount(() => database.scanner.first(countDomains()))
-  const stored = throttledCount(() => database.scanner.first(storageInAll()))
+  const stored = throttledCount(() => database.scanner.first(totalStorage()))
   simpleEndpoint(app, shared, {
     service: 'admin',
     scopes: [],
@@ -44,8 +44,8 @@ export function systemRoute(app: FastifyInstance, shared: EndpointShared, option
       const [domains, images, isDatabaseReady, areBlobsReady, measured] = await Promise.all([
         domainCount(),
         stored(),
-        answers(database.ping()),
-        answers(blobs.ping()),
+        isReady(database.ping()),
+        isReady(blobs.ping()),
         measurements(),
       ])
       return {
@@ -66,16 +66,16 @@ export function systemRoute(app: FastifyInstance, shared: EndpointShared, option
   })
 }
 
-/** Whether it does, in time. */
-const answers = (ping: Promise<void>): Promise<boolean> =>
+/** Whether a ping succeeds in time. */
+const isReady = (ping: Promise<void>): Promise<boolean> =>
   withTimeout(ping, PING_TIMEOUT_MS).catch(() => false)
 
-/** Gauges and counters of the service itself, each with all its labels added up. */
+/** Returns the service's own gauges and counters, each summed over its labels. */
 function figuresOf(measured: Measurements): Record<string, number> {
   const figures: Record<string, number> = {}
   for (const one of measured) {
     if (!('name' in one && 'type' in one && 'values' in one)) continue
-    if (typeof one.name !== 'string' || !one.name.startsWith(OURS) || one.type === 'histogram') continue
+    if (typeof one.name !== 'string' || !one.name.startsWith(PREFIX) || one.type === 'histogram') continue
     if (!Array.isArray(one.values)) continue
     figures[one.name] = one.values.reduce((sum: number, { value }: { value: number }) => sum + value, 0)
   }

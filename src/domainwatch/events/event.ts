@@ -1,6 +1,5 @@
 import type { Change, Cursor, Fields } from '../../storage/database/changes/change.ts'
-import { matches, type FilteredRecord } from '../matches.ts'
-import type { Filters } from '../matches.ts'
+import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 
 export const EVENT_KINDS = ['added', 'changed', 'discarded', 'deleted'] as const
 export type EventKind = (typeof EVENT_KINDS)[number]

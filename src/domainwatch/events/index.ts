@@ -1,6 +1,6 @@
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
-import type { Filters } from '../matches.ts'
+import type { Filters } from '../filters.ts'
 import { atomFeed, entryOf } from './atom.ts'
 import type { AccountName } from './event.ts'
 import { newestEvents } from './newest.ts'
@@ -42,7 +42,8 @@ export class Events {
 
   /** An Atom feed of the newest events that concern the filters. */
   async feed(filters: Filters, limit: number): Promise<string> {
-    const key = JSON.stringify(filters)
+    // The id of a feed must not change: two filters had other names when it was defined.
+    const key = JSON.stringify(filters).replace(/"(min|max)_length":/g, '"$1Length":')
     const feed = await this.#feeds.get(`${limit} ${key}`, async () => {
       const events = await newestEvents(this.#database.changes, this.#nameOf, { filters, limit })
       return atomFeed(`eventos ${key}`, 'Dominios .cl: cambios', events.map(entryOf))

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ChangeFeed } from '../../storage/database/changes/feed.ts'
-import type { Filters } from '../matches.ts'
+import type { Filters } from '../filters.ts'
 import { eventOf, touches, type AccountName, type DomainEvent } from './event.ts'
 
 /** Changes that are looked through for those that match, from the newest on. */

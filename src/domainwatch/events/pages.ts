@@ -3,7 +3,7 @@ import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import { clientOf } from '../../storage/database/turns.ts'
 import type { ChangeFeed } from '../../storage/database/changes/feed.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
-import type { Filters } from '../matches.ts'
+import type { Filters } from '../filters.ts'
 import { eventOf, toJson, touches, type AccountName, type DomainEvent } from './event.ts'
 
 /** Changes in a page: what a reader that does not take its bytes makes the process hold, a few times over. */

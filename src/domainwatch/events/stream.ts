@@ -1,5 +1,5 @@
 import type { Cursor } from '../../storage/database/changes/change.ts'
-import type { Filters } from '../matches.ts'
+import type { Filters } from '../filters.ts'
 import type { EventPages } from './pages.ts'
 
 /** Without anything to tell, a reader hears this often that all is well. */

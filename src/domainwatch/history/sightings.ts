@@ -1,5 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
-import { parseDomain } from '../../lib/names.ts'
+import { parseDomain } from '../../lib/domain-names.ts'
 import type { NameServerAnswer } from '../routes/dns.ts'
 import type { Sighting } from './sighting.ts'
 

@@ -1,5 +1,5 @@
 import { fromCell } from '../../lib/free-text.ts'
-import { parseLabel } from '../../lib/names.ts'
+import { parseLabel } from '../../lib/domain-names.ts'
 import { readExportedRecord, readNewRecord, type ReadRecord } from '../records.ts'
 import { splitCsv } from './csv.ts'
 import type { Completeness } from './joined-lines.ts'

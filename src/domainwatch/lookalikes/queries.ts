@@ -2,7 +2,7 @@ import type { Dialect } from '../../storage/database/dialect.ts'
 import { limit, raw, sql } from '../../storage/database/sql.ts'
 import { COLUMNS, notGone } from '../queries.ts'
 
-/** The records of these names that have not expired, as arrays: the input of `recordsToJson`. */
+/** The records of these names that have not expired, as arrays: the input of `rowsToJson`. */
 export const recordsNamed = (dialect: Dialect, names: readonly string[], now: number) => {
   const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
   return sql`

@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
 import { SIGNATURE_WORDS, signaturesOf, type NameBlock } from '../../lib/lookalikes/index.ts'
+import type { Columns, Segment } from '../../lib/name-index/index.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { goneBefore } from '../discarding.ts'
-import type { Catalogue } from '../search/catalogue.ts'
-import type { Columns } from '../search/columns.ts'
-import type { Segment } from '../search/segment.ts'
+import type { NameIndex } from '../list/name-index.ts'
 import { namesAfter } from './queries.ts'
 
 /** Names read at a time: some milliseconds for the connection that scans share. */
@@ -42,12 +41,12 @@ async function computeSignatures({ names, starts, count }: Columns): Promise<Uin
 export async function* recordedNames(
   database: Database,
   clock: Clock,
-  catalogue: Pick<Catalogue, 'current'>,
+  nameIndex: Pick<NameIndex, 'current'>,
   signatures: SignatureCache,
 ): AsyncGenerator<NameBlock> {
-  const shelves = await catalogue.current()
-  if (shelves === undefined) yield* databaseNames(database, clock)
-  else yield* indexedNames(shelves.registered, signatures, clock.now())
+  const segments = await nameIndex.current()
+  if (segments === undefined) yield* databaseNames(database, clock)
+  else yield* indexedNames(segments.registered, signatures, clock.now())
 }
 
 /** All names of these segments as of the call: later changes have no effect. */

@@ -14,7 +14,7 @@ import {
 import type { Database } from '../../storage/database/database.ts'
 import { clientOf } from '../../storage/database/turns.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
-import { recordsToJson } from '../page-json.ts'
+import { rowsToJson } from '../list/page-json.ts'
 import { recordsNamed } from './queries.ts'
 
 /** Searches that wait: one runs at a time, on part of a core, while other requests are answered. */
@@ -123,7 +123,7 @@ export class LookalikeSearch {
         const row = rowOf.get(other)
         if (row === undefined) continue
         const reason = reasonJson(explain(matcher, name, other), scoreOf(name, cost))
-        records.push(`${recordsToJson([row]).slice(1, -2)},${reason}}`)
+        records.push(`${rowsToJson([row]).slice(1, -2)},${reason}}`)
       }
     }
     return { json: `[${records.join(',')}]`, count: records.length }

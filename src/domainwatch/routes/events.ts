@@ -6,15 +6,14 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice, integer, text } from '../../http/parameters.ts'
 import type { Events } from '../events/index.ts'
 import { sendFeed } from '../events/send-feed.ts'
-import { listRequest } from '../filters.ts'
+import { filterParameters, readFilters } from '../filters.ts'
 import { eventsAnswer } from '../schemas.ts'
-import { eventFilters } from '../watches/watched.ts'
 
 const MAX_ENTRIES = 200
 const DEFAULT_ENTRIES = 50
 
 const parameters = {
-  ...eventFilters,
+  ...filterParameters,
   last_event_id: text('The last event that was received, where `Last-Event-ID` cannot be set', 100),
   format: choice('A stream of events, or a feed of the newest', ['sse', 'atom']),
   limit: integer('Entries of the feed', 1, MAX_ENTRIES),
@@ -43,12 +42,7 @@ export function eventsRoute(app: FastifyInstance, shared: EndpointShared, events
     },
 
     async handle({ values, identity, request, reply, isCurrent, expiresIn }) {
-      const { filters } = listRequest({
-        ...values,
-        last_register: undefined,
-        last_deleted: undefined,
-        sort: undefined,
-      })
+      const filters = readFilters(values)
       const after = lastEventId(request, values.last_event_id)
       if (values.format === 'atom') {
         const feed = await events.feed(filters, values.limit ?? DEFAULT_ENTRIES)

@@ -3,16 +3,16 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice } from '../../http/parameters.ts'
 import { EventStreams } from '../events/streams.ts'
 import { EXPORT_FORMATS, exportFormats, exportStream } from '../export.ts'
-import { filterParameters, listRequest } from '../filters.ts'
-import type { DomainLists } from '../list.ts'
+import { listParameters, listRequest } from '../list/request.ts'
+import type { DomainLists } from '../list/domain-lists.ts'
 import { exportAnswer } from '../schemas.ts'
 
-/** Exports under way in this process, and how many of them one account may have. */
+/** Concurrent exports of this process, and of one account. */
 const MAX_EXPORTS = 32
 const MAX_EXPORTS_PER_ACCOUNT = 8
 
 const parameters = {
-  ...filterParameters,
+  ...listParameters,
   format: choice('How the records are written', EXPORT_FORMATS),
 }
 

@@ -4,13 +4,13 @@ import type { LentMemory } from '../../http/answer-memory.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/links.ts'
 import { integer, text } from '../../http/parameters.ts'
-import { decodeCursor } from '../cursor.ts'
-import { filterParameters, listRequest } from '../filters.ts'
-import { MAX_PAGE, type DomainLists, type Frame } from '../list.ts'
+import { decodeCursor } from '../list/cursor.ts'
+import { listParameters, listRequest, MAX_PAGE } from '../list/request.ts'
+import { type DomainLists, type Frame } from '../list/domain-lists.ts'
 import { listAnswer } from '../schemas.ts'
 
 const parameters = {
-  ...filterParameters,
+  ...listParameters,
   limit: integer('Records in a page', 1, MAX_PAGE),
   cursor: text('Where the page starts: from the `Link` header of the one before', 1_000),
 }
@@ -21,7 +21,7 @@ function frameOf(search: string | undefined): Frame {
   const query = JSON.stringify(search?.toLowerCase() ?? '')
   return (count) => ({
     before: Buffer.from(`{"status":200,"count":${count},"query":${query},"data":[`),
-    behind: TAIL,
+    after: TAIL,
   })
 }
 
@@ -60,7 +60,10 @@ export function listRoute(
     atOnce({ values, url, memory }) {
       // Pages beyond the first are few; all that may be wrong with a cursor is told above.
       if (values.cursor !== undefined) return undefined
-      const page = lists.pageAtHand({ ...listRequest(values), limit: values.limit }, frameOf(values.search))
+      const page = lists.pageFromIndex(
+        { ...listRequest(values), limit: values.limit },
+        frameOf(values.search),
+      )
       if (page === undefined) return undefined
       const link = page.next === undefined ? undefined : nextLink(baseUrl, url, page.next)
       let lent: LentMemory | undefined

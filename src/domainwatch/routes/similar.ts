@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../lib/errors.ts'
-import { parseLabelOrDomain } from '../../lib/names.ts'
+import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer, text } from '../../http/parameters.ts'
-import { MAX_PAGE } from '../list.ts'
+import { MAX_PAGE } from '../list/request.ts'
 import { similarAnswer } from '../schemas.ts'
 import type { LookalikeSearch } from '../lookalikes/search.ts'
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer } from '../../http/parameters.ts'
-import { filterParameters, listRequest } from '../filters.ts'
+import { filterParameters, readFilters } from '../filters.ts'
 import { statsAnswer } from '../schemas.ts'
 import { addDays, dayOf, daysBetween } from '../stats/counts.ts'
 import type { Statistics } from '../stats/statistics.ts'
@@ -13,9 +13,6 @@ const MAX_DAYS = 3_660
 const DEFAULT_AGENTS = 20
 const MAX_AGENTS = 100
 
-// What picks the newest, and the order, mean nothing here.
-const { last_register: _register, last_deleted: _deleted, sort: _sort, ...filters } = filterParameters
-
 export function statsRoute(app: FastifyInstance, shared: EndpointShared, statistics: Statistics) {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
@@ -23,7 +20,7 @@ export function statsRoute(app: FastifyInstance, shared: EndpointShared, statist
     methods: ['GET'],
     path: '/api/v1/domainwatch/stats',
     parameters: {
-      ...filters,
+      ...filterParameters,
       agents: integer(`Agents told apart; ${DEFAULT_AGENTS} unless given`, 1, MAX_AGENTS),
     },
     document: {
@@ -38,9 +35,7 @@ export function statsRoute(app: FastifyInstance, shared: EndpointShared, statist
 
     async handle({ values, identity }) {
       const span = spanOf(values, statistics.today())
-      const asked = { last_register: undefined, last_deleted: undefined, sort: undefined }
-      const { filters: wanted } = listRequest({ ...values, ...asked })
-      const request = { filters: wanted, span, agents: values.agents ?? DEFAULT_AGENTS }
+      const request = { filters: readFilters(values), span, agents: values.agents ?? DEFAULT_AGENTS }
       const counts = await statistics.counts(request, identity.accountId)
       const days = { from: dayOf(span.from), to: dayOf(span.to) }
       return { status: 200, ...days, ...counts, feeds: await statistics.feeds() }

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
-import { fits, isStorable } from '../../lib/text.ts'
+import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/json-schema.ts'
 import { choice, flag, text, type Parameter } from '../../http/parameters.ts'
-import { listRequest } from '../filters.ts'
-import type { Following } from '../following.ts'
+import { readFilters } from '../filters.ts'
+import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../schemas-watches.ts'
 import { CHANGES, toSave, watchFilters } from '../watches/watched.ts'
 import { readTarget } from '../watches/webhook/target.ts'
@@ -26,7 +26,7 @@ const parameters = {
 export function watchesRoutes(
   app: FastifyInstance,
   shared: EndpointShared,
-  { watches, mayConnect }: Following,
+  { watches, mayConnect }: Subscriptions,
   baseUrl: () => string,
 ) {
   const base = { service: 'domainwatch', path: PATH } as const
@@ -50,7 +50,7 @@ export function watchesRoutes(
     async handle({ values: { name: label, changes = 'new', url, atom, ...filters }, identity }) {
       if (label === undefined) throw new HttpError(400, 'Falta el parámetro name')
       if (url === undefined && !atom) throw new HttpError(400, 'Falta el parámetro url o el parámetro atom')
-      listRequest({ ...filters, last_register: undefined, last_deleted: undefined, sort: undefined })
+      readFilters(filters)
       const target = url === undefined ? undefined : readTarget(url, mayConnect)
       if (target?.ok === false) throw new HttpError(400, `El parámetro url ${target.takes}`)
       const request = { name: label, filters: toSave(filters), changes, url: target?.url, atom }
@@ -127,7 +127,7 @@ function name(): Parameter<string> {
     schema: { type: 'string', minLength: 1, maxLength: MAX_NAME },
     parse: (given) => {
       const value = given.trim()
-      if (value === '' || !fits(value, MAX_NAME)) return { takes }
+      if (value === '' || !hasAtMostCharacters(value, MAX_NAME)) return { takes }
       return isDisplayName(value) ? { value } : { takes: `${takes}, ${DISPLAY_NAME_TAKES}` }
     },
   }

@@ -1,31 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Filters } from '../matches.ts'
-import { buildColumns } from '../search/build.ts'
-import { Draft } from '../search/draft.ts'
-import { momentOf } from '../search/moment.ts'
-import { Scan } from '../search/scan.ts'
-import { Segment } from '../search/segment.ts'
+import type { Filters } from '../filters.ts'
+import { ColumnBuilder, parseTimestamp, Scan, Segment } from '../../lib/name-index/index.ts'
+import { aLabelOf } from '../../lib/punycode.ts'
 import { countInIndex } from './count-in-index.ts'
 
 const RECORDS = 50_000
 const SPAN = { from: '2026-01-01 00:00:00', to: '2026-01-31 23:59:59' }
 
-function shelves() {
-  const draft = new Draft(RECORDS)
-  const moment = momentOf('2026-01-02 03:04:05')
+function segments() {
+  const builder = new ColumnBuilder(RECORDS, aLabelOf)
+  const moment = parseTimestamp('2026-01-02 03:04:05')
   for (let i = 0; i < RECORDS; i++) {
     const marks = { status: 1, reserved: i === 7 ? 1 : 0, revision: 0, discardedAt: NaN, deleted: NaN }
-    draft.add({ name: `casa${i}`, agent: 'grupo', registered: moment, modified: moment, ...marks })
+    builder.add({ name: `casa${i}`, agent: 'grupo', registered: moment, modified: moment, ...marks })
   }
-  return { registered: [new Segment(buildColumns(draft, 'registered'))], deleted: [] }
+  return { registered: [new Segment(builder.build('registered'))], deleted: [] }
 }
 
-const all = shelves()
+const all = segments()
 const ANY: Filters = { reserve: false, rev: false, dis: false }
 /** No record matches, one does, all do. */
 const FILTERED: readonly [Filters, number][] = [
-  [{ ...ANY, minLength: 40 }, 0],
+  [{ ...ANY, min_length: 40 }, 0],
   [{ ...ANY, reserve: true }, 1],
   [ANY, RECORDS],
 ]
@@ -50,10 +47,16 @@ for (const [filters, records] of FILTERED) {
 }
 
 test('only deletions of the span are visited, and records deleted later count as registered', async (t) => {
-  const draft = new Draft(RECORDS)
+  const builder = new ColumnBuilder(RECORDS, aLabelOf)
   const add = (name: string, date: string, deletion: string) => {
-    const marks = { status: 0, reserved: 0, revision: 0, discardedAt: NaN, modified: momentOf(date) }
-    draft.add({ name, agent: 'grupo', registered: momentOf(date), deleted: momentOf(deletion), ...marks })
+    const marks = { status: 0, reserved: 0, revision: 0, discardedAt: NaN, modified: parseTimestamp(date) }
+    builder.add({
+      name,
+      agent: 'grupo',
+      registered: parseTimestamp(date),
+      deleted: parseTimestamp(deletion),
+      ...marks,
+    })
   }
   const day = (date: string) => `${date} 12:00:00`
   for (let i = 0; i < RECORDS; i++) add(`vieja${i}`, day('2020-01-01'), day('2025-06-01'))
@@ -61,7 +64,7 @@ test('only deletions of the span are visited, and records deleted later count as
   add('primera', SPAN.from, SPAN.from)
   add('luego', day('2026-01-01'), SPAN.to)
   add('futura', day('2026-01-02'), day('2026-02-01'))
-  const orders = (['registered', 'deleted'] as const).map((order) => new Segment(buildColumns(draft, order)))
+  const orders = (['registered', 'deleted'] as const).map((order) => new Segment(builder.build(order)))
   const [registered, deleted] = orders
   assert.ok(registered !== undefined && deleted !== undefined)
   const seen = t.mock.method(Scan.prototype, 'next')

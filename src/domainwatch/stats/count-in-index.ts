@@ -1,10 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { rangeIn, type Shelves } from '../search/answer.ts'
-import { Plane } from '../search/columns.ts'
-import { momentOf, momentText } from '../search/moment.ts'
-import { planOf, type Plan } from '../search/plan.ts'
-import { Scan, type Range } from '../search/scan.ts'
-import { Segment } from '../search/segment.ts'
+import {
+  formatTimestamp,
+  parseTimestamp,
+  Plane,
+  rangeOf,
+  Scan,
+  Segment,
+  type IndexQuery,
+  type Range,
+} from '../../lib/name-index/index.ts'
+import { indexQuery, type IndexSegments } from '../list/index-page.ts'
 import { DayCounts, dayOf, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
 
 /** How long counting holds the event loop before others get a turn, and records between two checks: about 2 ms at most. */
@@ -14,28 +19,32 @@ const PIECE = 16_384
 const DAY_UNIT = 2 ** 17
 
 /** Counts in memory, as of the call: later changes have no effect. */
-export async function countInIndex(shelves: Shelves, request: CountRequest, now: number): Promise<Counted> {
+export async function countInIndex(
+  segments: IndexSegments,
+  request: CountRequest,
+  now: number,
+): Promise<Counted> {
   const { filters, span } = request
   const snapshotOf = (segment: Segment) => new Segment(segment.columns, segment.live, segment)
-  const registered = shelves.registered.map(snapshotOf)
-  const deleted = shelves.deleted.map(snapshotOf)
-  const [from, to] = [momentOf(span.from), momentOf(span.to)]
+  const registered = segments.registered.map(snapshotOf)
+  const deleted = segments.deleted.map(snapshotOf)
+  const [from, to] = [parseTimestamp(span.from), parseTimestamp(span.to)]
   const budget = new EventLoopBudget()
   const series = { registered: new DaySums(from, to), deleted: new DaySums(from, to) }
 
   // A record that was deleted later counts as a registration; one first recorded as deleted does not. The latter has the
   // time of its deletion as its date, so both follow from the span in either order, however long the lists are.
-  const inSpan = planOf({ ...filters, ...span }, now)
+  const inSpan = indexQuery({ ...filters, ...span }, now)
   for (const segment of registered) {
     const { keys } = segment.columns
-    await visit(segment, inSpan, rangeIn(segment, inSpan, true, {}), budget, (position) =>
+    await visit(segment, inSpan, rangeOf(segment, inSpan, true, {}), budget, (position) =>
       series.registered.add(keys[position] ?? NaN, 1),
     )
   }
-  const ofAnyDate = planOf(seriesFilters(request), now)
+  const ofAnyDate = indexQuery(seriesFilters(request), now)
   for (const segment of deleted) {
     const { keys, registered: dates } = segment.columns
-    const range: Range = [segment.firstBehind({ key: to }, true), segment.firstBehind({ key: from }, false)]
+    const range: Range = [segment.lowerBound({ key: to }, true), segment.lowerBound({ key: from }, false)]
     await visit(segment, ofAnyDate, range, budget, (position) => {
       const key = keys[position] ?? NaN
       series.deleted.add(key, 1)
@@ -46,7 +55,7 @@ export async function countInIndex(shelves: Shelves, request: CountRequest, now:
   for (const name of ['registered', 'deleted'] as const) {
     for (const [day, count] of series[name].entries()) days.add(name, day, count)
   }
-  return { days, totals: await totalsOf(registered, planOf(filters, now), budget) }
+  return { days, totals: await totalsOf(registered, indexQuery(filters, now), budget) }
 }
 
 /** Counts per day of a span, by key. */
@@ -69,7 +78,7 @@ class DaySums {
   /** The days with a count other than 0. */
   *entries(): Generator<[day: string, count: number]> {
     for (const [day, count] of this.#counts.entries()) {
-      if (count !== 0) yield [dayOf(momentText((this.#first + day) * DAY_UNIT)), count]
+      if (count !== 0) yield [dayOf(formatTimestamp((this.#first + day) * DAY_UNIT)), count]
     }
   }
 }
@@ -77,7 +86,11 @@ class DaySums {
 const PLANES = [Plane.status, Plane.reserved, Plane.revision, Plane.discarded] as const
 const MAX_LENGTH = 63
 
-async function totalsOf(segments: readonly Segment[], plan: Plan, budget: EventLoopBudget): Promise<Totals> {
+async function totalsOf(
+  segments: readonly Segment[],
+  plan: IndexQuery,
+  budget: EventLoopBudget,
+): Promise<Totals> {
   const totals = new Totals()
   for (const segment of segments) {
     const { agent, agents, starts } = segment.columns
@@ -85,7 +98,7 @@ async function totalsOf(segments: readonly Segment[], plan: Plan, budget: EventL
     // For each length, the records of each of the 16 combinations of the four marks.
     const byMarks = new Uint32Array((MAX_LENGTH + 1) << PLANES.length)
     const marks = new MarksReader(segment)
-    await visit(segment, plan, rangeIn(segment, plan, true, {}), budget, (position) => {
+    await visit(segment, plan, rangeOf(segment, plan, true, {}), budget, (position) => {
       const number = agent[position] ?? 0
       byAgent[number] = (byAgent[number] ?? 0) + 1
       const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
@@ -149,7 +162,7 @@ class MarksReader {
 /** Visits the matching records of a segment in pieces, and lets others have a turn even if few match. */
 async function visit(
   segment: Segment,
-  plan: Plan,
+  plan: IndexQuery,
   [first, last]: Range,
   budget: EventLoopBudget,
   see: (position: number) => void,

@@ -1,4 +1,4 @@
-import type { Filters } from '../matches.ts'
+import type { Filters } from '../filters.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const FIRST = Date.parse('0001-01-01T00:00:00Z')

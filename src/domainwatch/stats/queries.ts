@@ -1,6 +1,6 @@
 import type { Dialect } from '../../storage/database/dialect.ts'
 import { allOf, limit, raw, sql, type Sql } from '../../storage/database/sql.ts'
-import type { Filters } from '../matches.ts'
+import type { Filters } from '../filters.ts'
 import { matching, notGone } from '../queries.ts'
 import type { Span } from './counts.ts'
 

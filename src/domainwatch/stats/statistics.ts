@@ -6,7 +6,7 @@ import { clientOf } from '../../storage/database/turns.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
 import { firstDiscarded } from '../queries.ts'
-import type { Catalogue } from '../search/catalogue.ts'
+import type { NameIndex } from '../list/name-index.ts'
 import { countInDatabase } from './count-in-database.ts'
 import { countInIndex } from './count-in-index.ts'
 import { dayOf, type CountRequest } from './counts.ts'
@@ -37,7 +37,7 @@ export class Statistics {
   readonly #database: Database
   readonly #clock: Clock
   readonly #timeZone: string
-  readonly #catalogue: Pick<Catalogue, 'current'>
+  readonly #nameIndex: Pick<NameIndex, 'current'>
   readonly #slots = new FairSlots({
     slots: 1,
     slotsPerClient: 1,
@@ -47,11 +47,11 @@ export class Statistics {
   })
   readonly #cache: VersionedCache<CachedCounts>
 
-  constructor(database: Database, clock: Clock, timeZone: string, catalogue: Pick<Catalogue, 'current'>) {
+  constructor(database: Database, clock: Clock, timeZone: string, nameIndex: Pick<NameIndex, 'current'>) {
     this.#database = database
     this.#clock = clock
     this.#timeZone = timeZone
-    this.#catalogue = catalogue
+    this.#nameIndex = nameIndex
     this.#cache = new VersionedCache(database, 'domain', MAX_CACHED)
   }
 
@@ -96,12 +96,12 @@ export class Statistics {
     const now = this.#clock.now()
     // Without a write, the counts only change when a discarded record expires.
     const first = await this.#database.first(firstDiscarded(now))
-    const shelves = await this.#catalogue.current()
+    const segments = await this.#nameIndex.current()
     const { dialect } = this.#database
     const { days, totals } =
-      shelves === undefined
+      segments === undefined
         ? await countInDatabase({ dialect, scanner: this.#database.scannerOf(account) }, request, now)
-        : await countInIndex(shelves, request, now)
+        : await countInIndex(segments, request, now)
     const counts = {
       days,
       lengths: totals.lengths(),

@@ -5,19 +5,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { cursorAt } from '../../storage/database/changes/change.ts'
-import { buildColumns } from '../search/build.ts'
-import { sizeOf } from '../search/columns.ts'
-import { Draft } from '../search/draft.ts'
-import type { Snapshot } from '../search/snapshot.ts'
+import { ColumnBuilder, sizeOf } from '../../lib/name-index/index.ts'
+import { aLabelOf } from '../../lib/punycode.ts'
+import type { Snapshot } from '../list/index-file.ts'
 import work, { type Input } from './snapshot-file.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'catalejo-space-'))
 after(() => rmSync(folder, { recursive: true }))
 const path = join(folder, 'lists')
 
-const empty = { columns: buildColumns(new Draft(0), 'registered'), live: new Uint32Array(1_000) }
+const empty = { columns: new ColumnBuilder(0, aLabelOf).build('registered'), live: new Uint32Array(1_000) }
 const snapshot: Snapshot = {
-  place: { cursor: cursorAt('0123456789ab', 1), witness: 'change' },
+  logPosition: { cursor: cursorAt('0123456789ab', 1), witness: 'change' },
   parts: { registered: [empty], deleted: [] },
 }
 const size = sizeOf(snapshot.parts)

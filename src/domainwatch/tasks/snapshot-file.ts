@@ -2,13 +2,13 @@
 import { renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { partsOf } from '../../storage/database/changes/change.ts'
-import { sizeOf } from '../search/columns.ts'
-import { placeIn, readSnapshot, writeSnapshot, type KeptFile, type Snapshot } from '../search/snapshot.ts'
+import { sizeOf } from '../../lib/name-index/index.ts'
+import { cursorIn, readSnapshot, writeSnapshot, type IndexFile, type Snapshot } from '../list/index-file.ts'
 
 export type Input =
-  | (KeptFile & { readonly kind: 'read'; readonly memory: number })
+  | (IndexFile & { readonly kind: 'read'; readonly memory: number })
   /** Writes nothing if the existing file is at most `near` changes away. */
-  | (KeptFile & { readonly kind: 'write'; readonly snapshot: Snapshot; readonly near: number })
+  | (IndexFile & { readonly kind: 'write'; readonly snapshot: Snapshot; readonly near: number })
 
 export type Output =
   | { readonly kind: 'read'; readonly snapshot: Snapshot | undefined }
@@ -43,7 +43,7 @@ function write({
   const temporary = `${path}.new`
   const age = Math.abs(Date.now() - (statSync(temporary, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()))
   if (age > ABANDONED_MS) rmSync(temporary, { force: true })
-  if (isNear(placeIn({ path, version }), snapshot.place.cursor, near)) return 'near'
+  if (isNear(cursorIn({ path, version }), snapshot.logPosition.cursor, near)) return 'near'
   const { bavail, bsize } = statfsSync(dirname(path))
   if (sizeOf(snapshot.parts) > bavail * bsize * MAX_SPACE_SHARE)
     throw new Error('the disk has too little room left')

@@ -1,17 +1,12 @@
-import { parseLabel } from '../../lib/names.ts'
+import { parseLabel } from '../../lib/domain-names.ts'
 import { parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { enters, recordIn, touches, type DomainEvent } from '../events/event.ts'
-import { filterParameters, listRequest } from '../filters.ts'
+import { filterParameters, readFilters } from '../filters.ts'
 import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { TellingRow } from './queries.ts'
 
-const { last_register: _registered, last_deleted: _deleted, sort: _sort, ...recordFilters } = filterParameters
-
-/** The filters that look at a record by itself. */
-export const eventFilters = recordFilters
-
 /** What a watch may look for: names like one, too. */
-export const watchFilters = { ...eventFilters, similar: similarTo() }
+export const watchFilters = { ...filterParameters, similar: similarTo() }
 
 function similarTo(): Parameter<string> {
   return {
@@ -48,16 +43,11 @@ export function watcherOf(
   const parsed = parseParameters(watchFilters, savedOf(filters))
   // What an older version took and this one does not: better nothing than everything.
   if (!parsed.ok) return () => false
-  const asked = listRequest({
-    ...parsed.values,
-    last_register: undefined,
-    last_deleted: undefined,
-    sort: undefined,
-  })
+  const wanted = readFilters(parsed.values)
   const isAbout = changes === 'new' ? enters : touches
   const { similar } = parsed.values
   const matcher = similar === undefined ? undefined : new Matcher(similar, vocabulary)
-  return (event) => isAbout(asked.filters, event) && matcher?.resembles(recordIn(event)?.name ?? '') !== false
+  return (event) => isAbout(wanted, event) && matcher?.resembles(recordIn(event)?.name ?? '') !== false
 }
 
 export function savedOf(filters: string): SavedFilters {

@@ -1,15 +1,14 @@
+import type { ImageFormat } from '../../lib/image-metadata/index.ts'
 import type { SettledPlan } from '../links/modifiers/plan.ts'
-import { outputFormat } from './encode.ts'
 import { geometryOf } from './geometry.ts'
-import { staysAnimated } from './motion.ts'
+import { outputFormat, staysAnimated } from './output-format.ts'
 import type { Source } from './source.ts'
-import type { ImageKind } from './types.ts'
 
 /**
- * Bytes of memory a pixel takes at the peak of a whole decode, the raw output included. Measured as growth of the resident set over
+ * Peak bytes of memory per pixel of a whole decode, including the raw output. Measured as growth of the resident set for
  * images of 24 megapixels (`buffered`: interlaced PNG, progressive JPEG), rounded up.
  */
-const bytesPerPixel = {
+const DECODE_BYTES_PER_PIXEL = {
   jpeg: { streamed: 5, buffered: 13 },
   png: { streamed: 8, buffered: 13 },
   gif: { streamed: 10, buffered: 10 },
@@ -17,70 +16,59 @@ const bytesPerPixel = {
   avif: { streamed: 24, buffered: 24 },
   tiff: { streamed: 10, buffered: 10 },
   svg: { streamed: 10, buffered: 10 },
-} as const satisfies Record<ImageKind, { streamed: number; buffered: number }>
+} as const satisfies Record<ImageFormat, { streamed: number; buffered: number }>
 
-/** Beyond pixels: the file itself and the decoder's tables. */
-const FIXED = 8 * 1024 * 1024
-
-/** Samples of more than 8 bits, beside 8-bit output. */
-const DEEP = 1.5
-
-/** Turning needs all pixels at once, a second copy. */
-const TURNED = 4
-
-/** Bytes of memory that decoding the whole image is expected to take. */
-export function decodeCost({
-  kind,
-  structure,
-  bytes,
-  storedWidth,
-  storedHeight,
-  frames,
-  metadata,
-}: Source): number {
-  const rate = bytesPerPixel[kind][structure.buffered ? 'buffered' : 'streamed']
-  const turned = (metadata.orientation ?? 1) > 1 ? TURNED : 0
-  const deep = metadata.depth === 'uchar' ? 1 : DEEP
-  return FIXED + bytes.length + storedWidth * storedHeight * frames * (rate + turned) * deep
-}
-
-/** Bytes of memory that writing takes for each pixel of the output. */
-const AVIF_WRITE = 40
-const USUAL_WRITE = 12
-/** The finished picture is held while one encoder after the other reads it. */
-const HELD = 8
+/** The decoder's tables and whatever else does not depend on the pixels. */
+const FIXED_BYTES = 8 * 1024 * 1024
+/** Factor for samples of more than 8 bits. */
+const DEEP_FACTOR = 1.5
+/** Applying an orientation needs a second copy of all pixels. */
+const ORIENTATION_BYTES_PER_PIXEL = 4
+const AVIF_ENCODE_BYTES_PER_PIXEL = 40
+const ENCODE_BYTES_PER_PIXEL = 12
+/** For the finished picture, which is kept while several encoders read it. */
+const FINISHED_BYTES_PER_PIXEL = 8
 
 /**
- * Seconds that writing an animation takes on a usual core, for each frame and for each pixel of it. Measured; what is in the
- * picture makes it half or twice as long.
+ * Seconds to write an animation on a common core, per frame and per pixel. Measured; the content can halve or double it.
  */
 const ANIMATION_SECONDS = {
   webp: { frame: 0.8e-3, pixel: 0.2e-6 },
   gif: { frame: 1e-3, pixel: 0.6e-6 },
 } as const
 
-/** Seconds of a core that making the derivative is expected to take, as far as that can be told beforehand: of animations. */
-export function deriveSeconds(source: Source, plan: SettledPlan): number {
+/** What a job is expected to take. */
+export interface Cost {
+  /** Peak memory. */
+  readonly bytes: number
+  /** Processor time, where it can be estimated: of animations. */
+  readonly seconds: number
+  /** Pixels of one frame of the output: encoding and effects take most of the time of a large one. */
+  readonly outputPixels: number
+}
+
+export function decodeCost(source: Source): Cost {
+  const { format, structure, metadata } = source
+  const perPixel = DECODE_BYTES_PER_PIXEL[format][structure.buffered ? 'buffered' : 'streamed']
+  const orientation = (metadata.orientation ?? 1) > 1 ? ORIENTATION_BYTES_PER_PIXEL : 0
+  const depth = metadata.depth === 'uchar' ? 1 : DEEP_FACTOR
+  const pixels = source.storedWidth * source.storedHeight * source.frames
+  const bytes = FIXED_BYTES + source.bytes.length + pixels * (perPixel + orientation) * depth
+  return { bytes, seconds: 0, outputPixels: 0 }
+}
+
+export function deriveCost(source: Source, plan: SettledPlan): Cost {
   const format = outputFormat(plan, source)
-  if ((format !== 'webp' && format !== 'gif') || !staysAnimated(plan, source, format)) return 0
+  const isAnimated = staysAnimated(plan, source, format)
+  const frames = isAnimated ? source.frames : 1
   const { canvas } = geometryOf(plan, source)
+  const outputPixels = canvas.width * canvas.height
+  const isKept = plan.client !== null || plan.keepMetadata || plan.gray || format === 'png'
+  const encodeBytes =
+    (format === 'avif' ? AVIF_ENCODE_BYTES_PER_PIXEL : ENCODE_BYTES_PER_PIXEL) +
+    (isKept ? FINISHED_BYTES_PER_PIXEL : 0)
+  const bytes = decodeCost({ ...source, frames }).bytes + outputPixels * frames * encodeBytes
+  if (!isAnimated || (format !== 'webp' && format !== 'gif')) return { bytes, seconds: 0, outputPixels }
   const { frame, pixel } = ANIMATION_SECONDS[format]
-  return source.frames * (frame + canvas.width * canvas.height * pixel)
-}
-
-/** Pixels of the output, one frame: encoding them, and effects on them, takes most of the time of a large one. */
-export function outputPixels(source: Source, plan: SettledPlan): number {
-  const { canvas } = geometryOf(plan, source)
-  return canvas.width * canvas.height
-}
-
-/** Bytes of memory that making the derivative is expected to take. */
-export function deriveCost(source: Source, plan: SettledPlan): number {
-  const format = outputFormat(plan, source)
-  const frames = staysAnimated(plan, source, format) ? source.frames : 1
-  const { canvas } = geometryOf(plan, source)
-  const held = plan.client !== null || plan.keepMetadata || plan.gray || format === 'png' ? HELD : 0
-  const rate = (format === 'avif' ? AVIF_WRITE : USUAL_WRITE) + held
-  const write = canvas.width * canvas.height * frames * rate
-  return decodeCost({ ...source, frames }) + write
+  return { bytes, seconds: frames * (frame + outputPixels * pixel), outputPixels }
 }

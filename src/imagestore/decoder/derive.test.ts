@@ -54,7 +54,7 @@ async function corners(bytes: Uint8Array): Promise<string> {
   return at(1, 1) + at(right, 1) + at(1, bottom) + at(right, bottom)
 }
 
-test('geometry moves the right corners', async () => {
+test('transformations move the right corners', async () => {
   const cases: Record<string, string> = {
     '': 'rgbw',
     r_90: 'brwg',
@@ -77,7 +77,7 @@ test('geometry moves the right corners', async () => {
   }
 })
 
-test('every format is written as what it says', async () => {
+test('every format is encoded as requested', async () => {
   const mimes = {
     webp: 'image/webp',
     avif: 'image/avif',
@@ -106,7 +106,7 @@ test('every format is written as what it says', async () => {
   assert.equal((await derive(fixture('lzw.tif'), 'w_9')).mime, 'image/jpeg')
 })
 
-test('a lower quality gives fewer bytes', async () => {
+test('a lower quality takes fewer bytes', async () => {
   for (const format of ['webp', 'avif', 'jpg', 'png']) {
     const [low, high] = await Promise.all(
       [`q_5,f_${format}`, `q_100,f_${format}`].map((m) => derive(fixture('orientation-2.jpg'), m)),
@@ -115,7 +115,7 @@ test('a lower quality gives fewer bytes', async () => {
   }
 })
 
-test('animations keep their frames where the output can', async () => {
+test('animations keep their frames if the output format can', async () => {
   for (const [source, modifiers, frames] of [
     ['animated.gif', 'w_30', 3],
     ['animated.webp', 'w_30', 3],
@@ -132,7 +132,7 @@ test('animations keep their frames where the output can', async () => {
   }
 })
 
-test('derivatives stand upright and carry no metadata unless asked', async () => {
+test('derivatives are upright and have no metadata unless requested', async () => {
   for (let orientation = 2; orientation <= 8; orientation++) {
     const { width, height, metadata } = await derive(fixture(`orientation-${orientation}.jpg`), 'w_30')
     assert.equal(width > height, orientation < 5)
@@ -144,7 +144,7 @@ test('derivatives stand upright and carry no metadata unless asked', async () =>
   assert.ok((kept.metadata.orientation ?? 1) === 1)
 })
 
-test('colours come out as sRGB', async () => {
+test('colours are converted to sRGB', async () => {
   const wide = join(folder, 'wide.png')
   await sharp(quarters).withIccProfile('p3').png().toFile(wide)
   const { bytes, metadata } = await derive(wide, 'f_png')
@@ -152,7 +152,7 @@ test('colours come out as sRGB', async () => {
   assert.equal(await corners(bytes), 'rgbw')
 })
 
-test('effects do something, and a damaged image is told', async () => {
+test('effects change the image, and a damaged one is reported', async () => {
   const plain = await derive(fixture('rgb.png'), 'f_png')
   for (const effect of ['blur_3', 'gray', 'sharpen', 'pixelate_64']) {
     assert.notDeepEqual((await derive(fixture('rgb.png'), `${effect},f_png`)).bytes, plain.bytes, effect)
@@ -162,7 +162,7 @@ test('effects do something, and a damaged image is told', async () => {
   assert.equal((await engine.derive(bad, emptyPlan)).kind, 'damaged')
 })
 
-test('AVIF keeps colours whole from quality 90 on, and at half resolution below', async () => {
+test('AVIF subsamples chroma below quality 90', async () => {
   // Of the decoder's configuration in the file (AV1-ISOBMFF, 2.3.3): whether colours are halved in width, in height.
   const halved = async (modifiers: string) => {
     const { bytes } = await derive(quarters, modifiers)

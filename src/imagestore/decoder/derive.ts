@@ -1,32 +1,83 @@
-import sharp, { type Sharp } from 'sharp'
+import sharp, { type Metadata, type Sharp } from 'sharp'
+import {
+  cleanExif,
+  cleanIptc,
+  cleanXmp,
+  insertApp13,
+  insertPngMetadata,
+} from '../../lib/image-metadata/index.ts'
 import type { OutputFormat, SettledPlan } from '../links/modifiers/plan.ts'
-import { backgroundOf, framed, grayed, isColourless, laidOn, pixelated, rounded } from './effects.ts'
-import { encode, outputFormat, outputMime } from './encode.ts'
-import { withIptc, withMetadata } from './metadata/index.ts'
-import { smallestMotion, smallestPng, smallestStill, type Encoded } from './smallest.ts'
-import { marked, type MarkSource } from './mark.ts'
+import {
+  addWatermark,
+  backgroundOf,
+  extendToCanvas,
+  fillBackground,
+  isGrayColour,
+  pixelate,
+  render,
+  roundCorners,
+  toGray,
+  type Stage,
+  type WatermarkSource,
+} from './effects.ts'
+import { encode, smallestAnimation, smallestPng, smallestStill, type Encoded } from './encode.ts'
 import { geometryOf, type Geometry } from './geometry.ts'
-import { staysAnimated } from './motion.ts'
-import { openPicture, type Source } from './source.ts'
-import { settled, type Stage } from './stage.ts'
+import { outputFormat, outputMime, staysAnimated } from './output-format.ts'
+import { openForDisplay, type Source } from './source.ts'
 import type { DerivedImage } from './types.ts'
 
-/** Pixels a side. */
-const MIN_TRIM = 3
+/** Smallest side that sharp trims, in pixels. */
+const MIN_TRIM_SIDE = 3
 const GRAY_SPACES = new Set(['b-w', 'grey16'])
 
-async function open(source: Source, plan: SettledPlan, animated: boolean): Promise<Stage> {
+/** Renders a derivative. The steps run in this order, whatever the order of the modifiers. Rejects if the image does not decode. */
+export async function deriveImage(
+  source: Source,
+  plan: SettledPlan,
+  watermark: WatermarkSource | undefined,
+): Promise<DerivedImage> {
+  const format = outputFormat(plan, source)
+  const isAnimated = staysAnimated(plan, source, format)
+  const opened = await open(source, plan, isAnimated)
+  const geometry = geometryOf(plan, opened)
+  let stage = resize(opened, geometry, plan)
+  if (plan.gray) {
+    if (isAnimated) stage.image.grayscale()
+    else stage = await toGray(stage)
+  }
+  if (plan.blur > 0) stage.image.blur(plan.blur)
+  if (plan.sharpen) stage.image.sharpen()
+  if (plan.pixelate > 0) stage = await pixelate(stage, plan.pixelate)
+  const isOpaque = format === 'jpg'
+  const background = backgroundOf(plan, isOpaque)
+  const mayBeTransparent = source.metadata.hasAlpha || source.format === 'gif' || source.format === 'svg'
+  if (background !== undefined && mayBeTransparent) stage = fillBackground(stage, background)
+  stage = await extendToCanvas(stage, geometry.canvas, plan, background)
+  if (plan.radius !== 0) {
+    stage = await roundCorners(stage, plan.radius)
+    if (isOpaque && background !== undefined) stage = await render(fillBackground(stage, background))
+  }
+  if (watermark !== undefined) stage = await addWatermark(stage, watermark, isAnimated)
+  const isGray =
+    (plan.gray || GRAY_SPACES.has(source.metadata.space)) &&
+    watermark === undefined &&
+    isGrayColour(background)
+  const { bytes, mime } = await write(stage, source, plan, format, isAnimated, isGray ? 'b-w' : 'srgb')
+  const { width, height, pageHeight } = await sharp(bytes, { limitInputPixels: false }).metadata()
+  return { kind: 'image', bytes, mime, width, height: pageHeight ?? height }
+}
+
+async function open(source: Source, plan: SettledPlan, isAnimated: boolean): Promise<Stage> {
   const { width, height, frames } = source
-  if (animated) return { image: await openPicture(source, { pages: -1 }), width, height }
+  if (isAnimated) return { image: await openForDisplay(source, { pages: -1 }), width, height }
   const page = Math.min(plan.frame ?? 0, frames - 1)
-  let stage: Stage = { image: (await openPicture(source, { page })).autoOrient(), width, height }
-  if (page > 0 && source.kind === 'tiff') stage = await settled(stage)
-  // The library refuses to look for a border around less.
-  if (plan.trim && Math.min(width, height) >= MIN_TRIM)
-    stage = await settled({ image: (await settled(stage)).image.trim() })
+  let stage: Stage = { image: (await openForDisplay(source, { page })).autoOrient(), width, height }
+  if (page > 0 && source.format === 'tiff') stage = await render(stage)
+  if (plan.trim && Math.min(width, height) >= MIN_TRIM_SIDE)
+    stage = await render({ image: (await render(stage)).image.trim() })
   if (plan.rotate === 0 && !plan.flip && !plan.flop) return stage
-  stage = await settled(stage)
-  if (plan.rotate !== 0) stage = await settled({ image: stage.image.rotate(plan.rotate) })
+  stage = await render(stage)
+  if (plan.rotate !== 0) stage = await render({ image: stage.image.rotate(plan.rotate) })
   return { ...stage, image: stage.image.flip(plan.flip).flop(plan.flop) }
 }
 
@@ -42,74 +93,53 @@ function resize({ image }: Stage, { cut, scaled, crop }: Geometry, plan: Settled
   return { image: image.resize({ ...scaled, fit: 'fill' }).extract(crop), width, height }
 }
 
-const mayBeClear = ({ kind, metadata }: Source): boolean =>
-  metadata.hasAlpha || kind === 'gif' || kind === 'svg'
-
-/** The pipeline, in this order whatever the order of the modifiers. Rejects when the image does not decode. */
-export async function deriveImage(
-  source: Source,
-  plan: SettledPlan,
-  mark: MarkSource | undefined,
-): Promise<DerivedImage> {
-  const format = outputFormat(plan, source)
-  const animated = staysAnimated(plan, source, format)
-  const opened = await open(source, plan, animated)
-  const geometry = geometryOf(plan, opened)
-  let stage = resize(opened, geometry, plan)
-  if (plan.gray) {
-    if (animated) stage.image.grayscale()
-    else stage = await grayed(stage)
-  }
-  if (plan.blur > 0) stage.image.blur(plan.blur)
-  if (plan.sharpen) stage.image.sharpen()
-  if (plan.pixelate > 0) stage = await pixelated(stage, plan.pixelate)
-  const opaque = format === 'jpg'
-  const background = backgroundOf(plan, opaque)
-  if (background !== undefined && mayBeClear(source)) stage = laidOn(stage, background)
-  stage = await framed(stage, geometry.canvas, plan, background)
-  if (plan.radius !== 0) {
-    stage = await rounded(stage, plan.radius)
-    if (opaque && background !== undefined) stage = await settled(laidOn(stage, background))
-  }
-  if (mark !== undefined) stage = await marked(stage, mark, animated)
-  const isGray =
-    (plan.gray || GRAY_SPACES.has(source.metadata.space)) && mark === undefined && isColourless(background)
-  const { bytes, mime } = await write(stage, source, plan, format, animated, isGray ? 'b-w' : 'srgb')
-  const { width, height, pageHeight } = await sharp(bytes, { limitInputPixels: false }).metadata()
-  return { kind: 'image', bytes, mime, width, height: pageHeight ?? height }
-}
-
 async function write(
   stage: Stage,
   source: Source,
   plan: SettledPlan,
   format: OutputFormat,
-  animated: boolean,
+  isAnimated: boolean,
   space: 'b-w' | 'srgb',
 ): Promise<Encoded> {
   const { image } = stage
   const pixels = stage.width * stage.height
   const mime = outputMime[format]
-  if (animated) {
+  if (isAnimated) {
     image.toColourspace('srgb')
-    if (plan.client !== null) return smallestMotion(image, source, plan, stage)
+    if (plan.client !== null) return smallestAnimation(image, source, plan, stage)
     return { bytes: await encode(image, format, plan, true, pixels).toBuffer(), mime }
   }
-  const isOpenPng = format === 'png' && plan.quality === null
-  if (plan.client === null && !plan.keepMetadata && !isOpenPng)
+  const isOptimizedPng = format === 'png' && plan.quality === null
+  if (plan.client === null && !plan.keepMetadata && !isOptimizedPng)
     return { bytes: await encode(image.toColourspace(space), format, plan, false, pixels).toBuffer(), mime }
+  // Several encoders read the pixels: the pipeline runs once. In colours, because sharp drops the alpha channel of gray.
   image.toColourspace('srgb')
-  const whole = plan.keepMetadata ? await withMetadata(image, source.metadata) : await finished(image)
-  const open = () => whole().toColourspace(space)
-  if (plan.client !== null) return smallestStill(open, source, plan, stage)
-  if (isOpenPng) return { bytes: await smallestPng(open, stage), mime }
-  const bytes = await encode(open(), format, plan, false, pixels).toBuffer()
-  return { bytes: plan.keepMetadata && format === 'jpg' ? withIptc(bytes, source.metadata) : bytes, mime }
+  const openFinished = plan.keepMetadata
+    ? await renderWithMetadata(image, source.metadata)
+    : await reopen(image)
+  const openInSpace = () => openFinished().toColourspace(space)
+  if (plan.client !== null) return smallestStill(openInSpace, source, plan, stage)
+  if (isOptimizedPng) return { bytes: await smallestPng(openInSpace, stage), mime }
+  const bytes = await encode(openInSpace(), format, plan, false, pixels).toBuffer()
+  // Other output formats have no place for IPTC.
+  const iptc = plan.keepMetadata && format === 'jpg' && source.metadata.iptc
+  const content = iptc ? cleanIptc(iptc) : undefined
+  return { bytes: content === undefined ? bytes : insertApp13(bytes, content), mime }
 }
 
-/** Runs the pipeline once, for encoders that each read its pixels from the beginning. In colours: of gray the library drops alpha. */
-async function finished(image: Sharp): Promise<() => Sharp> {
+async function reopen(image: Sharp): Promise<() => Sharp> {
   const { data, info } = await image.raw().toBuffer({ resolveWithObject: true })
   const { width, height, channels } = info
   return () => sharp(data, { raw: { width, height, channels } })
+}
+
+/**
+ * Renders a picture with EXIF and XMP of the original, but without colour profile (derivatives are in sRGB) and
+ * thumbnails (which may show what was cropped or covered).
+ */
+async function renderWithMetadata(image: Sharp, { exif, xmp }: Metadata): Promise<() => Sharp> {
+  // Sharp takes metadata from its input only, and an uncompressed PNG can carry both.
+  const png = await image.png({ compressionLevel: 0 }).toBuffer()
+  const carrier = insertPngMetadata(png, { exif: exif && cleanExif(exif), xmp: xmp && cleanXmp(xmp) })
+  return () => sharp(carrier, { limitInputPixels: false }).keepExif().keepXmp()
 }

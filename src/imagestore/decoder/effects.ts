@@ -1,9 +1,24 @@
-import sharp, { type OverlayOptions } from 'sharp'
+import sharp, { type OverlayOptions, type Sharp } from 'sharp'
+import type { MarkPlace } from '../image-settings.ts'
 import { MAX_SIDE, type SettledPlan } from '../links/modifiers/plan.ts'
 import type { Size } from './geometry.ts'
-import { settled, type Stage } from './stage.ts'
+import { openForDisplay, type Source } from './source.ts'
 
-interface Colour {
+/** A pipeline, and the size of one frame of its output. */
+export interface Stage extends Size {
+  readonly image: Sharp
+  /** What is composited when it runs. Sharp forgets earlier overlays at each call of `composite`. */
+  readonly overlays?: readonly OverlayOptions[]
+}
+
+/** Runs the pipeline so far. Further steps start from its pixels, so that they run in our order and not in sharp's own. */
+export async function render({ image }: Pick<Stage, 'image'>): Promise<Stage> {
+  const { data, info } = await image.raw().toBuffer({ resolveWithObject: true })
+  const { width, height, channels } = info
+  return { image: sharp(data, { raw: { width, height, channels } }), width, height }
+}
+
+export interface Colour {
   readonly r: number
   readonly g: number
   readonly b: number
@@ -11,15 +26,28 @@ interface Colour {
   readonly alpha: number
 }
 
-const CLEAR: Colour = { r: 0, g: 0, b: 0, alpha: 0 }
+const TRANSPARENT: Colour = { r: 0, g: 0, b: 0, alpha: 0 }
 const WHITE: Colour = { r: 255, g: 255, b: 255, alpha: 1 }
 
-/** Averages blocks of `block` pixels a side. */
-export async function pixelated(stage: Stage, block: number): Promise<Stage> {
+/** The background of the output: the plan's, blended with white if the format has no transparency. */
+export function backgroundOf({ background }: SettledPlan, isOpaque: boolean): Colour | undefined {
+  if (background === null) return isOpaque ? WHITE : undefined
+  const [r = 0, g = 0, b = 0, a = 0] = Buffer.from(background, 'hex')
+  const alpha = a / 255
+  if (!isOpaque) return { r, g, b, alpha }
+  const onWhite = (sample: number): number => Math.round(sample * alpha + 255 * (1 - alpha))
+  return { r: onWhite(r), g: onWhite(g), b: onWhite(b), alpha: 1 }
+}
+
+export const isGrayColour = (colour: Colour | undefined): boolean =>
+  colour === undefined || (colour.r === colour.g && colour.g === colour.b)
+
+/** Averages blocks of `block` pixels per side. */
+export async function pixelate(stage: Stage, block: number): Promise<Stage> {
   const { width, height } = stage
-  const whole = await settled(stage)
-  const blocks = await settled({
-    image: whole.image.resize(Math.ceil(width / block), Math.ceil(height / block), {
+  const { image } = await render(stage)
+  const blocks = await render({
+    image: image.resize(Math.ceil(width / block), Math.ceil(height / block), {
       fit: 'fill',
       kernel: 'linear',
     }),
@@ -27,26 +55,13 @@ export async function pixelated(stage: Stage, block: number): Promise<Stage> {
   return { ...stage, image: blocks.image.resize(width, height, { fit: 'fill', kernel: 'nearest' }) }
 }
 
-/** The background of the output: what the plan says, on white where the format knows no transparency. */
-export function backgroundOf({ background }: SettledPlan, opaque: boolean): Colour | undefined {
-  if (background === null) return opaque ? WHITE : undefined
-  const [r = 0, g = 0, b = 0, a = 0] = Buffer.from(background, 'hex')
-  const alpha = a / 255
-  if (!opaque) return { r, g, b, alpha }
-  const onWhite = (sample: number): number => Math.round(sample * alpha + 255 * (1 - alpha))
-  return { r: onWhite(r), g: onWhite(g), b: onWhite(b), alpha: 1 }
+/** Removes colours. Goes through a file, because sharp drops the alpha channel of raw gray pixels. */
+export async function toGray({ image }: Stage): Promise<Stage> {
+  return render({ image: sharp(await image.toColourspace('b-w').png({ compressionLevel: 0 }).toBuffer()) })
 }
 
-/** Takes the colours away. By way of a file: of raw gray pixels the library drops alpha. */
-export async function grayed({ image }: Stage): Promise<Stage> {
-  return settled({ image: sharp(await image.toColourspace('b-w').png({ compressionLevel: 0 }).toBuffer()) })
-}
-
-export const isColourless = (background: Colour | undefined): boolean =>
-  background === undefined || (background.r === background.g && background.g === background.b)
-
-/** Lays the image, each frame of it, on a colour that may be translucent itself. */
-export function laidOn({ image, width, height }: Stage, background: Colour): Stage {
+/** Puts a colour, which may be translucent, behind each frame of the image. */
+export function fillBackground({ image, width, height }: Stage, background: Colour): Stage {
   const create = { width, height, channels: 4 as const, background }
   const overlays: OverlayOptions[] = [
     { input: { create }, blend: 'dest-over', tile: true, gravity: 'northwest' },
@@ -57,11 +72,11 @@ export function laidOn({ image, width, height }: Stage, background: Colour): Sta
 }
 
 /** Centers the image on the canvas and adds the border, both in the background colour. */
-export async function framed(
+export async function extendToCanvas(
   stage: Stage,
   canvas: Size,
   plan: SettledPlan,
-  background: Colour = CLEAR,
+  background: Colour = TRANSPARENT,
 ): Promise<Stage> {
   const border = Math.min(plan.pad, Math.floor((MAX_SIDE - Math.max(canvas.width, canvas.height)) / 2))
   const width = canvas.width + border * 2
@@ -69,7 +84,7 @@ export async function framed(
   if (width === stage.width && height === stage.height) return stage
   const left = Math.floor((width - stage.width) / 2)
   const top = Math.floor((height - stage.height) / 2)
-  const { image } = await settled(stage)
+  const { image } = await render(stage)
   if (background.alpha < 1) image.ensureAlpha()
   image.extend({
     left,
@@ -81,11 +96,66 @@ export async function framed(
   return { image, width, height }
 }
 
-/** Cuts the corners to transparency. */
-export async function rounded(stage: Stage, radius: number | 'max'): Promise<Stage> {
-  const { image, width, height } = await settled(stage)
+/** Makes the corners transparent. */
+export async function roundCorners(stage: Stage, radius: number | 'max'): Promise<Stage> {
+  const { image, width, height } = await render(stage)
   const corner = radius === 'max' ? Math.min(width, height) / 2 : radius
   const mask = `<svg width="${width}" height="${height}"><rect width="${width}" height="${height}" rx="${corner}" ry="${corner}"/></svg>`
   image.ensureAlpha().composite([{ input: Buffer.from(mask), blend: 'dest-in' }])
-  return settled({ image })
+  return render({ image })
+}
+
+export interface WatermarkSource {
+  readonly source: Source
+  readonly place: MarkPlace
+}
+
+/** Puts a watermark on each frame, scaled down to fit between the margins. */
+export async function addWatermark(
+  stage: Stage,
+  { source, place }: WatermarkSource,
+  isAnimated: boolean,
+): Promise<Stage> {
+  const { width, height } = stage
+  const margin = Math.round((width * place.margin) / 100)
+  const room = (side: number): number => Math.max(1, side - 2 * margin)
+  const watermark = await openForDisplay(source)
+  const { data, info } = await watermark
+    .autoOrient()
+    .resize({
+      width: Math.min(room(width), Math.max(1, Math.round((width * place.width) / 100))),
+      height: room(height),
+      fit: 'inside',
+    })
+    .toColourspace('srgb')
+    .ensureAlpha()
+    .raw()
+    .toBuffer({ resolveWithObject: true })
+  for (let alpha = 3; alpha < data.length; alpha += 4) {
+    data[alpha] = Math.round(((data[alpha] ?? 0) * place.opacity) / 100)
+  }
+  const overlay = {
+    input: data,
+    raw: { width: info.width, height: info.height, channels: info.channels },
+    left: offset(place.at, 'w', 'e', width - info.width, margin),
+    top: offset(place.at, 'n', 's', height - info.height, margin),
+  }
+  if (!isAnimated) return { image: (await render(stage)).image.composite([overlay]), width, height }
+  // An overlay of the size of a frame, tiled down the strip of frames, covers each of them.
+  const frame = await sharp({ create: { width, height, channels: 4, background: TRANSPARENT } })
+    .composite([overlay])
+    .png()
+    .toBuffer()
+  const overlays: OverlayOptions[] = [
+    ...(stage.overlays ?? []),
+    { input: frame, tile: true, gravity: 'northwest' },
+  ]
+  return { ...stage, image: stage.image.composite(overlays), overlays }
+}
+
+function offset(at: MarkPlace['at'], start: string, end: string, room: number, margin: number): number {
+  let position = room / 2
+  if (at !== 'center' && at.includes(start)) position = margin
+  else if (at !== 'center' && at.includes(end)) position = room - margin
+  return Math.min(room, Math.max(0, Math.round(position)))
 }

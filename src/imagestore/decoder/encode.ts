@@ -1,92 +1,223 @@
-import type { Sharp } from 'sharp'
-import type { OutputFormat, SettledPlan } from '../links/modifiers/plan.ts'
-import { staysAnimated } from './motion.ts'
+import sharp, { type Sharp } from 'sharp'
+import { mimeOf, stripMetadata } from '../../lib/image-metadata/index.ts'
+import { isIdentity } from '../links/modifiers/canonical.ts'
+import { emptyPlan, type OutputFormat, type SettledPlan } from '../links/modifiers/plan.ts'
+import type { Size } from './geometry.ts'
+import { outputFormat, outputMime, ownFormat } from './output-format.ts'
 import type { Source } from './source.ts'
 
-export const outputMime = {
-  jpg: 'image/jpeg',
-  png: 'image/png',
-  gif: 'image/gif',
-  webp: 'image/webp',
-  avif: 'image/avif',
-} as const satisfies Record<OutputFormat, string>
-
-/**
- * The format to write: the plan's, else the image's own, else (TIFF, SVG) one that every browser shows. Where the client has a say, the
- * one that takes most to write of what is welcome.
- */
-export function outputFormat(plan: SettledPlan, source: Source): OutputFormat {
-  if (plan.format !== null) return plan.format
-  const formats = plan.client?.formats ?? []
-  if (formats.includes('webp') && staysAnimated(plan, source, 'webp')) return 'webp'
-  if (formats.includes('avif')) return 'avif'
-  if (formats.includes('webp')) return 'webp'
-  return ownFormat(source)
-}
-
-export function ownFormat({ kind, metadata }: Pick<Source, 'kind' | 'metadata'>): OutputFormat {
-  switch (kind) {
-    case 'jpeg':
-      return 'jpg'
-    case 'svg':
-      return 'png'
-    case 'tiff':
-      return metadata.hasAlpha ? 'png' : 'jpg'
-    case 'png':
-    case 'gif':
-    case 'webp':
-    case 'avif':
-      return kind
-  }
+export interface Encoded {
+  readonly bytes: Buffer
+  readonly mime: string
 }
 
 /**
- * AVIF of quality 67 and WebP of quality 80 look the same (SSIMULACRA, bench/auto.ts); from effort 1 on AVIF then has fewer bytes. Each
- * effort takes about twice as long as the one before, so larger images get less.
+ * AVIF of quality 67 and WebP of quality 80 look the same (SSIMULACRA, bench/auto.ts); from effort 1 on AVIF then has fewer
+ * bytes. Each effort takes about twice as long as the one before, so larger images get less.
  */
-const USUAL_QUALITY = { jpg: 80, webp: 80, avif: 67 } as const
-const LIGHT_QUALITY = { jpg: 55, webp: 55, avif: 45 } as const
-/** At the efforts that larger images get, AVIF has hardly fewer bytes than WebP, or more. */
-export const AVIF_WORTH_PIXELS = 600_000
-const AVIF_EFFORTS: readonly (readonly [pixels: number, effort: number])[] = [
-  [AVIF_WORTH_PIXELS, 3],
+const DEFAULT_QUALITY = { jpg: 80, webp: 80, avif: 67 } as const
+const SAVE_DATA_QUALITY = { jpg: 55, webp: 55, avif: 45 } as const
+/** At the efforts of larger images, AVIF has hardly fewer bytes than WebP, or more. */
+const MAX_WORTHWHILE_AVIF_PIXELS = 600_000
+const AVIF_EFFORTS: readonly (readonly [maxPixels: number, effort: number])[] = [
+  [MAX_WORTHWHILE_AVIF_PIXELS, 3],
   [2_000_000, 2],
   [8_000_000, 1],
   [Infinity, 0],
 ]
-/** From this quality on colours are kept at full resolution; halved, they are a tenth of the bytes. */
-const AVIF_FULL_COLOUR = 90
-/** Each frame has a palette of its own, made anew: measured, a seventh of the default's time for a fiftieth more bytes. */
-const MOVING_GIF_EFFORT = 1
+/** From this quality on chroma is not subsampled, which costs a tenth of the bytes. */
+const AVIF_FULL_CHROMA_QUALITY = 90
+/** Each frame gets its own palette. Measured: a seventh of the default effort's time for a fiftieth more bytes. */
+const ANIMATED_GIF_EFFORT = 1
 
-/** @param pixels of the output */
+/** Configures the encoder. @param pixels of the output */
 export function encode(
   image: Sharp,
   format: OutputFormat,
   { quality, client }: Pick<SettledPlan, 'quality' | 'client'>,
-  animated: boolean,
+  isAnimated: boolean,
   pixels: number,
 ): Sharp {
   const chosen = typeof quality === 'number' ? quality : undefined
-  const usual = client?.light === true ? LIGHT_QUALITY : USUAL_QUALITY
+  const defaults = client?.light === true ? SAVE_DATA_QUALITY : DEFAULT_QUALITY
   switch (format) {
     case 'jpg':
-      return image.jpeg({ quality: chosen ?? usual.jpg })
+      return image.jpeg({ quality: chosen ?? defaults.jpg })
     case 'webp':
-      return image.webp({ quality: chosen ?? usual.webp })
+      return image.webp({ quality: chosen ?? defaults.webp })
     case 'avif': {
-      const avif = chosen ?? usual.avif
-      const effort = AVIF_EFFORTS.find(([most]) => pixels <= most)?.[1] ?? 0
+      const avif = chosen ?? defaults.avif
+      const effort = AVIF_EFFORTS.find(([maxPixels]) => pixels <= maxPixels)?.[1] ?? 0
       return image.avif({
         quality: avif,
-        chromaSubsampling: avif < AVIF_FULL_COLOUR ? '4:2:0' : '4:4:4',
+        chromaSubsampling: avif < AVIF_FULL_CHROMA_QUALITY ? '4:2:0' : '4:4:4',
         effort,
       })
     }
     case 'png':
-      // Below 100 a PNG is reduced to a palette.
+      // Below 100, sharp reduces a PNG to a palette.
       return image.png(chosen === undefined || chosen === 100 ? {} : { palette: true, quality: chosen })
     case 'gif':
-      return image.gif(animated ? { effort: MOVING_GIF_EFFORT } : {})
+      return image.gif(isAnimated ? { effort: ANIMATED_GIF_EFFORT } : {})
   }
+}
+
+const MAX_PALETTE_COLOURS = 256
+/** An image of more shades of gray, and no colours, is a photograph. */
+const MAX_GRAPHIC_GRAYS = 32
+/** Size of the strip that decides on PNG filters. */
+const SAMPLE_PIXELS = 250_000
+/** A PNG with more times the bytes of lossy WebP is a photograph: lossless WebP would take seconds and not be smaller. */
+const PHOTOGRAPH_RATIO = 4
+/** Larger images are written in one format only, because each takes seconds. */
+const MAX_COMPARED_PIXELS = 8_000_000
+/** VP8L follows within this many bytes, after chunks such as the profile. */
+const WEBP_HEAD_BYTES = 64
+/** All frames together. Larger animations are written once. */
+const MAX_LOSSLESS_ANIMATION_PIXELS = 2_000_000
+/** Above this, lossless WebP gets less effort: three times as fast for a few percent more bytes. */
+const MAX_FULL_EFFORT_PIXELS = 1_000_000
+/** Of a graphic, a lossless encoding wins up to this many times the bytes of a lossy one. */
+const LOSSLESS_PREFERENCE = 1.25
+
+const asWebp = (bytes: Buffer): Encoded => ({ bytes, mime: outputMime.webp })
+const asPng = (bytes: Buffer): Encoded => ({ bytes, mime: outputMime.png })
+
+/**
+ * Encodes a PNG with filters if they make it smaller: they help photographs, rarely graphics. A strip from the middle of a
+ * large image decides, so that the image is written once.
+ */
+export async function smallestPng(open: () => Sharp, { width, height }: Size): Promise<Buffer> {
+  const rows = Math.max(1, Math.floor(SAMPLE_PIXELS / width))
+  const isWhole = rows >= height
+  const strip = { left: 0, top: Math.floor((height - rows) / 2), width, height: rows }
+  const sample = () => (isWhole ? open() : open().extract(strip))
+  const plain = await sample().png().toBuffer()
+  const filtered = await sample().png({ adaptiveFiltering: true }).toBuffer()
+  const adaptiveFiltering = filtered.length < plain.length
+  if (!isWhole) return open().png({ adaptiveFiltering }).toBuffer()
+  return adaptiveFiltering ? filtered : plain
+}
+
+/**
+ * Encodes a still image in the formats that the client accepts and returns the smallest.
+ * @param open returns the finished picture, once for each encoder
+ */
+export async function smallestStill(
+  open: () => Sharp,
+  source: Source,
+  plan: SettledPlan,
+  size: Size,
+): Promise<Encoded> {
+  const accepted = new Set(plan.client?.formats)
+  const own = ownFormat(source)
+  const pixels = size.width * size.height
+  const wantsLossless = isLossless(source) && typeof plan.quality !== 'number'
+  const lossless = originalIfUnchanged(source, plan, size)
+  const write = async (format: OutputFormat): Promise<Encoded> => ({
+    bytes: await encode(open(), format, plan, false, pixels).toBuffer(),
+    mime: outputMime[format],
+  })
+  if (pixels > MAX_COMPARED_PIXELS)
+    return chooseSmallest(lossless, [await write(outputFormat(plan, source))], wantsLossless)
+  const fewColours = wantsLossless && (await hasFewColours(open))
+  const acceptsWebp = accepted.has('webp') || (accepted.has('own') && own === 'webp')
+  const lossy: Encoded[] = []
+  if (acceptsWebp && !fewColours) lossy.push(await write('webp'))
+  if (wantsLossless) {
+    const png = asPng(await smallestPng(open, size))
+    if (accepted.has('png') || (accepted.has('own') && own === 'png')) {
+      lossless.push(png)
+      if (fewColours) lossless.push(...(await exactPalette(open)).map(asPng))
+    }
+    const isPhotograph = lossy.some(({ bytes }) => png.bytes.length > bytes.length * PHOTOGRAPH_RATIO)
+    if (acceptsWebp && !isPhotograph) {
+      const effort = pixels > MAX_FULL_EFFORT_PIXELS ? 2 : 4
+      lossless.push(asWebp(await open().webp({ lossless: true, effort }).toBuffer()))
+    }
+  }
+  if (!fewColours || lossless.length === 0) {
+    if (accepted.has('avif') && (pixels <= MAX_WORTHWHILE_AVIF_PIXELS || !acceptsWebp))
+      lossy.push(await write('avif'))
+    const isOwnUntried = own !== 'webp' && (lossless.length === 0 || !wantsLossless || own === 'jpg')
+    if (accepted.has('own') && isOwnUntried) lossy.push(await write(own))
+  }
+  return chooseSmallest(lossless, lossy, wantsLossless)
+}
+
+/** The same for an animation. */
+export async function smallestAnimation(
+  image: Sharp,
+  source: Source,
+  plan: SettledPlan,
+  size: Size,
+): Promise<Encoded> {
+  const format = outputFormat(plan, source)
+  const pixels = size.width * size.height
+  const lossless = originalIfUnchanged(source, plan, size)
+  const isSmall = pixels * source.frames <= MAX_LOSSLESS_ANIMATION_PIXELS
+  if (format === 'webp' && isLossless(source) && isSmall)
+    lossless.push(asWebp(await image.clone().webp({ lossless: true }).toBuffer()))
+  const bytes = await encode(image.clone(), format, plan, true, pixels).toBuffer()
+  return chooseSmallest(lossless, [{ bytes, mime: outputMime[format] }], isLossless(source))
+}
+
+function chooseSmallest(
+  lossless: readonly Encoded[],
+  lossy: readonly Encoded[],
+  isGraphic: boolean,
+): Encoded {
+  const [exact, light] = [smallestOf(lossless), smallestOf(lossy)]
+  const found = exact ?? light
+  if (found === undefined) throw new Error('the client accepts no format')
+  if (exact === undefined || light === undefined) return found
+  return exact.bytes.length <= light.bytes.length * (isGraphic ? LOSSLESS_PREFERENCE : 1) ? exact : light
+}
+
+const smallestOf = (encodings: readonly Encoded[]): Encoded | undefined =>
+  encodings.reduce<Encoded | undefined>(
+    (best, one) => (best === undefined || one.bytes.length < best.bytes.length ? one : best),
+    undefined,
+  )
+
+/** True if the original is in a lossless format, so that a derivative can be lossless too. */
+function isLossless({ format, bytes }: Source): boolean {
+  if (format === 'webp') return bytes.subarray(0, WEBP_HEAD_BYTES).includes('VP8L')
+  return format === 'png' || format === 'gif' || format === 'svg' || format === 'tiff'
+}
+
+/** The original without metadata, if the plan leaves all its pixels as they are and the client accepts its format. */
+function originalIfUnchanged(source: Source, plan: SettledPlan, size: Size): Encoded[] {
+  const { metadata, width, height, bytes } = source
+  const { fit, dpr, enlarge, ratio, gravity, quality, client } = emptyPlan
+  const sized = { width: null, height: null, fit, dpr, enlarge, ratio, gravity, quality, client }
+  const isDisplayable =
+    source.format !== 'tiff' && metadata.space !== 'cmyk' && (metadata.orientation ?? 1) === 1
+  const isSame = size.width === width && size.height === height && isIdentity({ ...plan, ...sized })
+  if (plan.client?.formats.includes('own') !== true || !isDisplayable || !isSame) return []
+  const stripped = stripMetadata(bytes)
+  return stripped === undefined ? [] : [{ bytes: stripped, mime: mimeOf[source.format] }]
+}
+
+const rgbaOf = (image: Sharp): Promise<Buffer> => image.toColourspace('srgb').ensureAlpha().raw().toBuffer()
+
+/** True if a palette can hold all colours, unless it is a gray photograph, which never has more than 256. */
+async function hasFewColours(open: () => Sharp): Promise<boolean> {
+  const data = await rgbaOf(open())
+  const pixels = new Uint32Array(data.buffer, data.byteOffset, data.length >> 2)
+  const colours = new Set<number>()
+  let max = MAX_GRAPHIC_GRAYS
+  for (const pixel of pixels) {
+    const red = pixel & 0xff
+    if (red !== ((pixel >> 8) & 0xff) || red !== ((pixel >> 16) & 0xff)) max = MAX_PALETTE_COLOURS
+    colours.add(pixel)
+    if (colours.size > MAX_PALETTE_COLOURS) return false
+  }
+  return colours.size <= max
+}
+
+/** A PNG with a palette; none if the palette changed a colour. */
+async function exactPalette(open: () => Sharp): Promise<Buffer[]> {
+  const bytes = await open().png({ palette: true, quality: 100, dither: 0, effort: 10 }).toBuffer()
+  return (await rgbaOf(sharp(bytes))).equals(await rgbaOf(open())) ? [bytes] : []
 }

@@ -52,7 +52,7 @@ test('sizes by mode', () => {
   assert.equal(canvas('w_8000,up', 10, 1000), '82x8192')
 })
 
-test('what comes to half a pixel is rounded up, whatever the image', () => {
+test('half pixels are rounded up for any image', () => {
   assert.equal(canvas('w_159,dpr_1.5', 1834, 1170), '239x152')
   assert.equal(canvas('h_500,dpr_1.333', 1060, 817), '865x667')
   assert.equal(canvas('w_470,ar_4:7,c_pad', 400, 200), '470x823')
@@ -73,7 +73,7 @@ test('what comes to half a pixel is rounded up, whatever the image', () => {
   )
 })
 
-test('what fills, is padded or cropped has the proportions of its box, whatever the limit and the image', () => {
+test('fill, pad and crop keep the aspect ratio of the box for any limit and image', () => {
   const side = fc.integer({ min: 1, max: 30_000 })
   const wanted = fc.integer({ min: 1, max: 8192 })
   const sizes = fc.oneof(
@@ -119,7 +119,7 @@ test('what fills, is padded or cropped has the proportions of its box, whatever 
   )
 })
 
-test('a crop keeps what the gravity says', () => {
+test('a crop follows the gravity', () => {
   const corner = (text: string): unknown => {
     const { crop } = geometry(text, 400, 200)
     return crop && [crop.left, crop.top]
@@ -132,7 +132,7 @@ test('a crop keeps what the gravity says', () => {
   assert.deepEqual(corner('100x100,c_fill,g_e'), [100, 0])
 })
 
-test('no size passes the limit, nothing is enlarged unasked, every crop is inside', () => {
+test('no size exceeds the limit, nothing is enlarged unless requested, every crop is inside', () => {
   const side = fc.integer({ min: 1, max: 30_000 })
   const wanted = fc.option(fc.integer({ min: 1, max: 8192 }), { nil: null })
   const plans = fc.record({

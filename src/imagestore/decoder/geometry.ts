@@ -10,9 +10,9 @@ export interface Box extends Size {
   readonly top: number
 }
 
-/** How an image becomes its derivative: cut, scaled, then cropped, then set on a larger canvas. All in pixels. */
+/** The steps from an image to its derivative: cut, scale, crop, extend to a canvas. All in pixels. */
 export interface Geometry {
-  /** Cut out of the image before it is scaled: of what is a hundred times as long as wide, most would be scaled in vain. */
+  /** Cut out before scaling. Set for very long images, of which most would be scaled in vain. */
   readonly cut?: Box
   readonly scaled: Size
   readonly crop: Box | undefined
@@ -22,8 +22,8 @@ export interface Geometry {
 type SizePlan = Pick<Plan, 'width' | 'height' | 'ratio' | 'dpr' | 'enlarge' | 'fit' | 'gravity'>
 
 /**
- * A scale, as what a side is to become and what it is. Never as their quotient: whoever asks for 238.5 is promised 239, and of 1834
- * times 238.5 / 1834 a little less than that would be left.
+ * A scale as a fraction. Their quotient would lose precision: 1834 * (238.5 / 1834) is slightly less than 238.5, which has
+ * to round to 239.
  */
 interface Scale {
   readonly to: number
@@ -31,22 +31,22 @@ interface Scale {
 }
 
 const UNSCALED: Scale = { to: 1, from: 1 }
-/** Pixels a side of what is scaled only to be cropped. */
+/** Longest side of an image that is scaled and then cropped. */
 const MAX_SCALED_SIDE = 2 * MAX_SIDE
 /** `dpr` has three decimals. */
 const DPR_STEPS = 1000
 
 const pixels = (side: number): number => Math.min(MAX_SIDE, Math.max(1, Math.round(side)))
-const rounded = ({ width, height }: Size): Size => ({ width: pixels(width), height: pixels(height) })
-const times = ({ width, height }: Size, { to, from }: Scale): Size => ({
+const roundSize = ({ width, height }: Size): Size => ({ width: pixels(width), height: pixels(height) })
+const scaleSize = ({ width, height }: Size, { to, from }: Scale): Size => ({
   width: (width * to) / from,
   height: (height * to) / from,
 })
-const least = (...scales: readonly Scale[]): Scale =>
+const smallestScale = (...scales: readonly Scale[]): Scale =>
   scales.reduce((a, b) => (b.to / b.from < a.to / a.from ? b : a))
 
-/** The box that the plan asks for; a side that it leaves open is infinite. */
-function wantedBox(plan: SizePlan, image: Size): Size {
+/** The box that the plan asks for. A side that it does not limit is infinite. */
+function requestedBox(plan: SizePlan, image: Size): Size {
   const steps = Math.round(plan.dpr * DPR_STEPS)
   const width = plan.width === null ? undefined : (plan.width * steps) / DPR_STEPS
   const height = plan.height === null ? undefined : (plan.height * steps) / DPR_STEPS
@@ -62,8 +62,8 @@ function wantedBox(plan: SizePlan, image: Size): Size {
   return { width: width ?? Infinity, height: height ?? Infinity }
 }
 
-/** Where in the room left over the gravity puts a crop, as shares of it. */
-function gravityShare(gravity: Gravity): readonly [x: number, y: number] {
+/** Where the gravity puts a crop, as fractions of the remaining space. */
+function gravityFractions(gravity: Gravity): readonly [x: number, y: number] {
   if (gravity.kind === 'point') return [gravity.x, gravity.y]
   if (gravity.kind !== 'compass' || gravity.point === 'center') return [0.5, 0.5]
   const { point } = gravity
@@ -73,8 +73,8 @@ function gravityShare(gravity: Gravity): readonly [x: number, y: number] {
 }
 
 function cropOf(from: Size, to: Size, gravity: Gravity): Box {
-  const [x, y] = gravityShare(gravity)
-  // A point names what should be in the middle; a compass point, the edge that stays.
+  const [x, y] = gravityFractions(gravity)
+  // A point should be in the middle of the crop; a compass point names the edge that stays.
   const place = (room: number, share: number, side: number, whole: number): number =>
     Math.round(
       Math.min(room, Math.max(0, gravity.kind === 'point' ? share * whole - side / 2 : share * room)),
@@ -86,56 +86,59 @@ function cropOf(from: Size, to: Size, gravity: Gravity): Box {
   }
 }
 
-/** The largest size of the same proportions that is no larger than `within`, nor than `size` itself. */
-const shrunk = (size: Size, within: Size): Size =>
-  times(
+/** The largest size with the aspect ratio of `size` that fits in `within` and is not larger than `size` itself. */
+const shrinkTo = (size: Size, within: Size): Size =>
+  scaleSize(
     size,
-    least(UNSCALED, { to: within.width, from: size.width }, { to: within.height, from: size.height }),
+    smallestScale(UNSCALED, { to: within.width, from: size.width }, { to: within.height, from: size.height }),
   )
 
-const smaller = (a: Size, b: Size): Size => ({
+const minSides = (a: Size, b: Size): Size => ({
   width: Math.min(a.width, b.width),
   height: Math.min(a.height, b.height),
 })
 
-/** `image` is the size after orientation and rotation. Nothing grows unless the plan says so; no side passes the limit. */
+/** Nothing is enlarged unless the plan says so, and no side exceeds the limit. @param image size after orientation and rotation */
 export function geometryOf(plan: SizePlan, image: Size): Geometry {
-  const box = wantedBox(plan, image)
-  const open = !Number.isFinite(box.width) || !Number.isFinite(box.height)
+  const box = requestedBox(plan, image)
+  const isOpen = !Number.isFinite(box.width) || !Number.isFinite(box.height)
   const limit = { width: MAX_SIDE, height: MAX_SIDE }
-  // `fit` takes the box for two bounds that are independent of each other; the other modes keep its proportions.
-  const capped = open || plan.fit === 'fit' ? smaller(box, limit) : shrunk(box, limit)
-  const within = least({ to: capped.width, from: image.width }, { to: capped.height, from: image.height })
-  const free =
-    plan.enlarge && (plan.width !== null || plan.height !== null) ? within : least(UNSCALED, within)
-  const inside = rounded(times(image, free))
-  const plainly: Geometry = { scaled: inside, crop: undefined, canvas: inside }
+  // `fit` takes the sides of the box as independent limits; the other modes keep its aspect ratio.
+  const capped = isOpen || plan.fit === 'fit' ? minSides(box, limit) : shrinkTo(box, limit)
+  const within = smallestScale(
+    { to: capped.width, from: image.width },
+    { to: capped.height, from: image.height },
+  )
+  const scale =
+    plan.enlarge && (plan.width !== null || plan.height !== null) ? within : smallestScale(UNSCALED, within)
+  const inside = roundSize(scaleSize(image, scale))
+  const whole: Geometry = { scaled: inside, crop: undefined, canvas: inside }
 
   switch (plan.fit) {
     case 'fit':
-      return plainly
+      return whole
     case 'pad':
-      return open ? plainly : { ...plainly, canvas: rounded(capped) }
+      return isOpen ? whole : { ...whole, canvas: roundSize(capped) }
     case 'scale': {
-      if (open) return plainly
-      const scaled = rounded(plan.enlarge ? capped : smaller(capped, image))
+      if (isOpen) return whole
+      const scaled = roundSize(plan.enlarge ? capped : minSides(capped, image))
       return { scaled, crop: undefined, canvas: scaled }
     }
     case 'crop': {
-      const size = rounded(open ? smaller(capped, image) : shrunk(capped, image))
+      const size = roundSize(isOpen ? minSides(capped, image) : shrinkTo(capped, image))
       return { scaled: image, crop: cropOf(image, size, plan.gravity), canvas: size }
     }
     case 'fill': {
-      if (open) return plainly
-      const size = rounded(plan.enlarge ? capped : shrunk(capped, image))
+      if (isOpen) return whole
+      const size = roundSize(plan.enlarge ? capped : shrinkTo(capped, image))
       const cover = Math.max(size.width / image.width, size.height / image.height)
-      // Rounding must never leave the scaled image a pixel short of what is cut from it.
+      // Rounding must not leave the scaled image a pixel short of the crop.
       const scaled = {
         width: Math.max(size.width, Math.round(image.width * cover)),
         height: Math.max(size.height, Math.round(image.height * cover)),
       }
       if (Math.max(scaled.width, scaled.height) > MAX_SCALED_SIDE) {
-        const part = smaller(image, rounded(times(size, { to: 1, from: cover })))
+        const part = minSides(image, roundSize(scaleSize(size, { to: 1, from: cover })))
         return { cut: cropOf(image, part, plan.gravity), scaled: size, crop: undefined, canvas: size }
       }
       return { scaled, crop: cropOf(scaled, size, plan.gravity), canvas: size }

@@ -16,7 +16,7 @@ const quick = fileURLToPath(new URL('../../../test/fixtures/dhash/rgb.png', impo
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-engine-'))
 after(() => rm(folder, { recursive: true }))
 
-/** Takes tens of seconds to draw and little memory. */
+/** Takes tens of seconds to draw, and little memory. */
 const slow = join(folder, 'slow.svg')
 await writeFile(
   slow,
@@ -25,12 +25,12 @@ await writeFile(
    ${'<rect width="4000" height="4000" filter="url(#f)"/>'.repeat(20)}</svg>`,
 )
 
-/** Beyond this a process that has nothing to do is replaced. */
+/** An idle process above this is replaced. */
 const MOST_AT_REST = 208 * 1024 * 1024
-const noProc = process.platform !== 'linux' && 'no /proc to look at memory'
+const noProc = process.platform !== 'linux' && 'no /proc'
 
 async function withEngine(
-  options: EngineOptions,
+  options: Partial<EngineOptions>,
   use: (engine: ImageEngine) => Promise<void>,
 ): Promise<void> {
   const engine = createImageEngine(options)
@@ -49,7 +49,7 @@ function alive(pid: number): boolean {
   }
 }
 
-test('children start with the first job and at most as many as allowed', () =>
+test('processes start with the first job, up to the limit', () =>
   withEngine({ workers: 2 }, async (engine) => {
     assert.deepEqual(engine.stats().pids, [])
     const all = await Promise.all(Array.from({ length: 12 }, () => engine.inspect(quick)))
@@ -61,13 +61,13 @@ test('children start with the first job and at most as many as allowed', () =>
     )
   }))
 
-test('a file that is not there is damaged', () =>
+test('a missing file is damaged', () =>
   withEngine({ workers: 1 }, async (engine) => {
     assert.equal((await engine.inspect(join(folder, 'none'))).kind, 'damaged')
   }))
 
-test('a job past its time is killed, refused and not tried again', () =>
-  // Long enough for a quick one beside whatever else the machine does.
+test('a job that exceeds its time is killed and not retried', () =>
+  // Long enough for a quick job on a busy machine.
   withEngine({ workers: 1, timeoutMs: 3_000 }, async (engine) => {
     assert.equal((await engine.inspect(slow)).kind, 'damaged')
     assert.equal((await engine.inspect(quick)).kind, 'image')
@@ -75,17 +75,17 @@ test('a job past its time is killed, refused and not tried again', () =>
     assert.equal(engine.stats().memory, 0)
   }))
 
-test('children that have nothing to do end, and others come', () =>
-  withEngine({ workers: 2, restMs: 50 }, async (engine) => {
+test('idle processes end, and new ones start', () =>
+  withEngine({ workers: 2, idleMs: 50 }, async (engine) => {
     for (let i = 0; i < 2; i++) {
       const both = await Promise.all([engine.inspect(quick), engine.inspect(quick)])
       assert.ok(both.every(({ kind }) => kind === 'image'))
-      await eventually(() => engine.stats().pids.length === 0, 'no child is left')
+      await eventually(() => engine.stats().pids.length === 0, 'no process is left')
     }
     assert.equal(engine.stats().restarts, 0)
   }))
 
-test('what a derivative was to be says whether it was too slow or too heavy', async () => {
+test('a derivative reports whether it was too slow or too heavy', async () => {
   await withEngine({ workers: 1, timeoutMs: 400 }, async (engine) =>
     assert.deepEqual(await engine.derive(slow, emptyPlan), { kind: 'too-slow' }),
   )
@@ -94,18 +94,18 @@ test('what a derivative was to be says whether it was too slow or too heavy', as
   )
 })
 
-test('the parent answers while a child is busy', () =>
+test('the event loop is free while a process decodes', () =>
   withEngine({ workers: 1, timeoutMs: 2_000 }, async (engine) => {
     const job = engine.inspect(slow)
-    // Turns, not a time: all of a busy machine may stand for a moment.
+    // Turns of the event loop, not time: a busy machine may stop for a moment.
     let turns = 0
     const timer = setInterval(() => turns++, 5)
     await job
     clearInterval(timer)
-    assert.ok(turns > 20, `the event loop came round ${turns} times`)
+    assert.ok(turns > 20, `${turns} turns of the event loop`)
   }))
 
-test('past the queue the answer is busy', () =>
+test('a job that does not fit in the queue is busy', () =>
   withEngine({ workers: 1, queue: 2, timeoutMs: 2000 }, async (engine) => {
     const stop = new AbortController()
     const first = engine.inspect(slow, stop.signal)
@@ -118,20 +118,20 @@ test('past the queue the answer is busy', () =>
     assert.equal(engine.stats().waiting, 0)
   }))
 
-test('a signal that has fired already starts nothing', () =>
+test('a job with an aborted signal starts nothing', () =>
   withEngine({ workers: 1 }, async (engine) => {
     assert.deepEqual(await engine.inspect(quick, AbortSignal.abort()), { kind: 'aborted' })
     assert.deepEqual(engine.stats().pids, [])
   }))
 
-test('a child that dies is replaced and its job tried once more', () =>
+test('a process that crashes is replaced and its job retried once', () =>
   withEngine({ workers: 1 }, async (engine) => {
     const stop = new AbortController()
     await engine.inspect(quick)
     const job = engine.inspect(slow, stop.signal)
     for (const restarts of [1, 2]) {
-      // More than the standing grant: the child has read the header and asked.
-      await eventually(() => engine.stats().memory > 150e6, 'the job is under way')
+      // More than the advance grant: the process has read the header and asked.
+      await eventually(() => engine.stats().memory > 150e6, 'the job runs')
       const [pid] = engine.stats().pids
       assert.ok(pid !== undefined)
       process.kill(pid, 'SIGKILL')
@@ -141,7 +141,7 @@ test('a child that dies is replaced and its job tried once more', () =>
     assert.equal((await engine.inspect(quick)).kind, 'image')
   }))
 
-test('an idle child that dies is replaced', () =>
+test('an idle process that crashes is replaced', () =>
   withEngine({ workers: 1 }, async (engine) => {
     await engine.inspect(quick)
     const [pid] = engine.stats().pids
@@ -151,15 +151,15 @@ test('an idle child that dies is replaced', () =>
     assert.equal((await engine.inspect(quick)).kind, 'image')
   }))
 
-test('a job dearer than the budget is refused', () =>
+test('a job that exceeds the memory budget is rejected', () =>
   withEngine({ workers: 1, memoryBudget: 1 }, async (engine) => {
     const got = await engine.inspect(quick)
     assert.ok(got.kind === 'damaged' && got.reason.includes('bytes to decode'))
     assert.equal(engine.stats().memory, 0)
   }))
 
-test('a job that waits for memory leaves when its client does', () =>
-  // Enough for the first, with no room beside it for another heavy one.
+test('a job that waits for memory ends when its client leaves', () =>
+  // Enough for the first, but not for another heavy one at the same time.
   withEngine({ workers: 4, memoryBudget: 170 * 1024 * 1024, timeoutMs: 3000 }, async (engine) => {
     const stop = new AbortController()
     const first = engine.inspect(slow, stop.signal)
@@ -170,19 +170,19 @@ test('a job that waits for memory leaves when its client does', () =>
     assert.deepEqual(await Promise.all([first, second]), [{ kind: 'aborted' }, { kind: 'aborted' }])
   }))
 
-test('usual images pass by those that take long, whatever those look like', () =>
+test('light images overtake slow ones, however these look', () =>
   withEngine({ workers: 1, timeoutMs: 60_000 }, async (engine) => {
     const stop = new AbortController()
-    // Turbulence is known to take long; so many circles are not.
+    // Turbulence is known to be slow; thousands of circles look light.
     const circles = Array.from(
       { length: 4_000 },
       (_, i) => `<circle cx="${i}" cy="${i}" r="4000" opacity=".1"/>`,
     )
-    const innocent = join(folder, 'innocent.svg')
+    const unsuspicious = join(folder, 'unsuspicious.svg')
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="4000" height="4000">${circles.join('')}</svg>`
-    await writeFile(innocent, svg)
-    const slowOnes = Promise.all([slow, innocent, slow].map((path) => engine.inspect(path, stop.signal)))
-    await eventually(() => engine.stats().running === 2, 'all that may run')
+    await writeFile(unsuspicious, svg)
+    const slowOnes = Promise.all([slow, unsuspicious, slow].map((path) => engine.inspect(path, stop.signal)))
+    await eventually(() => engine.stats().running === 2, 'as many as allowed run')
     assert.equal((await engine.inspect(quick)).kind, 'image')
     assert.equal(engine.stats().running + engine.stats().waiting, 3)
     stop.abort()
@@ -193,7 +193,7 @@ test('usual images pass by those that take long, whatever those look like', () =
     assert.equal(engine.stats().waiting, 0)
   }))
 
-/** Bytes that a process has in memory; none when it has ended. */
+/** Resident bytes of a process; 0 if it has ended. */
 function resident(pid: number): number {
   try {
     return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? 0)
@@ -202,7 +202,7 @@ function resident(pid: number): number {
   }
 }
 
-test('what a large image took is given back, if need be with the process', { skip: noProc }, () =>
+test('the memory of a large image is freed, if necessary with the process', { skip: noProc }, () =>
   withEngine({ workers: 1 }, async (engine) => {
     const large = join(folder, 'large.png')
     const create = { width: 7000, height: 7000, channels: 3, background: '#369' } as const
@@ -217,7 +217,7 @@ test('what a large image took is given back, if need be with the process', { ski
   }),
 )
 
-test('close ends children and jobs at once', async () => {
+test('close ends processes and jobs', async () => {
   const engine = createImageEngine({ workers: 1 })
   await engine.inspect(quick)
   const { pids } = engine.stats()
@@ -237,7 +237,7 @@ const script = (code: string, env: NodeJS.ProcessEnv = {}): ReturnType<typeof sp
   })
 const moduleUrl = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href)
 
-test('children end when their parent is killed, in the middle of a job too', async () => {
+test('processes end when their parent is killed during a job', async () => {
   const parent = script(`
     import { createImageEngine } from ${moduleUrl('./index.ts')}
     const engine = createImageEngine({ workers: 1 })
@@ -260,9 +260,9 @@ test('an idle engine lets the process end', async () => {
   assert.equal(code, 0)
 })
 
-test('what a child compiled is kept for the next, though it never ends in order', async () => {
+test('the compile cache of a process serves the next one', async () => {
   const kept = join(folder, 'compiled')
-  // The parent writes what it compiled only when it ends.
+  // The parent writes its own cache only when it exits.
   const code = `
     import { readdirSync } from 'node:fs'
     import { createImageEngine } from ${moduleUrl('./index.ts')}
@@ -278,7 +278,7 @@ test('what a child compiled is kept for the next, though it never ends in order'
   assert.ok(Number(files) > 50, `${files}`)
 })
 
-test('the memory guard kills a process that grows past what it was allowed', async () => {
+test('the memory guard kills a process that exceeds its limit', async () => {
   const grower = script(`
     import { startMemoryGuard } from ${moduleUrl('./memory-guard.ts')}
     startMemoryGuard().allow(0)
@@ -289,13 +289,13 @@ test('the memory guard kills a process that grows past what it was allowed', asy
   assert.deepEqual([code, signal], [null, 'SIGKILL'])
 })
 
-test('what a process has decoded does not pile up in it', () =>
+test('a process frees the memory of what it decoded', () =>
   withEngine({ workers: 1 }, async (engine) => {
     const large = join(folder, 'large.png')
     await sharp({ create: { width: 4_000, height: 3_000, channels: 3, background: '#456' } })
       .png()
       .toFile(large)
     for (let i = 0; i < 10; i++) assert.equal((await engine.inspect(large)).kind, 'image')
-    // One that has swollen is replaced.
+    // A bloated process would have been replaced.
     assert.equal(engine.stats().restarts, 0)
   }))

@@ -1,64 +1,45 @@
 import { availableParallelism } from 'node:os'
-import type { JobOutcome, Task } from './messages.ts'
-import { DecoderPool, type PoolOutcome } from './pool.ts'
-import { Requesters, SERVICE_CLIENT } from './requesters.ts'
-import { always } from './turn.ts'
+import { Requesters, SERVICE_CLIENT } from './job-queue.ts'
+import { DecoderPool } from './pool.ts'
 import type { EngineOptions, ImageEngine } from './types.ts'
 
-export { Requesters, SERVICE_CLIENT } from './requesters.ts'
+export { Requesters, SERVICE_CLIENT } from './job-queue.ts'
+export { machineTurns } from './machine-turns.ts'
 export type * from './types.ts'
 
-const MIB = 1024 * 1024
+const DEFAULT_MEMORY = 1200 * 1024 * 1024
+const DEFAULT_QUEUE = 64
 
-/** Children start with the first job. The engine does not keep the process alive while it has nothing to do. */
-export function createImageEngine(options: EngineOptions = {}): ImageEngine {
-  const memoryBudget = options.memoryBudget ?? 1200 * MIB
-  const queue = options.queue ?? 64
+/** Creates an engine whose processes start with the first job. While idle, it does not keep the process alive. */
+export function createImageEngine(options: Partial<EngineOptions> = {}): ImageEngine {
   const pool = new DecoderPool({
-    workers: options.workers ?? availableParallelism(),
-    maxPixels: options.maxPixels ?? 64_000_000,
-    timeoutMs: options.timeoutMs ?? 20_000,
-    memoryBudget,
-    largestJob: options.largestJob ?? memoryBudget,
-    turn: options.turn ?? always,
-    queue,
-    queuePerClient: options.queuePerClient ?? queue,
-    waitMs: options.waitMs ?? 30_000,
-    restMs: options.restMs ?? 300_000,
+    workers: availableParallelism(),
+    maxPixels: 64_000_000,
+    timeoutMs: 20_000,
+    memoryBudget: DEFAULT_MEMORY,
+    largestJob: options.memoryBudget ?? DEFAULT_MEMORY,
+    acquireTurn: async () => async () => {},
+    queue: DEFAULT_QUEUE,
+    queuePerClient: options.queue ?? DEFAULT_QUEUE,
+    waitMs: 30_000,
+    idleMs: 300_000,
+    ...options,
   })
-
-  const run = async <Outcome extends JobOutcome>(
-    path: string,
-    task: Task,
-    signal: AbortSignal | undefined,
-    requesters: Requesters | undefined,
-    expected: (outcome: PoolOutcome) => outcome is PoolOutcome<Outcome>,
-  ): Promise<PoolOutcome<Outcome>> => {
-    const outcome = await pool.run(path, task, signal, requesters ?? new Requesters(SERVICE_CLIENT))
-    if (!expected(outcome)) throw new Error(`${task.operation} gave the other operation's outcome`)
-    return outcome
-  }
-
+  const service = () => new Requesters(SERVICE_CLIENT)
   return {
-    inspect: async (path, signal, requesters) => {
-      const outcome = await run(
-        path,
-        { operation: 'inspect' },
-        signal,
-        requesters,
-        (outcome) => outcome.kind !== 'image' || 'dhash' in outcome,
-      )
+    async inspect(path, signal, requesters = service()) {
+      const outcome = await pool.run(path, { operation: 'inspect' }, signal, requesters)
       if (outcome.kind === 'too-slow') return { kind: 'damaged', reason: 'took too long' }
-      return outcome.kind === 'too-heavy' ? { kind: 'damaged', reason: outcome.reason } : outcome
+      if (outcome.kind === 'too-heavy') return { kind: 'damaged', reason: outcome.reason }
+      if (outcome.kind === 'image' && !('dhash' in outcome)) throw new Error('derived instead of inspected')
+      return outcome
     },
-    derive: (path, plan, signal, { mark, requesters, hash } = {}) =>
-      run(
-        path,
-        { operation: 'derive', plan, mark, hash },
-        signal,
-        requesters,
-        (outcome) => outcome.kind !== 'image' || 'bytes' in outcome,
-      ),
+    async derive(path, plan, signal, { watermark, requesters = service(), hash } = {}) {
+      const task = { operation: 'derive', plan, watermark, hash } as const
+      const outcome = await pool.run(path, task, signal, requesters)
+      if (outcome.kind === 'image' && !('bytes' in outcome)) throw new Error('inspected instead of derived')
+      return outcome
+    },
     stats: () => pool.stats(),
     close: () => pool.close(),
   }

@@ -38,7 +38,7 @@ const expected = new Map<string, Expected>(
 )
 
 for (const [name, want] of expected) {
-  test(`${name} has the size and the hash that Pillow gives`, async () => {
+  test(`${name} has the size and the hash that Pillow computes`, async () => {
     const got = await engine.inspect(join(fixtures, name))
     assert.equal(got.kind, 'image')
     const { width, height, frames, dhash } = got
@@ -59,7 +59,7 @@ test('a colour profile does not change the hash', async () => {
   assert.deepEqual(a, b)
 })
 
-test('every corpus PNG that is valid is taken and every damaged one refused', async () => {
+test('every valid PNG of the corpus is accepted and every damaged one rejected', async () => {
   for (const [group, kind] of [
     ['valid', 'image'],
     ['damaged', 'damaged'],
@@ -70,7 +70,7 @@ test('every corpus PNG that is valid is taken and every damaged one refused', as
   }
 })
 
-test('pictures that differ by orientation alone have the same size and nearly the same hash', async () => {
+test('pictures that differ only in orientation have the same size and nearly the same hash', async () => {
   const names = readdirSync(join(corpusFolder, 'orientation')).filter((name) => name.endsWith('.jpg'))
   const sets = Map.groupBy(names, (name) => name.replace(/_\d.*$/, ''))
   assert.ok(sets.size > 1)
@@ -87,7 +87,7 @@ test('pictures that differ by orientation alone have the same size and nearly th
   }
 })
 
-test('the value that ImageHash publishes', async () => {
+test('the hash equals the one that ImageHash publishes', async () => {
   const got = await engine.inspect(fileURLToPath(hashedPicture.file))
   assert.equal(got.kind === 'image' && got.dhash, hashedPicture.dhash)
 })
@@ -113,7 +113,7 @@ test('AVIF and SVG', async () => {
   ])
 })
 
-test('all pages of a TIFF are decoded and counted', async () => {
+test('all pages of a TIFF are decoded and count towards the limit', async () => {
   const name = join(fixtures, 'lzw.tif')
   const bytes = readFileSync(name)
   const small = createImageEngine({ workers: 1, maxPixels: 61 * 47 - 1 })
@@ -123,14 +123,14 @@ test('all pages of a TIFF are decoded and counted', async () => {
 })
 
 const animation = join(fixtures, 'animated.gif')
-test('the pixel limit counts the frames of an animation together', async () => {
+test('the pixel limit applies to all frames of an animation together', async () => {
   const limited = createImageEngine({ workers: 1, maxPixels: 61 * 47 * 3 - 1 })
   assert.equal((await limited.inspect(animation)).kind, 'damaged')
   await limited.close()
   assert.equal((await engine.inspect(animation)).kind, 'image')
 })
 
-test('other kinds are refused, whatever they are called', async () => {
+test('other formats are rejected, whatever their name', async () => {
   const refused: Record<string, Uint8Array | string> = {
     empty: '',
     text: 'hello',
@@ -150,7 +150,7 @@ test('other kinds are refused, whatever they are called', async () => {
   }
 })
 
-test('a file cut anywhere is refused, garbage after its end is not', async () => {
+test('a file truncated anywhere is rejected, garbage after its end is accepted', async () => {
   const names = [
     'rgb.png',
     'progressive.jpg',
@@ -172,7 +172,7 @@ test('a file cut anywhere is refused, garbage after its end is not', async () =>
   }
 })
 
-test('flipped bits end in an answer and never in a dead engine', async () => {
+test('flipped bits never crash the engine', async () => {
   const names = [...expected.keys()]
   let state = 1
   const random = (below: number): number => (state = (Math.imul(state, 48271) >>> 0) % 2147483647) % below

@@ -1,33 +1,32 @@
 const MIB = 1024 * 1024
-/** A job may be this much dearer than its estimate before its process dies. */
+/** A job may take this many times its estimate before its process is killed. */
 const TOLERANCE = 1.5
 const HEADROOM = 160 * MIB
 const SAMPLE_MS = 20
 
 export interface MemoryGuard {
-  /** From now on the process dies once it has grown by well over `bytes`. */
+  /** Starts to watch: kills the process once it has grown by well over `bytes`. */
   allow(bytes: number): void
-  /** Nothing runs that could grow: nobody looks. */
-  rest(): void
+  /** Stops watching. */
+  stop(): void
 }
 
 /**
- * Watches this process's resident set: decoders allocate outside the heap, where Node sets no limit. From the main thread, which has
- * nothing else to do while they work in threads of the library; a thread of its own would take 14 MB for each process. What
- * the main thread does itself, hashes above all, takes memory that is known beforehand.
+ * Watches the resident set of this process, because decoders allocate outside the heap, where Node sets no limit. Runs on
+ * the main thread, which is free while the library's threads decode; a thread of its own would take 14 MB per process. What
+ * the main thread itself computes, such as hashes, takes a known amount of memory.
  */
 export function startMemoryGuard(): MemoryGuard {
   let limit = Infinity
   let timer: NodeJS.Timeout | undefined
-  const look = (): void => {
-    if (process.memoryUsage.rss() > limit) process.kill(process.pid, 'SIGKILL')
-  }
   return {
     allow(bytes) {
       limit = process.memoryUsage.rss() + bytes * TOLERANCE + HEADROOM
-      timer ??= setInterval(look, SAMPLE_MS)
+      timer ??= setInterval(() => {
+        if (process.memoryUsage.rss() > limit) process.kill(process.pid, 'SIGKILL')
+      }, SAMPLE_MS)
     },
-    rest() {
+    stop() {
       clearInterval(timer)
       timer = undefined
     },

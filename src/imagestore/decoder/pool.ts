@@ -1,62 +1,88 @@
-import { MemoryBudget } from './budget.ts'
-import { DecoderProcess, type Ending } from './child-process.ts'
-import type { FairQueue } from './fair-queue.ts'
-import { DecodeJob, type PoolOutcome } from './job.ts'
-import { JobQueues, type QueueLimits } from './job-queues.ts'
-import type { Task } from './messages.ts'
-import type { Requesters } from './requesters.ts'
-import { inTurn, type GiveUp, type Turn } from './turn.ts'
-import type { EngineStats } from './types.ts'
+import { CpuTimer } from './cpu-timer.ts'
+import { DecoderProcess, type Ending } from './decoder-process.ts'
+import { FairQueue, makeRoom, type Requesters } from './job-queue.ts'
+import { MemoryBudget, type JobClass } from './memory-budget.ts'
+import type { JobOutcome, Task } from './protocol.ts'
+import type { EngineOptions, EngineStats } from './types.ts'
 
-export type { PoolOutcome } from './job.ts'
+export type PoolOutcome =
+  JobOutcome | { readonly kind: 'too-slow' } | { readonly kind: 'busy' } | { readonly kind: 'aborted' }
 
-export interface PoolOptions extends QueueLimits {
-  readonly workers: number
-  readonly maxPixels: number
-  readonly timeoutMs: number
-  readonly memoryBudget: number
-  readonly largestJob: number
-  readonly turn: Turn
-  readonly restMs: number
+/** Granted to a light job in advance: images of a few megapixels then start without asking. */
+const ADVANCE_GRANT = 96 * 1024 * 1024
+/** A job that runs for this long is heavy, whatever was expected. */
+const MAX_LIGHT_MS = 1_500
+
+class Job {
+  readonly path: string
+  readonly task: Task
+  readonly requesters: Requesters
+  readonly #settle: (outcome: PoolOutcome) => void
+  jobClass: JobClass = 'light'
+  /** The client in whose turn it runs, which is charged for its run time. */
+  client = ''
+  /** By `performance.now()`, without waits for memory. */
+  startedAt = 0
+  isRetried = false
+  isAborted = false
+  /** It has waited for too long. */
+  isExpired = false
+  /** It leaves its process, to wait in the heavy queue. */
+  isDeferred = false
+  /** Bytes of memory granted to it. */
+  granted = 0
+  /** Set while it waits for memory: gives up. */
+  stopWaiting: (() => void) | undefined
+  /** Set while it runs: kills its process. */
+  kill: (() => void) | undefined
+  waitTimer: NodeJS.Timeout | undefined
+  /** Limits the run time of a light job. */
+  readonly runTimer = new CpuTimer()
+
+  constructor(path: string, task: Task, requesters: Requesters, settle: (outcome: PoolOutcome) => void) {
+    this.path = path
+    this.task = task
+    this.requesters = requesters
+    this.#settle = settle
+  }
+
+  settle(outcome: PoolOutcome): void {
+    clearTimeout(this.waitTimer)
+    this.#settle(outcome)
+  }
 }
 
-/** Granted to a usual job beforehand: an image of a few megapixels then starts without asking. */
-const STANDING_GRANT = 96 * 1024 * 1024
-/** Who works for so long is heavy, whatever it looked like. */
-const SLOW_MS = 1_500
-
 /**
- * Child processes that decode, the queues before them and the memory they share. Heavy jobs have processes of their own, few
- * of them: whatever is sent, usual images never wait for more than a slow one's first moments. In both queues clients take
- * turns: a job waits for those that run, not for the queues of other clients.
+ * Decoder processes, the queues in front of them and the memory that they share. Heavy jobs have a few processes of their
+ * own: whatever is sent, light jobs wait at most for the first moments of a slow one. In both queues clients take turns: a
+ * job waits for running jobs, not for the queues of other clients.
  */
 export class DecoderPool {
-  readonly #options: PoolOptions
-  readonly #heavyWorkers: number
+  readonly #options: EngineOptions
+  readonly #limits: Readonly<Record<JobClass, number>>
+  readonly #queues = { light: new FairQueue<Job>(), heavy: new FairQueue<Job>() }
   readonly #budget: MemoryBudget
+  readonly #running = new Set<Job>()
+  readonly #processes = new Set<DecoderProcess>()
   readonly #idle: DecoderProcess[] = []
-  readonly #children = new Set<DecoderProcess>()
-  readonly #queues: JobQueues
-  readonly #running = new Set<DecodeJob>()
-  /** Their end is no fault of theirs. */
+  /** Ended because there was nothing to do. */
   readonly #dismissed = new WeakSet<DecoderProcess>()
-  #restTimer: NodeJS.Timeout | undefined
+  #idleTimer: NodeJS.Timeout | undefined
   #restarts = 0
-  #closed = false
+  #isClosed = false
 
-  constructor(options: PoolOptions) {
+  constructor(options: EngineOptions) {
     this.#options = options
-    this.#queues = new JobQueues(options)
-    this.#heavyWorkers = Math.max(1, Math.floor(options.workers / 2))
+    this.#limits = { light: options.workers, heavy: Math.max(1, Math.floor(options.workers / 2)) }
     this.#budget = new MemoryBudget(options.memoryBudget)
   }
 
   stats(): EngineStats {
     return {
       running: this.#running.size,
-      waiting: this.#queues.length,
+      waiting: this.#queues.light.length + this.#queues.heavy.length,
       restarts: this.#restarts,
-      pids: [...this.#children].flatMap((child) => child.pid ?? []),
+      pids: [...this.#processes].flatMap((process) => process.pid ?? []),
       memory: this.#budget.used,
     }
   }
@@ -68,198 +94,223 @@ export class DecoderPool {
     signal: AbortSignal | undefined,
     requesters: Requesters,
   ): Promise<PoolOutcome> {
-    if (this.#closed || signal?.aborted === true) return Promise.resolve({ kind: 'aborted' })
-    const isFree = this.#queues.usual.running < this.#options.workers
-    if (!isFree && !this.#queues.makeRoomFor(requesters)) return Promise.resolve({ kind: 'busy' })
+    if (this.#isClosed || signal?.aborted === true) return Promise.resolve({ kind: 'aborted' })
+    const isFree = this.#queues.light.running < this.#limits.light
+    if (!isFree && !this.#makeRoom(requesters)) return Promise.resolve({ kind: 'busy' })
     return new Promise((resolve) => {
       const abort = (): void => this.#abort(job)
-      const settle = (outcome: PoolOutcome): void => {
-        job.endWait()
+      const job = new Job(path, task, requesters, (outcome) => {
         signal?.removeEventListener('abort', abort)
         resolve(outcome)
-      }
-      const job = new DecodeJob(path, task, requesters, settle, () => this.#expire(job))
+      })
       signal?.addEventListener('abort', abort, { once: true })
-      this.#queues.add(job, false)
+      this.#enqueue(job, 'light')
       this.#dispatch()
     })
   }
 
   async close(): Promise<void> {
-    this.#closed = true
-    clearTimeout(this.#restTimer)
-    for (const job of [...this.#queues, ...this.#running]) this.#abort(job)
-    await Promise.all([...this.#children].map((child) => child.kill()))
+    this.#isClosed = true
+    clearTimeout(this.#idleTimer)
+    for (const job of [...this.#queues.light, ...this.#queues.heavy, ...this.#running]) this.#abort(job)
+    await Promise.all([...this.#processes].map((process) => process.kill()))
   }
 
-  /** Refuses a job that has waited for too long. One that waits for memory leaves its process first. */
-  #expire(job: DecodeJob): void {
-    if (this.#queues.remove(job)) job.settle({ kind: 'busy' })
-    else job.stopWaiting?.()
+  #makeRoom(requesters: Requesters): boolean {
+    const { light, heavy } = this.#queues
+    const { hasRoom, displaced } = makeRoom([light, heavy], requesters, this.#options)
+    displaced?.settle({ kind: 'busy' })
+    return hasRoom
+  }
+
+  #enqueue(job: Job, jobClass: JobClass, isFirst = false): void {
+    this.#queues[jobClass].push(job, isFirst)
+    this.#limitWait(job)
+  }
+
+  #dequeue(job: Job): boolean {
+    return this.#queues.light.remove(job) || this.#queues.heavy.remove(job)
+  }
+
+  /** Rejects the job if it waits for too long. One that waits for memory leaves its process first. */
+  #limitWait(job: Job): void {
+    clearTimeout(job.waitTimer)
+    job.waitTimer = setTimeout(() => {
+      job.isExpired = true
+      if (this.#dequeue(job)) job.settle({ kind: 'busy' })
+      else job.stopWaiting?.()
+    }, this.#options.waitMs).unref()
   }
 
   /**
-   * The caller hears at once. A usual job under way goes on to its end, since killing its process would cost more than it
-   * saves; a heavy one does not.
+   * Settles the job immediately. A light job that runs is left to end, because killing its process would cost more than it
+   * saves; a heavy one is killed.
    */
-  #abort(job: DecodeJob): void {
-    job.aborted = true
-    this.#queues.remove(job)
+  #abort(job: Job): void {
+    job.isAborted = true
+    this.#dequeue(job)
     job.stopWaiting?.()
-    if (job.heavy) job.kill?.()
+    if (job.jobClass === 'heavy') job.kill?.()
     job.settle({ kind: 'aborted' })
   }
 
   #dispatch(): void {
-    if (this.#closed) return
-    this.#fill(this.#queues.usual, false, this.#options.workers)
-    this.#fill(this.#queues.heavy, true, this.#heavyWorkers)
-  }
-
-  #fill(queue: FairQueue<DecodeJob>, heavy: boolean, most: number): void {
-    while (queue.running < most) {
-      const next = queue.next()
-      if (next === undefined) return
-      const { job, client } = next
-      job.endWait()
-      job.client = client
-      job.heavy = heavy
-      this.#start(this.#idle.pop() ?? this.#fork(), job)
+    if (this.#isClosed) return
+    for (const jobClass of ['light', 'heavy'] as const) {
+      const queue = this.#queues[jobClass]
+      while (queue.running < this.#limits[jobClass]) {
+        const next = queue.next()
+        if (next === undefined) break
+        clearTimeout(next.job.waitTimer)
+        next.job.client = next.client
+        next.job.jobClass = jobClass
+        this.#start(this.#idle.pop() ?? this.#fork(), next.job)
+      }
     }
   }
 
   #fork(): DecoderProcess {
-    const child = new DecoderProcess((ended) => {
-      this.#children.delete(ended)
-      const at = this.#idle.indexOf(ended)
+    const process = new DecoderProcess((exited) => {
+      this.#processes.delete(exited)
+      const at = this.#idle.indexOf(exited)
       if (at >= 0) this.#idle.splice(at, 1)
-      if (!this.#dismissed.has(ended)) this.#restarts++
+      if (!this.#dismissed.has(exited)) this.#restarts++
       this.#dispatch()
     })
-    this.#children.add(child)
-    return child
+    this.#processes.add(process)
+    return process
   }
 
-  #start(child: DecoderProcess, job: DecodeJob): void {
-    clearTimeout(this.#restTimer)
+  #start(process: DecoderProcess, job: Job): void {
+    clearTimeout(this.#idleTimer)
     this.#running.add(job)
-    job.begunAt = performance.now()
-    job.held = !job.heavy && this.#budget.tryTake(STANDING_GRANT) ? STANDING_GRANT : 0
-    const { path, task } = job
-    const { maxPixels, timeoutMs, memoryBudget, largestJob, turn, waitMs } = this.#options
-    let giveUpTurn: GiveUp | undefined
-    let admitted = false
-    const admit = (): void => {
-      admitted = true
-      job.endWait()
-      job.stopWaiting = undefined
-      job.begunAt = performance.now()
-      child.verdict(true)
-    }
-    job.kill = () => void child.kill()
-    child.start({
-      job: { type: 'job', path, task, maxPixels, timeoutMs, granted: job.held },
-      timeoutMs,
+    job.startedAt = performance.now()
+    job.granted = job.jobClass === 'light' && this.#budget.tryTake(ADVANCE_GRANT) ? ADVANCE_GRANT : 0
+    job.kill = () => void process.kill()
+    const { path, task, granted } = job
+    const { maxPixels, timeoutMs } = this.#options
+    let endTurn: (() => Promise<void>) | undefined
+    process.start({
+      job: { type: 'job', path, task, maxPixels, timeoutMs, granted },
       onBegin: () => {
-        job.begunAt = performance.now()
-        this.#watch(child, job)
+        job.startedAt = performance.now()
+        this.#limitLightRun(process, job)
       },
-      onCost: (bytes, heavy) => {
+      onCost: (bytes, isHeavy) => {
         this.#releaseMemory(job)
-        if (heavy && !this.#makeHeavy(job)) job.deferred = true
-        if (job.aborted || job.deferred || bytes > largestJob) {
-          child.verdict(false)
-          return
-        }
-        const leave =
-          bytes > memoryBudget
-            ? inTurn(turn, (giveUp) => {
-                giveUpTurn = giveUp
-                admit()
-              })
-            : this.#budget.take(job.heavy ? 'heavy' : 'usual', bytes, () => {
-                job.held = bytes
-                admit()
-              })
-        if (admitted) return
-        job.startWait(waitMs)
-        job.stopWaiting = () => {
-          job.stopWaiting = undefined
-          leave()
-          child.verdict(false)
-        }
+        if (isHeavy && !this.#makeHeavy(job)) job.isDeferred = true
+        if (job.isAborted || job.isDeferred || bytes > this.#options.largestJob) process.admit(false)
+        else
+          this.#awaitMemory(process, job, bytes, (end) => {
+            endTurn = end
+          })
       },
       onEnd: (ending) => {
-        job.timer.stop()
+        job.runTimer.stop()
         job.kill = undefined
         job.stopWaiting?.()
-        this.#queues.of(job.heavy).done(job.client, performance.now() - job.begunAt)
+        this.#queues[job.jobClass].done(job.client, performance.now() - job.startedAt)
         this.#releaseMemory(job)
-        void giveUpTurn?.()
+        void endTurn?.()
         this.#running.delete(job)
-        if (ending.type === 'done' && ending.swollen) void child.kill()
-        else if (ending.type === 'done') this.#idle.push(child)
-        this.#end(job, ending)
+        if (ending.type === 'done' && ending.isBloated) void process.kill()
+        else if (ending.type === 'done') this.#idle.push(process)
+        this.#finish(job, ending)
         this.#dispatch()
-        if (this.#running.size === 0) this.#rest()
+        if (this.#running.size === 0) this.#scheduleDismissal()
       },
     })
   }
 
-  #releaseMemory(job: DecodeJob): void {
-    const { held, heavy } = job
-    job.held = 0
-    if (held > 0) this.#budget.release(heavy ? 'heavy' : 'usual', held)
+  /** Admits the job when its memory is free; one that exceeds the whole budget takes a turn among all processes of the machine. */
+  #awaitMemory(
+    process: DecoderProcess,
+    job: Job,
+    bytes: number,
+    onTurn: (end: () => Promise<void>) => void,
+  ): void {
+    const wait = new AbortController()
+    const admit = (): void => {
+      clearTimeout(job.waitTimer)
+      job.stopWaiting = undefined
+      job.startedAt = performance.now()
+      process.admit(true)
+    }
+    this.#limitWait(job)
+    job.stopWaiting = () => {
+      job.stopWaiting = undefined
+      wait.abort()
+      process.admit(false)
+    }
+    if (bytes <= this.#options.memoryBudget)
+      this.#budget.take(job.jobClass, bytes, wait.signal, () => {
+        job.granted = bytes
+        admit()
+      })
+    else
+      void this.#options.acquireTurn(wait.signal).then((end) => {
+        if (end === undefined) return
+        if (wait.signal.aborted) return end()
+        onTurn(end)
+        return admit()
+      })
   }
 
-  /** Lets a job under way become a heavy one, where there is room for another. */
-  #makeHeavy(job: DecodeJob): boolean {
-    if (job.heavy) return true
-    if (this.#queues.heavy.length > 0 || this.#queues.heavy.running >= this.#heavyWorkers) return false
-    this.#queues.usual.done(job.client, performance.now() - job.begunAt)
-    this.#queues.heavy.adopt(job.client)
-    job.begunAt = performance.now()
-    job.heavy = true
-    this.#budget.makeHeavy(job.held)
+  #releaseMemory(job: Job): void {
+    const { granted, jobClass } = job
+    job.granted = 0
+    if (granted > 0) this.#budget.release(jobClass, granted)
+  }
+
+  /** Makes a running job heavy if a heavy job may start. */
+  #makeHeavy(job: Job): boolean {
+    if (job.jobClass === 'heavy') return true
+    const { light, heavy } = this.#queues
+    if (heavy.length > 0 || heavy.running >= this.#limits.heavy) return false
+    light.done(job.client, performance.now() - job.startedAt)
+    heavy.adopt(job.client)
+    job.startedAt = performance.now()
+    job.jobClass = 'heavy'
+    this.#budget.makeHeavy(job.granted)
     this.#dispatch()
     return true
   }
 
-  #watch(child: DecoderProcess, job: DecodeJob): void {
-    job.timer.start(child.pid, SLOW_MS, () => this.#tooSlow(child, job))
+  /** Makes a slow job heavy. If others wait and no heavy job may start, it starts again from the heavy queue. */
+  #limitLightRun(process: DecoderProcess, job: Job): void {
+    job.runTimer.start(process.pid, MAX_LIGHT_MS, () => {
+      const doOthersWait = this.#queues.light.length > 0 || this.#budget.waiting('light') > 0
+      const isRunning = job.stopWaiting === undefined
+      if (isRunning && !this.#makeHeavy(job) && doOthersWait) {
+        job.isDeferred = true
+        job.kill?.()
+      } else if (job.jobClass === 'light') this.#limitLightRun(process, job)
+    })
   }
 
-  /** Others wait, so it begins anew among the heavy ones. What waits for memory does not run. */
-  #tooSlow(child: DecoderProcess, job: DecodeJob): void {
-    const othersWait = this.#queues.usual.length > 0 || this.#budget.waiting('usual') > 0
-    if (job.stopWaiting === undefined && !this.#makeHeavy(job) && othersWait) {
-      job.deferred = true
-      job.kill?.()
-    } else if (!job.heavy) this.#watch(child, job)
-  }
-
-  /** Processes that have nothing to do for long end: each holds some ninety megabytes. */
-  #rest(): void {
-    clearTimeout(this.#restTimer)
-    this.#restTimer = setTimeout(() => {
-      for (const child of this.#idle.splice(0)) {
-        this.#dismissed.add(child)
-        void child.kill()
+  /** Ends idle processes after a while: each takes some ninety megabytes. */
+  #scheduleDismissal(): void {
+    clearTimeout(this.#idleTimer)
+    this.#idleTimer = setTimeout(() => {
+      for (const process of this.#idle.splice(0)) {
+        this.#dismissed.add(process)
+        void process.kill()
       }
-    }, this.#options.restMs).unref()
+    }, this.#options.idleMs).unref()
   }
 
-  #end(job: DecodeJob, ending: Ending): void {
-    if (job.deferred && !job.aborted && !this.#closed) {
-      job.deferred = false
-      if (this.#queues.makeRoomFor(job.requesters)) this.#queues.add(job, true)
+  #finish(job: Job, ending: Ending): void {
+    const isWanted = !job.isAborted && !this.#isClosed
+    if (job.isDeferred && isWanted) {
+      job.isDeferred = false
+      if (this.#makeRoom(job.requesters)) this.#enqueue(job, 'heavy')
       else job.settle({ kind: 'busy' })
     } else if (ending.type === 'done') {
-      // Its process was told to leave it: what it answered says nothing about the image.
-      job.settle(job.expired ? { kind: 'busy' } : ending.outcome)
-    } else if (ending.type === 'crash' && !job.retried && !job.aborted && !this.#closed) {
-      job.retried = true
-      this.#queues.add(job, job.heavy, true)
+      // The outcome of an expired job says nothing about the image.
+      job.settle(job.isExpired ? { kind: 'busy' } : ending.outcome)
+    } else if (ending.type === 'crash' && !job.isRetried && isWanted) {
+      job.isRetried = true
+      this.#enqueue(job, job.jobClass, true)
     } else if (ending.type === 'crash' && !ending.started) {
       job.settle({ kind: 'busy' })
     } else if (ending.type === 'timeout') {

@@ -1,24 +1,28 @@
+import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
+import {
+  detectFormat,
+  insertPngProfile,
+  normalizeSvg,
+  pngColourOf,
+  readStructure,
+  type ImageFormat,
+  type Structure,
+} from '../../lib/image-metadata/index.ts'
 import { isHashOf } from '../hash.ts'
-import { readWhole } from './file-bytes.ts'
-import { detectKind } from './kind.ts'
-import { withTransparency } from './gif-transparency.ts'
-import { colourOf, withColourProfile } from './png-colour.ts'
-import { readStructure, type Structure } from './structure/index.ts'
-import { readableSvg } from './svg-text.ts'
-import type { ImageKind } from './types.ts'
+import { addTransparency } from './gif.ts'
 
-/** A file whose container is whole and whose header a decoder has accepted. */
+/** A file whose container is complete and whose header the decoder has accepted. */
 export interface Source {
-  /** As the decoder takes them: those of the file, but for some SVG. */
+  /** As the decoder takes them: those of the file, except for some SVG. */
   readonly bytes: Buffer
-  readonly kind: ImageKind
+  readonly format: ImageFormat
   readonly structure: Structure
   readonly metadata: Metadata
-  /** One frame, as stored. */
+  /** Of one frame, as stored. */
   readonly storedWidth: number
   readonly storedHeight: number
-  /** One frame, as a person sees it. */
+  /** Of one frame, with the EXIF orientation applied. */
   readonly width: number
   readonly height: number
   readonly frames: number
@@ -26,78 +30,95 @@ export interface Source {
 }
 
 /** EXIF orientations from here on swap width and height. */
-const FIRST_TURNED_ORIENTATION = 5
+const FIRST_SWAPPED_ORIENTATION = 5
+const SPACES_OF_16_BITS = new Set(['rgb16', 'grey16'])
 
-const DEEP_SPACES = new Set(['rgb16', 'grey16'])
+/** The file is not an image that is accepted. The message is for the log. */
+export class RejectedImage extends Error {}
 
-/** Why a file is no image that we take; the text is for the log. */
-export class RefusedImage extends Error {}
-
-/** The file does not hold the bytes that were stored: what still decodes of them is another picture. */
+/** The file does not hold the bytes that were stored, so what decodes may be another picture. */
 export class AlteredImage extends Error {}
 
 export function openSharp(bytes: Buffer, maxPixels: number, options: SharpOptions = {}): Sharp {
-  // From bytes, never from a path: with a path, SVG may read files that lie beside it.
+  // From bytes, never from a path: with a path, an SVG may read files next to it.
   return sharp(bytes, { failOn: 'warning', limitInputPixels: maxPixels, ...options })
 }
 
-/** Opens an image to show it: with the colours and the transparency that browsers give it. */
-export async function openPicture(source: Source, options: SharpOptions = {}): Promise<Sharp> {
-  const { kind, bytes, maxPixels, metadata } = source
+/** Opens an image for display, with the colours and the transparency that browsers give it. */
+export async function openForDisplay(source: Source, options: SharpOptions = {}): Promise<Sharp> {
+  const { format, bytes, maxPixels, metadata } = source
   let shown = bytes
-  if (kind === 'gif') shown = withTransparency(bytes)
-  else if (kind === 'png' && metadata.space === 'grey16') {
-    // The library applies no profile to 16-bit gray. As colours of 16 bits it does, without loss.
-    const colour = colourOf(bytes)
+  if (format === 'gif') shown = addTransparency(bytes)
+  else if (format === 'png' && metadata.space === 'grey16') {
+    // libvips applies no profile to 16-bit gray. To 16-bit colours it does, without loss.
+    const colour = pngColourOf(bytes)
     if (colour !== undefined) {
       const coloured = openSharp(bytes, maxPixels).keepExif().toColourspace('rgb16')
-      shown = withColourProfile(await coloured.png({ compressionLevel: 0 }).toBuffer(), colour)
+      shown = insertPngProfile(await coloured.png({ compressionLevel: 0 }).toBuffer(), colour)
     } else if (metadata.icc !== undefined) {
       const reduced = openSharp(bytes, maxPixels).keepExif().keepIccProfile().toColourspace('b-w')
       shown = await reduced.png({ compressionLevel: 0 }).toBuffer()
     }
-  } else if (kind === 'png') shown = withColourProfile(bytes, colourOf(bytes))
+  } else if (format === 'png') shown = insertPngProfile(bytes, pngColourOf(bytes))
   const image = openSharp(shown, maxPixels, options)
   const hasProfile = shown !== bytes || metadata.icc !== undefined
-  // The library brings 16-bit colours with a profile to Display P3, and leaves them there unless it is told what to write.
-  if (DEEP_SPACES.has(metadata.space) && hasProfile) image.withIccProfile('srgb', { attach: false })
+  // libvips converts 16-bit colours with a profile to Display P3, and writes that unless told otherwise.
+  if (SPACES_OF_16_BITS.has(metadata.space) && hasProfile) image.withIccProfile('srgb', { attach: false })
   return image
 }
 
 /**
- * @param room where the file's bytes may come to stand: the source is good until the next one stands there
- * @param hash what the bytes have to be
+ * @param buffer memory for the file's bytes: the source is valid until the buffer is used again
+ * @param hash of the bytes that were stored
+ * @throws RejectedImage, AlteredImage
  */
 export async function openSource(
   path: string,
   maxPixels: number,
-  room?: Buffer,
+  buffer?: Buffer,
   hash?: string,
 ): Promise<Source> {
-  const file = readWhole(path, room)
+  const file = readInto(path, buffer)
   if (hash !== undefined && !isHashOf(file, hash)) throw new AlteredImage('not the bytes that were stored')
-  const kind = detectKind(file)
-  if (kind === undefined) throw new RefusedImage('not an accepted kind')
-  const bytes = kind === 'svg' ? readableSvg(file) : file
-  if (bytes === undefined) throw new RefusedImage('svg is not in its encoding')
-  const structure = readStructure(kind, bytes)
-  if (!structure.complete) throw new RefusedImage(`${kind} ends early`)
+  const format = detectFormat(file)
+  if (format === undefined) throw new RejectedImage('not an accepted format')
+  const bytes = format === 'svg' ? normalizeSvg(file) : file
+  if (bytes === undefined) throw new RejectedImage('svg is not in its encoding')
+  const structure = readStructure(format, bytes)
+  if (!structure.complete) throw new RejectedImage(`${format} is truncated`)
   const metadata = await openSharp(bytes, maxPixels).metadata()
   const { width, height, orientation = 1 } = metadata
   const storedHeight = metadata.pageHeight ?? height
-  const frames = kind === 'avif' ? 1 : (metadata.pages ?? 1)
-  if (width * storedHeight * frames > maxPixels) throw new RefusedImage('too many pixels')
-  const turned = orientation >= FIRST_TURNED_ORIENTATION
+  const frames = format === 'avif' ? 1 : (metadata.pages ?? 1)
+  if (width * storedHeight * frames > maxPixels) throw new RejectedImage('too many pixels')
+  const isSwapped = orientation >= FIRST_SWAPPED_ORIENTATION
   return {
     bytes,
-    kind,
+    format,
     structure,
     metadata,
     storedWidth: width,
     storedHeight,
-    width: turned ? storedHeight : width,
-    height: turned ? width : storedHeight,
+    width: isSwapped ? storedHeight : width,
+    height: isSwapped ? width : storedHeight,
     frames,
     maxPixels,
+  }
+}
+
+/**
+ * Reads a file into `buffer` if it fits, else into new memory. For 4 MB that takes 0.9 ms, with new memory each time 2.9 ms,
+ * and asynchronously 4.2 ms; a decoder process has nothing else to do meanwhile.
+ */
+export function readInto(path: string, buffer: Buffer = Buffer.alloc(0)): Buffer {
+  const file = openSync(path, 'r')
+  try {
+    const { size } = fstatSync(file)
+    if (size > buffer.length) return readFileSync(file)
+    let at = 0
+    for (let read = -1; read !== 0 && at < size; at += read) read = readSync(file, buffer, at, size - at, at)
+    return buffer.subarray(0, at)
+  } finally {
+    closeSync(file)
   }
 }

@@ -1,15 +1,15 @@
 import { rgbaToThumbHash } from 'thumbhash'
-import type { Pixels } from './dhash.ts'
+import type { Pixels } from '../../lib/perceptual-hash/index.ts'
 
-/** The format takes no more a side. */
+/** Limit of the format, in pixels per side. */
 const MAX_SIDE = 100
-/** What is larger is made this small: the hash keeps waves of a seventh of a side at most, and at 100 takes four times as long. */
+/** Larger images are reduced to this: the hash keeps waves of a seventh of a side at most, and 100 pixels take four times as long. */
 const REDUCED_SIDE = 48
-/** Samples of a cell, a side: more change nothing that the hash keeps, and would cost as much as decoding. */
+/** Samples per side of a cell: more would not change the hash, and would cost as much as decoding. */
 const SAMPLES = 4
 
 /**
- * The ThumbHash of a picture in base64: of its pixels where the format takes them, else of the means of cells.
+ * The ThumbHash of a picture in base64. Pictures above the format's size limit are averaged over cells first.
  * @param hasAlpha whether a fourth (or second) channel is alpha
  */
 export function thumbhash(pixels: Pixels, hasAlpha = true): string {
@@ -19,33 +19,35 @@ export function thumbhash(pixels: Pixels, hasAlpha = true): string {
   const columns = Math.max(1, Math.round(width * scale))
   const rows = Math.max(1, Math.round(height * scale))
   const rgba = new Uint8Array(columns * rows * 4)
-  const xs = places(width, columns)
-  const ys = places(height, rows)
+  const xs = samplePositions(width, columns)
+  const ys = samplePositions(height, rows)
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; column++) {
-      mean(pixels, hasAlpha, xs[column] ?? [], ys[row] ?? [], rgba, (row * columns + column) * 4)
+      const cell = rgba.subarray((row * columns + column) * 4)
+      writeMean(pixels, hasAlpha, xs[column] ?? [], ys[row] ?? [], cell)
     }
   }
   return Buffer.from(rgbaToThumbHash(columns, rows, rgba)).toString('base64')
 }
 
-/** For each of `count` cells along a side, where its samples are. */
-function places(size: number, count: number): number[][] {
+/** The positions of the samples in each of `count` cells along a side. */
+function samplePositions(size: number, count: number): number[][] {
   const step = size / count
-  const each = Math.min(SAMPLES, Math.max(1, Math.round(step)))
+  const samples = Math.min(SAMPLES, Math.max(1, Math.round(step)))
   return Array.from({ length: count }, (_, cell) =>
-    Array.from({ length: each }, (_, i) => Math.min(size - 1, Math.floor((cell + (i + 0.5) / each) * step))),
+    Array.from({ length: samples }, (_, i) =>
+      Math.min(size - 1, Math.floor((cell + (i + 0.5) / samples) * step)),
+    ),
   )
 }
 
-/** Weighted by alpha: what is not seen has no colour. */
-function mean(
+/** Writes the mean of the samples to `target`, weighted by alpha: what is invisible has no colour. */
+function writeMean(
   { data, width, channels }: Pixels,
   hasAlpha: boolean,
   xs: readonly number[],
   ys: readonly number[],
   target: Uint8Array,
-  at: number,
 ): void {
   let [red, green, blue, alpha] = [0, 0, 0, 0]
   const isGray = channels < 3
@@ -62,8 +64,5 @@ function mean(
     }
   }
   if (alpha === 0) return
-  target[at] = Math.round(red / alpha)
-  target[at + 1] = Math.round(green / alpha)
-  target[at + 2] = Math.round(blue / alpha)
-  target[at + 3] = Math.round(alpha / (xs.length * ys.length))
+  target.set([red / alpha, green / alpha, blue / alpha, alpha / (xs.length * ys.length)].map(Math.round))
 }

@@ -1,10 +1,8 @@
+import type { ImageFormat } from '../../lib/image-metadata/index.ts'
+import type { MarkPlace } from '../image-settings.ts'
 import type { SettledPlan } from '../links/modifiers/plan.ts'
-import type { Mark } from './messages.ts'
-import type { Requesters } from './requesters.ts'
-import type { Turn } from './turn.ts'
-
-export const imageKinds = ['jpeg', 'png', 'gif', 'webp', 'avif', 'tiff', 'svg'] as const
-export type ImageKind = (typeof imageKinds)[number]
+import type { Requesters } from './job-queue.ts'
+import type { AcquireTurn } from './machine-turns.ts'
 
 /** `reason` is for the log, never for a client. */
 export interface Damaged {
@@ -14,12 +12,12 @@ export interface Damaged {
   readonly isAltered?: boolean
 }
 
-/** What an image is, once every pixel of every frame has been decoded. */
+/** An image of which every pixel of every frame has been decoded. */
 export interface InspectedImage {
   readonly kind: 'image'
-  readonly format: ImageKind
+  readonly format: ImageFormat
   readonly mime: string
-  /** Pixels as a person sees the image: EXIF orientation applied, one frame. */
+  /** Pixels of one frame, with the EXIF orientation applied. */
   readonly width: number
   readonly height: number
   readonly frames: number
@@ -37,73 +35,80 @@ export interface DerivedImage {
   readonly height: number
 }
 
-/** It would take more memory or time than is given to anybody, so it was not begun. `reason` is for the log. */
+/** Not started, because it would exceed the limits on memory or time. `reason` is for the log. */
 export interface TooHeavy {
   readonly kind: 'too-heavy'
   readonly reason: string
 }
 
-/** `busy`: the queue is full or the wait too long, try later. `aborted`: the signal fired first. */
-type Undone = { readonly kind: 'busy' } | { readonly kind: 'aborted' }
-/** What is too heavy or too slow counts as damaged. */
-export type Inspection = InspectedImage | Damaged | Undone
-/** `too-slow`: begun, and ended when its time was up. */
-export type Derivation = DerivedImage | Damaged | TooHeavy | { readonly kind: 'too-slow' } | Undone
+/** `busy`: the queue is full or the wait timed out, try later. `aborted`: the signal fired first. */
+type NotRun = { readonly kind: 'busy' } | { readonly kind: 'aborted' }
+/** Images that are too heavy or too slow count as damaged. */
+export type Inspection = InspectedImage | Damaged | NotRun
+/** `too-slow`: started, and killed when its time was up. */
+export type Derivation = DerivedImage | Damaged | TooHeavy | { readonly kind: 'too-slow' } | NotRun
 
 export interface EngineStats {
-  /** Jobs in a child now. */
+  /** Jobs that run in a process. */
   readonly running: number
-  /** Jobs waiting for a child. */
+  /** Jobs that wait for a process. */
   readonly waiting: number
-  /** Children that ended on their own or were killed, since the start. */
+  /** Processes that crashed or were killed because of their job. */
   readonly restarts: number
-  /** Process ids of the children. */
+  /** Process ids. */
   readonly pids: readonly number[]
-  /** Bytes of decode memory promised to running jobs. */
+  /** Bytes of memory granted to running jobs. */
   readonly memory: number
 }
 
+/** An image to put on another one. */
+export interface WatermarkFile {
+  readonly path: string
+  readonly place: MarkPlace
+  /** Of the bytes that were stored; undefined if unknown. */
+  readonly hash?: string | undefined
+}
+
 export interface DeriveOptions {
-  /** An image to lay over it. */
-  readonly mark?: Mark | undefined
-  /** In whose turn it runs; the service itself by default. */
+  readonly watermark?: WatermarkFile | undefined
+  /** The clients that wait for it; the service itself by default. */
   readonly requesters?: Requesters | undefined
-  /** What the file's bytes have to be: others are reported as altered. */
+  /** Of the bytes that were stored: a file with other bytes is reported as altered. */
   readonly hash?: string | undefined
 }
 
 export interface ImageEngine {
   /**
-   * Decodes the file at `path` whole. Never rejects for what the file holds.
-   * @param requesters in whose turn it runs; the service itself by default
+   * Decodes the whole file at `path`. Never rejects because of the file's content.
+   * @param requesters the clients that wait for it; the service itself by default
    */
   inspect(path: string, signal?: AbortSignal, requesters?: Requesters): Promise<Inspection>
-  /** Makes the derivative that `plan` describes from the file at `path`. */
+  /** Renders the derivative that `plan` describes from the file at `path`. */
   derive(path: string, plan: SettledPlan, signal?: AbortSignal, options?: DeriveOptions): Promise<Derivation>
   stats(): EngineStats
-  /** Ends every child within about a second; jobs under way come out as `aborted`. */
+  /** Ends all processes within about a second. Running jobs resolve to `aborted`. */
   close(): Promise<void>
 }
 
 export interface EngineOptions {
-  /** Child processes for usual images; half as many, and at least one, come for heavy ones. Default: the number of cores. */
-  readonly workers?: number
-  /** Pixels of all frames together. Default: 64 million. */
-  readonly maxPixels?: number
-  /** Milliseconds of processor time that a job may take, by the clock four times as many, waiting not counted. Default: 20,000. */
-  readonly timeoutMs?: number
-  /** Bytes of decode memory all running jobs may take together, and a quarter more (see budget.ts). Default: 1.2 GiB. */
-  readonly memoryBudget?: number
-  /** Bytes that one job may take; dearer images are refused. Default: all of `memoryBudget`. */
-  readonly largestJob?: number
-  /** What a job waits for that takes more than all of `memoryBudget`: engines of other processes know it too. */
-  readonly turn?: Turn
-  /** Jobs that may wait for a child. Default: 64. */
-  readonly queue?: number
+  /** Processes for light jobs; half as many, and at least one, are added for heavy ones. Default: the number of cores. */
+  readonly workers: number
+  /** Limit on the pixels of all frames. Default: 64 million. */
+  readonly maxPixels: number
+  /** Limit on the processor time of a job, and four times as much on its duration without waits. In milliseconds. Default: 20,000. */
+  readonly timeoutMs: number
+  /** Bytes of memory for all running jobs, and a quarter more (see memory-budget.ts). Default: 1.2 GiB. */
+  readonly memoryBudget: number
+  /** Bytes of memory for one job; more expensive images are rejected. Default: all of `memoryBudget`. */
+  readonly largestJob: number
+  /** What a job that exceeds `memoryBudget` waits for: a turn shared with the engines of other processes. Default: none. */
+  readonly acquireTurn: AcquireTurn
+  /** Jobs that may wait for a process. Default: 64. */
+  readonly queue: number
   /** Of these, jobs of one client. Default: all. */
-  readonly queuePerClient?: number
-  /** Milliseconds that a job may wait, for a child and for memory each. Default: 30,000. */
-  readonly waitMs?: number
-  /** Milliseconds without any job after which the children end. Default: 300,000. */
-  readonly restMs?: number
+  readonly queuePerClient: number
+  /** Limit on the wait for a process, and on the wait for memory. In milliseconds. Default: 30,000. */
+  readonly waitMs: number
+  /** Idle time after which all processes end. In milliseconds. Default: 300,000. */
+  readonly idleMs: number
 }

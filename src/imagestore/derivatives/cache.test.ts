@@ -7,14 +7,14 @@ import { suite, test } from 'node:test'
 import { filesUnder } from '../../../test/durability/folders.ts'
 import { bytesOf, KEY, maker, MIB, openCache } from '../../../test/support/derivative-caches.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import type { Make } from './cache.ts'
-import { claim } from './claim.ts'
+import type { Render } from './cache.ts'
+import { acquireLockFile } from '../../lib/lock-file.ts'
 
-suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
-  test('work is given up when all who wait for it have left, and begun anew for who comes then', async () => {
+suite('the cache of derivatives', { timeout: 30_000 }, () => {
+  test('a computation is aborted when all clients have left, and starts again for the next one', async () => {
     const { cache } = openCache({})
     const signals: AbortSignal[] = []
-    const make: Make = (signal) => {
+    const make: Render = (signal) => {
       signals.push(signal)
       return new Promise((resolve) =>
         signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true }),
@@ -22,20 +22,20 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     }
     const [one, two] = [new AbortController(), new AbortController()]
     const both = [one, two].map(({ signal }) => cache.get(KEY, 'a', make, { client: 'a', signal }))
-    // Until the work has begun.
+    // Until rendering has started.
     while (signals.length === 0) await new Promise(setImmediate)
     one.abort()
     assert.equal(signals[0]?.aborted, false)
     two.abort()
     assert.equal(signals[0]?.aborted, true)
-    const { made, make: makeAnew } = maker()
-    const anew = await cache.get(KEY, 'a', makeAnew)
-    assert.deepEqual([anew?.kind, made.count, signals.length], ['bytes', 1, 1])
+    const { made, make: renderAgain } = maker()
+    const again = await cache.get(KEY, 'a', renderAgain)
+    assert.deepEqual([again?.kind, made.count, signals.length], ['bytes', 1, 1])
     assert.deepEqual(await Promise.all(both), [{ kind: 'aborted' }, { kind: 'aborted' }])
     await cache.close()
   })
 
-  test('two processes on one folder: one makes it, the other waits and finds it', async () => {
+  test('of two processes on one folder, one renders and the other waits for it', async () => {
     await using folder = await temporaryFolder()
     const [one, two] = [openCache({ root: folder.path }), openCache({ root: folder.path })]
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -44,13 +44,13 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     setTimeout(resolve, 50)
     for (const answer of answers) assert.equal(bytesOf(await answer).length, 1_000)
     assert.equal(made.count, 1)
-    assert.equal(one.cache.made + two.cache.made, 1)
+    assert.equal(one.cache.rendered + two.cache.rendered, 1)
     assert.equal(one.cache.diskHits + two.cache.diskHits, 1)
     await Promise.all([one.cache.close(), two.cache.close()])
     assert.deepEqual(await filesUnder(folder.path), ['a'])
   })
 
-  test('the claim of a process that died, or of one before it with its number, holds nobody up', async () => {
+  test('the claim of a dead process, or of an earlier one with the same id, is ignored', async () => {
     await using folder = await temporaryFolder()
     const path = join(folder.path, KEY.slice(0, 2), KEY)
     await mkdir(path, { recursive: true })
@@ -72,11 +72,11 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     await cache.close()
   })
 
-  test('somebody who takes too long is not waited for, and a living one is', async () => {
+  test('the wait for another process is limited', async () => {
     await using folder = await temporaryFolder()
     const path = join(folder.path, KEY.slice(0, 2), KEY)
     await mkdir(path, { recursive: true })
-    const release = await claim(join(path, 'a.claim'))
+    const release = await acquireLockFile(join(path, 'a.claim'))
     assert.ok(release !== undefined)
     const { cache } = openCache({ root: folder.path, waitMs: 100 })
     const { made, make } = maker()
@@ -88,7 +88,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     await cache.close()
   })
 
-  test('a file that is torn is not served', async () => {
+  test('a damaged file is not served', async () => {
     await using folder = await temporaryFolder()
     const { made, make } = maker()
     const path = join(folder.path, KEY.slice(0, 2), KEY, 'a')
@@ -110,7 +110,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     }
   })
 
-  test('past the cap what was unused for longest goes', async () => {
+  test('above the size limit the least recently used files are evicted', async () => {
     await using folder = await temporaryFolder()
     const cap = 4 * MIB
     const { cache, folder: disk } = openCache({ root: folder.path, cap })
@@ -121,7 +121,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
       bytesOf(await cache.get(blobKey, 'a', make))
       const kept = join(folder.path, blobKey.slice(0, 2), blobKey, 'a')
       while ((await stat(kept).catch(() => undefined)) === undefined) await new Promise(setImmediate)
-      // One is as if it were asked for again and again, the others the older the earlier they were made.
+      // One is in constant use; the others are older the earlier they were rendered.
       const age = blobKey === '0key.0' ? 0 : 100_000 - i * 1_000
       const usedAt = new Date(Date.now() - age)
       await utimes(kept, usedAt, usedAt)
@@ -144,7 +144,7 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     await cache.close()
   })
 
-  test('faults of the disk are nobody’s but the disk’s', async () => {
+  test('errors of the disk do not affect answers', async () => {
     await using folder = await temporaryFolder()
     const root = join(folder.path, 'file')
     await writeFile(root, '')
@@ -157,10 +157,10 @@ suite('the cache of derivatives, its parts', { timeout: 30_000 }, () => {
     assert.ok(faults.length > 0)
   })
 
-  test('a failure is told to all who wait, and the next one tries anew', async () => {
+  test('a failure rejects all waiting requests, and the next one tries again', async () => {
     await using folder = await temporaryFolder()
     const { cache } = openCache({ root: folder.path })
-    const broken: Make = () => Promise.reject(new Error('engine'))
+    const broken: Render = () => Promise.reject(new Error('engine'))
     await Promise.all([1, 2].map(() => assert.rejects(cache.get(KEY, 'a', broken), /engine/)))
     assert.deepEqual(await cache.get(KEY, 'a', async () => ({ kind: 'busy' })), { kind: 'busy' })
     assert.equal(await cache.get(KEY, 'a', async () => undefined), undefined)

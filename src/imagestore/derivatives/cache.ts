@@ -1,146 +1,151 @@
 import { LRUCache } from 'lru-cache'
-import { isBlobKey } from '../../storage/blobs/key.ts'
+import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import { Requesters, SERVICE_CLIENT, type Derivation } from '../decoder/index.ts'
-import { CacheAdmission, type Admission } from './admission.ts'
+import { CacheAdmission, type Admission } from './cache-admission.ts'
+import type { Lend, ReadyImage, Rendered } from './checksummed-file.ts'
 import type { DerivativeFolder } from './folder.ts'
-import type { AtHand, Lend } from './reading.ts'
-import type { Rendered } from './sealed.ts'
-import type { FindHeld, SharedDerivatives } from './shared.ts'
+import type { FindExisting, SharedDerivatives } from './shared-derivatives.ts'
 
-/** What is made and not yet kept holds memory; past this it is not kept. */
+/** Limit on derivatives that are held in memory while they are written. Further ones are not stored. */
 const MAX_PENDING_BYTES = 64 * 1024 * 1024
-/** What took too long is not tried again for so long: it would keep a decoder from others each time. */
+/** A derivative that took too long is not tried again for this long: each attempt occupies a decoder. */
 export const SLOW_RETRY_SECONDS = 60
 const MAX_SLOW = 1_000
-/** Keys asked about in one statement. */
+/** Keys per query. */
 const BATCH = 200
 
-/** The image at hand, or why there is none; undefined when the original is gone. */
+/** The image, or why there is none; undefined if the original was deleted. */
 export type Derivative =
   (Rendered & { readonly kind: 'bytes' }) | Exclude<Derivation, { readonly kind: 'image' }>
 
 /**
- * @param signal fires when nobody wants it any more
- * @param requesters those who want it at the moment
+ * Renders a derivative.
+ * @param signal aborts when nobody waits for it any more
+ * @param requesters the clients that currently wait for it
  */
-export type Make = (signal: AbortSignal, requesters: Requesters) => Promise<Derivation | undefined>
+export type Render = (signal: AbortSignal, requesters: Requesters) => Promise<Derivation | undefined>
 
-/** Who asks for a derivative. */
 export interface Caller {
   readonly client: string
-  /** Fires when the caller has left. */
+  /** Aborts when the caller has left. */
   readonly signal: AbortSignal
 }
 
-const NOBODY: Caller = { client: SERVICE_CLIENT, signal: new AbortController().signal }
+const SERVICE: Caller = { client: SERVICE_CLIENT, signal: new AbortController().signal }
 
-/** Work under way, and those who wait for it. */
-interface Running {
+/** A computation that several requests may wait for. */
+interface Flight {
   readonly result: Promise<Derivative | undefined>
   readonly abandoned: AbortController
   readonly requesters: Requesters
 }
 
+interface Id {
+  readonly blobKey: string
+  readonly name: string
+}
+
+const keyOf = ({ blobKey, name }: Id): string => `${blobKey}/${name}`
+
 /**
- * Keeps derivatives from being made twice: by this process, by the others of this machine, which share a folder, and by
- * other nodes, which share a store. Nothing here decides whether an image may be served: its record was read before, and
- * a key never comes back. So what a deletion leaves behind for a moment is bytes on a disk, never an answer.
+ * Avoids rendering a derivative twice: in this process, in others of this machine, which share a folder, and on other
+ * nodes, which share a store. It does not decide whether an image may be served: callers have read its record before, and
+ * blob keys are never reused. So whatever a deletion leaves behind is only bytes on a disk, never an answer.
  */
 export class DerivativeCache {
   readonly #folder: DerivativeFolder | undefined
   readonly #shared: SharedDerivatives | undefined
-  readonly #findHeld: FindHeld
+  readonly #findExisting: FindExisting
   readonly #admission: CacheAdmission
-  readonly #running = new Map<string, Running>()
-  readonly #pending = new Set<Promise<void>>()
+  readonly #flights = new Map<string, Flight>()
+  readonly #writes = new Set<Promise<void>>()
   readonly #slow = new LRUCache<string, true>({ max: MAX_SLOW, ttl: SLOW_RETRY_SECONDS * 1_000 })
   readonly #stopping = new AbortController()
   #pendingBytes = 0
-  /** Found on the disk, in the shared store, and made. */
   diskHits = 0
   sharedHits = 0
-  made = 0
+  rendered = 0
 
-  /** @param clientBytes what one client may add to the folder and the store before others come first */
+  /** @param clientBytes what one client may add to folder and store before `CacheAdmission` restricts it */
   constructor(
     folder: DerivativeFolder | undefined,
     shared: SharedDerivatives | undefined,
-    findHeld: FindHeld,
+    findExisting: FindExisting,
     clientBytes = Infinity,
   ) {
     this.#admission = new CacheAdmission(clientBytes)
     this.#folder = folder
     this.#shared = shared
-    this.#findHeld = findHeld
+    this.#findExisting = findExisting
   }
 
   /**
-   * Equal requests in flight share one computation, whoever of them stays; it is given up when all have left.
-   * It runs in the turn of any of those who wait for it.
+   * Equal concurrent requests share one computation, which runs in the turn of any of their clients and is aborted when all
+   * of them have left.
    */
   get(
     blobKey: string,
     name: string,
-    make: Make,
-    { client, signal }: Caller = NOBODY,
+    render: Render,
+    { client, signal }: Caller = SERVICE,
   ): Promise<Derivative | undefined> {
     if (!isBlobKey(blobKey)) return Promise.resolve(undefined)
-    const key = `${blobKey}/${name}`
+    const key = keyOf({ blobKey, name })
     if (this.#slow.has(key)) return Promise.resolve({ kind: 'too-slow' })
-    const running = this.#running.get(key) ?? this.#start(blobKey, name, client, make)
-    const { requesters } = running
+    const flight = this.#flights.get(key) ?? this.#start({ blobKey, name }, client, render)
+    const { requesters } = flight
     requesters.add(client)
     const leave = () => {
       requesters.remove(client)
       if (requesters.size > 0) return
-      // Whoever comes now begins anew: this one has no result any more.
-      if (this.#running.get(key) === running) this.#running.delete(key)
-      running.abandoned.abort()
+      // The next request starts again, because this computation has no result any more.
+      if (this.#flights.get(key) === flight) this.#flights.delete(key)
+      flight.abandoned.abort()
     }
     if (signal.aborted) leave()
     else signal.addEventListener('abort', leave, { once: true })
-    return running.result.finally(() => signal.removeEventListener('abort', leave))
+    return flight.result.finally(() => signal.removeEventListener('abort', leave))
   }
 
-  /** What this machine's disk has, where that need not be waited for. */
-  readAtOnce(blobKey: string, name: string, lend: Lend): AtHand | undefined {
-    const known = isBlobKey(blobKey) ? this.#folder?.readAtOnce(blobKey, name, lend) : undefined
-    if (known !== undefined) this.diskHits++
-    return known
+  /** Reads from this machine's disk on the event loop, if that is quick. */
+  readSync(blobKey: string, name: string, lend: Lend): ReadyImage | undefined {
+    const image = isBlobKey(blobKey) ? this.#folder?.readSync(blobKey, name, lend) : undefined
+    if (image !== undefined) this.diskHits++
+    return image
   }
 
-  #start(blobKey: string, name: string, client: string, make: Make): Running {
-    const key = `${blobKey}/${name}`
+  #start(id: Id, client: string, render: Render): Flight {
+    const key = keyOf(id)
     const abandoned = new AbortController()
     const requesters = new Requesters()
-    const settled = () => {
-      if (this.#running.get(key) === running) this.#running.delete(key)
+    const onEnd = () => {
+      if (this.#flights.get(key) === flight) this.#flights.delete(key)
     }
-    const result = this.#find(blobKey, name, client, () => make(abandoned.signal, requesters), settled)
-    const running: Running = { result, abandoned, requesters }
-    this.#running.set(key, running)
-    return running
+    const result = this.#find(id, client, () => render(abandoned.signal, requesters), onEnd)
+    const flight: Flight = { result, abandoned, requesters }
+    this.#flights.set(key, flight)
+    return flight
   }
 
-  /** @param settled called when the next request finds it elsewhere, or may try anew */
+  /** @param onEnd called when the next request finds the image elsewhere, or may try again */
   async #find(
-    blobKey: string,
-    name: string,
+    id: Id,
     client: string,
-    make: () => Promise<Derivation | undefined>,
-    settled: () => void,
+    render: () => Promise<Derivation | undefined>,
+    onEnd: () => void,
   ): Promise<Derivative | undefined> {
+    const { blobKey, name } = id
     let release: (() => Promise<void>) | undefined
     const finish = async () => {
-      // A claim that cannot be taken back ends with its holder, or by its age.
+      // A lock file that cannot be deleted expires.
       await release?.().catch(() => {})
-      settled()
+      onEnd()
     }
     try {
       const known = await this.#folder?.read(blobKey, name)
-      const claimed = known === undefined ? await this.#folder?.claim(blobKey, name) : undefined
-      release = claimed?.release
-      const onDisk = known ?? claimed?.rendered
+      const claim = known === undefined ? await this.#folder?.claim(blobKey, name) : undefined
+      release = claim?.release
+      const onDisk = known ?? claim?.rendered
       if (onDisk !== undefined) {
         this.diskHits++
         await finish()
@@ -149,101 +154,95 @@ export class DerivativeCache {
       const shared = await this.#shared?.read(blobKey, name)
       if (shared !== undefined) {
         this.sharedHits++
-        this.#keep(blobKey, name, shared, { disk: true, shared: false }, finish)
+        this.#store(id, shared, { disk: true, shared: false }, finish)
         return { kind: 'bytes', ...shared }
       }
-      this.made++
-      const derived = await make()
-      if (derived?.kind === 'too-slow') this.#slow.set(`${blobKey}/${name}`, true)
+      this.rendered++
+      const derived = await render()
+      if (derived?.kind === 'too-slow') this.#slow.set(keyOf(id), true)
       if (derived?.kind !== 'image') {
         await finish()
         return derived
       }
-      const rendered = { bytes: derived.bytes, mime: derived.mime }
-      const admission = this.#admission.admit(client, `${blobKey}/${name}`, rendered.bytes.byteLength)
-      this.#keep(blobKey, name, rendered, admission, finish)
-      return { kind: 'bytes', ...rendered }
+      const image = { bytes: derived.bytes, mime: derived.mime }
+      this.#store(id, image, this.#admission.admit(client, keyOf(id), image.bytes.byteLength), finish)
+      return { kind: 'bytes', ...image }
     } catch (error) {
       await finish()
       throw error
     }
   }
 
-  /** Behind the answer: who asked does not wait for a disk or a store. */
-  #keep(
-    blobKey: string,
-    name: string,
-    rendered: Rendered,
-    admission: Admission,
-    finish: () => Promise<void>,
-  ): void {
-    const size = rendered.bytes.byteLength
-    const isKept = admission.disk || admission.shared
-    if (!isKept || this.#pendingBytes + size > MAX_PENDING_BYTES) {
+  /** Stores an image in the background: the answer does not wait for a disk or a store. */
+  #store(id: Id, image: Rendered, admission: Admission, finish: () => Promise<void>): void {
+    const { blobKey, name } = id
+    const size = image.bytes.byteLength
+    const isAdmitted = admission.disk || admission.shared
+    if (!isAdmitted || this.#pendingBytes + size > MAX_PENDING_BYTES) {
       void finish()
       return
     }
     this.#pendingBytes += size
-    const work = async () => {
-      if (admission.disk) await this.#folder?.write(blobKey, name, rendered)
+    const write = async () => {
+      if (admission.disk) await this.#folder?.write(blobKey, name, image)
       await finish()
-      if (admission.shared) await this.#shared?.write(blobKey, name, rendered)
-      // Written before the look: a deletion that commits after it removes this too.
-      if (!(await this.#findHeld([blobKey])).has(blobKey)) await this.forget(blobKey)
+      if (admission.shared) await this.#shared?.write(blobKey, name, image)
+      // After the write: a deletion that commits later removes the derivative itself.
+      if (!(await this.#findExisting([blobKey])).has(blobKey)) await this.forget(blobKey)
     }
-    const pending = work()
-      // Of a record that could not be looked up, or a file that resists, the hourly sweep takes care.
+    const pending = write()
+      // What a failed query or deletion leaves behind, the hourly sweep removes.
       .catch(() => {})
       .finally(() => {
         this.#pendingBytes -= size
-        this.#pending.delete(pending)
+        this.#writes.delete(pending)
       })
-    this.#pending.add(pending)
+    this.#writes.add(pending)
   }
 
-  /** Bytes that derivatives take on this machine's disk, about: see `DerivativeFolder.usage`. */
+  /** Approximate disk usage of derivatives on this machine; see `DerivativeFolder.usage`. */
   async usage(): Promise<number> {
     return (await this.#folder?.usage()) ?? 0
   }
 
-  /** Removes all that was made of a blob. @throws when some of it may still be there */
+  /** Removes all derivatives of a blob. @throws if some may be left */
   async forget(blobKey: string): Promise<void> {
     if (!isBlobKey(blobKey)) return
     await this.#folder?.remove(blobKey)
     await this.#shared?.remove(blobKey)
   }
 
-  /** Keeps this machine's folder within its cap and free of deleted images, those that other nodes deleted included. */
+  /** Enforces the size limit of this machine's folder and removes derivatives of images that any node has deleted. */
   async sweepFolder(): Promise<void> {
     const folder = this.#folder
     if (folder === undefined) return
     const { signal } = this.#stopping
     await folder.sweep(signal)
     let batch: string[] = []
-    const clear = async () => {
-      const held = await this.#findHeld(batch)
-      for (const blobKey of batch) if (!held.has(blobKey)) await folder.remove(blobKey)
+    const sweepBatch = async () => {
+      const existing = await this.#findExisting(batch)
+      for (const blobKey of batch) if (!existing.has(blobKey)) await folder.remove(blobKey)
       batch = []
     }
-    for await (const blobKey of folder.blobKeys(signal)) if (batch.push(blobKey) >= BATCH) await clear()
-    if (batch.length > 0) await clear()
+    for await (const blobKey of folder.blobKeys(signal)) if (batch.push(blobKey) >= BATCH) await sweepBatch()
+    if (batch.length > 0) await sweepBatch()
   }
 
-  /** Of all nodes one is enough. */
+  /** Sweeps the shared store. Run it on one node only. */
   async sweepShared(now: number): Promise<number> {
-    return (await this.#shared?.sweep(now, this.#findHeld, this.#stopping.signal)) ?? 0
+    return (await this.#shared?.sweep(now, this.#findExisting, this.#stopping.signal)) ?? 0
   }
 
-  /** Ends sweeps under way at their next step; what they did not come to is done by the next ones. */
+  /** Ends running sweeps at their next step; the next ones do the rest. */
   stopSweeps(): void {
     this.#stopping.abort()
     this.#folder?.stop()
   }
 
-  /** Waits for what is being kept: each step of it has its own bound. */
+  /** Waits for pending writes, each of which has a timeout. */
   async close(): Promise<void> {
     this.stopSweeps()
-    await Promise.all(this.#pending)
+    await Promise.all(this.#writes)
     await this.#folder?.idle()
     this.#shared?.close()
   }

@@ -1,119 +1,133 @@
 import { randomBytes } from 'node:crypto'
 import { rename, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { blobKey as parsedKey, isBlobKey } from '../../storage/blobs/key.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { acquireLockFile, isErrorCode, isLockFileHeld } from '../../lib/lock-file.ts'
 import { createFileWith, createFolder } from '../../lib/private-files.ts'
 import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
-import { claim, isClaimed, isCode } from './claim.ts'
-import { evict } from './eviction.ts'
-import { readSealed, sealedAtOnce, sealedFile, type AtHand, type Lend } from './reading.ts'
-import { seal, unseal, type Rendered } from './sealed.ts'
-import { SweptTotal } from './total.ts'
-import { FOLDER_BYTES, onDisk, walk } from './walk.ts'
+import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
+import {
+  encodeChecksummed,
+  readChecksummed,
+  readChecksummedSync,
+  type Lend,
+  type ReadyImage,
+  type Rendered,
+} from './checksummed-file.ts'
+import { diskBytes, evict, FOLDER_BYTES, readTotal, walk, writeTotal } from './eviction.ts'
 
-/** When a file was last used is written down anew after so long: eviction needs no more. */
-const USED_AGAIN_MS = 10 * 60_000
-/** After a failed write none is tried for so long. */
-const PAUSE_MS = 10_000
-/** Those who wait for another process look for its work at first this often, later more seldom. */
-const LOOK_MS = 10
-const MAX_LOOK_MS = 100
+/** Precision of the time of last use, which is the file's modification time. */
+const USE_PRECISION_MS = 10 * 60_000
+/** No writes for this long after one failed. */
+const WRITE_PAUSE_MS = 10_000
+/** Intervals in which to look for the work of another process: the first, and the longest. */
+const POLL_MS = 10
+const MAX_POLL_MS = 100
+/** Share of the size limit that a sweep leaves. Processes may add up to the rest before the next one. */
+const SWEPT_SHARE = 3 / 4
+/** Share of the size limit that a process adds before it sweeps. */
+const SWEEP_SHARE = 1 / 32
+/** Share of the size limit that a file, or what is added during a sweep, may take. */
+const MAX_ADDED_SHARE = 1 / 8
 
-/** Told of what the disk refuses. */
+/** Called with errors of the disk. */
 export type ObserveDisk = (operation: 'read' | 'write' | 'sweep', error: unknown) => void
 
 export interface FolderOptions {
-  /** Bytes of the disk that it may take. */
+  /** Limit on disk usage, in bytes. */
   readonly cap: number
-  /** How long the work of another process is waited for. Milliseconds. */
+  /** How long to wait for the work of another process, in milliseconds. */
   readonly waitMs: number
   readonly onFault: ObserveDisk
 }
 
 /**
- * Derivatives as files, `<root>/<2 characters>/<blob key>/<name>`, so that an image's go with one folder. Several processes
- * of one machine share it and none keeps an index: what there is, how large and how old, the file system knows.
- * A fault of the disk is never the caller's: it is as if nothing had been kept.
+ * Derivatives as files, `<root>/<2 characters>/<blob key>/<name>`, so that those of an image are deleted with one folder.
+ * The processes of a machine share it, and none keeps an index: the file system has names, sizes and times. Errors of the
+ * disk are not the caller's: they look like an empty cache.
  */
 export class DerivativeFolder {
   readonly #root: string
   readonly #options: FolderOptions
-  /** Bytes that this process added since it last looked at the whole. */
+  readonly #syncReads = new SyncReadBudget()
+  readonly #closing = new AbortController()
+  /** Bytes that this process added since the last sweep that it knows of. */
   #added = 0
+  #sweptAt = 0
   #pausedUntil = -Infinity
   #sweeping: Promise<void> | undefined
-  readonly #closing = new AbortController()
-  readonly #total: SweptTotal
-  readonly #stalls = new SyncReadBudget()
-  /** Bytes of the disk, as of the last sweep by this process. */
+  /** Disk usage as of the last sweep by this process. */
   bytes = 0
   evicted = 0
 
   constructor(root: string, options: FolderOptions) {
     this.#root = root
     this.#options = options
-    this.#total = new SweptTotal(join(root, 'sweep.total'))
   }
 
-  /** Bytes of the disk that all processes' derivatives take, as of the last sweep and with what this one added since. */
-  usage(): Promise<number> {
-    return this.#total.bytes()
+  /** Disk usage of all processes as of the last sweep of any of them, plus what this one added since. */
+  async usage(): Promise<number> {
+    const { bytes, sweptAt } = await readTotal(this.#totalFile)
+    if (sweptAt !== this.#sweptAt) {
+      this.#sweptAt = sweptAt
+      this.#added = 0
+    }
+    return bytes + this.#added
   }
 
   async read(blobKey: string, name: string): Promise<Rendered | undefined> {
     const path = join(this.#folderOf(blobKey), name)
     try {
-      const atOnce = this.#stalls.hasBudget ? this.#stalls.run(() => sealedAtOnce(path)) : undefined
-      const { sealed, usedAt } = atOnce ?? (await sealedFile(path))
-      const rendered = unseal(sealed)
-      if (rendered === undefined) await rm(path, { force: true })
-      else noteUse(path, usedAt)
-      return rendered
+      const { image, usedAt } = await readChecksummed(path)
+      if (image === undefined) await rm(path, { force: true })
+      else recordUse(path, usedAt)
+      return image
     } catch (error) {
-      if (!isCode(error, 'ENOENT')) this.#options.onFault('read', error)
+      if (!isErrorCode(error, 'ENOENT')) this.#options.onFault('read', error)
       return undefined
     }
   }
 
-  /** The same where it need not be waited for; undefined also for whatever `read` has to look into. */
-  readAtOnce(blobKey: string, name: string, lend: Lend): AtHand | undefined {
-    if (!this.#stalls.hasBudget) return undefined
+  /** Reads on the event loop. Undefined if that may take long, and for everything else that `read` has to look into. */
+  readSync(blobKey: string, name: string, lend: Lend): ReadyImage | undefined {
+    if (!this.#syncReads.hasBudget) return undefined
     const path = join(this.#folderOf(blobKey), name)
     try {
-      return this.#stalls.run(() => readSealed(path, lend, (at) => noteUse(path, at)))
+      const file = this.#syncReads.run(() => readChecksummedSync(path, lend))
+      if (file?.image !== undefined) recordUse(path, file.usedAt)
+      return file?.image
     } catch {
       return undefined
     }
   }
 
-  /** Keeps an image. Nothing flushes it: after a power cut it is there, or is found to be torn and made anew. */
+  /** Stores an image without flushing it. After a power cut the file is whole, or is detected as damaged. */
   async write(blobKey: string, name: string, rendered: Rendered): Promise<void> {
-    const sealed = seal(rendered)
-    // What would push out a good part of the rest is not worth its place.
-    if (sealed.byteLength > this.#options.cap / 8) return
-    // The sweep that is under way does not keep up: better to make some anew than to fill the disk.
-    if (this.#added > this.#options.cap / 8) return
+    const { cap } = this.#options
+    const content = encodeChecksummed(rendered)
+    // Not worth it if it would evict much of the rest.
+    if (content.byteLength > cap * MAX_ADDED_SHARE) return
+    // The running sweep does not keep up. Rendering again is better than filling the disk.
+    if (this.#added > cap * MAX_ADDED_SHARE) return
     const folder = this.#folderOf(blobKey)
-    const fresh = join(folder, `${name}.${randomBytes(6).toString('hex')}`)
-    await this.#attempt(async () => {
+    const temporary = join(folder, `${name}.${randomBytes(6).toString('hex')}`)
+    await this.#tryWrite(async () => {
       try {
-        await inFolder(folder, () => createFileWith(fresh, sealed))
-        await rename(fresh, join(folder, name))
+        await inFolder(folder, () => createFileWith(temporary, content))
+        await rename(temporary, join(folder, name))
       } catch (error) {
-        await rm(fresh, { force: true }).catch(() => {})
+        await rm(temporary, { force: true }).catch(() => {})
         throw error
       }
-      const added = onDisk(sealed.byteLength) + FOLDER_BYTES
-      this.#added += added
-      this.#total.add(added)
+      this.#added += diskBytes(content.byteLength) + FOLDER_BYTES
     })
-    // Eight processes that each add this much before they look stay within what a sweep leaves free.
-    if (this.#added > this.#options.cap / 32) void this.sweep()
+    if (this.#added > cap * SWEEP_SHARE) void this.sweep()
   }
 
   /**
-   * Says that this process makes something now. When another one does already, waits for it.
-   * @returns its work, or what ends the claim; neither when the wait was too long, or the disk refuses
+   * Announces that this process renders a derivative now, or waits for another one that does.
+   * @returns the result of the other process, or a function that withdraws the announcement; neither if the wait timed
+   * out or the disk fails
    */
   async claim(
     blobKey: string,
@@ -121,39 +135,40 @@ export class DerivativeFolder {
   ): Promise<{ readonly rendered?: Rendered; readonly release?: () => Promise<void> }> {
     const folder = this.#folderOf(blobKey)
     const path = join(folder, `${name}.claim`)
-    const end = performance.now() + this.#options.waitMs
-    for (let lookMs = LOOK_MS; performance.now() < end; lookMs = Math.min(MAX_LOOK_MS, lookMs * 2)) {
-      const release = await this.#attempt(async () =>
-        inFolder(folder, async () => ({ end: await claim(path) })),
+    const { signal } = this.#closing
+    const deadline = performance.now() + this.#options.waitMs
+    for (let pollMs = POLL_MS; performance.now() < deadline; pollMs = Math.min(MAX_POLL_MS, pollMs * 2)) {
+      const lock = await this.#tryWrite(() =>
+        inFolder(folder, async () => ({ release: await acquireLockFile(path) })),
       )
-      if (release === undefined) return {}
-      // It may have been made between the look and the claim.
+      if (lock === undefined) return {}
+      const { release } = lock
+      // It may have been written between the last read and the lock.
       const rendered = await this.read(blobKey, name)
       if (rendered !== undefined) {
-        await release.end?.()
+        await release?.()
         return { rendered }
       }
-      if (release.end !== undefined) return { release: release.end }
-      while (performance.now() < end && (await isClaimed(path))) await pause(lookMs, this.#closing.signal)
-      if (this.#closing.signal.aborted) return {}
+      if (release !== undefined) return { release }
+      while (!signal.aborted && performance.now() < deadline && (await isLockFileHeld(path)))
+        await pause(pollMs, undefined, { signal }).catch(() => {})
+      if (signal.aborted) return {}
     }
     return {}
   }
 
-  /** Removes all that was made of an image. @throws what the file system has against it */
+  /** Removes all derivatives of an image. @throws errors of the file system */
   async remove(blobKey: string): Promise<void> {
-    // Something may come in while it goes.
+    // A file may be added in the meantime, hence the retries.
     await rm(this.#folderOf(blobKey), { recursive: true, force: true, maxRetries: 3, retryDelay: 10 })
   }
 
-  /** The blobs of which something is kept. */
+  /** Yields the blobs that have derivatives. */
   async *blobKeys(signal: AbortSignal): AsyncGenerator<string> {
-    for await (const { blobKey } of walk(this.#root, signal)) {
-      if (isBlobKey(blobKey)) yield blobKey
-    }
+    for await (const { blobKey } of walk(this.#root, signal)) if (isBlobKey(blobKey)) yield blobKey
   }
 
-  /** Keeps within the cap, once at a time among all processes. */
+  /** Enforces the size limit. One process sweeps at a time. */
   sweep(signal: AbortSignal = this.#closing.signal): Promise<void> {
     this.#sweeping ??= this.#sweep(signal)
       .catch((error: unknown) => this.#options.onFault('sweep', error))
@@ -166,73 +181,63 @@ export class DerivativeFolder {
     this.#closing.abort()
   }
 
+  /** Resolves when no sweep is running. */
   async idle(): Promise<void> {
     await this.#sweeping
   }
 
   async #sweep(signal: AbortSignal): Promise<void> {
-    const { cap } = this.#options
     await createFolder(this.#root)
     this.#added = 0
-    const counted = this.#total.added
-    const release = await claim(join(this.#root, 'sweep.claim'))
+    const release = await acquireLockFile(join(this.#root, 'sweep.claim'))
     if (release === undefined) return
     try {
-      // From three quarters on the processes may add, each a little, before somebody looks again.
-      const low = cap * 0.75
-      const { bytes, removed } = await evict(this.#root, low, low, Date.now(), signal)
+      const limit = this.#options.cap * SWEPT_SHARE
+      const { bytes, removed } = await evict(this.#root, limit, Date.now(), signal)
       this.bytes = bytes
       this.evicted += removed
-      await this.#total.note(bytes, Date.now(), counted)
+      this.#sweptAt = Date.now()
+      await writeTotal(this.#totalFile, { bytes, sweptAt: this.#sweptAt })
     } finally {
       await release()
     }
   }
 
+  get #totalFile(): string {
+    return join(this.#root, 'sweep.total')
+  }
+
   #folderOf(blobKey: string): string {
-    const key = parsedKey(blobKey)
+    const key = parseBlobKey(blobKey)
     return join(this.#root, key.slice(0, 2), key)
   }
 
-  /** Undefined when the disk refuses, or did so a moment ago. */
-  async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+  /** Returns undefined if the write fails, or one did so recently. */
+  async #tryWrite<T>(work: () => Promise<T>): Promise<T | undefined> {
     if (performance.now() < this.#pausedUntil) return undefined
     try {
       return await work()
     } catch (error) {
-      this.#pausedUntil = performance.now() + PAUSE_MS
+      this.#pausedUntil = performance.now() + WRITE_PAUSE_MS
       this.#options.onFault('write', error)
       return undefined
     }
   }
 }
 
-/** A folder that cannot be written can be read all the same. */
-function noteUse(path: string, before: number): void {
-  if (Date.now() - before > USED_AGAIN_MS) utimes(path, new Date(), new Date()).catch(() => {})
+/** Errors are ignored: a read-only folder is still readable. */
+function recordUse(path: string, previous: number): void {
+  if (Date.now() - previous > USE_PRECISION_MS) utimes(path, new Date(), new Date()).catch(() => {})
 }
 
-/** Does something in a folder that may not be there yet, or go away meanwhile. */
+/** Runs `work` in a folder that may not exist yet, or be deleted in the meantime. */
 async function inFolder<T>(folder: string, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (attempt > 3 || !isCode(error, 'ENOENT')) throw error
+      if (attempt > 3 || !isErrorCode(error, 'ENOENT')) throw error
       await createFolder(folder)
     }
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve()
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end, { once: true })
-  })
 }

@@ -2,8 +2,8 @@ import type { Dialect } from '../../storage/database/dialect.ts'
 import { limit, sql } from '../../storage/database/sql.ts'
 import { alive, IMAGE_COLUMNS, type ImageRow } from '../queries.ts'
 
-/** Different hashes of an application's images behind one, in one text: a row each would take ten times as long. */
-export const hashesBehind = (accountId: number, after: string, count: number) => sql<{
+/** Distinct hashes of an application's images after one, concatenated: a row for each would take ten times as long. */
+export const hashesAfter = (accountId: number, after: string, count: number) => sql<{
   readonly packed: string | null
   readonly last: string | null
   readonly count: number
@@ -12,7 +12,7 @@ export const hashesBehind = (accountId: number, after: string, count: number) =>
     SELECT DISTINCT dhash FROM image_dhashes WHERE account_id = ${accountId} AND dhash > ${after}
     ORDER BY dhash ${limit(count)}) AS page`
 
-/** Images stored by changes after an id, whether they are settled or not. The topic is named twice for SQLite's index. */
+/** Images stored by changes after an id, settled or not. The topic is compared twice to make SQLite use the right index. */
 export const storedAfter = (after: number, count: number) => sql<{
   readonly id: number
   readonly account_id: number | null
@@ -26,16 +26,16 @@ export const storedAfter = (after: number, count: number) => sql<{
 export const imageCount = (accountId: number) => sql<{ readonly images: number }>`
   SELECT images FROM image_totals WHERE account_id = ${accountId}`
 
-/** Those who have most come first. */
+/** The accounts with most images first. */
 export const largestAccounts = (count: number) => sql<{ readonly account_id: number }>`
   SELECT account_id FROM image_totals WHERE images > 0 ORDER BY images DESC, account_id ${limit(count)}`
 
-const among = (dialect: Dialect, dhashes: readonly string[]) => {
+const listOf = (dialect: Dialect, dhashes: readonly string[]) => {
   const { table, columns } = dialect.jsonRows(JSON.stringify(dhashes.map((dhash) => [dhash])), ['text'])
   return sql`(SELECT ${columns} FROM ${table})`
 }
 
-/** Images with one of these hashes, by hash. */
+/** Images with one of these hashes, ordered by hash. */
 export const imagesWith = (
   dialect: Dialect,
   accountId: number,
@@ -46,20 +46,20 @@ export const imagesWith = (
   SELECT ${IMAGE_COLUMNS} FROM image_dhashes AS near
   JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
   JOIN blobs ON blobs.hash = images.hash
-  WHERE near.account_id = ${accountId} AND near.dhash IN ${among(dialect, dhashes)} AND ${alive(now)}
+  WHERE near.account_id = ${accountId} AND near.dhash IN ${listOf(dialect, dhashes)} AND ${alive(now)}
   ORDER BY near.dhash, near.hash ${limit(count)}`
 
-/** How many there are, but for one; counted up to a bound. */
+/** The number of images with one of these hashes, except one image. Counts up to a limit. */
 export const countWith = (
   dialect: Dialect,
   accountId: number,
   dhashes: readonly string[],
-  but: string,
+  exceptHash: string,
   now: number,
-  most: number,
+  max: number,
 ) => sql<{ readonly count: number }>`
   SELECT count(*) AS count FROM (
     SELECT 1 AS one FROM image_dhashes AS near
     JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
-    WHERE near.account_id = ${accountId} AND near.dhash IN ${among(dialect, dhashes)} AND near.hash <> ${but}
-      AND ${alive(now)} ${limit(most)}) AS found`
+    WHERE near.account_id = ${accountId} AND near.dhash IN ${listOf(dialect, dhashes)} AND near.hash <> ${exceptHash}
+      AND ${alive(now)} ${limit(max)}) AS found`

@@ -1,4 +1,4 @@
-import { mimeOf } from '../decoder/kind.ts'
+import { mimeOf } from '../../lib/image-metadata/index.ts'
 import type { Wanted } from '../link-reader.ts'
 
 type Image = Extract<Wanted, { kind: 'image' }>

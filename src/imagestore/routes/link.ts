@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { BlobAddress } from '../../storage/blobs/blob-store.ts'
-import { BlobDamaged } from '../../storage/blobs/damaged.ts'
+import { type BlobAddress, BlobDamaged } from '../../storage/blobs/blob-store.ts'
 import { OverloadError, HttpError } from '../../lib/errors.ts'
 import { clientGroup } from '../../http/client-address.ts'
 import { clientLeft } from '../../http/client-left.ts'

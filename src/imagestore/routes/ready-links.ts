@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { Recent } from '../../lib/recent.ts'
+import { LRUCache } from 'lru-cache'
 import type { AnswerMemory } from '../../http/answer-memory.ts'
 import type { ReadyAnswer } from '../../http/at-once.ts'
 import { ReadyHead } from '../../http/ready-head.ts'
@@ -49,7 +49,7 @@ interface Varying {
  * same state, which is looked at each time.
  */
 export class ReadyLinks {
-  readonly #links = new Recent<Ready | Varying>(MAX_LINKS)
+  readonly #links = new LRUCache<string, Ready | Varying>({ max: MAX_LINKS })
   readonly #delivery: Delivery
 
   constructor(delivery: Delivery) {

@@ -9,7 +9,7 @@ import { isImageHash } from '../hash.ts'
 import { secondsOf } from '../lifetime.ts'
 import { imageOf } from '../queries.ts'
 import { EXAMPLE_HASH, similarAnswer } from '../schemas.ts'
-import { isDhash } from '../near-duplicates/dhash.ts'
+import { isHash64 } from '../../lib/perceptual-hash/index.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
 import { hashParameter, NO_IMAGE } from './get.ts'
 
@@ -24,7 +24,7 @@ const dhash: Parameter<string> = {
   schema: { type: 'string', pattern: '^[0-9a-f]{16}$' },
   parse: (text) => {
     const value = text.toLowerCase()
-    return isDhash(value) ? { value } : { takes: 'debe tener 16 dígitos hexadecimales' }
+    return isHash64(value) ? { value } : { takes: 'debe tener 16 dígitos hexadecimales' }
   },
 }
 

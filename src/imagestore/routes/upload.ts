@@ -105,7 +105,7 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
 
       async function countSimilar(hash: string, dhash: string): Promise<number | null> {
         try {
-          return (await similar.countBeside(accountId, hash, dhash)) ?? null
+          return (await similar.countSimilar(accountId, hash, dhash)) ?? null
         } catch (error) {
           // The image is stored: whatever is wrong here, that is the answer.
           requestLog(request).error({ err: error }, 'similar images could not be counted')

@@ -1,6 +1,6 @@
 /**
- * Task for another thread: the body of `upload` to the image's bytes and what the client says of it. Parsing,
- * base64 and SHA-256 of 20 MiB would hold the event loop for longer than it may be held.
+ * Task for another thread: reads the image and its description from the body of `upload`. Parsing, base64 and SHA-256 of 20
+ * MiB would block the event loop for too long.
  */
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { withTransfer } from '../../lib/tasks.ts'
@@ -14,16 +14,16 @@ import { storedBytes, type StoredBytes } from '../stored-bytes.ts'
 export interface Input {
   readonly contentType: string | undefined
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Without metadata. */
+  /** Whether to remove metadata. */
   readonly strips: boolean
 }
 
 export interface Output {
-  /** The key, where the body carries it. */
+  /** The key, if the body contains it. */
   readonly api: string | undefined
-  /** Undefined when it is missing or lacks something. */
+  /** Undefined if it is missing or incomplete. */
   readonly info: ReturnType<typeof readInfo>
-  /** Undefined when it is missing, not base64, or is to be stripped and cannot be. */
+  /** Undefined if it is missing, not base64, or its metadata cannot be removed. */
   readonly image: StoredBytes | undefined
 }
 
@@ -35,7 +35,7 @@ export default function readUpload(input: Input): Output {
   const image = fields.get('image')
   const info = infoOf(fields.get('info'), image)
   const stored = image?.kind === 'bytes' ? storedBytes(image.bytes, input.strips) : undefined
-  // The image stands in memory of its own by now.
+  // The image has been copied.
   releaseBuffer(input.bytes)
   return withTransfer(
     { api: api?.kind === 'text' ? api.value : undefined, info, image: stored },
@@ -51,7 +51,7 @@ function infoOf(field: BodyField | undefined, image: BodyField | undefined): Out
 
 function objectOf(field: BodyField | undefined): Record<string, unknown> | undefined {
   if (field?.kind === 'json') return asObject(field.value)
-  // Browsers send a part that has a type of its own, `new Blob([json], { type })`, as a file.
+  // Browsers send a part with a content type, `new Blob([json], { type })`, as a file.
   const text =
     field?.kind === 'text' ? field.value : field?.kind === 'bytes' ? decodeUtf8(field.bytes) : undefined
   const parsed = text === undefined ? undefined : parseJsonText(text)

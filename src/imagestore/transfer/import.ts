@@ -10,15 +10,15 @@ import { storedBytes } from '../stored-bytes.ts'
 import { fullRefusal, isSeconds, readExpires, readInfo } from '../info.ts'
 import { secondsOf } from '../lifetime.ts'
 import type { ImageStore } from '../store.ts'
-import { unreadable, type Item } from './sources.ts'
+import { accessFault, type ImportItem } from './sources.ts'
 
-/** Refusals that are told one by one. */
+/** Refused images that are reported individually. */
 const MAX_FAULTS = 20
-/** A store that is busy is asked again so often, a little later each time. */
-const ATTEMPTS = 20
+/** Attempts while the decoder is busy, with increasing pauses. */
+const MAX_ATTEMPTS = 20
 const PAUSE_MS = 250
-/** Nobody has to say what the bytes tell. */
-const UNTOLD = 'application/octet-stream'
+/** Used if the source declares no media type. */
+const DEFAULT_MIME = 'application/octet-stream'
 
 export interface ImportTotals {
   readonly stored: number
@@ -31,42 +31,45 @@ export interface ImageImport {
   readonly accountId: number
   /** Largest image, in bytes. */
   readonly maxBytes: number
-  /** Without metadata. */
+  /** Whether to remove metadata. */
   readonly strips: boolean
-  /** Images in hand at a time: each holds its bytes in memory. */
-  readonly atATime: number
+  /** Images processed at the same time, each of which is held in memory. */
+  readonly concurrency: number
   readonly signal: AbortSignal
-  /** Where an interrupted import goes on: behind the image of this number. */
+  /** Where to resume an interrupted import: after the image with this number. */
   readonly after?: ({ readonly number: number } & ImportTotals) | undefined
-  /** Told of each image in their order, when all up to it are done. */
-  readonly done: (item: Item, totals: ImportTotals) => Promise<void>
+  /** Called for each image in order, when it and all before it are done. */
+  readonly onProgress: (item: ImportItem, totals: ImportTotals) => Promise<void>
 }
 
 export interface ImportResult extends ImportTotals {
-  /** The first that were refused. */
+  /** The first images that were refused. */
   readonly faults: readonly { readonly label: string; readonly reason: string }[]
 }
 
-/** Stores images as uploads are: checked, decoded and counted in the same way. */
-export async function importImages(items: AsyncIterable<Item>, options: ImageImport): Promise<ImportResult> {
-  const { after, done, signal } = options
+/** Stores images like uploads: validated, decoded and counted in the same way. */
+export async function importImages(
+  items: AsyncIterable<ImportItem>,
+  options: ImageImport,
+): Promise<ImportResult> {
+  const { after, onProgress, signal } = options
   const begin = after ?? { number: 0, stored: 0, refused: 0 }
   let [stored, refused] = [begin.stored, begin.refused]
   const faults: { number: number; label: string; reason: string }[] = []
-  /** Those that were taken and not told of, in their order: what comes after one that is in hand waits for it. */
-  const taken: { readonly item: Item; outcome?: 'stored' | 'refused' }[] = []
+  /** Images whose progress has not been reported, in order: each waits for those before it. */
+  const unreported: { readonly item: ImportItem; outcome?: 'stored' | 'refused' }[] = []
 
-  async function* fresh() {
+  async function* remaining() {
     for await (const item of items) {
       if (signal.aborted) return
       if (item.number <= begin.number) continue
-      const entry: (typeof taken)[number] = { item }
-      taken.push(entry)
+      const entry: (typeof unreported)[number] = { item }
+      unreported.push(entry)
       yield entry
     }
   }
 
-  await forEachConcurrent(fresh(), options.atATime, async (entry) => {
+  await forEachConcurrent(remaining(), options.concurrency, async (entry) => {
     const { item } = entry
     const reason = await storeOne(item, options)
     entry.outcome = reason === undefined ? 'stored' : 'refused'
@@ -74,22 +77,22 @@ export async function importImages(items: AsyncIterable<Item>, options: ImageImp
       faults.push({ number: item.number, label: item.label, reason })
       faults.sort((one, other) => one.number - other.number).splice(MAX_FAULTS)
     }
-    for (let first = taken[0]; first?.outcome !== undefined; first = taken[0]) {
-      taken.shift()
+    for (let first = unreported[0]; first?.outcome !== undefined; first = unreported[0]) {
+      unreported.shift()
       if (first.outcome === 'stored') stored++
       else refused++
-      await done(first.item, { stored, refused })
+      await onProgress(first.item, { stored, refused })
     }
   })
   return { stored, refused, faults }
 }
 
-/** @returns why it was refused */
-async function storeOne({ content }: Item, options: ImageImport): Promise<string | undefined> {
-  if (content.kind === 'wrong') return content.reason
+/** Returns why the image was refused; undefined if it was stored. */
+async function storeOne({ content }: ImportItem, options: ImageImport): Promise<string | undefined> {
+  if (content.kind === 'invalid') return content.reason
   try {
     const { store, clock, accountId, maxBytes, strips, signal } = options
-    const info = readInfo(content.info, { mime: UNTOLD, ip: '' })
+    const info = readInfo(content.info, { mime: DEFAULT_MIME, ip: '' })
     const date = content.info['date'] ?? undefined
     if (info === undefined) return 'name or ip is not valid'
     if (date !== undefined && !isSeconds(date)) return 'date is not valid'
@@ -106,7 +109,7 @@ async function storeOne({ content }: Item, options: ImageImport): Promise<string
       if (outcome.kind === 'damaged') return `damaged: ${outcome.reason}`
       if (outcome.kind === 'full') return fullRefusal(outcome).message
       if (outcome.kind === 'aborted') throw new Error('interrupted')
-      if (attempt === ATTEMPTS) throw new Error('the decoder is busy')
+      if (attempt === MAX_ATTEMPTS) throw new Error('the decoder is busy')
       await pause(PAUSE_MS * attempt)
     }
   } catch (error) {
@@ -115,25 +118,25 @@ async function storeOne({ content }: Item, options: ImageImport): Promise<string
   }
 }
 
-/** @returns why it is not read */
+/** Returns the content, or why it was refused. */
 async function readFile(
-  { path, within }: Extract<Item['content'], { kind: 'file' }>,
+  { path, root }: Extract<ImportItem['content'], { kind: 'file' }>,
   maxBytes: number,
 ): Promise<Buffer | string> {
   try {
-    const real = within === undefined ? path : await realpath(path)
-    if (within !== undefined && !real.toString().startsWith(join(await realpath(within), sep)))
+    const real = root === undefined ? path : await realpath(path)
+    if (root !== undefined && !real.toString().startsWith(join(await realpath(root), sep)))
       return "a link out of the list's folder"
-    return (await readSmall(real, maxBytes)) ?? `larger than ${maxBytes} bytes`
+    return (await readUpTo(real, maxBytes)) ?? `larger than ${maxBytes} bytes`
   } catch (error) {
-    const reason = unreadable(error)
+    const reason = accessFault(error)
     if (reason === undefined) throw error
     return reason
   }
 }
 
-/** Never reads more than it may, whatever a file grows to meanwhile. */
-async function readSmall(path: string | Buffer, maxBytes: number): Promise<Buffer | undefined> {
+/** Reads at most `maxBytes`, even if the file grows in the meantime. Undefined if it is larger. */
+async function readUpTo(path: string | Buffer, maxBytes: number): Promise<Buffer | undefined> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const { size } = await file.stat()

@@ -3,31 +3,31 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { createInterface } from 'node:readline'
 
-/** One image that is to be stored, or a line that names none. */
-export interface Item {
-  /** From 1 on; the same image has the same number as long as the source does not change. */
+/** An image to be imported, or an entry of the source that is invalid. */
+export interface ImportItem {
+  /** From 1. Stable as long as the source does not change. */
   readonly number: number
-  /** How a person finds it: a path, or a line. */
+  /** Identifies it for people: a path, or a line number. */
   readonly label: string
   readonly content:
     | {
         readonly kind: 'file'
         readonly path: string | Buffer
-        /** What it has to lie in when all links are followed; undefined where none were. */
-        readonly within?: string
+        /** The folder that must contain the file after resolving symbolic links; undefined if none were followed. */
+        readonly root?: string
         readonly info: Readonly<Record<string, unknown>>
       }
-    | { readonly kind: 'wrong'; readonly reason: string }
+    | { readonly kind: 'invalid'; readonly reason: string }
 }
 
 /**
- * Every file below a folder, in an order that is the same each time. Holds the names of one path of folders. Names are bytes:
- * those of old systems need not be UTF-8.
- * @throws what the file system has against the folder itself; of folders below it each is an item that is wrong
+ * Yields every file below a folder in a stable order. Memory holds the names of one path of folders. Names are bytes,
+ * because those of old systems need not be UTF-8.
+ * @throws errors of the file system for the folder itself. Folders below it that cannot be read are invalid items.
  */
-export async function* filesIn(folder: string): AsyncGenerator<Item> {
+export async function* filesIn(folder: string): AsyncGenerator<ImportItem> {
   let number = 0
-  async function* walk(path: Buffer, below: string): AsyncGenerator<Item> {
+  async function* walk(path: Buffer, below: string): AsyncGenerator<ImportItem> {
     const entries = await readdir(path, { withFileTypes: true, encoding: 'buffer' })
     for (const entry of entries.toSorted((one, other) => Buffer.compare(one.name, other.name))) {
       const name = entry.name.toString()
@@ -39,21 +39,21 @@ export async function* filesIn(folder: string): AsyncGenerator<Item> {
       try {
         yield* walk(at, label)
       } catch (error) {
-        const reason = unreadable(error)
+        const reason = accessFault(error)
         if (reason === undefined) throw error
-        yield { number: ++number, label, content: { kind: 'wrong', reason } }
+        yield { number: ++number, label, content: { kind: 'invalid', reason } }
       }
     }
   }
   yield* walk(Buffer.from(resolve(folder)), '')
 }
 
-/** What the file system has against one file or folder, in words; undefined for what is not of that kind. */
-export function unreadable(error: unknown): string | undefined {
+/** Describes an error that concerns one file or folder; undefined for any other error. */
+export function accessFault(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   const code = String(error.code)
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'no such file'
-  // What is wrong with all files, or with the disk, is told at once and gone on after.
+  // Errors of the disk, or of all files, end the import.
   return ['EISDIR', 'EACCES', 'EPERM', 'ENXIO', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'].includes(
     code,
   )
@@ -62,10 +62,10 @@ export function unreadable(error: unknown): string | undefined {
 }
 
 /**
- * The images that a list names, a JSON object a line: `file`, where it is relative to the list and below its folder, and what
- * is said of it. Empty lines are passed over.
+ * Yields the images in a list with a JSON object per line: `file`, relative to the folder of the list and below it, and its
+ * description. Skips empty lines.
  */
-export async function* imagesListed(list: string): AsyncGenerator<Item> {
+export async function* listedImages(list: string): AsyncGenerator<ImportItem> {
   const folder = resolve(dirname(list))
   let number = 0
   for await (const line of createInterface({ input: createReadStream(list), crlfDelay: Infinity })) {
@@ -75,19 +75,19 @@ export async function* imagesListed(list: string): AsyncGenerator<Item> {
   }
 }
 
-function contentOf(line: string, folder: string): Item['content'] {
-  const info = parsed(line)
-  if (info === undefined) return { kind: 'wrong', reason: 'no JSON object' }
+function contentOf(line: string, folder: string): ImportItem['content'] {
+  const info = parseObject(line)
+  if (info === undefined) return { kind: 'invalid', reason: 'no JSON object' }
   const { file } = info
-  if (typeof file !== 'string' || file === '') return { kind: 'wrong', reason: 'file is missing' }
+  if (typeof file !== 'string' || file === '') return { kind: 'invalid', reason: 'file is missing' }
   const path = resolve(folder, file)
-  // A list from elsewhere must not make this command read what lies beside its images: nor by links, which are followed later.
+  // A list from elsewhere must not make this command read other files, nor by links, which are resolved later.
   if (!path.startsWith(join(folder, sep)))
-    return { kind: 'wrong', reason: `${file} is not below the list's folder` }
-  return { kind: 'file', path, within: folder, info: { name: file.split('/').at(-1), ...info } }
+    return { kind: 'invalid', reason: `${file} is not below the list's folder` }
+  return { kind: 'file', path, root: folder, info: { name: file.split('/').at(-1), ...info } }
 }
 
-function parsed(line: string): Readonly<Record<string, unknown>> | undefined {
+function parseObject(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(line)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined

@@ -1,43 +1,95 @@
+import { isImageHash } from '../../imagestore/hash.ts'
+import { isCalendarDateTime } from '../../lib/dates.ts'
+import { parseLabel } from '../../lib/domain-names.ts'
+import { isBlobKey } from '../../storage/blobs/blob-store.ts'
+import type { Query } from '../../storage/database/sql.ts'
 import * as queries from './queries.ts'
-import { PAGE, rowsOf } from './pages.ts'
-import { domainFault, imageFault } from './rows.ts'
-import type { Survey } from './survey.ts'
+import { PAGE_ROWS, rowsOf, type Verification } from './verification.ts'
 
-/** What the engine finds wrong with itself, then each row: is it one that the service would have written? */
-export async function checkDatabase(survey: Survey): Promise<void> {
-  survey.progress.begin('database')
-  for (const fault of await survey.database.check()) survey.distrust(fault)
-  await survey.through('keys', () => checkKeys(survey))
-  await survey.through('domains', () => checkDomains(survey))
-  await survey.through('images', () => checkImages(survey))
+type Row<Page extends (...parameters: never[]) => Query> = ReturnType<Page>['row']
+
+/** Runs the check of the database engine, then validates each row: could the service have written it? */
+export async function checkDatabase(verification: Verification): Promise<void> {
+  verification.progress.begin('database')
+  for (const fault of await verification.database.check()) verification.reportDamage(fault)
+  await verification.checkTable('keys', () => checkKeys(verification))
+  await verification.checkTable('domains', () => checkDomains(verification))
+  await verification.checkTable('images', () => checkImages(verification))
 }
 
-async function checkKeys(survey: Survey): Promise<void> {
-  for (const { id } of await survey.database.scanner.all(queries.keysWithoutAccount())) {
-    survey.note(`key ${id}: there is no such account`)
+async function checkKeys(verification: Verification): Promise<void> {
+  for (const { id } of await verification.database.scanner.all(queries.keysWithoutAccount())) {
+    verification.report(`key ${id}: there is no such account`)
   }
 }
 
-async function checkDomains(survey: Survey): Promise<void> {
-  await survey.begin('domains', 'domains')
-  const domains = rowsOf(survey.database, queries.domainsAfter('', PAGE), ({ name }) =>
-    queries.domainsAfter(name, PAGE),
+async function checkDomains(verification: Verification): Promise<void> {
+  await verification.begin('domains', 'domains')
+  const domains = rowsOf(verification.database, queries.domainsAfter('', PAGE_ROWS), ({ name }) =>
+    queries.domainsAfter(name, PAGE_ROWS),
   )
   for await (const row of domains) {
-    survey.note(domainFault(row))
-    survey.checked.domains++
-    survey.progress.add(1)
+    verification.report(domainFault(row))
+    verification.checked.domains++
+    verification.progress.add(1)
   }
 }
 
-async function checkImages(survey: Survey): Promise<void> {
-  await survey.begin('images', 'images')
-  const images = rowsOf(survey.database, queries.imagesAfter(0, '', PAGE), ({ account_id, hash }) =>
-    queries.imagesAfter(account_id, hash, PAGE),
+async function checkImages(verification: Verification): Promise<void> {
+  await verification.begin('images', 'images')
+  const images = rowsOf(
+    verification.database,
+    queries.imagesAfter(0, '', PAGE_ROWS),
+    ({ account_id, hash }) => queries.imagesAfter(account_id, hash, PAGE_ROWS),
   )
   for await (const row of images) {
-    survey.note(imageFault(row))
-    survey.checked.images++
-    survey.progress.add(1)
+    verification.report(imageFault(row))
+    verification.checked.images++
+    verification.progress.add(1)
   }
+}
+
+/** Returns what the service would not have written in a row, if anything. */
+function domainFault(row: Row<typeof queries.domainsAfter>): string | undefined {
+  const label = parseLabel(row.name)
+  const deletedAt = row.status === 0 ? (row.released_at ?? row.date_reg) : null
+  return faultOf(`domain ${row.name}`, {
+    'its name is none': label.ok && label.name === row.name,
+    'its A-label form is another': label.ok && row.ascii === (label.ascii === row.name ? null : label.ascii),
+    'its length is not its number of characters': row.length === [...row.name].length,
+    'its agent and the folded one differ': row.agent_folded === row.agent.toLowerCase(),
+    'a mark is neither 0 nor 1': [row.status, row.reserved, row.revision].every(
+      (bit) => bit === 0 || bit === 1,
+    ),
+    'a date is none': isCalendarDateTime(row.date_reg) && isCalendarDateTime(row.date_mod),
+    'its time of deletion does not follow from the rest': row.deleted_at === deletedAt,
+  })
+}
+
+function imageFault(row: Row<typeof queries.imagesAfter>): string | undefined {
+  return faultOf(`image ${row.hash} of account ${row.account_id}`, {
+    'there is no record of its bytes': row.blob !== null,
+    'its account is none of image hosting': row.service === 'imagestore',
+    'its name and the folded one differ': row.name_folded === row.name.toLowerCase(),
+  })
+}
+
+export function blobFault(row: Row<typeof queries.blobsAfter>): string | undefined {
+  return faultOf(`blob ${isBlobKey(row.key) ? row.key : JSON.stringify(row.key)}`, {
+    'its hash is none': isImageHash(row.hash),
+    'its key is none': isBlobKey(row.key),
+    'its key does not begin with its hash': row.key.startsWith(`${row.hash}.`),
+    'a measure is not positive': [row.size, row.width, row.height, row.frames].every(
+      (measure) => measure > 0,
+    ),
+    'its dhash is none': /^[0-9a-f]{16}$/.test(row.dhash),
+    'no image holds it': row.is_held === 1,
+    'it is to be removed, and in use': row.is_trash === 0,
+  })
+}
+
+/** @param rules what is wrong if a rule does not hold */
+function faultOf(row: string, rules: Readonly<Record<string, boolean>>): string | undefined {
+  const faults = Object.keys(rules).filter((fault) => rules[fault] === false)
+  return faults.length === 0 ? undefined : `${row}: ${faults.join('; ')}`
 }

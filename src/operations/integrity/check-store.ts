@@ -1,27 +1,32 @@
-import { forEachConcurrent } from '../../lib/concurrency.ts'
+import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { hashOfDigest } from '../../imagestore/hash.ts'
 import { bytesKey, isLost } from '../../imagestore/lost.ts'
 import { findStrays } from '../../imagestore/orphans.ts'
 import { claimStore, FOREIGN_STORE, ownershipOf, STRANGE_STORE } from '../../imagestore/ownership.ts'
-import { stateOfBytes, type BytesState } from './bytes.ts'
-import { PAGE, patiently, rowsOf } from './pages.ts'
+import { forEachConcurrent } from '../../lib/concurrency.ts'
+import type { BlobStore } from '../../storage/blobs/blob-store.ts'
+import { reasonOf } from '../../storage/blobs/open.ts'
+import { blobFault } from './check-database.ts'
 import * as queries from './queries.ts'
 import type { Repairer } from './repair.ts'
-import { blobFault } from './rows.ts'
-import type { Survey } from './survey.ts'
+import { PAGE_ROWS, retryOverload, rowsOf, type Verification } from './verification.ts'
 
-/** Blobs read at once. Each takes a file or a connection, and some hundred kilobytes. */
-const AT_ONCE = 16
+/** Blobs read concurrently. Each takes a file or a connection, and some hundred kilobytes. */
+const CONCURRENCY = 16
+const READ_ATTEMPTS = 3
+const READ_PAUSE_MS = 500
 
 /**
- * Whether the store is this database's.
- * @param asked `claim` makes it so, whosever it is; `repair` where it is nobody's
+ * Returns whether the store belongs to this database.
+ * @param options `claim` takes it over from any owner; `repair` claims it if it has no owner
  */
 export async function checkOwner(
-  { database, blobs, findings }: Survey,
-  asked: { readonly claim: boolean; readonly repair: boolean },
+  { database, blobs, findings }: Verification,
+  options: { readonly claim: boolean; readonly repair: boolean },
 ): Promise<boolean> {
-  if (asked.claim) await claimStore(database, blobs)
-  const ownership = await ownershipOf(database, blobs, asked.repair)
+  if (options.claim) await claimStore(database, blobs)
+  const ownership = await ownershipOf(database, blobs, options.repair)
   switch (ownership.kind) {
     case 'own':
       return true
@@ -35,35 +40,38 @@ export async function checkOwner(
 }
 
 /**
- * Reads the bytes of every recorded image.
- * @param repairer undefined to look only
+ * Reads and verifies the bytes of every recorded image.
+ * @param repairer undefined to repair nothing
  */
-export async function checkBytes(survey: Survey, repairer: Repairer | undefined): Promise<void> {
-  const { database, blobs, checked, progress } = survey
-  await survey.begin('bytes', 'blobs')
-  const rows = rowsOf(database, queries.blobsAfter('', PAGE), ({ hash }) => queries.blobsAfter(hash, PAGE))
-  await forEachConcurrent(rows, AT_ONCE, async (row) => {
-    survey.note(blobFault(row))
-    const state = await stateOfBytes(blobs, bytesKey(row.key), row, (bytes) => {
+export async function checkBytes(verification: Verification, repairer: Repairer | undefined): Promise<void> {
+  const { database, blobs, checked, progress } = verification
+  await verification.begin('bytes', 'blobs')
+  const rows = rowsOf(database, queries.blobsAfter('', PAGE_ROWS), ({ hash }) =>
+    queries.blobsAfter(hash, PAGE_ROWS),
+  )
+  await forEachConcurrent(rows, CONCURRENCY, async (row) => {
+    verification.report(blobFault(row))
+    const state = await verifyBytes(blobs, bytesKey(row.key), row, (bytes) => {
       checked.bytes += bytes
       progress.add(0, bytes)
     })
     checked.blobs++
     progress.add(1)
-    if (isLost(row.key) !== (state.kind !== 'good')) await judge(survey, repairer, row, state)
-    else if (state.kind !== 'good') survey.findings.add('lost', bytesKey(row.key))
+    if (isLost(row.key) !== (state.kind !== 'good'))
+      await reportDifference(verification, repairer, row, state)
+    else if (state.kind !== 'good') verification.findings.add('lost', bytesKey(row.key))
   })
 }
 
-/** What is recorded and what is stored differ, unless the record changed meanwhile. */
-async function judge(
-  { database, findings }: Survey,
+/** Reports, and repairs, a difference between record and store, unless the record has changed since. */
+async function reportDifference(
+  { database, findings }: Verification,
   repairer: Repairer | undefined,
   row: { readonly hash: string; readonly key: string },
   state: BytesState,
 ): Promise<void> {
-  const same = await patiently(() => database.scanner.first(queries.blobWithKey(row.hash, row.key)))
-  if (same === undefined) return
+  const unchanged = await retryOverload(() => database.scanner.first(queries.blobWithKey(row.hash, row.key)))
+  if (unchanged === undefined) return
   switch (state.kind) {
     case 'good':
       findings.add('found', bytesKey(row.key))
@@ -80,28 +88,75 @@ async function judge(
 }
 
 /**
- * Lists the store, and looks for a record of all that is there.
- * @param writtenBefore milliseconds since 1970: what is younger may belong to an upload that is under way
- * @param repairer undefined to look only
+ * Lists the store and reports files without a record.
+ * @param repairer undefined to repair nothing
+ * @param writtenBefore milliseconds since 1970; younger files may belong to an upload in progress
  */
-export async function checkStrays(
-  survey: Survey,
+export async function checkOrphans(
+  verification: Verification,
   repairer: Repairer | undefined,
   writtenBefore: number,
 ): Promise<void> {
-  const { database, blobs, checked, findings, progress } = survey
+  const { database, blobs, checked, findings, progress } = verification
   progress.begin('store')
   for await (const strays of findStrays(database, blobs, writtenBefore)) {
     checked.trashed += strays.trashed.length
     checked.young += strays.young.length
     for (const key of strays.orphans) {
-      // One that was removed between its listing and its look-up is none.
-      const found = await blobs.whole(key)
+      // It may have been removed since it was listed.
+      const found = await blobs.openWhole(key)
       found?.body.destroy()
       if (found === undefined) continue
       findings.add('orphaned', key)
-      survey.note(await repairer?.orphaned(key))
+      verification.report(await repairer?.orphaned(key))
     }
     progress.add(strays.listed)
+  }
+}
+
+type BytesState =
+  | { readonly kind: 'good' }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'rotted' }
+  /** The store does not answer, or breaks off, which says nothing about the bytes. */
+  | { readonly kind: 'unreadable'; readonly reason: string }
+
+/**
+ * Reads a whole blob and compares it with its record. Wrong bytes are read a second time, because they may have changed in
+ * transit.
+ * @param onBytes called with the number of bytes read
+ */
+async function verifyBytes(
+  blobs: BlobStore,
+  key: string,
+  expected: { readonly hash: string; readonly size: number },
+  onBytes: (bytes: number) => void,
+): Promise<BytesState> {
+  let mismatches = 0
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const state = await readOnce()
+      if (state !== 'rotted') return { kind: state }
+      if (++mismatches === 2) return { kind: 'rotted' }
+    } catch (error) {
+      const reason = error instanceof Error ? reasonOf(error) : String(error)
+      if (attempt >= READ_ATTEMPTS) return { kind: 'unreadable', reason }
+      await pause(READ_PAUSE_MS)
+    }
+  }
+
+  async function readOnce(): Promise<'good' | 'missing' | 'rotted'> {
+    const found = await blobs.openWhole(key)
+    if (found === undefined) return 'missing'
+    if (found.size !== expected.size) {
+      found.body.destroy()
+      return 'rotted'
+    }
+    const digest = createHash('sha256')
+    for await (const chunk of found.body) {
+      digest.update(chunk)
+      onBytes(chunk.byteLength)
+    }
+    return hashOfDigest(digest.digest()) === expected.hash ? 'good' : 'rotted'
   }
 }

@@ -1,4 +1,4 @@
-/** What may be wrong with an installation. */
+/** The kinds of faults that an instance can have. */
 export const KINDS = {
   missing: 'recorded images whose bytes are not in the store',
   rotted: 'recorded images whose bytes are not those that were uploaded',
@@ -16,25 +16,25 @@ export const isKind = (text: string): text is Kind => text in KINDS
 
 export interface Finding {
   readonly count: number
-  /** The first of them: a blob's key, or what is wrong. */
+  /** The first ones: a blob's key, or a description. */
   readonly first: readonly string[]
 }
 
-/** Counts what is found and keeps the first of each kind. */
+/** Counts the findings of each kind and keeps the first ones. */
 export class Findings {
   readonly #limit: number
   readonly #found = new Map<Kind, { count: number; first: string[] }>()
 
-  /** @param limit kept of each kind */
+  /** @param limit number of findings of each kind to keep */
   constructor(limit: number) {
     this.#limit = limit
   }
 
-  add(kind: Kind, what: string): void {
+  add(kind: Kind, description: string): void {
     const found = this.#found.get(kind) ?? { count: 0, first: [] }
     this.#found.set(kind, found)
     found.count++
-    if (found.first.length < this.#limit) found.first.push(what)
+    if (found.first.length < this.#limit) found.first.push(description)
   }
 
   of(kind: Kind): Finding {

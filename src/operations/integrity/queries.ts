@@ -1,6 +1,6 @@
 import { limit, raw, sql, type Query } from '../../storage/database/sql.ts'
 
-/** Pages in the order of a primary key, each from where the one before ended. */
+/** Pages in the order of a primary key, each starting after the previous one. */
 
 export const blobsAfter = (hash: string, count: number) => sql<{
   readonly hash: string

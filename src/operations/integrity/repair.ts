@@ -4,9 +4,9 @@ import type { Database } from '../../storage/database/database.ts'
 import { heldUntil } from '../../storage/database/moves.ts'
 import { bytesKey, lostKey } from '../../imagestore/lost.ts'
 import { blobByHash, renameBlob, touchImages } from '../../imagestore/queries.ts'
-import { patiently } from './pages.ts'
+import { retryOverload } from './verification.ts'
 
-/** What was done about what was found. */
+/** Counts of repairs. */
 export interface Repaired {
   markedLost: number
   quarantined: number
@@ -19,7 +19,7 @@ interface Recorded {
   readonly key: string
 }
 
-/** Repairs one thing at a time. Cut off anywhere, it leaves what the next run finds and repairs again. */
+/** Repairs findings one by one. If it is interrupted, the next run finds and repairs the rest. */
 export class Repairer {
   readonly #database: Database
   readonly #blobs: BlobStore
@@ -37,7 +37,7 @@ export class Repairer {
   }
 
   async rotted({ hash, key }: Recorded): Promise<void> {
-    // Aside first: without a record they would be swept away, and they may be all that is left of the image.
+    // Quarantined first: without a record the sweep would remove the bytes, which may be all that is left of the image.
     await this.#blobs.quarantine(key)
     this.done.quarantined++
     await this.#rename(hash, key, lostKey(key), 'markedLost')
@@ -47,30 +47,30 @@ export class Repairer {
     await this.#rename(hash, key, bytesKey(key), 'recovered')
   }
 
-  /** @returns what is wrong with the database, where that says two things: then the bytes stay */
+  /** @returns a fault if the database contradicts itself; then the bytes stay */
   async orphaned(key: string): Promise<string | undefined> {
-    // No record was found by its key. Bytes go for good, so it is looked for by its hash too: another index.
+    // No record was found by its key. Removal is final, so look it up by its hash too, in another index.
     const hash = key.slice(0, key.indexOf('.'))
-    const recorded = await patiently(() => this.#database.first(blobByHash(hash)))
+    const recorded = await retryOverload(() => this.#database.first(blobByHash(hash)))
     if (recorded !== undefined && bytesKey(recorded.key) === key) {
       return `blob ${key}: it is found by its hash and not by its key`
     }
-    // A backup under way may still have to copy it; then it stays for the next repair.
+    // A running backup may still have to copy it; the next repair removes it.
     if ((await heldUntil(this.#database, this.#clock.now())) !== undefined) return undefined
     await this.#blobs.remove(key)
     this.done.removed++
     return undefined
   }
 
-  async #rename(hash: string, from: string, to: string, as: 'markedLost' | 'recovered'): Promise<void> {
-    const renamed = await patiently(() =>
+  async #rename(hash: string, from: string, to: string, counter: 'markedLost' | 'recovered'): Promise<void> {
+    const renamed = await retryOverload(() =>
       this.#database.transaction(async (tx) => {
         const count = await tx.run(renameBlob(hash, from, to))
-        // Services that keep what they know of an image forget it when its record changes.
+        // Makes running services drop what they cache of the image.
         if (count > 0) await tx.run(touchImages(hash))
         return count
       }),
     )
-    this.done[as] += renamed
+    this.done[counter] += renamed
   }
 }

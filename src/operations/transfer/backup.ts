@@ -1,30 +1,40 @@
 import { systemClock, type Clock } from '../../lib/clock.ts'
-import { SCHEMA } from '../../storage/database/migrations/index.ts'
-import { copiedTables } from '../../storage/database/tables.ts'
+import type { Progress } from '../../lib/progress.ts'
 import { VERSION } from '../../lib/version.ts'
-import { isWithin, openBackupPlace, type BackupAddress, type BackupPlace } from './backup-place.ts'
-import { holding } from './hold.ts'
-import { copyImages, type CopyResult } from './images.ts'
-import { openInstance, type Instance, type Place } from './instance.ts'
+import type { BlobStore } from '../../storage/blobs/blob-store.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { SCHEMA } from '../../storage/database/migrations/index.ts'
+import { beginHold, endHold, prolongHold } from '../../storage/database/moves.ts'
+import { copiedTables } from '../../storage/database/tables.ts'
 import {
+  manifestFile,
+  openBackupStore,
+  overlapsInstance,
   readManifest,
   snapshotName,
   snapshotsIn,
   writeManifest,
+  type BackupLocation,
+  type BackupStore,
   type Manifest,
   type TableBackup,
-} from './manifest.ts'
-import { rowsIn } from './pages.ts'
-import type { Progress } from '../../lib/progress.ts'
-import { prune, type Pruned } from './prune.ts'
-import { ownerOf } from './records.ts'
-import { imagesOfBackup, writeTable } from './table-files.ts'
+} from './backup-store.ts'
+import { copyImages, type CopyResult } from './copy-images.ts'
+import { openInstance, ownerOf, type Instance, type InstanceLocation } from './instance.ts'
+import { rowsIn } from './sync-tables.ts'
+import { FileFault, imagesOfBackup, writeTable } from './table-files.ts'
 
-/** Files that a backup which was cut off left in its staging folder. */
+/** Age of temporary files that an interrupted backup left behind. */
 const LEFTOVER_AGE_MS = 3_600_000
 
+/**
+ * How long the hold of a killed backup delays removals. The clocks of the nodes may differ by this minus the renewal interval.
+ */
+const HOLD_MS = 180_000
+const RENEW_HOLD_MS = 30_000
+
 export interface BackupOptions {
-  /** Of all snapshots, this many newest ones are kept; undefined for all. */
+  /** How many of the newest snapshots to keep; undefined for all. */
   readonly keep: number | undefined
   readonly progress: Progress
   readonly clock?: Clock
@@ -35,57 +45,57 @@ export type BackupOutcome =
       readonly kind: 'written'
       readonly manifest: Manifest
       readonly images: CopyResult
-      /** Undefined where nothing was to be, or images could not be copied: then older snapshots may be needed yet. */
+      /** Undefined if nothing was to be removed, or images could not be copied: then older snapshots may still be needed. */
       readonly pruned: Pruned | undefined
     }
   | { readonly kind: 'busy'; readonly until: number }
   | { readonly kind: 'refused'; readonly reason: 'own-place' | 'other-instance' }
 
-/** Takes a snapshot of a live instance. It exists once its manifest does, which is written last. */
+/** Takes a snapshot of a running instance. */
 export async function backup(
-  from: Place,
-  to: BackupAddress,
+  from: InstanceLocation,
+  to: BackupLocation,
   { keep, progress, clock = systemClock }: BackupOptions,
 ): Promise<BackupOutcome> {
-  if (await isWithin(to, from)) return { kind: 'refused', reason: 'own-place' }
+  if (await overlapsInstance(to, from)) return { kind: 'refused', reason: 'own-place' }
   const instance = await openInstance(from, { existing: true })
   try {
-    const place = await openBackupPlace(to, from.data)
+    const store = await openBackupStore(to, from.data)
     try {
-      await place.staging.sweep(clock.now(), LEFTOVER_AGE_MS)
+      await store.staging.sweep(clock.now(), LEFTOVER_AGE_MS)
       const owner = await ownerOf(instance.database)
-      if (await isOfAnother(place, owner)) return { kind: 'refused', reason: 'other-instance' }
-      const held = await holding(instance.database, clock, async () => {
-        const taken = await take(instance, place, owner, clock, progress)
+      if (await isOfOtherInstance(store, owner)) return { kind: 'refused', reason: 'other-instance' }
+      const held = await withRemovalsHeld(instance.database, clock, async () => {
+        const taken = await takeSnapshot(instance, store, owner, clock, progress)
         const mayPrune = keep !== undefined && taken.images.faultCount === 0
-        return { ...taken, pruned: mayPrune ? await prune(place, keep) : undefined }
+        return { ...taken, pruned: mayPrune ? await pruneSnapshots(store, keep) : undefined }
       })
       return held.kind === 'busy' ? held : { kind: 'written', ...held.value }
     } finally {
-      place.close()
+      store.close()
     }
   } finally {
     await instance.close()
   }
 }
 
-async function take(
+async function takeSnapshot(
   { blobs, database }: Instance,
-  place: BackupPlace,
+  store: BackupStore,
   owner: string,
   clock: Clock,
   progress: Progress,
 ): Promise<{ readonly manifest: Manifest; readonly images: CopyResult }> {
   const now = clock.now()
   const name = snapshotName(now)
-  // Removals are held off by now, so the bytes of all that this view has stay until they are copied.
+  // Removals are on hold now, so the images of this view stay until they are copied.
   const tables = await database.snapshot(async (view) => {
     const source = rowsIn(view)
     const written: TableBackup[] = []
     for (const table of copiedTables) {
       const rows = await source.count(table)
       progress.begin(table.name, rows)
-      written.push({ ...table, rows, files: await writeTable(place, name, table, source, progress) })
+      written.push({ ...table, rows, files: await writeTable(store, name, table, source, progress) })
     }
     return written
   })
@@ -103,7 +113,7 @@ async function take(
   progress.begin('images', count)
   let bytes = 0
   async function* counted() {
-    for await (const image of imagesOfBackup(place.tables, manifest)) {
+    for await (const image of imagesOfBackup(store.tables, manifest)) {
       bytes += image.size
       yield image
     }
@@ -111,24 +121,99 @@ async function take(
   const images = await copyImages(
     counted(),
     blobs,
-    { blobs: place.images, staging: place.staging },
+    { blobs: store.images, staging: store.staging },
     {
       check: false,
-      // What the view has is held for us, even where its record is gone by now.
+      // The hold keeps every image of the view, even if its record was deleted since.
       isRecorded: async () => true,
       progress,
     },
   )
   progress.end()
   const complete = { ...manifest, images: { count, bytes } }
-  await writeManifest(place, complete)
+  await writeManifest(store, complete)
   return { manifest: complete, images }
 }
 
-/** Whether the newest snapshot there is of an instance that is not this one. */
-async function isOfAnother(place: BackupPlace, owner: string): Promise<boolean> {
-  const newest = (await snapshotsIn(place)).at(-1)
+/** Whether the newest snapshot is of another instance. */
+async function isOfOtherInstance(store: BackupStore, owner: string): Promise<boolean> {
+  const newest = (await snapshotsIn(store)).at(-1)
   if (newest === undefined) return false
-  const outcome = await readManifest(place, newest)
+  const outcome = await readManifest(store, newest)
   return outcome.kind === 'read' && outcome.manifest.owner !== '' && outcome.manifest.owner !== owner
+}
+
+type HeldOutcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  /** Another backup of the same instance is running, or was killed: its hold ends then. Milliseconds since 1970. */
+  | { readonly kind: 'busy'; readonly until: number }
+
+/** Runs `work` while no node removes the bytes of images. */
+async function withRemovalsHeld<T>(
+  database: Database,
+  clock: Clock,
+  work: () => Promise<T>,
+): Promise<HeldOutcome<T>> {
+  const until = await beginHold(database, clock.now(), clock.now() + HOLD_MS)
+  if (until !== undefined) return { kind: 'busy', until }
+  // A failure is tolerated: the next renewal may succeed, and an image that is removed too early is reported missing.
+  const timer = setInterval(
+    () => void prolongHold(database, clock.now() + HOLD_MS).catch(() => {}),
+    RENEW_HOLD_MS,
+  )
+  try {
+    return { kind: 'done', value: await work() }
+  } finally {
+    clearInterval(timer)
+    await endHold(database).catch(() => {})
+  }
+}
+
+export interface Pruned {
+  readonly snapshots: number
+  readonly files: number
+  readonly images: number
+}
+
+/**
+ * Removes all but the newest snapshots, and then every file that no snapshot needs. Requires the instance's hold: files that
+ * another backup is writing would look unneeded. Keeps the keys of all needed images in memory, 100 bytes each.
+ * @throws FileFault if a snapshot to keep cannot be read, because then its files are unknown
+ */
+async function pruneSnapshots(store: BackupStore, keep: number): Promise<Pruned> {
+  const all = await snapshotsIn(store)
+  const kept = all.slice(-keep)
+  const old = all.slice(0, -keep)
+
+  const manifests: Manifest[] = []
+  for (const name of kept) {
+    const outcome = await readManifest(store, name)
+    if (outcome.kind !== 'read')
+      throw new FileFault(manifestFile(name), outcome.kind === 'missing' ? 'missing' : 'damaged')
+    manifests.push(outcome.manifest)
+  }
+  const files = new Set<string>()
+  const images = new Set<string>()
+  for (const manifest of manifests) {
+    for (const table of manifest.tables) for (const { name } of table.files) files.add(name)
+    for await (const { key } of imagesOfBackup(store.tables, manifest)) images.add(key)
+  }
+
+  // The manifest goes first: a snapshot that is removed only in part does not exist.
+  for (const name of old) await store.manifests.remove(manifestFile(name))
+  return {
+    snapshots: old.length,
+    files: await removeUnneeded(store.tables, files),
+    images: await removeUnneeded(store.images, images),
+  }
+}
+
+async function removeUnneeded(store: BlobStore, needed: ReadonlySet<string>): Promise<number> {
+  let removed = 0
+  for await (const { key } of store.keys()) {
+    if (needed.has(key)) continue
+    await store.remove(key)
+    removed++
+  }
+  return removed
 }

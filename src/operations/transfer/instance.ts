@@ -5,13 +5,16 @@ import { openBlobs, reasonOf } from '../../storage/blobs/open.ts'
 import { Staging } from '../../storage/blobs/staging.ts'
 import type { Config } from '../../server/config/config.ts'
 import { openDatabase } from '../../server/context.ts'
-import type { Database } from '../../storage/database/database.ts'
+import type { Database, Reader } from '../../storage/database/database.ts'
 import type { OpenOptions } from '../../storage/database/opening.ts'
+import { hasRows } from '../../storage/database/rows.ts'
+import { tableNamed } from '../../storage/database/tables.ts'
+import { firstAccount } from './queries.ts'
 
-/** Where an instance keeps what it has. */
-export type Place = Pick<Config, 'data' | 'databaseUrl' | 'blobsUrl'>
+/** Where an instance keeps its data. */
+export type InstanceLocation = Pick<Config, 'data' | 'databaseUrl' | 'blobsUrl'>
 
-/** An instance's database and images, without the service on top of them. */
+/** An instance's database and images, without the service. */
 export interface Instance {
   readonly database: Database
   readonly blobs: BlobStore
@@ -20,19 +23,20 @@ export interface Instance {
 }
 
 /**
- * @param options `schema`: create or migrate the database up to this version only. `existing`: only one that is there, and of
- *   this version
+ * Opens an instance.
+ * @param options `schema`: create or migrate the database up to this version only. `existing`: reject a database that does not
+ *   exist or has another version
  */
 export async function openInstance(
-  place: Place,
+  location: InstanceLocation,
   options: Pick<OpenOptions, 'schema' | 'existing'> = {},
 ): Promise<Instance> {
-  const data = resolve(place.data)
+  const data = resolve(location.data)
   if (options.existing !== true) await makeFolder(data)
-  const database = await openDatabase(place, undefined, undefined, options)
+  const database = await openDatabase(location, undefined, undefined, options)
   try {
-    const staging = await Staging.open(join(data, 'staging'), { flush: place.blobsUrl === undefined })
-    const blobs = await openBlobs(place.blobsUrl, join(data, 'blobs'), staging, reportFault)
+    const staging = await Staging.open(join(data, 'staging'), { flush: location.blobsUrl === undefined })
+    const blobs = await openBlobs(location.blobsUrl, join(data, 'blobs'), staging, reportFault)
     return {
       database,
       blobs: blobs.store,
@@ -48,7 +52,21 @@ export async function openInstance(
   }
 }
 
-/** What is tried again later is told at once: whoever waits wants to know what for. */
+/** Logs a fault of the image store that will be retried, so that an operator sees why a command is waiting. */
 export function reportFault(operation: string, error: Error): void {
   console.error(`the image store failed (${operation}): ${reasonOf(error)}`)
+}
+
+/** Whether a database has no accounts, domains or images. */
+export async function isEmpty(reader: Reader): Promise<boolean> {
+  for (const name of ['accounts', 'domains', 'blobs']) {
+    if (await hasRows(reader, tableNamed(name))) return false
+  }
+  return true
+}
+
+/** Returns what identifies an instance for its lifetime: its first account. Empty if it has none. */
+export async function ownerOf(reader: Reader): Promise<string> {
+  const account = await reader.first(firstAccount())
+  return account === undefined ? '' : `${account.name} ${account.created_at}`
 }

@@ -3,23 +3,21 @@ import { resolve } from 'node:path'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { copyState, isMarked, mark, setCopyState, unmark } from '../../storage/database/moves.ts'
-import { copiedTables } from '../../storage/database/tables.ts'
-import { copyImages, type CopyResult } from './images.ts'
-import { openInstance, type Place } from './instance.ts'
-import { makeEqual } from './merge.ts'
-import { rowsIn } from './pages.ts'
+import { copiedTables, tableNamed } from '../../storage/database/tables.ts'
 import type { Progress } from '../../lib/progress.ts'
-import { blobsTable, imagesIn, isEmpty, isRecorded, ownerOf } from './records.ts'
+import { copyImages, imagesIn, isRecorded, type CopyResult } from './copy-images.ts'
+import { isEmpty, openInstance, ownerOf, type InstanceLocation } from './instance.ts'
+import { rowsIn, syncTables } from './sync-tables.ts'
 
-/** Passes until one finds nothing to do. One that only brings up to date takes seconds, so a source that still changes is in use. */
+/** Passes until one finds no difference. Later passes take seconds, so a source that still changes is in use. */
 const MAX_PASSES = 5
-/** Names looked at to tell whose images a store holds. */
-const SAMPLE = 1_000
+/** Keys looked up to find out whose images a store holds. */
+const SAMPLE_KEYS = 1_000
 
 export interface Migration {
-  readonly from: Place
-  readonly to: Place
-  /** Replaces what the target holds, whosever it is. */
+  readonly from: InstanceLocation
+  readonly to: InstanceLocation
+  /** Replaces the contents of the target, even if they belong to another instance. */
   readonly force: boolean
   readonly progress: Progress
 }
@@ -28,18 +26,19 @@ export type MigrationOutcome =
   | {
       readonly kind: 'equal'
       readonly passes: number
-      /** Rows written or removed, in all passes; undefined when the database stays where it is. */
+      /** Rows written or removed in all passes; undefined if the database does not move. */
       readonly rows: number | undefined
-      /** Of all passes; undefined when they stay where they are. */
+      /** Of all passes; undefined if the images do not move. */
       readonly images: CopyResult | undefined
     }
-  /** The source was written to during each pass. */
+  /** The source changed during every pass. */
   | { readonly kind: 'changing' }
   | {
       readonly kind: 'refused'
       readonly reason: 'nothing-to-move' | 'same-database' | 'own-data' | 'own-images'
     }
 
+/** Moves an instance to another database, another blob store, or both. The source must not be in use at the end. */
 export async function migrate({ from, to, force, progress }: Migration): Promise<MigrationOutcome> {
   const moved = {
     database: databaseName(from) !== databaseName(to),
@@ -57,7 +56,7 @@ export async function migrate({ from, to, force, progress }: Migration): Promise
       if (moved.images && !force && (await isForeign(source.database, target.blobs))) {
         return { kind: 'refused', reason: 'own-images' }
       }
-      const outcome = await repeat((pass) => runPass(pass))
+      const outcome = await repeatUntilEqual(runPass)
       if (outcome.kind === 'equal' && moved.database) await setCopyState(target.database, 'finished')
       return outcome
     } finally {
@@ -69,15 +68,15 @@ export async function migrate({ from, to, force, progress }: Migration): Promise
     ): Promise<{ rows: number | undefined; images: CopyResult | undefined }> {
       const rows = moved.database
         ? await source.database.snapshot((view) =>
-            makeEqual(rowsIn(view), target.database, copiedTables, progress),
+            syncTables(rowsIn(view), target.database, copiedTables, progress),
           )
         : undefined
       if (!moved.images) return { rows, images: undefined }
-      // The copy's own records, so that what it needs is there, whatever became of it at the source.
+      // By the records of the copy: its images are needed even if the source has deleted them since.
       const records = rowsIn((moved.database ? target : source).database.scanner)
-      progress.begin('images', await records.count(blobsTable))
+      progress.begin('images', await records.count(tableNamed('blobs')))
       const images = await copyImages(imagesIn(records), source.blobs, target, {
-        // Their keys are never written twice: what was right in the first pass is right in the next.
+        // Keys are written once, so later passes need not verify again.
         check: pass === 1,
         isRecorded: (key) => isRecorded(source.database, key),
         progress,
@@ -90,7 +89,7 @@ export async function migrate({ from, to, force, progress }: Migration): Promise
   }
 }
 
-async function repeat(
+async function repeatUntilEqual(
   run: (pass: number) => Promise<{ rows: number | undefined; images: CopyResult | undefined }>,
 ): Promise<MigrationOutcome> {
   let rows: number | undefined
@@ -98,7 +97,7 @@ async function repeat(
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
     const now = await run(pass)
     if (now.rows !== undefined) rows = (rows ?? 0) + now.rows
-    // What could not be copied is tried in each pass, so the last one's count is the right one.
+    // Faults are retried in each pass, so those of the last one count.
     if (now.images !== undefined) {
       const { copied = 0, copiedBytes = 0 } = images ?? {}
       images = {
@@ -113,7 +112,7 @@ async function repeat(
   return { kind: 'changing' }
 }
 
-/** Makes sure that the target may be written over, and marks it so that nobody serves it until it is whole. */
+/** Checks that the target may be overwritten, and marks it so that no service uses it until it is complete. */
 async function claim(
   source: Database,
   target: Database,
@@ -133,19 +132,20 @@ async function claim(
   return undefined
 }
 
-/** Whether a store holds images, and among the first that it names is none that the source knows. */
+/** Whether a store holds images, none of which (in a sample) the source has a record of. */
 async function isForeign(source: Database, blobs: BlobStore): Promise<boolean> {
   let seen = 0
   for await (const { key } of blobs.keys()) {
     if (await isRecorded(source, key)) return false
-    if (++seen === SAMPLE) break
+    if (++seen === SAMPLE_KEYS) break
   }
   return seen > 0
 }
 
-const databaseName = ({ databaseUrl, data }: Place) => (databaseUrl === '' ? resolve(data) : databaseUrl)
+const databaseName = ({ databaseUrl, data }: InstanceLocation) =>
+  databaseUrl === '' ? resolve(data) : databaseUrl
 
-function imagesName({ blobsUrl, data }: Place): string {
+function imagesName({ blobsUrl, data }: InstanceLocation): string {
   if (blobsUrl === undefined) return resolve(data)
   return JSON.stringify([blobsUrl.endpoint, blobsUrl.bucket, blobsUrl.prefix])
 }

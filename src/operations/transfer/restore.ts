@@ -2,26 +2,27 @@ import { clearChanges } from '../../storage/database/changes/renew.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'
 import { copyState, schemaOf, setCopyState } from '../../storage/database/moves.ts'
 import { CHANGES } from '../../storage/database/tables.ts'
+import type { Progress } from '../../lib/progress.ts'
 import {
   assertBackupFolder,
-  isWithin,
-  openBackupPlace,
-  type BackupAddress,
-  type BackupPlace,
-} from './backup-place.ts'
-import { copyImages, type CopyResult } from './images.ts'
-import { openInstance, type Instance, type Place } from './instance.ts'
-import { makeEqual } from './merge.ts'
-import { readManifest, snapshotsIn, type Manifest } from './manifest.ts'
-import type { Progress } from '../../lib/progress.ts'
-import { isEmpty, ownerOf } from './records.ts'
+  openBackupStore,
+  overlapsInstance,
+  readManifest,
+  snapshotsIn,
+  type BackupLocation,
+  type BackupStore,
+  type Manifest,
+} from './backup-store.ts'
+import { copyImages, type CopyResult } from './copy-images.ts'
+import { isEmpty, openInstance, ownerOf, type Instance, type InstanceLocation } from './instance.ts'
+import { syncTables } from './sync-tables.ts'
 import { checkFile, checkKeys, imagesOfBackup, rowsOfBackup } from './table-files.ts'
 
-/** The first version of the schema that has a table of changes. */
+/** The first schema version with a table of changes. */
 const SCHEMA_WITH_CHANGES = 2
 
 export interface RestoreOptions {
-  /** The newest where it is undefined. */
+  /** Undefined for the newest one. */
   readonly snapshot: string | undefined
   readonly progress: Progress
 }
@@ -34,7 +35,7 @@ export type RestoreOutcome =
       readonly images: CopyResult
     }
   | { readonly kind: 'refused'; readonly reason: 'own-place' | 'not-empty' | 'newer-database' }
-  /** Nothing was written: the snapshot is not there, not whole, or of a later program. `others` are there. */
+  /** Nothing was written: the snapshot is missing, damaged, or of a later version. `others` are available. */
   | {
       readonly kind: 'unusable'
       readonly snapshot: string | undefined
@@ -42,17 +43,17 @@ export type RestoreOutcome =
       readonly others: readonly string[]
     }
 
-/** Fills an empty instance from a snapshot, or goes on where this was interrupted. */
+/** Restores a snapshot into an empty instance, or resumes an interrupted restore. */
 export async function restore(
-  from: BackupAddress,
-  to: Place,
+  from: BackupLocation,
+  to: InstanceLocation,
   { snapshot, progress }: RestoreOptions,
 ): Promise<RestoreOutcome> {
-  if (await isWithin(from, to)) return { kind: 'refused', reason: 'own-place' }
+  if (await overlapsInstance(from, to)) return { kind: 'refused', reason: 'own-place' }
   await assertBackupFolder(from)
-  const place = await openBackupPlace(from, to.data)
+  const store = await openBackupStore(from, to.data)
   try {
-    const names = await snapshotsIn(place)
+    const names = await snapshotsIn(store)
     const name = snapshot ?? names.at(-1)
     const unusable = (...reasons: readonly string[]): RestoreOutcome => ({
       kind: 'unusable',
@@ -61,39 +62,39 @@ export async function restore(
       others: names.filter((other) => other !== name),
     })
     if (name === undefined) return unusable('there is none')
-    const outcome = await readManifest(place, name)
+    const outcome = await readManifest(store, name)
     if (outcome.kind !== 'read') return unusable(`its manifest is ${outcome.kind}`)
     const { manifest } = outcome
     if (manifest.schema > SCHEMA) {
       return unusable(`it is of schema ${manifest.schema}, this version knows only ${SCHEMA}`)
     }
-    // Before anything is written: half of the records is worse than none.
-    const faults = await checkFiles(place, manifest, progress)
+    // Checked before anything is written: a part of the records would be worse than none.
+    const faults = await checkFiles(store, manifest, progress)
     if (faults.length > 0) return unusable(...faults)
-    const fault = await checkKeys(place.tables, manifest)
+    const fault = await checkKeys(store.tables, manifest)
     if (fault !== undefined) return unusable(fault)
 
-    // As the tables were then; what is older is migrated afterwards, as it would have been in place.
+    // Restored with the schema of the snapshot, and migrated afterwards.
     const instance = await openInstance(to, { schema: manifest.schema })
     let restored: RestoreOutcome
     try {
-      restored = await fill(instance, place, manifest, progress)
+      restored = await fill(instance, store, manifest, progress)
     } finally {
       await instance.close()
     }
     if (restored.kind === 'restored' && manifest.schema < SCHEMA) await (await openInstance(to)).close()
     return restored
   } finally {
-    place.close()
+    store.close()
   }
 }
 
-async function checkFiles(place: BackupPlace, manifest: Manifest, progress: Progress): Promise<string[]> {
+async function checkFiles(store: BackupStore, manifest: Manifest, progress: Progress): Promise<string[]> {
   const files = manifest.tables.flatMap((table) => table.files)
   const faults: string[] = []
   progress.begin('files', files.length)
   for (const file of files) {
-    const fault = await checkFile(place.tables, file)
+    const fault = await checkFile(store.tables, file)
     if (fault !== undefined) faults.push(fault.message)
     progress.add(1, file.bytes)
   }
@@ -103,7 +104,7 @@ async function checkFiles(place: BackupPlace, manifest: Manifest, progress: Prog
 
 async function fill(
   { blobs, database, staging }: Instance,
-  place: BackupPlace,
+  store: BackupStore,
   manifest: Manifest,
   progress: Progress,
 ): Promise<RestoreOutcome> {
@@ -114,18 +115,18 @@ async function fill(
   if (!isInterrupted && !(await isEmpty(database))) return { kind: 'refused', reason: 'not-empty' }
   await setCopyState(database, 'unfinished')
 
-  const source = rowsOfBackup(place.tables, manifest)
-  const rows = await makeEqual(source, database, manifest.tables, progress)
-  if ((await makeEqual(source, database, manifest.tables, progress)) > 0) {
-    throw new Error('somebody else writes to the database')
+  const source = rowsOfBackup(store.tables, manifest)
+  const rows = await syncTables(source, database, manifest.tables, progress)
+  if ((await syncTables(source, database, manifest.tables, progress)) > 0) {
+    throw new Error('another process writes to the database')
   }
-  // An older backup has no history: what there is now says only that it was loaded.
+  // An older backup has no history: the changes recorded now are those of the restore itself.
   const hasChanges = manifest.tables.some(({ name }) => name === CHANGES)
   if (!hasChanges && manifest.schema >= SCHEMA_WITH_CHANGES) await clearChanges(database)
   progress.begin('images', manifest.images.count)
   const images = await copyImages(
-    imagesOfBackup(place.tables, manifest),
-    place.images,
+    imagesOfBackup(store.tables, manifest),
+    store.images,
     { blobs, staging },
     {
       check: true,

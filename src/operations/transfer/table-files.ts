@@ -1,28 +1,24 @@
 import { createHash } from 'node:crypto'
 import { pipeline, Readable, Transform } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
-import type { BlobStore } from '../../storage/blobs/blob-store.ts'
-import { BlobDamaged } from '../../storage/blobs/damaged.ts'
-import { isBlobKey } from '../../storage/blobs/key.ts'
+import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob-store.ts'
 import type { Row } from '../../storage/database/rows.ts'
 import type { Table } from '../../storage/database/tables.ts'
-import type { BackupPlace } from './backup-place.ts'
-import type { Manifest, TableFile } from './manifest.ts'
-import { Cursor, type RowSource } from './pages.ts'
-import type { ImageBytes } from './images.ts'
-import { imagesIn } from './records.ts'
 import type { Progress } from '../../lib/progress.ts'
+import type { BackupStore, Manifest, TableFile } from './backup-store.ts'
+import { imagesIn, type ImageBytes } from './copy-images.ts'
+import { RowReader, type RowSource } from './sync-tables.ts'
 
-/** Rows in one file: object stores take files of a few gigabytes only. */
+/** Rows per file: object stores accept files of a few gigabytes only. */
 const FILE_ROWS = 1_000_000
-/** Lines handed on at a time. */
-const PAGE = 2_000
-/** Characters of a line: what is longer was not written by us, and would be held in memory whole. */
-const MAX_LINE = 16 * 1024 * 1024
-/** Three times as quick as the default, for a tenth more bytes. */
-const LEVEL = 3
+/** Rows per page. */
+const PAGE_ROWS = 2_000
+/** Longer lines were not written by this program, and would be held in memory whole. */
+const MAX_LINE_LENGTH = 16 * 1024 * 1024
+/** Three times as fast as the default, for 10 % more bytes. */
+const GZIP_LEVEL = 3
 
-/** A file of a backup that is not as it was written. */
+/** A file of a backup is missing or damaged. */
 export class FileFault extends Error {
   readonly file: string
 
@@ -32,20 +28,20 @@ export class FileFault extends Error {
   }
 }
 
-/** Writes all rows of a table, in as many files as it takes. */
+/** Writes all rows of a table, in as many files as needed. */
 export async function writeTable(
-  place: BackupPlace,
+  store: BackupStore,
   snapshot: string,
   table: Table,
   source: RowSource,
   progress: Progress,
 ): Promise<TableFile[]> {
-  const rows = new Cursor(source.pages(table, 'rows'))
+  const rows = new RowReader(source.pages(table, 'rows'))
   const files: TableFile[] = []
   try {
-    while ((await rows.fetched()) !== undefined) {
+    while ((await rows.fetch()) !== undefined) {
       files.push(
-        await writeFile(place, `${snapshot}-${table.name}-${files.length + 1}.ndjson.gz`, rows, progress),
+        await writeFile(store, `${snapshot}-${table.name}-${files.length + 1}.ndjson.gz`, rows, progress),
       )
     }
   } finally {
@@ -55,9 +51,9 @@ export async function writeTable(
 }
 
 async function writeFile(
-  { staging, tables }: BackupPlace,
+  { staging, tables }: BackupStore,
   name: string,
-  rows: Cursor,
+  rows: RowReader,
   progress: Progress,
 ): Promise<TableFile> {
   let count = 0
@@ -65,8 +61,8 @@ async function writeFile(
     while (count < FILE_ROWS) {
       let text = ''
       let inPage = 0
-      for (; inPage < PAGE && count < FILE_ROWS; inPage++) {
-        const row = rows.row ?? (await rows.fetched())
+      for (; inPage < PAGE_ROWS && count < FILE_ROWS; inPage++) {
+        const row = rows.row ?? (await rows.fetch())
         if (row === undefined) break
         text += `${JSON.stringify(row)}\n`
         rows.step()
@@ -78,8 +74,13 @@ async function writeFile(
     }
   }
   const digest = createHash('sha256')
-  // A failure reaches whoever reads the end of the pipeline.
-  const compressed = pipeline(Readable.from(lines()), createGzip({ level: LEVEL }), tap(digest), () => {})
+  // A failure reaches the reader of the end of the pipeline.
+  const compressed = pipeline(
+    Readable.from(lines()),
+    createGzip({ level: GZIP_LEVEL }),
+    hashing(digest),
+    () => {},
+  )
   const staged = await staging.save(compressed)
   try {
     await tables.put(name, staged)
@@ -89,7 +90,7 @@ async function writeFile(
   return { name, rows: count, bytes: staged.size, sha256: digest.digest('hex') }
 }
 
-/** The rows of a snapshot. Whoever reads a file to its end knows that it is as it was written. */
+/** Reads the rows of a snapshot. Reading fails at the end of a file that is damaged. */
 export function rowsOfBackup(tables: BlobStore, manifest: Manifest): RowSource {
   const backupOf = (table: Table) => manifest.tables.find(({ name }) => name === table.name)
   return {
@@ -100,16 +101,16 @@ export function rowsOfBackup(tables: BlobStore, manifest: Manifest): RowSource {
   }
 }
 
-/** The bytes of all images that a snapshot has, by hash. */
+/** Lists the bytes of all images of a snapshot, ordered by hash. */
 export async function* imagesOfBackup(tables: BlobStore, manifest: Manifest): AsyncGenerator<ImageBytes> {
   const table = manifest.tables.find(({ name }) => name === 'blobs')
   if (table !== undefined) yield* imagesIn(rowsOfBackup(tables, manifest), table)
 }
 
-/** What is wrong with a file; undefined where nothing is. */
+/** Returns what is wrong with a file, if anything. */
 export async function checkFile(tables: BlobStore, file: TableFile): Promise<FileFault | undefined> {
   try {
-    for await (const _ of await opened(tables, file));
+    for await (const _ of await openFile(tables, file));
     return undefined
   } catch (error) {
     if (error instanceof FileFault) return error
@@ -117,18 +118,15 @@ export async function checkFile(tables: BlobStore, file: TableFile): Promise<Fil
   }
 }
 
-/**
- * Why the tables that name files of the image store cannot be restored: a key in them is none, and would become a path.
- * Undefined if all are fine.
- */
+/** Returns an invalid key in the tables that name files of the image store, if there is one: it would become a path. */
 export async function checkKeys(tables: BlobStore, manifest: Manifest): Promise<string | undefined> {
   for (const table of manifest.tables) {
     const at = table.name === 'blobs' || table.name === 'blob_trash' ? keyColumn(table) : -1
     if (at === -1) continue
     for await (const page of rowsOfBackup(tables, manifest).pages(table, 'rows')) {
-      const wrong = page.find((row) => !isBlobKey(String(row[at])))
-      if (wrong === undefined) continue
-      return `${table.name} has ${JSON.stringify(String(wrong[at]).slice(0, 100))}, which is not a valid blob key`
+      const invalid = page.find((row) => !isBlobKey(String(row[at])))
+      if (invalid === undefined) continue
+      return `${table.name} has ${JSON.stringify(String(invalid[at]).slice(0, 100))}, which is not a valid blob key`
     }
   }
   return undefined
@@ -137,7 +135,7 @@ export async function checkKeys(tables: BlobStore, manifest: Manifest): Promise<
 const keyColumn = (table: Table) => Object.keys(table.columns).indexOf('key')
 
 async function* pagesOf(tables: BlobStore, file: TableFile): AsyncGenerator<readonly Row[]> {
-  const body = await opened(tables, file)
+  const body = await openFile(tables, file)
   const text = pipeline(body, createGunzip(), () => {})
   text.setEncoding('utf8')
   let rest = ''
@@ -145,9 +143,9 @@ async function* pagesOf(tables: BlobStore, file: TableFile): AsyncGenerator<read
   for await (const chunk of text) {
     const parts = (rest + String(chunk)).split('\n')
     rest = parts.pop() ?? ''
-    if (rest.length > MAX_LINE) throw new FileFault(file.name, 'damaged')
+    if (rest.length > MAX_LINE_LENGTH) throw new FileFault(file.name, 'damaged')
     lines.push(...parts)
-    if (lines.length < PAGE) continue
+    if (lines.length < PAGE_ROWS) continue
     yield parsed(file, lines)
     lines = []
   }
@@ -165,8 +163,8 @@ const isRow = (row: unknown): row is Row =>
   Array.isArray(row) &&
   row.every((value) => value === null || typeof value === 'string' || typeof value === 'number')
 
-/** The bytes of a file; they fail at the end when they are not those that were written. */
-async function opened(tables: BlobStore, { name, bytes, sha256 }: TableFile): Promise<Readable> {
+/** Opens a file. Its body fails at the end if its digest differs. */
+async function openFile(tables: BlobStore, { name, bytes, sha256 }: TableFile): Promise<Readable> {
   let body: Readable | undefined
   try {
     body = await tables.stream(name, 0, bytes - 1)
@@ -176,7 +174,7 @@ async function opened(tables: BlobStore, { name, bytes, sha256 }: TableFile): Pr
   }
   if (body === undefined) throw new FileFault(name, 'missing')
   const digest = createHash('sha256')
-  const check = new Transform({
+  const verify = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       digest.update(chunk)
       done(null, chunk)
@@ -185,10 +183,10 @@ async function opened(tables: BlobStore, { name, bytes, sha256 }: TableFile): Pr
       done(digest.digest('hex') === sha256 ? null : new FileFault(name, 'damaged'))
     },
   })
-  return pipeline(body, check, () => {})
+  return pipeline(body, verify, () => {})
 }
 
-function tap(digest: ReturnType<typeof createHash>): Transform {
+function hashing(digest: ReturnType<typeof createHash>): Transform {
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       digest.update(chunk)

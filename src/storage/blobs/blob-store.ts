@@ -2,55 +2,99 @@ import type { Readable } from 'node:stream'
 import type { StagedFile } from './staging.ts'
 
 /**
- * Immutable byte strings under keys. A key is written once and never rewritten: whoever stores the same
- * content anew takes a new key, so that a removal can never race a new upload of the same bytes.
+ * Immutable byte strings under keys. A key is written once and never rewritten: storing the same content again takes a new
+ * key, so that a removal cannot race a new upload of the same bytes.
+ *
+ * `client` is who waits for an operation, so that clients share the requests to a remote store fairly; the service itself
+ * by default.
  */
 export interface BlobStore {
-  // `client` is who waits for it, so that clients can share the requests to a distant store fairly; the service itself by default.
-
   /** Stores a staged file under a new key. When this resolves the bytes survive power loss. */
   put(key: string, staged: StagedFile, client?: string): Promise<void>
   /**
-   * The whole blob of a known size, for small ones; undefined when there is none.
-   * @throws BlobDamaged when it has another size
+   * Reads a whole blob of a known size into memory. Undefined if there is none.
+   * @throws BlobDamaged if it has another size
    */
   read(key: string, size: number, client?: string): Promise<Buffer | undefined>
   /**
-   * Fills `target` with the whole blob, for stores that need not wait for it.
+   * Fills `target` with a whole blob, for stores that can read without waiting.
    * @param target as long as the blob
-   * @returns false for whatever `read` has to be asked for
+   * @returns false if the blob has to be requested with `read`
    */
-  readonly readAtOnce?: (key: string, target: Buffer) => boolean
+  readonly readSync?: (key: string, target: Buffer) => boolean
   /**
-   * The bytes from `start` to `end` (inclusive) as a stream; undefined when there is no such blob.
-   * @throws BlobDamaged when it has no such bytes: a stream that was handed out gives all of them or fails
+   * Opens the bytes from `start` to `end` (inclusive). Undefined if there is no such blob. A stream that ends without an
+   * error has all bytes.
+   * @throws BlobDamaged if the blob has no such bytes
    */
   stream(key: string, start: number, end: number, client?: string): Promise<Readable | undefined>
-  /** All that is stored under a key, whatever size that has, for those that check it; undefined when there is none. */
-  whole(key: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
-  /** Lends a local file that holds the blob for as long as `use` runs; undefined when there is no such blob. */
-  lend<T>(key: string, use: (path: string) => Promise<T>, client?: string): Promise<T | undefined>
-  /** Removes a blob; one that is not there is no fault. */
+  /** Opens a whole blob, whatever its size, for checks. Undefined if there is none. */
+  openWhole(key: string): Promise<{ readonly size: number; readonly body: Readable } | undefined>
+  /** Runs `use` with a local file of the blob's content, valid only until it settles. Undefined if there is no such blob. */
+  withLocalFile<T>(key: string, use: (path: string) => Promise<T>, client?: string): Promise<T | undefined>
+  /** Removes a blob if there is one. */
   remove(key: string): Promise<void>
-  /** Moves a blob aside, to where only a person looks for it; one that is not there is no fault. */
+  /** Moves a blob, if there is one, to where only a person looks for it. */
   quarantine(key: string): Promise<void>
   /**
-   * Whom the store belongs to: the id that was claimed first; undefined when nobody claimed it yet.
-   * @param claim an id that becomes the owner where there is none
+   * Returns the id of the store's owner: the one that was claimed first. Undefined if nobody claimed it.
+   * @param claim an id that becomes the owner if there is none
    */
   owner(claim?: string): Promise<string | undefined>
-  /** From then on it belongs to nobody. */
-  disown(): Promise<void>
-  /** Every key, with the time its blob was written (milliseconds since 1970), in no order. */
+  clearOwner(): Promise<void>
+  /** Lists every key, in no order, with the time its blob was written in milliseconds since 1970. */
   keys(): AsyncIterable<{ readonly key: string; readonly writtenAt: number }>
-  /** Rejects when the store cannot be used. */
+  /** Rejects if the store is unusable. */
   ping(): Promise<void>
-  /** Where clients may fetch a blob by themselves, as `mime`, for stores that can be asked over the network. */
+  /** Returns where clients can fetch a blob themselves, as `mime`, for stores with a public address. */
   readonly locate?: (key: string, mime: string) => Promise<BlobAddress>
 }
 
 export interface BlobAddress {
   readonly url: string
-  /** How long the address may be handed on to others. */
+  /** How long the address may be cached. */
   readonly seconds: number
+}
+
+/** The store holds a blob in another size or with other content than was stored. */
+export class BlobDamaged extends Error {}
+
+/**
+ * A name under which a store keeps a file: one path component without characters that a file system or an object store
+ * interprets. Names come from databases and backups that others may have edited, so they are validated before use.
+ */
+export type BlobKey = string & { readonly __brand: 'BlobKey' }
+
+/** The first two characters name a folder, so they cannot be `..`. 200 leaves room for suffixes of stores. */
+const KEY = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/
+
+export const isBlobKey = (text: string): text is BlobKey => KEY.test(text)
+
+/** @throws if `text` is not a valid key */
+export function blobKey(text: string): BlobKey {
+  if (!isBlobKey(text)) throw new Error(`${JSON.stringify(text.slice(0, 100))} is not a valid blob key`)
+  return text
+}
+
+/**
+ * A remote store of what can be derived again: small objects, by the blob they were derived from and a name. It gives up
+ * early, because its callers can do without.
+ */
+export interface DerivativeStore {
+  /** Undefined if there is none. */
+  get(blobKey: string, name: string): Promise<Buffer | undefined>
+  put(blobKey: string, name: string, bytes: Buffer): Promise<void>
+  /** Removes all derivatives of one blob. Unlike the others it retries. */
+  removeAll(blobKey: string): Promise<void>
+  remove(blobKey: string, name: string): Promise<void>
+  /** Lists all derivatives whose blob's key begins with `start`, ordered by blob. */
+  list(start: string): AsyncIterable<StoredDerivative>
+  close(): void
+}
+
+export interface StoredDerivative {
+  readonly blobKey: string
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly writtenAt: number
 }

@@ -3,8 +3,8 @@ import { dirname } from 'node:path'
 import { createFolder } from '../../lib/private-files.ts'
 
 /**
- * Flushes a folder, so that the names in it survive power loss (fsync(2): syncing a file does not sync the
- * folder that names it). Windows cannot open folders and journals their changes by itself.
+ * Flushes a folder, so that the names in it survive power loss: syncing a file does not sync the folder that names it
+ * (fsync(2)). Windows cannot open folders and journals their changes.
  */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === 'win32') return
@@ -16,8 +16,19 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Makes a folder and flushes its parent. */
+/** Creates a folder unless it exists, and flushes its parent. */
 export async function makeFolder(path: string): Promise<void> {
   const made = await createFolder(path)
   if (made !== undefined) await syncFolder(dirname(made))
+}
+
+/** Runs an operation on a file. Undefined if there is no such file, or a link in its place. */
+export async function undefinedIfMissing<T>(operation: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await operation()
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ELOOP'))
+      return undefined
+    throw error
+  }
 }

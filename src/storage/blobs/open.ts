@@ -1,22 +1,18 @@
-import type { BlobStore } from './blob-store.ts'
-import type { DerivativeStore } from './derivative-store.ts'
-import { openFileBlobs } from './files.ts'
-import { withParsedKeys } from './parsed-keys.ts'
+import { isDiskError } from '../../lib/disk-errors.ts'
+import { blobKey, isBlobKey, type BlobStore, type DerivativeStore } from './blob-store.ts'
+import { openFileBlobs } from './file-store.ts'
 import type { S3Location } from './s3/location.ts'
-import { resuming } from './s3/resumed.ts'
-import type { ObserveAttempts, ObserveFaults } from './s3/operations.ts'
+import type { ObserveAttempts, ObserveFaults } from './s3/requests.ts'
 import type { Staging } from './staging.ts'
 
-/** What is behind an answer that only says that the service is overloaded. */
-export function reasonOf({ cause, message }: Error): string {
-  return cause instanceof Error ? cause.message : message
-}
+/** Called with the duration of each operation, for the metrics. */
+export type ObserveBlobs = (operation: 'put' | 'read' | 'stream' | 'remove', seconds: number) => void
 
 /**
- * The store that the settings ask for.
+ * Opens the blob store of the settings.
  * @param location undefined for files in `folder`
- * @param onFault told of every operation of a distant store that failed for good
- * @param onAttempt told of every request to a distant store
+ * @param onFault called for every operation on a remote store that failed despite retries
+ * @param onAttempt called for every request to a remote store
  */
 export async function openBlobs(
   location: S3Location | undefined,
@@ -26,18 +22,92 @@ export async function openBlobs(
   onAttempt?: ObserveAttempts,
 ): Promise<{ readonly store: BlobStore; readonly close: () => void }> {
   if (location === undefined) {
-    return { store: withParsedKeys(await openFileBlobs(folder)), close: () => {} }
+    return { store: withValidKeys(await openFileBlobs(folder)), close: () => {} }
   }
-  // The client library is large: who keeps files does not load it.
+  // Loaded on demand: the SDK is large.
   const { openS3Blobs } = await import('./s3/store.ts')
+  const { withResumedStreams } = await import('./s3/streams.ts')
   const opened = openS3Blobs(location, staging, onFault, undefined, onAttempt)
-  // It may come up later than this service, so nothing waits for it; but what is wrong is logged at once.
+  // The store may come up later than this service, so nothing waits for it, but wrong settings are logged immediately.
   opened.store.ping().catch(() => {})
-  return { ...opened, store: withParsedKeys(resuming(opened.store)) }
+  return { ...opened, store: withValidKeys(withResumedStreams(opened.store)) }
 }
 
-/** A place for derivatives beside an object store's blobs. */
+/** Opens a store of derivatives in the same bucket as the blobs. */
 export async function openDerivativeStore(location: S3Location): Promise<DerivativeStore> {
   const { openS3Derivatives } = await import('./s3/derivatives.ts')
   return openS3Derivatives(location)
+}
+
+/** Returns the reason for an error whose own message only says that the service is overloaded. */
+export function reasonOf({ cause, message }: Error): string {
+  return cause instanceof Error ? cause.message : message
+}
+
+/** Returns the same store for untrusted keys: it stores nothing under an invalid key, and finds and removes nothing there. */
+function withValidKeys(store: BlobStore): BlobStore {
+  const { locate, readSync } = store
+  return {
+    ...store,
+    ...(readSync !== undefined && {
+      readSync: (key: string, target: Buffer) => isBlobKey(key) && readSync(key, target),
+    }),
+    ...(locate !== undefined && {
+      locate: async (key: string, mime: string) => locate(blobKey(key), mime),
+    }),
+    put: async (key, staged, client) => store.put(blobKey(key), staged, client),
+    read: async (key, size, client) => (isBlobKey(key) ? store.read(key, size, client) : undefined),
+    stream: async (key, start, end, client) =>
+      isBlobKey(key) ? store.stream(key, start, end, client) : undefined,
+    openWhole: async (key) => (isBlobKey(key) ? store.openWhole(key) : undefined),
+    withLocalFile: async (key, use, client) =>
+      isBlobKey(key) ? store.withLocalFile(key, use, client) : undefined,
+    async remove(key) {
+      if (isBlobKey(key)) await store.remove(key)
+    },
+    async quarantine(key) {
+      if (isBlobKey(key)) await store.quarantine(key)
+    },
+    async *keys() {
+      for await (const listed of store.keys()) if (isBlobKey(listed.key)) yield listed
+    },
+  }
+}
+
+/**
+ * Returns the same store with its operations timed. A stream counts until it is open.
+ * @param onDiskFault called when an operation fails because of the disk
+ */
+export function observed(
+  store: BlobStore,
+  observe: ObserveBlobs,
+  onDiskFault: (fault: Error) => void,
+): BlobStore {
+  async function timed<T>(operation: Parameters<ObserveBlobs>[0], work: () => Promise<T>): Promise<T> {
+    const start = performance.now()
+    try {
+      return await work()
+    } catch (error) {
+      if (isDiskError(error)) onDiskFault(error)
+      throw error
+    } finally {
+      observe(operation, (performance.now() - start) / 1000)
+    }
+  }
+  const { readSync } = store
+  return {
+    ...store,
+    ...(readSync !== undefined && {
+      readSync: (key: string, target: Buffer) => {
+        const start = performance.now()
+        const isRead = readSync(key, target)
+        if (isRead) observe('read', (performance.now() - start) / 1000)
+        return isRead
+      },
+    }),
+    put: (key, staged, client) => timed('put', () => store.put(key, staged, client)),
+    read: (key, size, client) => timed('read', () => store.read(key, size, client)),
+    stream: (key, start, end, client) => timed('stream', () => store.stream(key, start, end, client)),
+    remove: (key) => timed('remove', () => store.remove(key)),
+  }
 }

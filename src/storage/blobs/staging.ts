@@ -1,28 +1,28 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isDiskFault } from '../../lib/disk-faults.ts'
+import { isDiskError } from '../../lib/disk-errors.ts'
 import { createFile } from '../../lib/private-files.ts'
 import { makeFolder } from './durable.ts'
 
-/** An upload on its way: a local file that becomes a blob or is discarded. */
+/** A local file of an upload in progress, which becomes a blob or is discarded. */
 export interface StagedFile {
   readonly path: string
   readonly size: number
-  /** Resolves when the bytes are on stable storage, where staging flushes. The flush starts with the write, beside other work. */
+  /** Resolves when the bytes are on stable storage, if staging flushes. The flush runs in parallel with other work. */
   readonly durable: Promise<void>
-  /** Removes the file, unless it has become a blob. */
+  /** Removes the file unless it has become a blob. */
   discard(): Promise<void>
 }
 
 interface StagingOptions {
-  /** False where files never become blobs themselves, so that their durability is of no use. */
+  /** False if files never become blobs themselves, so that they need not be durable. */
   readonly flush?: boolean
   /** Called when the disk fails a write or a flush. */
   readonly onFault?: (fault: Error) => void
 }
 
-/** The folder where uploads wait for their checks. It must share a file system with the file blob store. */
+/** The folder of uploads in progress. It must share a file system with the file blob store. */
 export class Staging {
   readonly #folder: string
   readonly #flush: boolean
@@ -39,17 +39,17 @@ export class Staging {
     return new Staging(folder, options)
   }
 
-  /** A name that no file has yet. */
+  /** Returns a path that no file has yet. */
   freshPath(): string {
     return join(this.#folder, randomBytes(12).toString('hex'))
   }
 
-  /** Writes the bytes; resolves when they can be read back, which is before they are durable. */
+  /** Writes the bytes. Resolves when they can be read back, which is before they are durable. */
   async write(bytes: Uint8Array): Promise<StagedFile> {
     return this.#stage((handle) => handle.writeFile(bytes))
   }
 
-  /** The same with bytes that come chunk by chunk. */
+  /** The same for bytes that arrive in chunks. */
   async save(chunks: AsyncIterable<Uint8Array>): Promise<StagedFile> {
     return this.#stage(async (handle) => {
       for await (const chunk of chunks) await handle.writeFile(chunk)
@@ -58,18 +58,18 @@ export class Staging {
 
   async #stage(fill: (handle: FileHandle) => Promise<void>): Promise<StagedFile> {
     const path = this.freshPath()
-    const handle = await this.#told(createFile(path))
+    const handle = await this.#reportingFaults(createFile(path))
     let size: number
     try {
-      await this.#told(fill(handle))
+      await this.#reportingFaults(fill(handle))
       size = (await handle.stat()).size
     } catch (error) {
       await handle.close()
       await rm(path, { force: true })
       throw error
     }
-    const durable = this.#told(this.#flush ? syncAndClose(handle) : handle.close())
-    // Whoever needs durability awaits it; a discarded upload must not surface as an unhandled rejection.
+    const durable = this.#reportingFaults(this.#flush ? syncAndClose(handle) : handle.close())
+    // Callers that need durability await it; a discarded upload must not cause an unhandled rejection.
     durable.catch(() => {})
     return {
       path,
@@ -82,16 +82,16 @@ export class Staging {
     }
   }
 
-  async #told<T>(work: Promise<T>): Promise<T> {
+  async #reportingFaults<T>(work: Promise<T>): Promise<T> {
     try {
       return await work
     } catch (error) {
-      if (isDiskFault(error)) this.#onFault(error)
+      if (isDiskError(error)) this.#onFault(error)
       throw error
     }
   }
 
-  /** Removes what a crash left behind: files older than `maxAgeMs`. Returns how many. */
+  /** Removes files older than `maxAgeMs`, which a crash left behind. Returns how many. */
   async sweep(now: number, maxAgeMs: number): Promise<number> {
     let removed = 0
     for (const name of await readdir(this.#folder)) {

@@ -198,3 +198,10 @@ export const policies: readonly Policy[] = [
 export const copiedTables: readonly Table[] = policies.flatMap((policy) =>
   policy.kind === 'copied' ? [policy.table] : [],
 )
+
+/** @throws if no table that is copied has this name */
+export function tableNamed(name: string): Table {
+  const table = copiedTables.find((one) => one.name === name)
+  if (table === undefined) throw new Error(`there is no table ${name}`)
+  return table
+}

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { staysAnimated } from '../../decoder/motion.ts'
+import { staysAnimated } from '../../decoder/output-format.ts'
 import { isIdentity } from '../modifiers/index.ts'
 import { MAX_SIDE, type Plan, type SettledPlan, type WelcomeFormat } from '../modifiers/plan.ts'
 import { readAccept, weightFor } from './accept.ts'
@@ -70,7 +70,7 @@ function withClient(
 /** The formats of the highest weight. */
 function welcomeFormats(plan: Plan, image: Negotiated, accept: string | undefined): WelcomeFormat[] {
   const accepted = readAccept(accept)
-  const moving = staysAnimated(plan, { kind: image.format, frames: image.frames }, 'webp')
+  const moving = staysAnimated(plan, image, 'webp')
   // Of what is newer than most clients only what is named: `*/*` comes from clients that cannot show these, too.
   const named = (format: string) => accepted.get(`image/${format}`) ?? 0
   const weights: readonly (readonly [WelcomeFormat, number])[] = [

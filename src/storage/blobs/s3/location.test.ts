@@ -10,7 +10,7 @@ const AMAZON = {
   pathStyle: false,
 }
 
-test('a bucket alone is one of Amazon', () => {
+test('a bucket without endpoint is at Amazon', () => {
   assert.deepEqual(parseS3Location('s3://fotos'), { bucket: 'fotos', ...AMAZON })
   assert.deepEqual(parseS3Location('s3://fotos/'), { bucket: 'fotos', ...AMAZON })
   assert.deepEqual(parseS3Location('s3://fotos?region=sa-east-1'), {
@@ -25,7 +25,7 @@ test('a prefix ends in one slash', () => {
   assert.equal(parseS3Location('s3://fotos/a/b/')?.prefix, 'a/b/')
 })
 
-test('with an endpoint the bucket goes into the path, unless told otherwise', () => {
+test('an endpoint implies path style, unless path_style says otherwise', () => {
   const endpoint = 'https://s3.example.cl:7480'
   assert.deepEqual(parseS3Location(`s3://fotos/a?endpoint=${endpoint}`), {
     bucket: 'fotos',
@@ -40,7 +40,7 @@ test('with an endpoint the bucket goes into the path, unless told otherwise', ()
   assert.equal(parseS3Location(`s3://fotos?endpoint=${encodeURIComponent(endpoint)}`)?.endpoint, endpoint)
 })
 
-test('clients may find it elsewhere', () => {
+test('public_endpoint is kept', () => {
   const location = parseS3Location(
     's3://fotos?endpoint=http://10.0.0.1:7480&public_endpoint=https://fotos.example.cl',
   )
@@ -72,5 +72,5 @@ for (const text of [
   'https://fotos',
   'fotos',
 ]) {
-  test(`${text} is no location`, () => assert.equal(parseS3Location(text), undefined))
+  test(`${text} is rejected`, () => assert.equal(parseS3Location(text), undefined))
 }

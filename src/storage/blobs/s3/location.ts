@@ -1,15 +1,15 @@
-/** Where in which object store the blobs are. */
+/** The bucket and prefix of a store, and how to reach it. */
 export interface S3Location {
   readonly bucket: string
   /** Ends in a slash, unless it is empty. */
   readonly prefix: string
-  /** Undefined for Amazon's own. */
+  /** Undefined for Amazon S3. */
   readonly endpoint: string | undefined
-  /** Where clients find the store, if not at `endpoint`: for the addresses that they are sent to. */
+  /** The endpoint in presigned URLs, if clients reach the store at another address. */
   readonly publicEndpoint: string | undefined
-  /** Undefined: what the AWS variables and files say. */
+  /** Undefined for the region of the AWS variables and files. */
   readonly region: string | undefined
-  /** The bucket in the path of an address instead of in its host name. */
+  /** Whether the bucket is in the path of a URL instead of its host name. */
   readonly pathStyle: boolean
 }
 
@@ -17,12 +17,12 @@ export const S3_LOCATION_TAKES =
   's3://bucket/prefix?endpoint=https://…&public_endpoint=https://…&region=…&path_style=true|false, everything after the bucket optional'
 
 const PARAMETERS = ['endpoint', 'public_endpoint', 'region', 'path_style']
-/** Amazon's rules for names of buckets, and the older, looser ones that gateways keep. */
+/** Amazon's rules for bucket names, including the older, looser ones that gateways apply. */
 const BUCKET = /^[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}[a-zA-Z0-9]$/
-/** Names that no signature, address or listing can take apart in another way than they were put together. */
+/** Names that need no escaping in signatures, URLs and listings. */
 const PREFIX = /^([a-zA-Z0-9._-]+(\/[a-zA-Z0-9._-]+)*\/?)?$/
 
-/** Reads an address such as `s3://bucket/prefix?endpoint=http://127.0.0.1:7480`; undefined when it is none. */
+/** Parses an address such as `s3://bucket/prefix?endpoint=http://127.0.0.1:7480`. Undefined if it is invalid. */
 export function parseS3Location(text: string): S3Location | undefined {
   const parts = /^s3:\/\/([^/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/.exec(text)
   if (parts === null) return undefined
@@ -30,7 +30,7 @@ export function parseS3Location(text: string): S3Location | undefined {
   if (!BUCKET.test(bucket) || !PREFIX.test(path) || /(^|\/)\.\.?(\/|$)/.test(path)) return undefined
   const parameters = new URLSearchParams(query)
   const names = [...parameters.keys()]
-  // A misspelt or repeated parameter would silently mean another store.
+  // Ignoring a misspelt or repeated parameter could select another store.
   if (names.some((name) => !PARAMETERS.includes(name)) || new Set(names).size < names.length) return undefined
   const endpoint = parameters.get('endpoint') ?? undefined
   if (endpoint !== undefined && !isEndpoint(endpoint)) return undefined
@@ -46,7 +46,7 @@ export function parseS3Location(text: string): S3Location | undefined {
     endpoint,
     publicEndpoint,
     region,
-    // Few gateways have a certificate and a name for each bucket; Amazon wants the bucket in the name.
+    // Few gateways have a host name and certificate per bucket; Amazon requires the bucket in the host name.
     pathStyle: style === null ? endpoint !== undefined : style === 'true',
   }
 }
@@ -54,6 +54,6 @@ export function parseS3Location(text: string): S3Location | undefined {
 function isEndpoint(text: string): boolean {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) return false
-  // Credentials belong in the AWS variables: an address gets logged.
+  // Credentials belong in the AWS variables, because addresses are logged.
   return url.search === '' && url.hash === '' && url.username === '' && url.password === ''
 }

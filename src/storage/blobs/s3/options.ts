@@ -1,35 +1,36 @@
 import { FairSlots } from '../../../lib/fair-slots.ts'
-import type { Patience } from './attempts.ts'
 
-/** The bounds of an S3 store. */
+/** Limits of an S3 store. Times in milliseconds. */
 export interface S3Options {
-  /** Requests under way whose answers are taken at once; more wait in line. */
+  /** Concurrent requests whose answers are consumed immediately. */
   readonly requests: number
-  /** Of these, for one client. */
   readonly requestsPerClient: number
-  /** Bodies being passed on to clients, at their pace. */
+  /** Open bodies that are passed on to clients, at the clients' pace. */
   readonly streams: number
   readonly streamsPerClient: number
-  /** Local copies lent at a time: what they may take of the disk is this times the largest image. */
+  /** Concurrent local copies. They take at most this many times the largest image on disk. */
   readonly copies: number
   readonly copiesPerClient: number
-  /** Those who may wait in each of the three lines. */
-  readonly line: number
-  /** Of these, for one client. */
-  readonly linePerClient: number
-  /** Longest wait in line. Milliseconds. */
-  readonly lineMs: number
-  /** The same for a copy: others are held while their images wait to be decoded. */
-  readonly copyLineMs: number
-  /** For an operation on a small blob. */
-  readonly patience: Patience
-  /** Bytes a second that a large one may be expected to move at the least. */
-  readonly leastRate: number
-  /** How long a client may take nothing of a stream. Milliseconds. */
+  /** Length of each of the three queues. */
+  readonly maxWaiting: number
+  readonly maxWaitingPerClient: number
+  /** Longest wait in a queue. */
+  readonly waitMs: number
+  /** The same for a copy, which is held while its image waits to be decoded. */
+  readonly copyWaitMs: number
+  /** Attempts of one request, retries included. */
+  readonly maxAttempts: number
+  /** An attempt fails after this long without a byte in either direction. */
+  readonly silenceMs: number
+  /** Longest time of an operation on a small object, retries included. */
+  readonly totalMs: number
+  /** A large object gets additional time at this rate. */
+  readonly minBytesPerSecond: number
+  /** How long the reader of a stream may read nothing. */
   readonly stallMs: number
   readonly pingMs: number
-  /** Keys asked for at a time when all are listed. */
-  readonly page: number
+  /** Keys per page of a listing. */
+  readonly pageSize: number
 }
 
 export const S3_DEFAULTS: S3Options = {
@@ -39,30 +40,29 @@ export const S3_DEFAULTS: S3Options = {
   streamsPerClient: 32,
   copies: 32,
   copiesPerClient: 8,
-  line: 256,
-  linePerClient: 128,
-  lineMs: 5_000,
-  copyLineMs: 20_000,
-  patience: { attempts: 3, silenceMs: 4_000, totalMs: 12_000 },
-  leastRate: 1024 * 1024,
+  maxWaiting: 256,
+  maxWaitingPerClient: 128,
+  waitMs: 5_000,
+  copyWaitMs: 20_000,
+  maxAttempts: 3,
+  silenceMs: 4_000,
+  totalMs: 12_000,
+  minBytesPerSecond: 1024 * 1024,
   stallMs: 60_000,
   pingMs: 1_500,
-  page: 1_000,
+  pageSize: 1_000,
 }
 
-/** Slots that clients share, with the waits that the options allow. */
+/** The client of requests that the service makes for itself. */
+export const SERVICE = 'service'
+
+/** A pool that clients share fairly, with the queue that the options allow. */
 export const fairSlots = (
   slots: number,
   slotsPerClient: number,
-  { line, linePerClient, lineMs }: Pick<S3Options, 'line' | 'linePerClient' | 'lineMs'>,
-): FairSlots =>
-  new FairSlots({
-    slots,
-    slotsPerClient,
-    maxWaiting: line,
-    maxWaitingPerClient: linePerClient,
-    timeoutMs: lineMs,
-  })
-
-/** Whom requests are for that no client waits for. */
-export const SERVICE = 'service'
+  {
+    maxWaiting,
+    maxWaitingPerClient,
+    waitMs,
+  }: Pick<S3Options, 'maxWaiting' | 'maxWaitingPerClient' | 'waitMs'>,
+): FairSlots => new FairSlots({ slots, slotsPerClient, maxWaiting, maxWaitingPerClient, timeoutMs: waitMs })

@@ -1,24 +1,38 @@
+import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import type { BlobStore } from '../blob-store.ts'
-import type { Staging } from '../staging.ts'
-import { createS3Client } from './client.ts'
-import { digestBytes, saveTo } from './digest.ts'
-import { createLending } from './lending.ts'
-import { listKeys } from './listing.ts'
-import type { Attempt } from './attempts.ts'
+import {
+  CopyObjectCommand,
+  HeadBucketCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+} from '@aws-sdk/client-s3'
+import { BlobDamaged, type BlobStore } from '../blob-store.ts'
+import type { StagedFile, Staging } from '../staging.ts'
+import { S3Connection, withDeadline } from './client.ts'
+import { attemptsOf, isNamed, isTransient } from './errors.ts'
+import { localCopies } from './local-copies.ts'
 import type { S3Location } from './location.ts'
-import { headObject, removeObject } from './objects.ts'
-import { createOperations, type ObserveAttempts, type ObserveFaults, type Operations } from './operations.ts'
 import { fairSlots, S3_DEFAULTS, SERVICE, type S3Options } from './options.ts'
-import { ownerObject, removeOwnerObject } from './owner.ts'
-import { pingBucket } from './ping.ts'
-import { presign } from './presign.ts'
-import { putFile } from './put.ts'
-import { moveAside } from './quarantine.ts'
-import { fetchWhole, openBody, type Streaming } from './read.ts'
+import {
+  S3Requests,
+  type Download,
+  type ObserveAttempts,
+  type ObserveFaults,
+  type Operation,
+} from './requests.ts'
+import { saveToFile, sha256Of, sha256OfFile, withTimeouts } from './streams.ts'
 
-/** Blobs as objects of an S3 store. What it returns is closed by `close`. */
+/** Metadata of each blob: its SHA-256 in hexadecimal, compared whenever the whole blob is read. */
+const DIGEST = 'sha256'
+/** Below the prefix, so that they are in no listing of blobs. */
+const OWNER = 'catalejo/owner'
+const QUARANTINE = 'quarantine/'
+/** The largest object that quarantine copies: uploads are limited to 512 MiB, but a damaged object may be longer. */
+const MAX_QUARANTINE_BYTES = 1024 * 1024 * 1024
+
+/** Blobs as objects of an S3 bucket. */
 export function openS3Blobs(
   location: S3Location,
   staging: Staging,
@@ -26,99 +40,217 @@ export function openS3Blobs(
   options: S3Options = S3_DEFAULTS,
   onAttempt: ObserveAttempts = () => {},
 ): { readonly store: BlobStore; readonly close: () => void } {
-  const { patience } = options
-  const operations = createOperations(location, options, onFault, onAttempt)
-  const { client, addressOf, told, operate } = operations
-  // Only signs addresses: for clients that reach the store in another way than we do.
-  const publicClient =
-    location.publicEndpoint === undefined
-      ? client
-      : createS3Client({ ...location, endpoint: location.publicEndpoint }, 1)
-  const limits = { silenceMs: patience.silenceMs, stallMs: options.stallMs }
-  const streaming: Streaming = {
-    streams: fairSlots(options.streams, options.streamsPerClient, options),
-    patience,
-    limits,
-    onFault,
-  }
-
+  const { bucket, prefix, endpoint, publicEndpoint = endpoint } = location
+  const requests = new S3Requests(location, options, onFault, onAttempt)
+  // Only signs URLs, for clients that may reach the store at another address than this service.
+  const signer = new S3Connection(
+    { ...location, endpoint: publicEndpoint },
+    { maxSockets: 1, maxAttempts: 1 },
+  )
+  const streams = fairSlots(options.streams, options.streamsPerClient, options)
   const copies = fairSlots(options.copies, options.copiesPerClient, {
     ...options,
-    lineMs: options.copyLineMs,
+    waitMs: options.copyWaitMs,
   })
-  const lend = createLending(copies, (key, client) => {
-    const fetch = async (attempt: Attempt) => {
-      const path = staging.freshPath()
-      const save = (body: Readable) => saveTo(path, body, attempt.signal)
+
+  /** Downloads a whole blob through `consume`, which returns its digest. False if there is none. @param size undefined for any size */
+  async function downloadWhole(
+    key: string,
+    operation: Operation,
+    size: number | undefined,
+    consume: (body: Readable) => Promise<string>,
+  ): Promise<boolean> {
+    const isFound = await requests.download(key, operation, async ({ Body, ContentLength, Metadata }) => {
+      if (ContentLength === undefined || (size !== undefined && ContentLength !== size))
+        throw new BlobDamaged(`${key} is ${ContentLength} bytes long, not ${size}`)
+      const digest = await consume(Body)
+      const expected = Metadata?.[DIGEST]
+      if (expected !== undefined && digest !== expected) throw new BlobDamaged(`${key} has other content`)
+      return true
+    })
+    return isFound === true
+  }
+
+  async function read(key: string, size: number, operation: Operation): Promise<Buffer | undefined> {
+    let bytes: Buffer<ArrayBuffer> | undefined
+    await downloadWhole(key, operation, size, async (body) => {
+      bytes = Buffer.concat(await body.toArray())
+      return sha256Of(bytes)
+    })
+    return bytes
+  }
+
+  /**
+   * Opens a body that a client reads at its own pace. It holds one of the streams until it is closed.
+   * @param lengthOf the length that the body must have; NaN if the answer does not match the request
+   */
+  function openStream(
+    key: string,
+    range: string | undefined,
+    lengthOf: (found: Download) => number,
+    client: string = SERVICE,
+  ): Promise<{ readonly size: number; readonly body: Readable } | undefined> {
+    return requests.observed('stream', async () => {
+      const release = await streams.take(client)
+      const open = async (found: Download) => {
+        const size = lengthOf(found)
+        if (found.ContentLength !== size) throw new BlobDamaged(`${key} has no ${range ?? 'known length'}`)
+        const body = withTimeouts(found.Body, options.silenceMs, options.stallMs)
+        // A fault before the first byte can still be cured by another attempt, or be reported to the client.
+        await once(body, 'readable')
+        body.on('error', (error) => requests.report('stream', error))
+        found.Body.once('close', release)
+        if (found.Body.closed) release()
+        return { size, body }
+      }
       try {
-        return (await fetchWhole(operations, limits, key, attempt, undefined, save)) ? path : undefined
+        const opened = await withDeadline(options.totalMs, (signal) =>
+          requests.download(key, { name: 'stream', signal }, open, { isStream: true, range }),
+        )
+        if (opened === undefined) release()
+        return opened
       } catch (error) {
-        await rm(path, { force: true })
+        release()
         throw error
       }
+    })
+  }
+
+  async function put(key: string, staged: StagedFile, operation: Operation): Promise<void> {
+    const { size } = staged
+    const sha256 = await sha256OfFile(staged.path)
+    const command = new PutObjectCommand({
+      ...requests.objectOf(key),
+      // Replaced by the file for each attempt.
+      Body: Buffer.alloc(0),
+      ContentLength: size,
+      // Stores that support it keep the checksum and verify it as long as the object exists.
+      ChecksumSHA256: Buffer.from(sha256, 'hex').toString('base64'),
+      Metadata: { [DIGEST]: sha256 },
+      IfNoneMatch: '*',
+    })
+    try {
+      const openBody = () => createReadStream(staged.path)
+      await requests.send(operation, command, { sha256, openBody })
+    } catch (error) {
+      if (!(error instanceof Error) || !isNamed(error, 'PreconditionFailed')) throw error
+      // An earlier attempt may have arrived although its answer was lost.
+      const found = attemptsOf(error) > 1 ? await requests.head(key, operation) : undefined
+      if (found?.ContentLength === size && found.Metadata?.[DIGEST] === sha256) return
+      throw new Error(`the key ${key} is taken`)
     }
-    // How large it is shows with the answer only; silence is what ends a download that stands still.
-    return operate('lend', 64 * options.leastRate, fetch, client)
-  })
+  }
+
+  async function quarantine(key: string, operation: Operation): Promise<void> {
+    const { Bucket, Key } = requests.objectOf(key)
+    const CopySource = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/')
+    try {
+      const copy = new CopyObjectCommand({ ...requests.objectOf(QUARANTINE + key), CopySource })
+      await requests.send(operation, copy)
+    } catch (error) {
+      if (isNamed(error, 'NoSuchKey')) return
+      throw error
+    }
+    await requests.remove(key, operation)
+  }
+
+  const readOwner = (operation: Operation) =>
+    requests.download(OWNER, operation, async ({ Body }) =>
+      String(Buffer.concat(await Body.toArray())).trim(),
+    )
+
+  async function owner(claim: string | undefined, operation: Operation): Promise<string | undefined> {
+    const current = await readOwner(operation)
+    if (current !== undefined || claim === undefined) return current
+    const Body = Buffer.from(`${claim}\n`)
+    const object = { ...requests.objectOf(OWNER), Body, ContentType: 'text/plain', IfNoneMatch: '*' }
+    try {
+      const sha256 = await sha256Of(Body)
+      await requests.send(operation, new PutObjectCommand(object), { sha256 })
+    } catch (error) {
+      // Another claim came first.
+      if (!isNamed(error, 'PreconditionFailed')) throw error
+    }
+    return readOwner(operation)
+  }
+
+  async function ping(operation: Operation): Promise<void> {
+    try {
+      await requests.send(operation, new HeadBucketCommand({ Bucket: bucket }))
+    } catch (error) {
+      if (isTransient(error)) throw error
+      // An answer to HEAD has no body, so no reason; that to a listing does.
+      const list = new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, MaxKeys: 1 })
+      await requests.send(operation, list)
+      throw error
+    }
+  }
 
   const store: BlobStore = {
-    put: (key, staged, client) => putFile(operations, limits, key, staged, client),
+    put: (key, staged, client) =>
+      requests.operate('put', staged.size, (operation) => put(key, staged, operation), client),
+    read: (key, size, client) =>
+      requests.operate('read', size, (operation) => read(key, size, operation), client),
 
-    read: (key, size, client) => {
-      const fetch = async (attempt: Attempt) => {
-        let bytes: Buffer<ArrayBuffer> | undefined
-        await fetchWhole(operations, limits, key, attempt, size, async (body) => {
-          bytes = Buffer.concat(await body.toArray())
-          return digestBytes(bytes)
-        })
-        return bytes
-      }
-      return operate('read', size, fetch, client)
+    async stream(key, start, end, client) {
+      // No `Range` can ask for nothing.
+      if (end < start)
+        return (
+          (await requests.operate('stream', 0, (operation) => requests.head(key, operation), client)) &&
+          Readable.from([])
+        )
+      const lengthOf = ({ ContentRange }: Download) =>
+        ContentRange?.startsWith(`bytes ${start}-${end}/`) === true ? end - start + 1 : NaN
+      return (await openStream(key, `bytes=${start}-${end}`, lengthOf, client))?.body
+    },
+    openWhole: (key) => openStream(key, undefined, ({ ContentLength = NaN }) => ContentLength),
+
+    withLocalFile: localCopies(copies, (key, client) =>
+      // The size is unknown before the answer, so the deadline is generous; a silent store is noticed earlier.
+      requests.operate(
+        'lend',
+        64 * options.minBytesPerSecond,
+        async (operation) => {
+          const path = staging.freshPath()
+          const save = async (body: Readable) => {
+            // Of the attempt before.
+            await rm(path, { force: true })
+            return saveToFile(body, path)
+          }
+          try {
+            return (await downloadWhole(key, operation, undefined, save)) ? path : undefined
+          } catch (error) {
+            await rm(path, { force: true })
+            throw error
+          }
+        },
+        client,
+      ),
+    ),
+
+    remove: (key) => requests.operate('remove', 0, (operation) => requests.remove(key, operation)),
+    quarantine: (key) =>
+      requests.operate('quarantine', MAX_QUARANTINE_BYTES, (operation) => quarantine(key, operation)),
+    owner: (claim) => requests.operate('owner', 0, (operation) => owner(claim, operation)),
+    clearOwner: () => requests.operate('owner', 0, (operation) => requests.remove(OWNER, operation)),
+
+    // Objects directly under the prefix; those further below are not blobs.
+    async *keys() {
+      for await (const { name, writtenAt } of requests.list('keys', '', '/')) yield { key: name, writtenAt }
     },
 
-    stream: (key, start, end, client) =>
-      told('stream', () => streamPart(operations, streaming, key, { start, end }, client)),
-
-    whole: (key) =>
-      told('stream', () =>
-        openBody(operations, streaming, key, undefined, ({ ContentLength = NaN }) => ContentLength, SERVICE),
+    ping: () =>
+      requests.observed('ping', () =>
+        withDeadline(options.pingMs, (signal) => ping({ name: 'ping', signal })),
       ),
-
-    lend,
-    remove: (key) => operate('remove', 0, (attempt) => removeObject(operations, key, attempt)),
-    quarantine: (key) => moveAside(operations, key),
-    owner: (claim) => ownerObject(operations, claim),
-    disown: () => removeOwnerObject(operations),
-    keys: () => listKeys(operations, options.page),
-    ping: () => pingBucket(operations, options.pingMs),
-    locate: (key, mime) => told('locate', () => presign(publicClient, addressOf(key), mime)),
+    locate: (key, mime) => requests.observed('locate', () => signer.presign(requests.objectOf(key), mime)),
   }
 
   return {
     store,
     close: () => {
-      client.destroy()
-      publicClient.destroy()
+      requests.close()
+      signer.close()
     },
   }
-}
-
-async function streamPart(
-  operations: Operations,
-  streaming: Streaming,
-  key: string,
-  { start, end }: { readonly start: number; readonly end: number },
-  client: string = SERVICE,
-): Promise<Readable | undefined> {
-  // No `Range` can ask for nothing.
-  if (end < start) {
-    const found = await operations.attempts('stream', streaming.patience, (attempt) =>
-      headObject(operations, key, attempt),
-    )
-    return found && Readable.from([])
-  }
-  const lengthOf = ({ ContentRange }: { readonly ContentRange?: string | undefined }) =>
-    ContentRange?.startsWith(`bytes ${start}-${end}/`) === true ? end - start + 1 : NaN
-  const opened = await openBody(operations, streaming, key, `bytes=${start}-${end}`, lengthOf, client)
-  return opened?.body
 }

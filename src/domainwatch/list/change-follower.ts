@@ -1,0 +1,154 @@
+import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
+import type { Database } from '../../storage/database/database.ts'
+import type { ReadYourWrites } from './read-your-writes.ts'
+
+/** Changes of the first read, on the connection for small reads; the next ones are read where they delay nobody. */
+const FIRST_PAGE = 300
+const PAGE = 20_000
+/** Past this part of the records, reading all of them again is quicker; but never for as few changes as the minimum. */
+const MAX_PART_BEHIND = 1 / 4
+const MIN_MAX_BEHIND = 300_000
+/** The texts of more changes take a quarter of a gigabyte. */
+const MAX_BEHIND = 1_000_000
+/** How long a list waits for changes to be applied before the database answers it. */
+const CATCH_UP_MS = 1_000
+
+/** `behind`: not all that is committed is readable yet, or it takes too long. `lost`: the log does not go on from here. */
+export type CatchUpResult = 'current' | 'behind' | 'lost'
+
+interface ChangeFollowerOptions {
+  readonly database: Database
+  readonly writes: ReadYourWrites
+  /**
+   * Applies changes up to a moment, all in one step, and calls `applied` in that step.
+   * @param texts JSON of the changes, in their order
+   * @param overlapping the first of them may be applied already
+   */
+  readonly apply: (texts: readonly string[], count: number, overlapping: boolean) => Promise<unknown>
+  /** The number of records in the index. */
+  readonly records: () => number
+  readonly report: (error: unknown) => void
+}
+
+/** Follows the log of changes of domains, up to moments at which no committed change is missing. */
+export class ChangeFollower {
+  readonly #options: ChangeFollowerOptions
+  /** Up to where changes are read. */
+  #cursor: Cursor | undefined
+  /** The version of the topic up to which all changes are applied. */
+  #appliedVersion: number | undefined
+  #appliedCursor: Cursor | undefined
+  #appliedId = 0
+  /** The version that is being applied. */
+  #nextVersion: number | undefined
+  /** Read, but not applied yet. */
+  #texts: string[] = []
+  #count = 0
+  #overlapping = false
+  #running: Promise<CatchUpResult> | undefined
+
+  constructor(options: ChangeFollowerOptions) {
+    this.#options = options
+  }
+
+  /** Follows the changes from now on. The records are to be read after this. */
+  async begin(): Promise<void> {
+    this.#start(await this.#options.database.changes.head(), true)
+  }
+
+  /** Follows the changes from a cursor on, up to which the index is complete. */
+  resume(cursor: Cursor): void {
+    this.#start(cursor, false)
+  }
+
+  #start(cursor: Cursor, overlapping: boolean): void {
+    this.#appliedVersion = undefined
+    this.#texts = []
+    this.#count = 0
+    this.#overlapping = overlapping
+    this.#cursor = cursor
+  }
+
+  /** Exactly the changes up to here are in the index. */
+  get appliedCursor(): Cursor | undefined {
+    return this.#appliedCursor
+  }
+
+  /** Whether all committed changes are applied, except those of this process that are not acknowledged yet. */
+  get isCurrent(): boolean {
+    if (this.#appliedVersion === undefined) return false
+    const version = this.#options.database.version('domain')
+    return this.#appliedVersion === version || this.#options.writes.cover(this.#appliedId, version)
+  }
+
+  /** To be called in the step that applies the changes. */
+  applied(): void {
+    this.#appliedVersion = this.#nextVersion
+    this.#appliedCursor = this.#cursor
+    this.#appliedId = partsOf(this.#cursor ?? '')?.id ?? 0
+    this.#texts = []
+    this.#count = 0
+    this.#overlapping = false
+  }
+
+  /** Applies what is committed by now. */
+  async catchUp(): Promise<CatchUpResult> {
+    const late = Promise.withResolvers<CatchUpResult>()
+    const timer = setTimeout(() => late.resolve('behind'), CATCH_UP_MS)
+    try {
+      return await Promise.race([late.promise, this.#catchUp()])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #catchUp(): Promise<CatchUpResult> {
+    // A run that is under way may have started to read before the last commit.
+    const earlier = this.#running
+    if (earlier !== undefined) {
+      const result = await earlier
+      if (result === 'lost' || this.isCurrent) return result === 'lost' ? result : 'current'
+    }
+    this.#running ??= this.#follow().finally(() => (this.#running = undefined))
+    return this.#running
+  }
+
+  async #follow(): Promise<CatchUpResult> {
+    const version = this.#options.database.version('domain')
+    try {
+      const result = await this.#readChanges()
+      if (result !== 'current') return result
+      this.#nextVersion = version
+      // The texts are kept until they are applied: a failed attempt is repeated by the next call.
+      if (this.#texts.length === 0) this.applied()
+      else await this.#options.apply(this.#texts, this.#count, this.#overlapping)
+      return 'current'
+    } catch (error) {
+      this.#options.report(error)
+      return 'behind'
+    }
+  }
+
+  /** Reads changes up to a moment at which no committed change is missing. */
+  async #readChanges(): Promise<CatchUpResult> {
+    const { changes, scanner } = this.#options.database
+    for (let limit = FIRST_PAGE; ; limit = PAGE) {
+      if (this.#cursor === undefined) return 'lost'
+      const reader = limit === FIRST_PAGE ? undefined : scanner
+      const page = await changes.text(this.#cursor, 'domain', limit, reader)
+      if (page.kind === 'gap') return 'lost'
+      this.#cursor = page.cursor
+      this.#count += page.count
+      if (page.text !== '') this.#texts.push(page.text)
+      if (page.isWhole) return 'current'
+      if (this.#count > maxChangesBehind(this.#options.records())) return 'lost'
+      // An open transaction has earlier changes than some that are there already.
+      if (page.count < limit) return 'behind'
+    }
+  }
+}
+
+/** How many changes are followed at most, by the number of records. */
+export function maxChangesBehind(records: number): number {
+  return Math.min(MAX_BEHIND, Math.max(MIN_MAX_BEHIND, records * MAX_PART_BEHIND))
+}

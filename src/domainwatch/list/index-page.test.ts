@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { foldSearch } from '../../lib/domain-names.ts'
+import { matchesGlob } from '../glob.ts'
+import { ColumnBuilder, parseTimestamp, Segment } from '../../lib/name-index/index.ts'
+import { aLabelOf } from '../../lib/punycode.ts'
+import { findPage } from './index-page.ts'
+
+/** Of few characters, so that they stand in a name again and again. */
+const names = fc.uniqueArray(fc.stringMatching(/^[asx1-]{1,14}$/), { minLength: 1, maxLength: 80 })
+const patterns = fc.array(fc.stringMatching(/^[as1*?-]{1,12}$/), { minLength: 1, maxLength: 20 })
+
+test('a pattern finds all names that it describes, however often a character stands in them', () => {
+  fc.assert(
+    fc.property(names, patterns, (recorded, asked) => {
+      const segment = new Segment(builderOf(recorded).build('registered'))
+      for (const pattern of asked) {
+        const found = findPage({ registered: [segment], deleted: [] }, requestOf(pattern))
+        const got = found?.hits.map((hit) => Buffer.from(segment.nameOf(hit.position)).toString('latin1'))
+        assert.deepEqual(
+          got?.toSorted(),
+          recorded.filter((name) => matchesGlob(name, pattern)).toSorted(),
+          pattern,
+        )
+      }
+    }),
+  )
+})
+
+function builderOf(recorded: readonly string[]): ColumnBuilder {
+  const builder = new ColumnBuilder(recorded.length, aLabelOf)
+  const timestamp = parseTimestamp('2025-01-02 03:04:05')
+  const marks = { agent: 'uno', status: 1, reserved: 0, revision: 0, discardedAt: NaN, deleted: NaN }
+  for (const name of recorded) builder.add({ ...marks, name, registered: timestamp, modified: timestamp })
+  return builder
+}
+
+function requestOf(pattern: string) {
+  return {
+    sources: [{ kind: 'all' as const }],
+    filters: { pattern: foldSearch(pattern), reserve: false, rev: false, dis: false },
+    sortKey: 'date_reg' as const,
+    ascending: false,
+    after: undefined,
+    limit: 1_000,
+    now: 0,
+  }
+}

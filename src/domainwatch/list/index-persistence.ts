@@ -1,0 +1,171 @@
+import { existsSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import type { Order, SegmentPart } from '../../lib/name-index/index.ts'
+import { taskModule, BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
+import { withTimeout } from '../../lib/with-timeout.ts'
+import type { Cursor } from '../../storage/database/changes/change.ts'
+import type { Database } from '../../storage/database/database.ts'
+import type { Input, Output } from '../tasks/snapshot-file.ts'
+import type { IndexFile, Snapshot } from './index-file.ts'
+
+const SNAPSHOT_FILE = taskModule('../tasks/snapshot-file', import.meta)
+
+/** Fewer records are read from the database quickly enough. */
+const MIN_RECORDS = 20_000
+/** The file is rewritten when it misses changes of this part of all records: following them at a start takes as long. */
+const MAX_PART_MISSING = 1 / 50
+/** And when this part of the records has been merged since it was written: each start would merge them again. */
+const MAX_PART_MERGED = 1 / 4
+/** Delay after there is a reason, since more reasons may follow; and after the last write. */
+const DELAY_MS = 5_000
+const INTERVAL_MS = 60_000
+/** Delay after a failed write: the disk may be full. */
+const RETRY_MS = 600_000
+/** How long the end of the process waits for the last write. */
+const CLOSE_TIMEOUT_MS = 5_000
+
+/** All records as of a cursor in the log of changes. */
+export interface IndexState {
+  readonly cursor: Cursor
+  readonly parts: Readonly<Record<Order, readonly SegmentPart[]>>
+}
+
+interface IndexPersistenceOptions {
+  readonly database: { readonly changes: Pick<Database['changes'], 'witness'> }
+  readonly tasks: Tasks
+  readonly file: IndexFile
+  /** Bytes that a restored index may take. */
+  readonly memory: number
+  /** The index as it is; undefined if it is not ready. */
+  readonly state: () => IndexState | undefined
+  /** The number of records in it. */
+  readonly records: () => number
+  /** Whether segments are being merged: a file written before the end would be merged again at each start. */
+  readonly isMerging: () => boolean
+  readonly report: (message: string, error?: unknown) => void
+}
+
+/** Stores the index in a file for the next start. A failure only makes that start slower. */
+export class IndexPersistence {
+  readonly #options: IndexPersistenceOptions
+  /** Changes that the file does not have. */
+  #missing = Infinity
+  /** Records that were merged since it was written. */
+  #merged = 0
+  #timer: NodeJS.Timeout | undefined
+  #writing: Promise<void> | undefined
+  #notBefore = 0
+
+  constructor(options: IndexPersistenceOptions) {
+    this.#options = options
+  }
+
+  /** Reads the file. Undefined if there is none, or the log of changes does not go on from it. */
+  async restore(): Promise<Snapshot | undefined> {
+    try {
+      const snapshot = await this.#read()
+      this.#missing = snapshot === undefined ? Infinity : 0
+      // A useless file must not keep a good one from being written.
+      if (snapshot === undefined) await this.forget()
+      return snapshot
+    } catch (error) {
+      this.#options.report('what was kept of the lists could not be read', error)
+      await this.forget()
+      return undefined
+    }
+  }
+
+  async #read(): Promise<Snapshot | undefined> {
+    const { file, memory, database } = this.#options
+    if (!existsSync(file.path)) return undefined
+    const read = await this.#run({ kind: 'read', ...file, memory })
+    if (read.kind === 'failed') throw new Error(read.reason)
+    if (read.kind !== 'read' || read.snapshot === undefined) return undefined
+    const { cursor, witness } = read.snapshot.logPosition
+    return (await database.changes.witness(cursor)) === witness ? read.snapshot : undefined
+  }
+
+  /** No request waits for it: a slow disk takes more than a minute for a gigabyte. */
+  #run(input: Input): Promise<Output> {
+    return this.#options.tasks.run<Input, Output>(SNAPSHOT_FILE, input, {
+      timeoutMs: BACKGROUND_TASK_TIMEOUT_MS,
+    })
+  }
+
+  /** Removes a file that turned out to be useless. */
+  async forget(): Promise<void> {
+    this.#missing = Infinity
+    await rm(this.#options.file.path, { force: true }).catch(() => {})
+  }
+
+  /** To be called when changes came into the index, when it has become ready, and when it was merged. */
+  changed(count: number): void {
+    this.#missing += count
+    if (this.#timer !== undefined || this.#options.isMerging() || !this.#isWorthWriting()) return
+    const delay = Math.max(DELAY_MS, this.#notBefore - performance.now())
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      void this.#write()
+    }, delay).unref()
+  }
+
+  /** To be called when segments with this many records were merged. */
+  merged(count: number): void {
+    this.#merged += count
+  }
+
+  /** Writes what the file does not have yet. */
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    await withTimeout(this.#finish(), CLOSE_TIMEOUT_MS)
+  }
+
+  async #finish(): Promise<void> {
+    await this.#writing
+    if (this.#isWorthWriting()) await this.#write()
+  }
+
+  #isWorthWriting(): boolean {
+    const records = this.#options.records()
+    const isOutdated = this.#missing > records * MAX_PART_MISSING || this.#merged > records * MAX_PART_MERGED
+    return records >= MIN_RECORDS && isOutdated
+  }
+
+  #write(): Promise<void> {
+    this.#writing ??= this.#writeNow().then((isDone) => {
+      this.#writing = undefined
+      this.#notBefore = performance.now() + (isDone ? INTERVAL_MS : RETRY_MS)
+      this.changed(0)
+    })
+    return this.#writing
+  }
+
+  /** @returns false if it failed */
+  async #writeNow(): Promise<boolean> {
+    const { file, database, state, records } = this.#options
+    const now = state()
+    if (now === undefined) return true
+    const { cursor, parts } = now
+    const before = { missing: this.#missing, merged: this.#merged }
+    this.#missing = 0
+    this.#merged = 0
+    const undo = () => {
+      this.#missing += before.missing
+      this.#merged += before.merged
+    }
+    try {
+      const logPosition = { cursor, witness: await database.changes.witness(cursor) }
+      const isMerged = before.merged > records() * MAX_PART_MERGED
+      const near = isMerged ? 0 : Math.ceil(records() * MAX_PART_MISSING)
+      const input: Input = { kind: 'write', ...file, snapshot: { logPosition, parts }, near }
+      const output = await this.#run(input)
+      if (output.kind === 'failed') throw new Error(output.reason)
+      if (output.kind === 'busy') undo()
+      return true
+    } catch (error) {
+      undo()
+      this.#options.report('the lists could not be kept for the next start', error)
+      return false
+    }
+  }
+}

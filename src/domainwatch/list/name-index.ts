@@ -1,0 +1,306 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  ORDERS,
+  partOf,
+  Segment,
+  SegmentSet,
+  UnsupportedValueError,
+  type Columns,
+  type Order,
+} from '../../lib/name-index/index.ts'
+import { Mutex } from '../../lib/mutex.ts'
+import type { Tasks } from '../../lib/tasks.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { ChangeFollower } from './change-follower.ts'
+import { IndexBuilder } from './index-builder.ts'
+import type { IndexFile } from './index-file.ts'
+import type { IndexSegments } from './index-page.ts'
+import { IndexPersistence, type IndexState } from './index-persistence.ts'
+import { readAllRecords } from './read-records.ts'
+import { ReadYourWrites, type WriteRange } from './read-your-writes.ts'
+
+const POLL_MS = 4
+const RETRY_MS = 2_000
+/** Changes of the segments that wait for each other: a merge, and the log of changes. */
+const MAX_WAITING = 16
+const WAIT_MS = 30_000
+
+export interface NameIndexOptions {
+  readonly database: Database
+  readonly tasks: Tasks
+  /** Bytes that it may take; 0 for no index at all. A merge temporarily takes as much again. */
+  readonly memory: number
+  /** Where it is stored for the next start. */
+  readonly file?: IndexFile
+  /** Called, and awaited, before lists are answered from columns that are likely to stay. Never rejects. */
+  readonly prepare: (columns: Columns, order: Order) => Promise<unknown>
+  /** Reports problems that only make lists slower. */
+  readonly report: (message: string, error?: unknown) => void
+}
+
+/** For metrics. */
+export interface NameIndexStats {
+  readonly names: number
+  readonly bytes: number
+  readonly segments: number
+  /** 1 if lists are answered from it. */
+  readonly ready: number
+  /** Seconds that the last load of all records took. */
+  readonly loadSeconds: number
+  /** 1 if that was from the file. */
+  readonly restored: number
+}
+
+/**
+ * All records in memory, in the two orders that lists have. It is loaded once, then follows the log of changes. Readers get it
+ * as of all that was committed before their call, or `undefined`: then the database answers.
+ */
+export class NameIndex {
+  readonly #options: NameIndexOptions
+  readonly #sets: Readonly<Record<Order, SegmentSet>> = {
+    registered: new SegmentSet(),
+    deleted: new SegmentSet(),
+  }
+  readonly #updates = new Mutex(MAX_WAITING, WAIT_MS)
+  readonly #stopping = new AbortController()
+  readonly #writes = new ReadYourWrites()
+  readonly #builder: IndexBuilder
+  readonly #follower: ChangeFollower
+  readonly #persistence: IndexPersistence | undefined
+  #isReady = false
+  #loadSeconds = 0
+  #isRestored = false
+  #isMerging = false
+  #isLoading = false
+
+  constructor(options: NameIndexOptions) {
+    this.#options = options
+    this.#builder = new IndexBuilder(options.tasks)
+    this.#follower = new ChangeFollower({
+      database: options.database,
+      writes: this.#writes,
+      apply: (texts, count, overlapping) => this.#apply(texts, count, overlapping),
+      records: () => this.#sets.registered.liveCount,
+      report: (error) => this.#failed(error),
+    })
+    const { file } = options
+    this.#persistence =
+      file === undefined
+        ? undefined
+        : new IndexPersistence({
+            ...options,
+            file,
+            state: () => this.#state(),
+            records: () => (this.#isReady ? this.#sets.registered.liveCount : 0),
+            isMerging: () => this.#isMerging,
+          })
+  }
+
+  /** Starts to load the records. */
+  start(): void {
+    if (this.#options.memory === 0 || this.#isLoading) return
+    this.#isLoading = true
+    void this.#load().finally(() => (this.#isLoading = false))
+  }
+
+  async close(): Promise<void> {
+    await this.#persistence?.close()
+    this.#stop()
+  }
+
+  #stop(): void {
+    this.#stopping.abort()
+    this.#unload()
+  }
+
+  /** The segments, if they are up to date already. */
+  ifCurrent(): IndexSegments | undefined {
+    this.#writes.noteRead()
+    return this.#isReady && this.#follower.isCurrent ? this.#segments() : undefined
+  }
+
+  /** The segments as of all that was committed before the call; undefined if that would take too long. */
+  async current(): Promise<IndexSegments | undefined> {
+    this.#writes.noteRead()
+    if (!this.#isReady) return undefined
+    const result = this.#follower.isCurrent ? 'current' : await this.#follower.catchUp()
+    if (result === 'lost' && this.#isReady) this.#reload('the log of changes goes on elsewhere')
+    if (result !== 'current' || !this.#isReady) return undefined
+    return this.#segments()
+  }
+
+  #segments(): IndexSegments {
+    return { registered: this.#sets.registered.segments, deleted: this.#sets.deleted.segments }
+  }
+
+  /**
+   * Runs a transaction of this process, which marks its range of changes. Resolves when lists show what it wrote, when they are
+   * known to be behind, or at once if nobody has read them lately.
+   */
+  afterWriting<T>(write: (range: WriteRange) => Promise<T>): Promise<T> {
+    return this.#writes.run(write, async () => {
+      if (this.#isReady) await this.#follower.catchUp()
+    })
+  }
+
+  stats(): NameIndexStats {
+    const { registered, deleted } = this.#sets
+    return {
+      names: registered.liveCount,
+      bytes: registered.bytes + deleted.bytes,
+      segments: registered.segments.length + deleted.segments.length,
+      ready: this.#isReady ? 1 : 0,
+      loadSeconds: this.#loadSeconds,
+      restored: this.#isRestored ? 1 : 0,
+    }
+  }
+
+  async #load(): Promise<void> {
+    const { signal } = this.#stopping
+    let persistence = this.#persistence
+    while (!signal.aborted && !this.#isReady) {
+      try {
+        const start = performance.now()
+        const isRestored = persistence !== undefined && (await this.#restore(persistence))
+        if (!isRestored) {
+          await this.#follower.begin()
+          const isWanted = () => !signal.aborted && !this.#isOverLimit()
+          await readAllRecords(this.#options.database, isWanted, async (text, count) => {
+            const columns = await this.#builder.records(text, count)
+            for (const order of ORDERS) this.#sets[order].change([], columns[order])
+          })
+        }
+        this.#isRestored = isRestored
+        this.#loadSeconds = (performance.now() - start) / 1000
+        if (await this.#catchUpAfterLoad(signal)) void this.#merge().then(() => this.#prepareAll())
+        else if (isRestored && !signal.aborted) {
+          await persistence?.forget()
+          this.#unload()
+        } else if (!signal.aborted) throw new Error('the log of changes goes on elsewhere')
+      } catch (error) {
+        this.#unload()
+        this.#failed(error)
+        await pause(RETRY_MS, undefined, { signal }).catch(() => {})
+      }
+      // A file that was of no use is not tried again.
+      persistence = undefined
+    }
+  }
+
+  /** Loads the segments from their file. @returns whether there are any now */
+  async #restore(persistence: IndexPersistence): Promise<boolean> {
+    const snapshot = await persistence.restore()
+    if (snapshot === undefined || this.#stopping.signal.aborted) return false
+    for (const order of ORDERS) {
+      this.#sets[order].set(snapshot.parts[order].map(({ columns, live }) => new Segment(columns, live)))
+    }
+    this.#follower.resume(snapshot.logPosition.cursor)
+    return true
+  }
+
+  /** Applies what was written during the load, or since the file. @returns whether the segments are complete now */
+  async #catchUpAfterLoad(signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted && !this.#isOverLimit()) {
+      const result = await this.#follower.catchUp()
+      if (result === 'lost') return false
+      this.#isReady = result === 'current' && !signal.aborted
+      if (this.#isReady) return true
+      await pause(POLL_MS, undefined, { signal })
+    }
+    return false
+  }
+
+  /** Prepares segments that came from the file or were not merged, one after the other: nobody waits for it yet. */
+  async #prepareAll(): Promise<void> {
+    for (const order of ORDERS) {
+      for (const { columns } of this.#sets[order].segments) {
+        if (this.#stopping.signal.aborted) return
+        await this.#options.prepare(columns, order)
+      }
+    }
+  }
+
+  #state(): IndexState | undefined {
+    const { appliedCursor } = this.#follower
+    if (!this.#isReady || appliedCursor === undefined) return undefined
+    const { registered, deleted } = this.#sets
+    return {
+      cursor: appliedCursor,
+      parts: { registered: registered.segments.map(partOf), deleted: deleted.segments.map(partOf) },
+    }
+  }
+
+  /** Turns the index off if it takes more memory than it may. */
+  #isOverLimit(): boolean {
+    const { bytes } = this.stats()
+    if (bytes <= this.#options.memory) return false
+    this.#stop()
+    this.#options.report(`the index of lists is off: it takes more than ${this.#options.memory} bytes`)
+    return true
+  }
+
+  #failed(error: unknown): void {
+    if (this.#stopping.signal.aborted) return
+    if (error instanceof UnsupportedValueError) {
+      this.#stop()
+      this.#options.report('the index of lists is off: it cannot hold what the database holds', error)
+    } else this.#options.report('the index of lists is behind', error)
+  }
+
+  #unload(): void {
+    this.#isReady = false
+    for (const order of ORDERS) this.#sets[order].set([])
+  }
+
+  #reload(reason: string): void {
+    this.#unload()
+    this.#options.report(`the records are read anew for the lists: ${reason}`)
+    this.start()
+  }
+
+  async #apply(texts: readonly string[], count: number, overlapping: boolean): Promise<void> {
+    const delta = await this.#builder.changes(texts, count, overlapping)
+    await this.#updates.run(async () => {
+      const removed = {
+        registered: await this.#sets.registered.locate(delta.removed.registered),
+        deleted: await this.#sets.deleted.locate(delta.removed.deleted),
+      }
+      for (const order of ORDERS) this.#sets[order].change(removed[order], delta.added[order])
+      this.#follower.applied()
+      this.#persistence?.changed(count)
+      if (this.#isReady && !this.#isOverLimit()) void this.#merge()
+    })
+  }
+
+  /** Merges segments until there is nothing to merge. Lists use the old ones meanwhile. */
+  async #merge(): Promise<void> {
+    if (this.#isMerging) return
+    this.#isMerging = true
+    try {
+      for (const order of ORDERS) {
+        for (;;) {
+          const old = this.#sets[order].toMerge()
+          if (old.length === 0 || this.#stopping.signal.aborted) break
+          await this.#mergeOnce(order, old)
+        }
+      }
+    } catch (error) {
+      this.#failed(error)
+    } finally {
+      this.#isMerging = false
+      this.#persistence?.changed(0)
+    }
+  }
+
+  async #mergeOnce(order: Order, old: readonly Segment[]): Promise<void> {
+    const parts = old.map(partOf)
+    const columns = await this.#builder.merged(parts, order)
+    await this.#options.prepare(columns, order)
+    await this.#updates.run(async () => {
+      const merged = await this.#sets[order].replace(old, parts, columns)
+      if (merged === undefined) return
+      this.#persistence?.merged(merged.liveCount)
+      this.#isOverLimit()
+    })
+  }
+}

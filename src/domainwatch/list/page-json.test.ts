@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ColumnBuilder, parseTimestamp, Segment, type Hit } from '../../lib/name-index/index.ts'
+import { aLabelOf } from '../../lib/punycode.ts'
+import { hitsToJson } from './page-json.ts'
+
+const NOTHING = Buffer.alloc(0)
+
+/** Every seventh is not bought, every fifth reserved, every third to be reviewed, every second discarded. */
+const recordOf = (number: number) => ({
+  name: number % 4 === 0 ? `ñandú${number}` : `casa-${number}`,
+  length: `casa-${number}`.length,
+  agent: number % 2 === 0 ? 'uno "y" ñ' : 'dos',
+  status: Number(number % 7 !== 0),
+  reserved: Number(number % 5 === 0),
+  revision: Number(number % 3 === 0),
+  discarded: Number(number % 2 === 0),
+  date_reg: `20${10 + (number % 80)}-03-04 05:06:07`,
+  date_mod: `2025-11-${10 + (number % 20)} 23:59:58`,
+})
+
+function hitsOf(first: number, count: number): Hit[] {
+  const builder = new ColumnBuilder(count, aLabelOf)
+  for (let number = first; number < first + count; number++) {
+    const { name, agent, status, reserved, revision, discarded, date_reg, date_mod } = recordOf(number)
+    builder.add({
+      name,
+      agent,
+      status,
+      reserved,
+      revision,
+      discardedAt: discarded === 1 ? 1_700_000_000_000 : NaN,
+      registered: parseTimestamp(date_reg),
+      modified: parseTimestamp(date_mod),
+      deleted: NaN,
+    })
+  }
+  const segment = new Segment(builder.build('registered'))
+  return Array.from({ length: count }, (_, position) => ({ segment, position }))
+}
+
+const numberOf = ({ segment, position }: Hit) =>
+  Number(/\d+$/.exec(Buffer.from(segment.nameOf(position)).toString('latin1'))?.[0])
+
+test('a page of records from several places is what they say, one page after the other', () => {
+  const [one, other] = [hitsOf(1_000, 40), hitsOf(9_000, 3_000)]
+  for (const hits of [other, [], one, [...one.slice(5, 9), ...other.slice(7, 40)]]) {
+    assert.deepEqual(
+      JSON.parse(hitsToJson(hits, NOTHING, NOTHING).toString()),
+      hits.map((hit) => recordOf(numberOf(hit))),
+    )
+  }
+})
+
+test('a page is written where there is room for it, in its frame', () => {
+  const room = Buffer.alloc(4_096)
+  const asked: number[] = []
+  const page = hitsToJson(hitsOf(4, 1), Buffer.from('<'), Buffer.from('>'), (bytes) => {
+    asked.push(bytes)
+    return room.subarray(0, bytes)
+  })
+  assert.equal(page.buffer, room.buffer)
+  assert.equal(page.byteOffset, room.byteOffset)
+  assert.equal(page.toString(), `<${JSON.stringify([recordOf(4)])}>`)
+  assert.equal(asked.length, 1)
+})

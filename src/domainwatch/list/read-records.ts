@@ -1,0 +1,183 @@
+import {
+  ColumnBuilder,
+  ORDERS,
+  parseTimestamp,
+  TIMESTAMP_LENGTH,
+  UnsupportedValueError,
+  type Columns,
+  type EntryKeys,
+  type Order,
+} from '../../lib/name-index/index.ts'
+import { aLabelOf } from '../../lib/punycode.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { recordsAsText } from '../queries.ts'
+
+/** Records read at a time: some 80 ms for the connection that others wait for, and 8 MB of text. */
+const CHUNK = 65_536
+const MAX_CHUNKS_IN_WORK = 2
+
+/** Reads all records while `isWanted`, as texts of `recordsAsText`. `handle` may take its time. */
+export async function readAllRecords(
+  database: Database,
+  isWanted: () => boolean,
+  handle: (text: string, count: number) => Promise<void>,
+): Promise<void> {
+  const inWork = new Set<Promise<void>>()
+  for (let after = ''; isWanted();) {
+    const chunk = await database.scanner.first(recordsAsText(database.dialect, after, CHUNK))
+    if (chunk === undefined || chunk.last === null || chunk.text === null) break
+    const handled = handle(chunk.text, chunk.count).then(() => void inWork.delete(handled))
+    inWork.add(handled)
+    // Awaited below, where a rejection is thrown.
+    handled.catch(() => {})
+    if (inWork.size >= MAX_CHUNKS_IN_WORK) await Promise.race(inWork)
+    if (chunk.count < CHUNK) break
+    after = chunk.last
+  }
+  await Promise.all(inWork)
+}
+
+/** @throws UnsupportedValueError */
+export function columnsOfRecords(text: string, count: number): Readonly<Record<Order, Columns>> {
+  const builder = new ColumnBuilder(count, aLabelOf)
+  addLines(text, builder)
+  return columnsOf(builder)
+}
+
+function columnsOf(builder: ColumnBuilder): Readonly<Record<Order, Columns>> {
+  return { registered: builder.build('registered'), deleted: builder.build('deleted') }
+}
+
+const TAB = '\t'
+const END_OF_LINE = '\n'
+const MARKS = 3
+
+/**
+ * Parses the lines of `recordsAsText`: name, tab, status, reserved and revision (a digit each), date_reg, date_mod,
+ * deleted_at if there is one, tab, discarded_at if there is one, tab, the agent in JSON.
+ */
+function addLines(text: string, builder: ColumnBuilder): void {
+  const agents = new Map<string, string>()
+  for (let at = 0; at < text.length;) {
+    const nameEnd = indexOf(text, TAB, at)
+    const marks = nameEnd + 1
+    const registered = marks + MARKS
+    const modified = registered + TIMESTAMP_LENGTH
+    const deleted = modified + TIMESTAMP_LENGTH
+    const deletedEnd = indexOf(text, TAB, deleted)
+    const discardedEnd = indexOf(text, TAB, deletedEnd + 1)
+    const lineEnd = indexOf(text, END_OF_LINE, discardedEnd)
+    const quoted = text.slice(discardedEnd + 1, lineEnd)
+    let agent = agents.get(quoted)
+    if (agent === undefined) {
+      agent = String(JSON.parse(quoted))
+      agents.set(quoted, agent)
+    }
+    if (deletedEnd !== deleted && deletedEnd !== deleted + TIMESTAMP_LENGTH)
+      throw new UnsupportedValueError('a date that is none')
+    builder.add({
+      name: text.slice(at, nameEnd),
+      agent,
+      status: bit(text.charCodeAt(marks) - 0x30),
+      reserved: bit(text.charCodeAt(marks + 1) - 0x30),
+      revision: bit(text.charCodeAt(marks + 2) - 0x30),
+      discardedAt: discardedEnd === deletedEnd + 1 ? NaN : Number(text.slice(deletedEnd + 1, discardedEnd)),
+      registered: parseTimestamp(text, registered),
+      modified: parseTimestamp(text, modified),
+      deleted: deletedEnd === deleted ? NaN : parseTimestamp(text, deleted),
+    })
+    at = lineEnd + 1
+  }
+}
+
+function indexOf(text: string, end: string, from: number): number {
+  const at = text.indexOf(end, from)
+  if (at < 0) throw new UnsupportedValueError('a line that is none')
+  return at
+}
+
+function bit(value: number): number {
+  if (value !== 0 && value !== 1) throw new UnsupportedValueError('a mark that is neither 0 nor 1')
+  return value
+}
+
+/** What changes do to the lists: records to add, and the keys of the entries to remove. */
+export interface Delta {
+  readonly added: Readonly<Record<Order, Columns>>
+  readonly removed: Readonly<Record<Order, EntryKeys>>
+}
+
+/** A record in the log of changes: its fields in the order of the log. */
+type State = readonly [
+  agent: string,
+  status: number,
+  reserved: number,
+  revision: number,
+  discardedAt: number | null,
+  dateReg: string,
+  dateMod: string,
+  releasedAt: string | null,
+]
+type ChangeText = readonly [name: string, before: State | null, after: State | null]
+
+/**
+ * @param texts JSON of changes in their order, as `changesAsText` formats it
+ * @param overlapping whether lists may contain a record in a later state already, because they were read while others wrote.
+ *   Such an entry is removed when the change that made it comes.
+ * @throws UnsupportedValueError
+ */
+export function deltaOfChanges(texts: readonly string[], overlapping: boolean): Delta {
+  const latest = new Map<string, State | null>()
+  const removed: Record<Order, EntryKeys> = {
+    registered: { names: [], keys: [] },
+    deleted: { names: [], keys: [] },
+  }
+  for (const text of texts) {
+    const changes: readonly ChangeText[] = JSON.parse(`[${text}]`)
+    for (const [name, before, after] of changes) {
+      // A state between two of these changes never came into the lists.
+      if (overlapping || !latest.has(name)) remove(removed, name, before)
+      if (overlapping) remove(removed, name, after)
+      latest.set(name, after)
+    }
+  }
+  const builder = new ColumnBuilder(latest.size, aLabelOf)
+  for (const [name, state] of latest) {
+    if (state === null) continue
+    const [agent, status, reserved, revision, discardedAt, dateReg, dateMod] = state
+    builder.add({
+      name,
+      agent,
+      status: bit(status),
+      reserved: bit(reserved),
+      revision: bit(revision),
+      discardedAt: discardedAt ?? NaN,
+      registered: timestampOf(dateReg),
+      modified: timestampOf(dateMod),
+      deleted: keyIn('deleted', state),
+    })
+  }
+  return { added: columnsOf(builder), removed }
+}
+
+function remove(removed: Readonly<Record<Order, EntryKeys>>, name: string, state: State | null): void {
+  if (state === null) return
+  for (const order of ORDERS) {
+    const key = keyIn(order, state)
+    if (Number.isNaN(key)) continue
+    removed[order].names.push(name)
+    removed[order].keys.push(key)
+  }
+}
+
+/** The sort key of a record in a list; NaN if it is not in it. */
+function keyIn(order: Order, [, status, , , , dateReg, , releasedAt]: State): number {
+  if (order === 'registered') return timestampOf(dateReg)
+  return status === 0 ? timestampOf(releasedAt ?? dateReg) : NaN
+}
+
+function timestampOf(text: string): number {
+  const timestamp = text.length === 19 ? parseTimestamp(text) : NaN
+  if (Number.isNaN(timestamp)) throw new UnsupportedValueError('a date that is none')
+  return timestamp
+}

@@ -1,0 +1,65 @@
+import type { Dialect } from '../storage/database/dialect.ts'
+import { sql, raw, type Sql } from '../storage/database/sql.ts'
+
+type Build = (dialect: Dialect) => Sql
+
+/** What a filter asks of a row of `domains`. Without `record`, `name` is all of it. */
+export type SqlCondition =
+  | {
+      readonly record: Build
+      /** The same in terms of the name alone: an index by date then decides it without fetching the row. */
+      readonly name?: Build
+      /** A condition on `date_reg`, which an index by date can use as a range. */
+      readonly isDateRange?: true
+    }
+  | { readonly record?: never; readonly name: Build; readonly isDateRange?: never }
+
+type Comparison = '=' | '>=' | '<='
+
+export const lengthIs = (comparison: Comparison, length: number): SqlCondition => ({
+  record: () => sql`length ${raw(comparison)} ${length}`,
+  name: () => sql`length(name) ${raw(comparison)} ${length}`,
+})
+
+export const registeredAt = (comparison: Comparison, date: string): SqlCondition => ({
+  record: () => sql`date_reg ${raw(comparison)} ${date}`,
+  isDateRange: true,
+})
+
+/** A literal, not a parameter: a partial index serves no parameter. */
+export const bitIs = (column: 'status' | 'reserved' | 'revision', value: number): SqlCondition => ({
+  record: () => sql`${raw(column)} = ${raw(value === 1 ? '1' : '0')}`,
+})
+
+export const isDiscarded: SqlCondition = { record: () => sql`discarded_at IS NOT NULL` }
+
+export const agentContains = (text: string): SqlCondition => ({
+  record: (dialect) => dialect.contains(sql`agent_folded`, text),
+})
+
+/** @param value 1 if the name must be so, 0 if it must not */
+export const nameIs = (value: number, test: (dialect: Dialect, name: Sql) => Sql): SqlCondition => {
+  const condition = (dialect: Dialect) => isSo(test(dialect, sql`name`), value)
+  return { record: condition, name: condition }
+}
+
+/** Names with letters beyond ASCII have an A-label. */
+export const isIdn = (value: number): SqlCondition => ({
+  record: () => isSo(sql`ascii IS NOT NULL`, value),
+  name: () => isSo(sql`length(name) < octet_length(name)`, value),
+})
+
+/**
+ * @param text what to find in the name
+ * @param ascii what to find in the A-label instead, if that will do too
+ */
+export function nameMatches(
+  { text, ascii }: { readonly text: string; readonly ascii?: string },
+  test: (dialect: Dialect, column: Sql, text: string) => Sql,
+): SqlCondition {
+  const inName = (dialect: Dialect) => test(dialect, sql`name`, text)
+  if (ascii === undefined) return { name: inName }
+  return { record: (dialect) => sql`(${inName(dialect)} OR ${test(dialect, sql`ascii`, ascii)})` }
+}
+
+const isSo = (condition: Sql, value: number) => (value === 1 ? condition : sql`NOT (${condition})`)

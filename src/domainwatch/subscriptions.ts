@@ -1,0 +1,48 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Database } from '../storage/database/database.ts'
+import type { AccountName } from './events/event.ts'
+import { Events } from './events/index.ts'
+import type { Vocabulary } from '../lib/lookalikes/index.ts'
+import { readVocabulary } from './lookalikes/vocabulary.ts'
+import { Watches } from './watches/index.ts'
+import { connectable, type MayConnect } from './watches/webhook/addresses.ts'
+import { sender } from './watches/webhook/send.ts'
+
+export interface SubscriptionsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly nameOf: AccountName
+  /** Event streams that this process serves at a time. */
+  readonly maxStreams: number
+  /** Private networks that webhooks may be sent to. */
+  readonly webhookNetworks: readonly string[]
+  readonly userAgent: string
+  /** Words to add to the phishing keywords; with a leading hyphen, to remove from them. */
+  readonly phishingKeywords: readonly string[]
+  readonly failed: (what: string, error: unknown) => void
+}
+
+/** Everything that is notified of changes of records: event streams, feeds and watches. */
+export interface Subscriptions {
+  readonly events: Events
+  readonly watches: Watches
+  readonly mayConnect: MayConnect
+  /** Classifies the words next to a name when lookalikes are searched. */
+  readonly vocabulary: Vocabulary
+}
+
+export function openSubscriptions(options: SubscriptionsOptions): Subscriptions {
+  const { clock, database, failed, userAgent } = options
+  const vocabulary = readVocabulary(options.phishingKeywords)
+  const mayConnect = connectable(options.webhookNetworks)
+  const events = new Events({ ...options, failed: (error) => failed('changes could not be read', error) })
+  const watches = new Watches({
+    database,
+    clock,
+    pages: events.pages,
+    send: sender({ mayConnect, userAgent, clock }),
+    vocabulary,
+    failed: (error) => failed('a watch could not tell of what is new', error),
+  })
+  return { events, watches, mayConnect, vocabulary }
+}

@@ -1,0 +1,93 @@
+/** Light jobs are quick and small, heavy ones may take long or much memory. */
+export type JobClass = 'light' | 'heavy'
+
+interface Waiter {
+  readonly bytes: number
+  readonly admit: () => void
+}
+
+/** Share of the memory that heavy jobs cannot take from light ones. */
+const LIGHT_SHARE = 1 / 4
+
+/**
+ * Divides memory between jobs. Heavy jobs leave a quarter to light ones, which therefore never wait for a heavy one to end;
+ * light jobs may borrow the rest while no heavy job uses it or waits for it. Within a class jobs are admitted in order, so
+ * that small ones cannot starve a large one. A single heavy job may need more than three quarters: then all jobs together
+ * may take a quarter more than `total`.
+ */
+export class MemoryBudget {
+  readonly #total: number
+  readonly #lightReserve: number
+  readonly #used = { light: 0, heavy: 0 }
+  readonly #waiting: Readonly<Record<JobClass, Waiter[]>> = { light: [], heavy: [] }
+
+  constructor(total: number) {
+    this.#total = total
+    this.#lightReserve = total * LIGHT_SHARE
+  }
+
+  get used(): number {
+    return this.#used.light + this.#used.heavy
+  }
+
+  /** Jobs of a class that wait for memory. */
+  waiting(jobClass: JobClass): number {
+    return this.#waiting[jobClass].length
+  }
+
+  /** Takes memory for a light job if it is free and nobody waits. Returns false otherwise. */
+  tryTake(bytes: number): boolean {
+    if (this.#waiting.light.length > 0 || !this.#hasRoom('light', bytes)) return false
+    this.#used.light += bytes
+    return true
+  }
+
+  /** Takes memory and calls `admit` when it is free, or when the job is the only one of its class. `signal` ends the wait. */
+  take(jobClass: JobClass, bytes: number, signal: AbortSignal, admit: () => void): void {
+    const waiting = this.#waiting[jobClass]
+    const waiter = { bytes, admit }
+    waiting.push(waiter)
+    signal.addEventListener('abort', () => {
+      const at = waiting.indexOf(waiter)
+      if (at >= 0) waiting.splice(at, 1)
+      this.#admitNext()
+    })
+    this.#admitNext()
+  }
+
+  release(jobClass: JobClass, bytes: number): void {
+    this.#used[jobClass] -= bytes
+    this.#admitNext()
+  }
+
+  /** Charges the memory of a light job that has become heavy to its new class. */
+  makeHeavy(bytes: number): void {
+    this.#used.heavy += bytes
+    this.release('light', bytes)
+  }
+
+  #hasRoom(jobClass: JobClass, bytes: number): boolean {
+    const { light, heavy } = this.#used
+    if (jobClass === 'heavy') return heavy + bytes + Math.max(light, this.#lightReserve) <= this.#total
+    const canBorrow = this.#waiting.heavy.length === 0 && light + heavy + bytes <= this.#total
+    return canBorrow || light + bytes <= this.#lightReserve
+  }
+
+  /** The only job of its class is admitted whatever it takes, once light jobs have returned what they borrowed. */
+  #fits(jobClass: JobClass, bytes: number): boolean {
+    const isOnlyOne =
+      this.#used[jobClass] === 0 && (jobClass === 'light' || this.#used.light <= this.#lightReserve)
+    return isOnlyOne || this.#hasRoom(jobClass, bytes)
+  }
+
+  #admitNext(): void {
+    for (const jobClass of ['heavy', 'light'] as const) {
+      const waiting = this.#waiting[jobClass]
+      for (let next = waiting[0]; next !== undefined && this.#fits(jobClass, next.bytes); next = waiting[0]) {
+        waiting.shift()
+        this.#used[jobClass] += next.bytes
+        next.admit()
+      }
+    }
+  }
+}

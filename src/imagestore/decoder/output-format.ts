@@ -1,0 +1,61 @@
+import type { OutputFormat, Plan, SettledPlan } from '../links/modifiers/plan.ts'
+import type { Source } from './source.ts'
+
+export const outputMime = {
+  jpg: 'image/jpeg',
+  png: 'image/png',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  avif: 'image/avif',
+} as const satisfies Record<OutputFormat, string>
+
+/** True if the derivative keeps the frames of an animation. Steps that libvips does not apply per frame make it a still image. */
+export function staysAnimated(
+  plan: Plan,
+  source: { readonly format: string; readonly frames: number },
+  output: string,
+): boolean {
+  const isStillOnly =
+    plan.trim ||
+    plan.rotate !== 0 ||
+    plan.flip ||
+    plan.flop ||
+    plan.pad > 0 ||
+    plan.pixelate > 0 ||
+    plan.radius !== 0 ||
+    plan.fit === 'pad' ||
+    plan.gravity.kind === 'auto' ||
+    plan.gravity.kind === 'entropy' ||
+    plan.frame !== null
+  const isAnimatedFormat = (format: string) => format === 'gif' || format === 'webp'
+  return isAnimatedFormat(source.format) && source.frames > 1 && isAnimatedFormat(output) && !isStillOnly
+}
+
+/**
+ * The format to write: the plan's, else the image's own, else (TIFF, SVG) one that every browser shows. If the client
+ * chooses, the accepted format that takes most resources to write.
+ */
+export function outputFormat(plan: SettledPlan, source: Source): OutputFormat {
+  if (plan.format !== null) return plan.format
+  const formats = plan.client?.formats ?? []
+  if (formats.includes('webp') && staysAnimated(plan, source, 'webp')) return 'webp'
+  if (formats.includes('avif')) return 'avif'
+  if (formats.includes('webp')) return 'webp'
+  return ownFormat(source)
+}
+
+export function ownFormat({ format, metadata }: Pick<Source, 'format' | 'metadata'>): OutputFormat {
+  switch (format) {
+    case 'jpeg':
+      return 'jpg'
+    case 'svg':
+      return 'png'
+    case 'tiff':
+      return metadata.hasAlpha ? 'png' : 'jpg'
+    case 'png':
+    case 'gif':
+    case 'webp':
+    case 'avif':
+      return format
+  }
+}

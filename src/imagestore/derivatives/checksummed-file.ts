@@ -1,0 +1,88 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
+import type { LentMemory } from '../../http/answer-memory.ts'
+
+/** An image as it is sent. */
+export interface Rendered {
+  readonly bytes: Uint8Array
+  readonly mime: string
+}
+
+/** An image in memory that may be borrowed from a pool. */
+export interface ReadyImage extends Rendered {
+  /** To be returned after use; undefined if the image has memory of its own. */
+  readonly lent?: LentMemory | undefined
+}
+
+/** Borrows memory for this many bytes; undefined to use new memory. */
+export type Lend = (bytes: number) => LentMemory | undefined
+
+/** Identifies the format of the file. A different format gets a different signature. */
+const SIGNATURE = 'CTD1'
+/** Signature, checksum of everything after it, size of the image, media type padded with zeros. */
+const HEADER_BYTES = 32
+const CHECKSUM_AT = 4
+const SIZE_AT = 8
+const MIME_AT = 12
+/** Larger files are not read on the event loop. From the page cache, smaller ones take less than a trip to the thread pool. */
+const MAX_SYNC_READ_BYTES = 256 * 1024
+
+/**
+ * Adds a header with a checksum. Files are not flushed, so after a power cut one may be empty, cut, or as long as it was
+ * and full of zeros. The checksum detects that within microseconds.
+ */
+export function encodeChecksummed({ bytes, mime }: Rendered): Buffer {
+  const file = Buffer.alloc(HEADER_BYTES + bytes.byteLength)
+  if (mime.length > HEADER_BYTES - MIME_AT) throw new Error(`the media type ${mime} is too long`)
+  file.write(SIGNATURE, 'latin1')
+  file.writeUInt32LE(bytes.byteLength, SIZE_AT)
+  file.write(mime, MIME_AT, 'latin1')
+  file.set(bytes, HEADER_BYTES)
+  file.writeUInt32LE(crc32(file.subarray(SIZE_AT)), CHECKSUM_AT)
+  return file
+}
+
+/** Returns undefined if a single bit is wrong. */
+export function decodeChecksummed(file: Buffer): Rendered | undefined {
+  if (file.byteLength < HEADER_BYTES || file.toString('latin1', 0, CHECKSUM_AT) !== SIGNATURE)
+    return undefined
+  if (file.readUInt32LE(SIZE_AT) !== file.byteLength - HEADER_BYTES) return undefined
+  if (crc32(file.subarray(SIZE_AT)) !== file.readUInt32LE(CHECKSUM_AT)) return undefined
+  const mime = file.toString('latin1', MIME_AT, HEADER_BYTES).replace(/\0+$/, '')
+  return { bytes: file.subarray(HEADER_BYTES), mime }
+}
+
+interface UsedFile<Image> {
+  /** Undefined if the file is damaged. */
+  readonly image: Image | undefined
+  /** When it was last used: its modification time, in milliseconds since 1970. */
+  readonly usedAt: number
+}
+
+/** Rejects with errors of the file system. */
+export async function readChecksummed(path: string): Promise<UsedFile<Rendered>> {
+  const file = await open(path, 'r')
+  try {
+    const { mtimeMs } = await file.stat()
+    return { image: decodeChecksummed(await file.readFile()), usedAt: mtimeMs }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Reads a small file on the event loop; undefined if it is large. @throws errors of the file system */
+export function readChecksummedSync(path: string, lend: Lend): UsedFile<ReadyImage> | undefined {
+  const file = openSync(path, 'r')
+  try {
+    const { size, mtimeMs } = fstatSync(file)
+    if (size < HEADER_BYTES || size > MAX_SYNC_READ_BYTES) return undefined
+    const lent = lend(size - HEADER_BYTES)
+    const content = lent?.body(size - HEADER_BYTES, HEADER_BYTES) ?? Buffer.allocUnsafeSlow(size)
+    const image = readSync(file, content) === size ? decodeChecksummed(content) : undefined
+    if (image === undefined) lent?.giveBack()
+    return { image: image && { ...image, lent }, usedAt: mtimeMs }
+  } finally {
+    closeSync(file)
+  }
+}

@@ -1,0 +1,113 @@
+import { complete, truncated, type Structure } from './format.ts'
+
+/** Item types of a still AVIF that describe the picture and are not part of it. */
+const METADATA_ITEMS = new Set(['Exif', 'mime', 'uri '])
+
+/** An empty Exif item: offset of the TIFF header, the header, a directory without entries. */
+const EMPTY_EXIF = Buffer.from('0000000049492a0008000000000000000000', 'hex')
+
+interface Box {
+  readonly type: string
+  /** Of the content. */
+  readonly start: number
+  readonly end: number
+}
+
+/** Yields boxes (ISO/IEC 14496-12, 4.2) up to the first that does not fit. A size of 0 means up to the end. */
+function* boxesIn(bytes: Buffer, from: number, to: number): Generator<Box> {
+  for (let at = from; at + 8 <= to;) {
+    const short = bytes.readUInt32BE(at)
+    const isLong = short === 1 && at + 16 <= to
+    const size = isLong ? Number(bytes.readBigUInt64BE(at + 8)) : short === 0 ? to - at : short
+    const headBytes = isLong ? 16 : 8
+    if (size < headBytes || at + size > to) return
+    yield { type: bytes.toString('latin1', at + 4, at + 8), start: at + headBytes, end: at + size }
+    at += size
+  }
+}
+
+function findBox(bytes: Buffer, from: number, to: number, type: string): Box | undefined {
+  for (const box of boxesIn(bytes, from, to)) if (box.type === type) return box
+  return undefined
+}
+
+/** Reads the top-level boxes. What follows the header and the media data may be garbage. */
+export function avifStructure(bytes: Buffer): Structure {
+  const types = new Set<string>()
+  let end = 0
+  for (const box of boxesIn(bytes, 0, bytes.length)) {
+    types.add(box.type)
+    end = box.end
+  }
+  return types.has('meta') && (types.has('mdat') || end === bytes.length) ? complete : truncated
+}
+
+/**
+ * Overwrites the content of metadata items with zeros, or with an empty Exif block, because libavif rejects a picture
+ * whose Exif item is not Exif. Lengths and offsets stay, so nothing else changes. Orientation is a property of the picture
+ * itself in this format.
+ */
+export function stripAvif(original: Buffer): Buffer | undefined {
+  const bytes = Buffer.from(original)
+  const meta = findBox(bytes, 0, bytes.length, 'meta')
+  if (meta === undefined) return undefined
+  const [infos, locations, data] = ['iinf', 'iloc', 'idat'].map((type) =>
+    findBox(bytes, meta.start + 4, meta.end, type),
+  )
+  if (infos === undefined || locations === undefined) return undefined
+  const items = metadataItems(bytes, infos)
+  for (const { item, at, length } of extentsOf(bytes, locations, data?.start ?? 0)) {
+    const type = items.get(item)
+    if (type === undefined) continue
+    if (at + length > bytes.length) return undefined
+    bytes.fill(0, at, at + length)
+    if (type === 'Exif' && length >= EMPTY_EXIF.length) EMPTY_EXIF.copy(bytes, at)
+  }
+  return bytes
+}
+
+/** The types of metadata items by item number. */
+function metadataItems(bytes: Buffer, { start, end }: Box): Map<number, string> {
+  const items = new Map<number, string>()
+  let at = start + (bytes[start] === 0 ? 6 : 8)
+  while (at + 20 <= end) {
+    const size = bytes.readUInt32BE(at)
+    const version = bytes[at + 8] ?? 0
+    const isWide = version === 3
+    const item = isWide ? bytes.readUInt32BE(at + 12) : bytes.readUInt16BE(at + 12)
+    const typeAt = at + (isWide ? 18 : 16)
+    const type = bytes.toString('latin1', typeAt, typeAt + 4)
+    if (version >= 2 && METADATA_ITEMS.has(type)) items.set(item, type)
+    if (size < 12) break
+    at += size
+  }
+  return items
+}
+
+/** Where the bytes of each item lie. @param dataStart offset of the items that lie in the header itself */
+function* extentsOf(bytes: Buffer, { start, end }: Box, dataStart: number) {
+  const version = bytes[start] ?? 0
+  const sizes = bytes.readUInt16BE(start + 4)
+  const [offsetSize, lengthSize, baseSize] = [sizes >> 12, (sizes >> 8) & 15, (sizes >> 4) & 15]
+  const indexSize = version === 0 ? 0 : sizes & 15
+  let at = start + 6
+  const readNumber = (size: number): number => {
+    let value = 0
+    for (let i = 0; i < size; i++) value = value * 256 + (bytes[at + i] ?? 0)
+    at += size
+    return value
+  }
+  const count = readNumber(version < 2 ? 2 : 4)
+  for (let i = 0; i < count && at < end; i++) {
+    const item = readNumber(version < 2 ? 2 : 4)
+    const method = version === 0 ? 0 : readNumber(2) & 15
+    readNumber(2)
+    const base = readNumber(baseSize) + (method === 1 ? dataStart : 0)
+    const extents = readNumber(2)
+    for (let j = 0; j < extents && at < end; j++) {
+      readNumber(indexSize)
+      const offset = readNumber(offsetSize)
+      yield { item, at: base + offset, length: readNumber(lengthSize) }
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import { LAST_TIFF6_TYPE, VALUE_BYTES } from './tiff.ts'
+
+/** What precedes the TIFF header of an EXIF block in JPEG. */
+export const EXIF_IDENTIFIER = Buffer.from('Exif\0\0', 'latin1')
+const ORIENTATION = 0x0112
+const SHORT = 3
+const LONG = 4
+const HEADER_BYTES = 8
+const ENTRY_BYTES = 12
+/** Tags that point to other directories: Exif, GPS, interoperability. */
+const DIRECTORY_TAGS = new Set([34665, 34853, 40965])
+/**
+ * Tags that describe the pixels as they were stored, or hold other pictures: layout of a TIFF, orientation, thumbnails,
+ * further directories, XMP, IPTC, Photoshop resources and layers, colour profile, print matching, size, maker notes.
+ */
+const DROPPED_TAGS = new Set([
+  254, 255, 256, 257, 258, 259, 262, 266, 273, 274, 277, 278, 279, 284, 301, 317, 320, 322, 323, 324, 325,
+  330, 338, 339, 347, 512, 513, 514, 529, 530, 531, 532, 700, 33723, 34377, 34675, 37500, 37724, 40962, 40963,
+  50341,
+])
+const JPEG_SIGNATURE = Buffer.from([0xff, 0xd8, 0xff])
+/** Texts, times and places are far smaller, previews in unknown tags are larger. */
+const MAX_VALUE_BYTES = 4_096
+const MAX_DEPTH = 3
+
+interface Entry {
+  readonly tag: number
+  readonly type: number
+  readonly count: number
+  readonly value: Buffer | readonly Entry[]
+}
+
+interface Numbers {
+  short(at: number): number
+  long(at: number): number
+  setShort(at: number, value: number): void
+  setLong(at: number, value: number): void
+}
+
+/** Accessors for numbers in one byte order. Numbers past the end read as 0. */
+const numbersIn = (bytes: Buffer, isLittle: boolean): Numbers => ({
+  short: (at) => (at + 2 > bytes.length ? 0 : isLittle ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at)),
+  long: (at) => (at + 4 > bytes.length ? 0 : isLittle ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at)),
+  setShort: (at, value) => void (isLittle ? bytes.writeUInt16LE(value, at) : bytes.writeUInt16BE(value, at)),
+  setLong: (at, value) => void (isLittle ? bytes.writeUInt32LE(value, at) : bytes.writeUInt32BE(value, at)),
+})
+
+/** Undefined if the block does not begin with a TIFF header. */
+function isLittleEndian(block: Buffer): boolean | undefined {
+  const order = block.toString('latin1', 0, 2)
+  return block.length < HEADER_BYTES || (order !== 'II' && order !== 'MM') ? undefined : order === 'II'
+}
+
+/** The offsets of the entries of the directory at `at`. */
+function* entriesAt(block: Buffer, numbers: Numbers, at: number): Generator<number> {
+  const end = Math.min(block.length, at + 2 + numbers.short(at) * ENTRY_BYTES)
+  for (let entry = at + 2; entry + ENTRY_BYTES <= end; entry += ENTRY_BYTES) yield entry
+}
+
+/** An EXIF block from its TIFF header on. */
+export const withoutIdentifier = (exif: Buffer): Buffer =>
+  exif.subarray(0, EXIF_IDENTIFIER.length).equals(EXIF_IDENTIFIER)
+    ? exif.subarray(EXIF_IDENTIFIER.length)
+    : exif
+
+/** The orientation in an EXIF block (from its TIFF header on): 1 to 8, and 1 if there is none. */
+export function orientationOf(block: Buffer): number {
+  const isLittle = isLittleEndian(block)
+  if (isLittle === undefined) return 1
+  const numbers = numbersIn(block, isLittle)
+  for (const entry of entriesAt(block, numbers, numbers.long(4))) {
+    if (numbers.short(entry) !== ORIENTATION) continue
+    const value = numbers.short(entry + 8)
+    return value >= 1 && value <= 8 ? value : 1
+  }
+  return 1
+}
+
+/** Creates an EXIF block with an orientation and nothing else. */
+export function exifWithOrientation(orientation: number): Buffer {
+  const value = Buffer.alloc(4)
+  value.writeUInt16LE(orientation)
+  const header = Buffer.from('II*\0\x08\0\0\0', 'latin1')
+  const entries = [{ tag: ORIENTATION, type: SHORT, count: 1, value }]
+  return Buffer.concat([header, writeDirectory(entries, HEADER_BYTES, true)])
+}
+
+/**
+ * Returns an EXIF block, from its TIFF header on, with the first directory and those below it. Drops the second
+ * directory, which holds a thumbnail of the picture before it was cropped or edited, and everything else that may hold
+ * pixels. Undefined if nothing is left.
+ */
+export function cleanExif(exif: Buffer): Buffer | undefined {
+  const block = withoutIdentifier(exif)
+  const isLittle = isLittleEndian(block)
+  if (isLittle === undefined) return undefined
+  const numbers = numbersIn(block, isLittle)
+  const directory = readDirectory(block, numbers, numbers.long(4), 0)
+  if (directory.length === 0) return undefined
+  const header = Buffer.from(block.subarray(0, HEADER_BYTES))
+  numbersIn(header, isLittle).setLong(4, HEADER_BYTES)
+  return Buffer.concat([header, writeDirectory(directory, HEADER_BYTES, isLittle)])
+}
+
+function readDirectory(block: Buffer, numbers: Numbers, at: number, depth: number): Entry[] {
+  const entries: Entry[] = []
+  if (depth >= MAX_DEPTH) return entries
+  for (const entry of entriesAt(block, numbers, at)) {
+    const tag = numbers.short(entry)
+    if (DROPPED_TAGS.has(tag)) continue
+    if (DIRECTORY_TAGS.has(tag)) {
+      const value = readDirectory(block, numbers, numbers.long(entry + 8), depth + 1)
+      if (value.length > 0) entries.push({ tag, type: LONG, count: 1, value })
+      continue
+    }
+    const type = numbers.short(entry + 2)
+    const count = numbers.long(entry + 4)
+    const size = type === 0 || type > LAST_TIFF6_TYPE ? 0 : (VALUE_BYTES[type] ?? 0) * count
+    const start = size <= 4 ? entry + 8 : numbers.long(entry + 8)
+    const value = block.subarray(start, start + size)
+    if (size === 0 || size > MAX_VALUE_BYTES || value.length < size || value.includes(JPEG_SIGNATURE))
+      continue
+    entries.push({ tag, type, count, value })
+  }
+  return entries
+}
+
+/** @param at offset of the directory in the block */
+function writeDirectory(entries: readonly Entry[], at: number, isLittle: boolean): Buffer {
+  const table = Buffer.alloc(2 + entries.length * ENTRY_BYTES + 4)
+  const numbers = numbersIn(table, isLittle)
+  numbers.setShort(0, entries.length)
+  const values: Buffer[] = []
+  let next = at + table.length
+  entries.forEach(({ tag, type, count, value }, i) => {
+    const entry = 2 + i * ENTRY_BYTES
+    numbers.setShort(entry, tag)
+    numbers.setShort(entry + 2, type)
+    numbers.setLong(entry + 4, count)
+    if (Buffer.isBuffer(value) && value.length <= 4) {
+      value.copy(table, entry + 8)
+      return
+    }
+    numbers.setLong(entry + 8, next)
+    const bytes = Buffer.isBuffer(value) ? value : writeDirectory(value, next, isLittle)
+    // Values begin at even offsets.
+    const padded = bytes.length % 2 === 0 ? bytes : Buffer.concat([bytes, Buffer.alloc(1)])
+    values.push(padded)
+    next += padded.length
+  })
+  return Buffer.concat([table, ...values])
+}

@@ -1,0 +1,194 @@
+import { complete, truncated, type Structure } from './format.ts'
+
+const CLASSIC = 42
+const BIG = 43
+/** Bytes of one value by field type. Types that do not exist count as one byte; those from 13 on came after TIFF 6.0. */
+export const VALUE_BYTES: readonly number[] = [1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 1, 1, 8, 8, 8]
+export const LAST_TIFF6_TYPE = 12
+/** Directories read per file: they can form a loop. */
+const MAX_DIRECTORIES = 4_096
+/** Values read per file: thousands of entries can point at the same array. */
+const MAX_VALUES = 1_000_000
+
+/** Tags that are needed to show the picture (TIFF 6.0 and its usual additions), including orientation and colour profile. */
+const KEPT_TAGS = new Set([
+  254, 255, 256, 257, 258, 259, 262, 263, 266, 273, 274, 277, 278, 279, 280, 281, 282, 283, 284, 290, 291,
+  292, 293, 296, 297, 301, 317, 318, 319, 320, 321, 322, 323, 324, 325, 332, 334, 336, 338, 339, 340, 341,
+  347, 529, 530, 531, 532, 34675,
+])
+/** Tags that point to other directories: sub-images, Exif, GPS, interoperability. */
+const DIRECTORY_TAGS = new Set([330, 34665, 34853, 40965])
+/** Tags for offsets and lengths of the pixels of a sub-image: strips, tiles, old-style JPEG. */
+const PIXEL_TAGS = [
+  [273, 279],
+  [324, 325],
+  [513, 514],
+] as const
+
+interface Directory {
+  /** Offsets of the entries. */
+  readonly entries: readonly number[]
+  /** Offset of the field that points to the next directory. */
+  readonly end: number
+}
+
+/** Reads fields of TIFF 6.0 and BigTIFF, which differ in their widths. Throws a RangeError past the end of the file. */
+class TiffReader {
+  readonly offsetBytes: number
+  readonly entryBytes: number
+  readonly #bytes: Buffer
+  readonly #isLittle: boolean
+  readonly #isBig: boolean
+  #valuesLeft = MAX_VALUES
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+    this.#isLittle = isLittleEndian(bytes)
+    const version = this.#short(2)
+    this.#isBig = version === BIG
+    this.offsetBytes = this.#isBig ? 8 : 4
+    this.entryBytes = this.#isBig ? 20 : 12
+    if (version !== CLASSIC && (version !== BIG || this.#short(4) !== 8)) throw new RangeError('not TIFF')
+  }
+
+  get firstDirectory(): number {
+    return this.offsetAt(this.#isBig ? 8 : 4)
+  }
+
+  directoryAt(at: number): Directory {
+    const count = this.#isBig ? this.offsetAt(at) : this.#short(at)
+    const first = at + (this.#isBig ? 8 : 2)
+    const end = first + count * this.entryBytes
+    if (end + this.offsetBytes > this.#bytes.length)
+      throw new RangeError('directory past the end of the file')
+    return { entries: Array.from({ length: count }, (_, i) => first + i * this.entryBytes), end }
+  }
+
+  /** Overwrites a directory of at least as many entries. @param next encoded offset of the next directory */
+  writeDirectory(at: number, entries: readonly Buffer[], next: Buffer): void {
+    const count = Buffer.alloc(this.#isBig ? 8 : 2)
+    if (this.#isBig) count[this.#isLittle ? 'writeBigUInt64LE' : 'writeBigUInt64BE'](BigInt(entries.length))
+    else count[this.#isLittle ? 'writeUInt16LE' : 'writeUInt16BE'](entries.length)
+    Buffer.concat([count, ...entries, next]).copy(this.#bytes, at)
+  }
+
+  tagOf(entry: number): number {
+    return this.#short(entry)
+  }
+
+  /** Where the values of an entry lie: in the entry itself if they fit. */
+  valuesOf(entry: number) {
+    const type = this.#short(entry + 2)
+    const width = VALUE_BYTES[type] ?? 1
+    const count = this.offsetAt(entry + 4)
+    const field = entry + 4 + this.offsetBytes
+    const isInline = width * count <= this.offsetBytes
+    return { type, width, count, size: width * count, isInline, at: isInline ? field : this.offsetAt(field) }
+  }
+
+  /** The values of an entry that holds offsets or lengths. */
+  numbersOf(entry: number): number[] {
+    const { at, width, count } = this.valuesOf(entry)
+    this.#valuesLeft -= count
+    if (this.#valuesLeft < 0) throw new RangeError('too many values')
+    return Array.from({ length: count }, (_, i) => this.#numberAt(at + i * width, width))
+  }
+
+  offsetAt(at: number): number {
+    return this.#numberAt(at, this.offsetBytes)
+  }
+
+  #short(at: number): number {
+    return this.#numberAt(at, 2)
+  }
+
+  #numberAt(at: number, width: number): number {
+    if (width === 8)
+      return Number(this.#isLittle ? this.#bytes.readBigUInt64LE(at) : this.#bytes.readBigUInt64BE(at))
+    const bytes = Math.min(width, 4)
+    return this.#isLittle ? this.#bytes.readUIntLE(at, bytes) : this.#bytes.readUIntBE(at, bytes)
+  }
+}
+
+const isLittleEndian = (bytes: Buffer): boolean => bytes[0] === 0x49
+
+/**
+ * Checks that the directories, and the values that they point to, lie within the file. libtiff itself reports missing
+ * pixels. BigTIFF is left to libtiff altogether.
+ */
+export function tiffStructure(bytes: Buffer): Structure {
+  if (bytes.length < 8) return truncated
+  if ((isLittleEndian(bytes) ? bytes.readUInt16LE(2) : bytes.readUInt16BE(2)) !== CLASSIC) return complete
+  const tiff = new TiffReader(bytes)
+  try {
+    let at = tiff.firstDirectory
+    for (let i = 0; at !== 0 && i < MAX_DIRECTORIES; i++) {
+      const { entries, end } = tiff.directoryAt(at)
+      for (const entry of entries) {
+        const { type, count, size: fullSize } = tiff.valuesOf(entry)
+        const size = type > LAST_TIFF6_TYPE ? count : fullSize
+        if (size > 4 && tiff.offsetAt(entry + 8) + size > bytes.length) return truncated
+      }
+      at = tiff.offsetAt(end)
+    }
+    return complete
+  } catch (error) {
+    if (error instanceof RangeError) return truncated
+    throw error
+  }
+}
+
+/** Removes entries from the directories and overwrites what they pointed to with zeros. */
+export function stripTiff(original: Buffer): Buffer | undefined {
+  const bytes = Buffer.from(original)
+  const tiff = new TiffReader(bytes)
+  let directories = 0
+  let at = tiff.firstDirectory
+  while (at !== 0) {
+    if (++directories > MAX_DIRECTORIES) return undefined
+    const { entries, end } = tiff.directoryAt(at)
+    const kept: Buffer[] = []
+    for (const entry of entries) {
+      const tag = tiff.tagOf(entry)
+      if (KEPT_TAGS.has(tag)) kept.push(Buffer.from(bytes.subarray(entry, entry + tiff.entryBytes)))
+      else if (DIRECTORY_TAGS.has(tag)) tiff.numbersOf(entry).forEach(clearDirectories)
+      else if (!clearValues(entry)) return undefined
+    }
+    const next = Buffer.from(bytes.subarray(end, end + tiff.offsetBytes))
+    const nextDirectory = tiff.offsetAt(end)
+    bytes.fill(0, at, end + tiff.offsetBytes)
+    tiff.writeDirectory(at, kept, next)
+    at = nextDirectory
+  }
+  return directories > MAX_DIRECTORIES ? undefined : bytes
+
+  /** Returns false if the values lie outside the file. */
+  function clearValues(entry: number): boolean {
+    const { at: start, size, isInline } = tiff.valuesOf(entry)
+    if (isInline) return true
+    if (start + size > bytes.length) return false
+    bytes.fill(0, start, start + size)
+    return true
+  }
+
+  /** Clears a directory that is not a page, and those below it. A loop ends, because a cleared directory has no entries. */
+  function clearDirectories(root: number): void {
+    const pending = [root]
+    for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
+      if (++directories > MAX_DIRECTORIES) return
+      const { entries, end } = tiff.directoryAt(directory)
+      const numbers = (tag: number) => {
+        const entry = entries.find((candidate) => tiff.tagOf(candidate) === tag)
+        return entry === undefined ? [] : tiff.numbersOf(entry)
+      }
+      for (const [offsetTag, lengthTag] of PIXEL_TAGS) {
+        const lengths = numbers(lengthTag)
+        numbers(offsetTag).forEach((offset, i) => bytes.fill(0, offset, offset + (lengths[i] ?? 0)))
+      }
+      for (const tag of DIRECTORY_TAGS) pending.push(...numbers(tag))
+      // Vendors' values may point anywhere: those outside the file are ignored.
+      entries.forEach(clearValues)
+      bytes.fill(0, directory, end + tiff.offsetBytes)
+    }
+  }
+}

@@ -1,0 +1,129 @@
+import { BEGIN, END, SYMBOL_OF, SYMBOLS } from './alphabet.ts'
+import { countBits, setBits } from './bits.ts'
+import { BLOCK, MARKS, shared, type BlockIndex } from './columns.ts'
+
+/**
+ * An inverted index of blocks of 32 records: for each symbol, pair and triple of symbols, each length and each mark, a bit per
+ * block says whether any of its records has it. Triples share keys by a hash, since most of them are rare.
+ */
+const LENGTHS = 64
+const TRIPLE_KEY_BITS = 11
+const FIRST_MARK = SYMBOLS + LENGTHS
+const FIRST_PAIR = FIRST_MARK + 2 * MARKS
+const FIRST_TRIPLE = FIRST_PAIR + SYMBOLS ** 2
+export const KEYS = FIRST_TRIPLE + 2 ** TRIPLE_KEY_BITS
+
+export const Key = {
+  symbol: (symbol: number) => symbol,
+  length: (length: number) => SYMBOLS + length,
+  /** That some record has the bit of a plane, or that some record does not. */
+  mark: (plane: number, isSet: boolean) => FIRST_MARK + 2 * plane + Number(isSet),
+  pair: (first: number, second: number) => FIRST_PAIR + first * SYMBOLS + second,
+  triple: (first: number, second: number, third: number) =>
+    FIRST_TRIPLE + hashed((first * SYMBOLS + second) * SYMBOLS + third, TRIPLE_KEY_BITS),
+}
+
+/** A bit per record for each mark, each symbol (but the edges, which every name has), and each hash of a pair. */
+const FIRST_SYMBOL_PLANE = MARKS
+const PAIR_PLANE_BITS = 6
+const FIRST_PAIR_PLANE = FIRST_SYMBOL_PLANE + BEGIN
+export const PLANES = FIRST_PAIR_PLANE + 2 ** PAIR_PLANE_BITS
+export const symbolPlane = (symbol: number): number => FIRST_SYMBOL_PLANE + symbol
+export const pairPlane = (first: number, second: number): number =>
+  FIRST_PAIR_PLANE + hashed(first * SYMBOLS + second, PAIR_PLANE_BITS)
+
+/** Fibonacci hashing: spreads neighbouring numbers. */
+function hashed(number: number, bits: number): number {
+  return Math.imul(number, 0x9e37_79b1) >>> (32 - bits)
+}
+
+/** Words that the bits of one key take. */
+export const wordsOfKey = (records: number): number => Math.ceil(Math.ceil(records / BLOCK) / 32)
+
+/** Indexes names whose marks are set in `planes` already, and sets the other planes. */
+export function indexNames(
+  names: Uint8Array,
+  starts: Uint32Array,
+  planes: Uint32Array,
+): { readonly blocks: BlockIndex; readonly planeCounts: Uint32Array } {
+  const count = starts.length - 1
+  const blocks = Math.ceil(count / BLOCK)
+  const words = wordsOfKey(count)
+  const bits = shared.u32(KEYS * words)
+  const counts = shared.u32(KEYS)
+  const planeCounts = shared.u32(PLANES)
+  // Collected for one block, and for 32 of them, in memory that stays in the cache of the processor.
+  const keys = new Uint32Array(KEYS)
+  const block = new Uint32Array(PLANES)
+  for (let word = 0; word < words; word++) {
+    keys.fill(0)
+    for (let i = 0; i < 32 && word * 32 + i < blocks; i++) {
+      const at = word * 32 + i
+      block.fill(0)
+      const end = Math.min(count, (at + 1) * BLOCK)
+      for (let position = at * BLOCK; position < end; position++) {
+        const bit = 1 << (position & 31)
+        indexName(names, starts[position] ?? 0, starts[position + 1] ?? 0, keys, 1 << i, block, bit)
+      }
+      indexMarks(planes, blocks, at, end - at * BLOCK, keys, 1 << i)
+      for (let plane = 0; plane < PLANES; plane++) {
+        const to = plane * blocks + at
+        const those = (planes[to] ?? 0) | (block[plane] ?? 0)
+        if (those === 0) continue
+        planes[to] = those
+        planeCounts[plane] = (planeCounts[plane] ?? 0) + countBits(those)
+      }
+    }
+    for (let key = 0; key < KEYS; key++) {
+      const those = keys[key] ?? 0
+      if (those === 0) continue
+      bits[key * words + word] = those
+      counts[key] = (counts[key] ?? 0) + countBits(those)
+    }
+  }
+  return { blocks: { bits, counts }, planeCounts }
+}
+
+/** Sets the keys of a name by the bit of its block, and its planes by its own bit. */
+function indexName(
+  names: Uint8Array,
+  start: number,
+  end: number,
+  keys: Uint32Array,
+  blockBit: number,
+  planes: Uint32Array,
+  bit: number,
+): void {
+  setBits(keys, Key.length(end - start), blockBit)
+  let first = BEGIN
+  let second = BEGIN
+  for (let at = start; at <= end; at++) {
+    const third = at === end ? END : (SYMBOL_OF[names[at] ?? 0] ?? 0)
+    setBits(keys, Key.pair(second, third), blockBit)
+    setBits(planes, pairPlane(second, third), bit)
+    if (at > start) setBits(keys, Key.triple(first, second, third), blockBit)
+    if (at < end) {
+      setBits(keys, Key.symbol(third), blockBit)
+      setBits(planes, symbolPlane(third), bit)
+    }
+    first = second
+    second = third
+  }
+}
+
+/** Sets the keys of the marks that some records of a block have, and of those that some do not have. */
+function indexMarks(
+  planes: Uint32Array,
+  blocks: number,
+  block: number,
+  records: number,
+  keys: Uint32Array,
+  blockBit: number,
+): void {
+  const all = records === BLOCK ? -1 : 2 ** records - 1
+  for (let plane = 0; plane < MARKS; plane++) {
+    const those = planes[plane * blocks + block] ?? 0
+    if (those !== 0) setBits(keys, Key.mark(plane, true), blockBit)
+    if ((~those & all) !== 0) setBits(keys, Key.mark(plane, false), blockBit)
+  }
+}

@@ -1,0 +1,223 @@
+import { NO_SYMBOL, SYMBOL_OF } from './alphabet.ts'
+import { setBits } from './bits.ts'
+import { indexNames, PLANES } from './block-index.ts'
+import { BLOCK, MAX_LENGTH, Plane, shared, type Columns, type Order } from './columns.ts'
+import { sortedPlaces } from './sort.ts'
+
+/** A value that columns cannot hold. The service itself never writes one. */
+export class UnsupportedValueError extends Error {}
+
+export interface IndexedRecord {
+  readonly name: string
+  readonly agent: string
+  readonly status: number
+  readonly reserved: number
+  readonly revision: number
+  /** Milliseconds since 1970; NaN if it is not discarded. */
+  readonly discardedAt: number
+  /** Timestamps. */
+  readonly registered: number
+  readonly modified: number
+  /** NaN if it is bought. */
+  readonly deleted: number
+}
+
+/** The A-label of a name with letters beyond ASCII. */
+export type ALabelOf = (name: string) => string
+
+/** Collects records in any order, and makes columns of them. */
+export class ColumnBuilder {
+  count = 0
+  names: Uint8Array
+  starts: Uint32Array
+  registered: Float64Array
+  modified: Float64Array
+  deleted: Float64Array
+  discardedAt: Float64Array
+  agent: Uint32Array
+  /** Status, reserved and revision, in bits 0 to 2. */
+  marks: Uint8Array
+  readonly agents: string[] = []
+  readonly #agentNumbers = new Map<string, number>()
+  readonly #aLabelOf: ALabelOf
+  #capacity: number
+
+  constructor(capacity: number, aLabelOf: ALabelOf) {
+    this.#aLabelOf = aLabelOf
+    this.#capacity = Math.max(1, capacity)
+    this.names = new Uint8Array(this.#capacity * 12)
+    this.starts = new Uint32Array(this.#capacity + 1)
+    this.registered = new Float64Array(this.#capacity)
+    this.modified = new Float64Array(this.#capacity)
+    this.deleted = new Float64Array(this.#capacity)
+    this.discardedAt = new Float64Array(this.#capacity)
+    this.agent = new Uint32Array(this.#capacity)
+    this.marks = new Uint8Array(this.#capacity)
+  }
+
+  /** @throws UnsupportedValueError */
+  add(record: IndexedRecord): void {
+    const { name } = record
+    if (name.length === 0 || name.length > MAX_LENGTH)
+      throw new UnsupportedValueError('a name of no or too many characters')
+    const start = this.#reserve(name.length)
+    for (let at = 0; at < name.length; at++) {
+      const code = name.charCodeAt(at)
+      if (code > 0xff || SYMBOL_OF[code] === NO_SYMBOL)
+        throw new UnsupportedValueError('a name beyond the alphabet')
+      this.names[start + at] = code
+    }
+    if (Number.isNaN(record.registered) || Number.isNaN(record.modified))
+      throw new UnsupportedValueError('a date that is none')
+    this.#append(start + name.length, record)
+  }
+
+  /** Adds a record from columns, where it was checked. */
+  copy(names: Uint8Array, from: number, to: number, record: Omit<IndexedRecord, 'name'>): void {
+    const start = this.#reserve(to - from)
+    for (let at = from; at < to; at++) this.names[start + at - from] = names[at] ?? 0
+    this.#append(start + to - from, record)
+  }
+
+  /** Makes columns of the records that a list of this order shows. */
+  build(order: Order): Columns {
+    const places = sortedPlaces(this, order)
+    const count = places.length
+    const words = Math.ceil(count / BLOCK)
+    const { names, starts } = this.#namesAt(places)
+    const planes = shared.u32(PLANES * words)
+    const keys = shared.f64(count)
+    const registered = order === 'registered' ? keys : shared.f64(count)
+    const modified = shared.f64(count)
+    const agent = shared.u32(count)
+    const discarded: number[] = []
+    const discardedAt: number[] = []
+    const idn: number[] = []
+    for (let position = 0; position < count; position++) {
+      const place = places[position] ?? 0
+      keys[position] = this[order][place] ?? NaN
+      registered[position] = this.registered[place] ?? NaN
+      modified[position] = this.modified[place] ?? NaN
+      agent[position] = this.agent[place] ?? 0
+      let marks = (this.marks[place] ?? 0) | traitsOf(names, starts[position] ?? 0, starts[position + 1] ?? 0)
+      const at = this.discardedAt[place] ?? NaN
+      if (!Number.isNaN(at)) {
+        marks |= 1 << Plane.discarded
+        discarded.push(position)
+        discardedAt.push(at)
+      }
+      if ((marks & (1 << Plane.idn)) !== 0) idn.push(position)
+      for (let plane = 0; marks !== 0; plane++, marks >>>= 1) {
+        if ((marks & 1) !== 0) setBits(planes, plane * words + (position >>> 5), 1 << (position & 31))
+      }
+    }
+    return {
+      count,
+      names,
+      starts,
+      keys,
+      registered,
+      modified,
+      agent,
+      agents: this.agents,
+      planes,
+      discarded: { positions: sharedCopy(shared.u32, discarded), at: sharedCopy(shared.f64, discardedAt) },
+      aLabels: this.#aLabels(names, starts, idn),
+      ...indexNames(names, starts, planes),
+    }
+  }
+
+  /** Makes room for one more record. @returns where its name begins */
+  #reserve(length: number): number {
+    if (this.count === this.#capacity) {
+      this.#capacity *= 2
+      this.starts = grown(this.starts, new Uint32Array(this.#capacity + 1))
+      this.registered = grown(this.registered, new Float64Array(this.#capacity))
+      this.modified = grown(this.modified, new Float64Array(this.#capacity))
+      this.deleted = grown(this.deleted, new Float64Array(this.#capacity))
+      this.discardedAt = grown(this.discardedAt, new Float64Array(this.#capacity))
+      this.agent = grown(this.agent, new Uint32Array(this.#capacity))
+      this.marks = grown(this.marks, new Uint8Array(this.#capacity))
+    }
+    const start = this.starts[this.count] ?? 0
+    if (start + length > this.names.length) {
+      this.names = grown(this.names, new Uint8Array(this.names.length * 2 + length))
+    }
+    return start
+  }
+
+  #append(nameEnd: number, record: Omit<IndexedRecord, 'name'>): void {
+    const place = this.count++
+    this.starts[place + 1] = nameEnd
+    this.registered[place] = record.registered
+    this.modified[place] = record.modified
+    this.deleted[place] = record.deleted
+    this.discardedAt[place] = record.discardedAt
+    this.agent[place] = this.#numberOf(record.agent)
+    this.marks[place] = record.status | (record.reserved << 1) | (record.revision << 2)
+  }
+
+  #numberOf(agent: string): number {
+    let number = this.#agentNumbers.get(agent)
+    if (number === undefined) {
+      number = this.agents.push(agent) - 1
+      this.#agentNumbers.set(agent, number)
+    }
+    return number
+  }
+
+  #namesAt(places: Uint32Array): Pick<Columns, 'names' | 'starts'> {
+    const starts = shared.u32(places.length + 1)
+    let end = 0
+    for (let position = 0; position < places.length; position++) {
+      const place = places[position] ?? 0
+      end += (this.starts[place + 1] ?? 0) - (this.starts[place] ?? 0)
+      starts[position + 1] = end
+    }
+    const names = shared.u8(end)
+    let to = 0
+    for (const place of places) {
+      const last = this.starts[place + 1] ?? 0
+      for (let from = this.starts[place] ?? 0; from < last; from++) names[to++] = this.names[from] ?? 0
+    }
+    return { names, starts }
+  }
+
+  #aLabels(names: Uint8Array, starts: Uint32Array, positions: readonly number[]): Columns['aLabels'] {
+    const text = Buffer.from(names.buffer)
+    const labels = positions.map((position) =>
+      this.#aLabelOf(text.toString('latin1', starts[position], starts[position + 1])),
+    )
+    const ends = [0]
+    for (const label of labels) ends.push((ends.at(-1) ?? 0) + label.length)
+    const bytes = shared.u8(ends.at(-1) ?? 0)
+    Buffer.from(bytes.buffer).write(labels.join(''), 'latin1')
+    return { positions: sharedCopy(shared.u32, positions), bytes, starts: sharedCopy(shared.u32, ends) }
+  }
+}
+
+/** The marks that follow from a name. */
+function traitsOf(names: Uint8Array, start: number, end: number): number {
+  let traits = 0
+  for (let at = start; at < end; at++) {
+    const code = names[at] ?? 0
+    if (code === 0x2d) traits |= 1 << Plane.hyphen
+    else if (code <= 0x39) traits |= 1 << Plane.digits
+    else if (code > 0x7f) traits |= 1 << Plane.idn
+  }
+  return traits
+}
+
+function grown<T extends Uint8Array | Uint32Array | Float64Array>(from: T, to: T): T {
+  to.set(from)
+  return to
+}
+
+function sharedCopy<T extends Uint32Array | Float64Array>(
+  allocate: (length: number) => T,
+  values: readonly number[],
+): T {
+  const array = allocate(values.length)
+  array.set(values)
+  return array
+}

@@ -1,0 +1,75 @@
+/** Allocates memory that threads share: what one thread builds another searches without a copy. */
+export const shared = {
+  u8: (length: number) => new Uint8Array(new SharedArrayBuffer(length)),
+  u32: (length: number) => new Uint32Array(new SharedArrayBuffer(length * 4)),
+  f64: (length: number) => new Float64Array(new SharedArrayBuffer(length * 8)),
+}
+
+/** How the records of a list are sorted: all by registration, those that are not bought also by deletion. */
+export const ORDERS = ['registered', 'deleted'] as const
+export type Order = (typeof ORDERS)[number]
+
+/** The marks of a record, one plane (a bit per record) each, so that 32 records are tested at a time. */
+export const Plane = {
+  status: 0,
+  reserved: 1,
+  revision: 2,
+  discarded: 3,
+  hyphen: 4,
+  digits: 5,
+  idn: 6,
+} as const
+export const MARKS = 7
+
+/** Records are searched in blocks of as many as a word has bits. */
+export const BLOCK = 32
+/** Records of a segment: larger ones would take too long to merge. */
+export const MAX_RECORDS = 2 ** 21
+/** Characters of a name. */
+export const MAX_LENGTH = 63
+
+/** Which blocks have a record with a key (`block-index.ts`). */
+export interface BlockIndex {
+  /** A bit per block, key by key. */
+  readonly bits: Uint32Array
+  /** The number of blocks that have each key. */
+  readonly counts: Uint32Array
+}
+
+/** The A-labels of the records whose names have letters beyond ASCII, by position. */
+interface ALabels {
+  readonly positions: Uint32Array
+  readonly bytes: Uint8Array
+  readonly starts: Uint32Array
+}
+
+/** Immutable records, column by column, newest first: sorted by `keys` and then by name, both descending. */
+export interface Columns {
+  readonly count: number
+  /** Concatenated names in Latin-1; the one at position `p` goes from `starts[p]` to `starts[p + 1]`. */
+  readonly names: Uint8Array
+  readonly starts: Uint32Array
+  /** Timestamps: the sort key, `date_reg` and `date_mod`. */
+  readonly keys: Float64Array
+  readonly registered: Float64Array
+  readonly modified: Float64Array
+  /** Index into `agents`. */
+  readonly agent: Uint32Array
+  readonly agents: readonly string[]
+  /** `PLANES` times `Math.ceil(count / 32)` words, plane by plane. */
+  readonly planes: Uint32Array
+  /** The number of records that have the bit of each plane. */
+  readonly planeCounts: Uint32Array
+  /** Positions of discarded records, and when each was discarded: milliseconds since 1970. */
+  readonly discarded: { readonly positions: Uint32Array; readonly at: Float64Array }
+  readonly aLabels: ALabels
+  readonly blocks: BlockIndex
+}
+
+/** The bytes that all arrays and texts of a value take. */
+export function sizeOf(value: unknown): number {
+  if (ArrayBuffer.isView(value)) return value.byteLength
+  if (typeof value === 'string') return 2 * value.length
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce((sum: number, part) => sum + sizeOf(part), 0)
+}

@@ -1,0 +1,106 @@
+import { BEGIN, END, isLetter, SYMBOL_OF } from './alphabet.ts'
+import { Key, pairPlane, symbolPlane } from './block-index.ts'
+import { BytePattern } from './byte-pattern.ts'
+import { rankOf, type Segment } from './segment.ts'
+
+const STAR = 0x2a
+const ONE = 0x3f
+/** In a run of symbols: any one character. */
+const ANY = -1
+/** `text*`, `*text` or `*text*`. */
+const OPEN_TEXT = /^(?:\*[^*?]*\*?|[^*?]*\*)$/
+
+/** A pattern that names have to match, with what the index knows of such names. */
+export class NameTest {
+  /** Undefined if no name matches. */
+  readonly #name: BytePattern | undefined
+  readonly #aLabel: BytePattern | undefined
+  /** Keys of the blocks that have such names; undefined if no name matches. */
+  readonly keys: readonly number[] | undefined
+  /** Planes whose bit such names have; none if an A-label may match instead. */
+  readonly planes: readonly number[]
+  readonly minLength: number
+  readonly maxLength: number
+
+  /**
+   * @param glob a pattern for the name; undefined if no name matches
+   * @param aLabelGlob one for its A-label, if that may match instead
+   */
+  constructor(glob: string | undefined, aLabelGlob: string | undefined) {
+    const pattern = patternBytes(glob)
+    const ofLabel = patternBytes(aLabelGlob)
+    const runs = pattern && runsOf(pattern)
+    this.#name = pattern && new BytePattern(pattern)
+    this.#aLabel = ofLabel && new BytePattern(ofLabel)
+    this.keys = runs && [...new Set(runs.flatMap(keysOf))]
+    this.planes = ofLabel === undefined && runs !== undefined ? [...new Set(runs.flatMap(planesOf))] : []
+    // One text at an open end says no more of the length than its keys do.
+    const isBounded = glob !== undefined && ofLabel === undefined && !OPEN_TEXT.test(glob)
+    const characters = glob?.replaceAll('*', '').length ?? 0
+    this.minLength = isBounded ? characters : 1
+    this.maxLength = isBounded && !glob.includes('*') ? characters : Infinity
+  }
+
+  /** Whether a name may match by its A-label. */
+  get includesALabels(): boolean {
+    return this.#aLabel !== undefined
+  }
+
+  matches(segment: Segment, position: number): boolean {
+    const { names, starts, aLabels } = segment.columns
+    const name = this.#name
+    if (name !== undefined && name.matches(names, starts[position] ?? 0, starts[position + 1] ?? 0))
+      return true
+    if (this.#aLabel === undefined) return false
+    const rank = rankOf(aLabels.positions, position)
+    if (aLabels.positions[rank] !== position) return false
+    return this.#aLabel.matches(aLabels.bytes, aLabels.starts[rank] ?? 0, aLabels.starts[rank + 1] ?? 0)
+  }
+}
+
+/** A pattern in Latin-1; undefined if it asks for a character that no name has. */
+function patternBytes(pattern: string | undefined): Uint8Array | undefined {
+  if (pattern === undefined) return undefined
+  const isPossible = [...pattern.replaceAll(/[*?]/g, '')].every(isLetter)
+  return isPossible ? new Uint8Array(Buffer.from(pattern, 'latin1')) : undefined
+}
+
+/** The runs of symbols, in this order, that every name which matches has. */
+function runsOf(pattern: Uint8Array): number[][] {
+  const runs: number[][] = [[BEGIN]]
+  for (const code of pattern) {
+    if (code === STAR) runs.push([])
+    else runs.at(-1)?.push(code === ONE ? ANY : (SYMBOL_OF[code] ?? ANY))
+  }
+  runs.at(-1)?.push(END)
+  return runs
+}
+
+function keysOf(run: readonly number[]): number[] {
+  const keys: number[] = []
+  for (const [i, first] of run.entries()) {
+    const second = run[i + 1] ?? ANY
+    const third = run[i + 2] ?? ANY
+    if (first === ANY) continue
+    // A pair implies its symbols. A triple does not imply its pairs, as it may share its key.
+    const isAlone = second === ANY && (run[i - 1] ?? ANY) === ANY
+    if (isAlone && !isEdge(first)) keys.push(Key.symbol(first))
+    if (second === ANY) continue
+    keys.push(Key.pair(first, second))
+    if (third !== ANY) keys.push(Key.triple(first, second, third))
+  }
+  return keys
+}
+
+function planesOf(run: readonly number[]): number[] {
+  const planes: number[] = []
+  for (const [i, first] of run.entries()) {
+    const second = run[i + 1] ?? ANY
+    if (first === ANY) continue
+    if (!isEdge(first)) planes.push(symbolPlane(first))
+    if (second !== ANY) planes.push(pairPlane(first, second))
+  }
+  return planes
+}
+
+const isEdge = (symbol: number): boolean => symbol === BEGIN || symbol === END

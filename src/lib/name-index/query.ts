@@ -1,0 +1,70 @@
+import { MAX_LENGTH, Plane } from './columns.ts'
+import { NameTest } from './name-test.ts'
+import { parseTimestamp } from './timestamp.ts'
+
+/** A condition on records. */
+export type IndexTerm =
+  | { readonly kind: 'bit'; readonly of: keyof typeof Plane; readonly value: number }
+  | { readonly kind: 'length'; readonly min?: number; readonly max?: number }
+  /** Dates, both included. */
+  | { readonly kind: 'registered'; readonly from?: string; readonly to?: string }
+  /** Text in the agent, in lower case. */
+  | { readonly kind: 'agent'; readonly text: string }
+  /** Patterns of `*` and `?`: one for the name, and one for its A-label that will do too. Undefined: matches none. */
+  | { readonly kind: 'name'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
+
+/** Conditions that are compiled for columns. */
+export interface IndexQuery {
+  /** Planes whose bit a match has, and planes whose bit it does not have. */
+  readonly set: readonly number[]
+  readonly unset: readonly number[]
+  /** Planes whose bit follows from `tests`. */
+  readonly namePlanes: readonly number[]
+  readonly minLength: number
+  readonly maxLength: number
+  /** Timestamps that bound the registration. */
+  readonly from: number
+  readonly to: number
+  readonly agent: string | undefined
+  readonly tests: readonly NameTest[]
+  /** Records that were discarded at this time (milliseconds since 1970) or earlier do not match. */
+  readonly discardedUntil: number
+}
+
+export function compileQuery(terms: Iterable<IndexTerm>, discardedUntil: number): IndexQuery {
+  const set: number[] = []
+  const unset: number[] = []
+  const tests: NameTest[] = []
+  let [minLength, maxLength] = [1, MAX_LENGTH]
+  let [from, to] = [-Infinity, Infinity]
+  let agent: string | undefined
+  const boundLength = (min = 1, max = MAX_LENGTH) => {
+    minLength = Math.max(minLength, min)
+    maxLength = Math.min(maxLength, max)
+  }
+  for (const term of terms) {
+    switch (term.kind) {
+      case 'bit':
+        ;(term.value === 1 ? set : unset).push(Plane[term.of])
+        break
+      case 'length':
+        boundLength(term.min, term.max)
+        break
+      case 'registered':
+        if (term.from !== undefined) from = Math.max(from, parseTimestamp(term.from))
+        if (term.to !== undefined) to = Math.min(to, parseTimestamp(term.to))
+        break
+      case 'agent':
+        agent = term.text
+        break
+      case 'name': {
+        const test = new NameTest(term.glob, term.aLabelGlob)
+        tests.push(test)
+        boundLength(test.minLength, test.maxLength)
+        break
+      }
+    }
+  }
+  const namePlanes = [...new Set(tests.flatMap(({ planes }) => planes))]
+  return { set, unset, namePlanes, minLength, maxLength, from, to, agent, tests, discardedUntil }
+}

@@ -1,0 +1,234 @@
+import { highestBit, lowestBit, setBits } from './bits.ts'
+import { Key, wordsOfKey } from './block-index.ts'
+import { MAX_LENGTH, Plane, type Columns } from './columns.ts'
+import type { IndexQuery } from './query.ts'
+import type { Segment } from './segment.ts'
+
+/** Positions of a segment, from the first up to before the second. */
+export type Range = readonly [from: number, to: number]
+
+/**
+ * Iterates over the records of a segment that match a query, in one direction. Blocks without a key of the query are skipped,
+ * 32 at a time; the planes of the other blocks are combined, 32 records at a time; only the records that are left are compared
+ * one by one.
+ */
+export class Scan {
+  readonly segment: Segment
+  /** Of the record that was found; -1 if there is none left. */
+  position = -1
+  readonly #query: IndexQuery
+  readonly #range: Range
+  readonly #newestFirst: boolean
+  readonly #rows: readonly Row[]
+  readonly #terms: readonly Term[]
+  /** By number of an agent, 1 if its records match; undefined if all do. */
+  readonly #agents: Uint8Array | undefined
+  /** Whether records may have expired. */
+  readonly #mayBeExpired: boolean
+  /** Whether `date_reg`, by which the segment is not sorted, has to be compared. */
+  readonly #isDated: boolean
+  readonly #isBounded: boolean
+  /** The current 32 blocks, by number; then the last of them in this direction. */
+  #stripe: number
+  readonly #lastStripe: number
+  /** Of the current 32 blocks, those that have records left, and these records. */
+  #waiting = 0
+  readonly #left = new Uint32Array(32)
+  /** The current block, and which of its records are still to be compared. */
+  #block = 0
+  #bits = 0
+
+  constructor(segment: Segment, query: IndexQuery, range: Range, newestFirst: boolean) {
+    this.segment = segment
+    this.#query = query
+    this.#newestFirst = newestFirst
+    const { keys, registered } = segment.columns
+    this.#agents = query.agent === undefined ? undefined : chosenAgents(segment, query.agent)
+    const isPossible = range[0] < range[1] && this.#agents?.includes(1) !== false
+    const rows = isPossible ? rowsOf(query, segment.columns) : undefined
+    this.#range = rows === undefined ? NOWHERE : range
+    this.#rows = rows ?? []
+    this.#terms = rows === undefined ? [] : termsOf(segment, query)
+    this.#mayBeExpired = segment.firstDiscarded <= query.discardedUntil
+    this.#isDated = registered !== keys && (query.from !== -Infinity || query.to !== Infinity)
+    this.#isBounded = query.minLength > 1 || query.maxLength < MAX_LENGTH
+    const [from, to] = this.#range
+    const [first, last] = [from >>> 10, to === 0 ? -1 : (to - 1) >>> 10]
+    this.#stripe = newestFirst ? first - 1 : last + 1
+    this.#lastStripe = newestFirst ? last : first
+  }
+
+  /** Goes to the next match. @returns whether there is one */
+  next(): boolean {
+    for (;;) {
+      while (this.#bits !== 0) {
+        const bit = this.#newestFirst ? lowestBit(this.#bits) : highestBit(this.#bits)
+        this.#bits ^= 1 << bit
+        const position = (this.#block << 5) + bit
+        if (this.#matches(position)) {
+          this.position = position
+          return true
+        }
+      }
+      if (this.#waiting !== 0) {
+        const next = this.#newestFirst ? lowestBit(this.#waiting) : highestBit(this.#waiting)
+        this.#waiting ^= 1 << next
+        this.#block = (this.#stripe << 5) + next
+        this.#bits = this.#inRange(this.#block, this.#left[next] ?? 0)
+      } else if (!this.#nextStripe()) {
+        this.position = -1
+        return false
+      }
+    }
+  }
+
+  /** Goes to the next 32 blocks that have records left. */
+  #nextStripe(): boolean {
+    const step = this.#newestFirst ? 1 : -1
+    const { live, words, columns } = this.segment
+    const { planes } = columns
+    while (this.#stripe !== this.#lastStripe) {
+      this.#stripe += step
+      let asked = -1
+      for (const { bits, from } of this.#rows) asked &= bits[from + this.#stripe] ?? 0
+      const first = this.#stripe << 5
+      // The last stripe may have fewer than 32 blocks.
+      if (words - first < 32) asked &= (1 << (words - first)) - 1
+      let waiting = 0
+      for (; asked !== 0; asked &= asked - 1) {
+        const i = lowestBit(asked)
+        let bits = live[first + i] ?? 0
+        for (const { from, inverted } of this.#terms) {
+          bits &= (planes[from + first + i] ?? 0) ^ inverted
+          if (bits === 0) break
+        }
+        if (bits === 0) continue
+        this.#left[i] = bits
+        waiting |= 1 << i
+      }
+      if (waiting !== 0) {
+        this.#waiting = waiting
+        return true
+      }
+    }
+    return false
+  }
+
+  /** Those of these records of a block that are in the range. */
+  #inRange(block: number, given: number): number {
+    const [from, to] = this.#range
+    const start = block << 5
+    if (start + 32 <= from || start >= to) return 0
+    let bits = given
+    if (start < from) bits &= -1 << (from - start)
+    if (start + 32 > to) bits &= -1 >>> (start + 32 - to)
+    return bits
+  }
+
+  #matches(position: number): boolean {
+    const query = this.#query
+    const { segment } = this
+    const { columns } = segment
+    if (this.#mayBeExpired && segment.discardedAt(position) <= query.discardedUntil) return false
+    if (this.#isDated) {
+      const date = columns.registered[position] ?? 0
+      if (date < query.from || date > query.to) return false
+    }
+    if (this.#isBounded) {
+      const length = (columns.starts[position + 1] ?? 0) - (columns.starts[position] ?? 0)
+      if (length < query.minLength || length > query.maxLength) return false
+    }
+    if (this.#agents !== undefined && this.#agents[columns.agent[position] ?? 0] === 0) return false
+    for (const test of query.tests) if (!test.matches(segment, position)) return false
+    return true
+  }
+}
+
+const NOWHERE: Range = [0, 0]
+
+/** Which agents have the text in their names. */
+function chosenAgents({ foldedAgents }: Segment, text: string): Uint8Array {
+  return Uint8Array.from(foldedAgents, (agent) => (agent.includes(text) ? 1 : 0))
+}
+
+/** A plane whose bit a match has, or (inverted by an exclusive or) does not have. */
+interface Term {
+  /** Where the words of the plane begin. */
+  readonly from: number
+  readonly inverted: number
+  /** How many records have this bit, or do not have it. */
+  readonly records: number
+}
+
+/** Those that leave the fewest records first. */
+function termsOf({ words, columns }: Segment, query: IndexQuery): readonly Term[] {
+  const { count, planeCounts } = columns
+  const having = (plane: number): Term => ({
+    from: plane * words,
+    inverted: 0,
+    records: planeCounts[plane] ?? 0,
+  })
+  const lacking = (plane: number): Term => ({
+    from: plane * words,
+    inverted: -1,
+    records: count - (planeCounts[plane] ?? 0),
+  })
+  const terms = [...query.namePlanes.map(having), ...query.set.map(having), ...query.unset.map(lacking)]
+  return terms.sort((one, other) => one.records - other.records)
+}
+
+/** A bit per block, from a word on. */
+interface Row {
+  readonly bits: Uint32Array
+  readonly from: number
+  /** The number of blocks whose bit is set. */
+  readonly blocks: number
+}
+
+/** What the blocks with matches have, the rarest first; undefined if no block has it. */
+function rowsOf(query: IndexQuery, columns: Columns): readonly Row[] | undefined {
+  const words = wordsOfKey(columns.count)
+  const keys: number[] = []
+  for (const plane of query.set) keys.push(Key.mark(plane, true))
+  for (const plane of query.unset) keys.push(Key.mark(plane, false))
+  const rows: Row[] = []
+  for (const test of query.tests) {
+    if (test.includesALabels) rows.push(rowOfEither(test.keys, columns, words))
+    else if (test.keys === undefined) return undefined
+    else keys.push(...test.keys)
+  }
+  rows.push(...keys.map((key) => rowOf(key, columns, words)))
+  if (query.minLength > 1 || query.maxLength < MAX_LENGTH) rows.push(rowOfLengths(query, columns, words))
+  return rows.some(({ blocks }) => blocks === 0) ? undefined : rows.sort((a, b) => a.blocks - b.blocks)
+}
+
+function rowOf(key: number, { blocks: { bits, counts } }: Columns, words: number): Row {
+  return { bits, from: key * words, blocks: counts[key] ?? 0 }
+}
+
+/** Blocks with all of the keys, or with letters beyond ASCII: then the A-label may be what matches. */
+function rowOfEither(keys: readonly number[] | undefined, columns: Columns, words: number): Row {
+  const idn = rowOf(Key.mark(Plane.idn, true), columns, words)
+  if (keys === undefined) return idn
+  const inNames = keys.map((key) => rowOf(key, columns, words))
+  const either = new Uint32Array(words)
+  for (let word = 0; word < words; word++) {
+    let bits = -1
+    for (const row of inNames) bits &= row.bits[row.from + word] ?? 0
+    either[word] = bits | (idn.bits[idn.from + word] ?? 0)
+  }
+  return { bits: either, from: 0, blocks: Infinity }
+}
+
+/** Blocks with a record of a length within the bounds. */
+function rowOfLengths({ minLength, maxLength }: IndexQuery, columns: Columns, words: number): Row {
+  const either = new Uint32Array(words)
+  let blocks = 0
+  for (let length = minLength; length <= maxLength; length++) {
+    const row = rowOf(Key.length(length), columns, words)
+    if (row.blocks === 0) continue
+    blocks += row.blocks
+    for (let word = 0; word < words; word++) setBits(either, word, row.bits[row.from + word] ?? 0)
+  }
+  return { bits: either, from: 0, blocks }
+}

@@ -1,0 +1,168 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ColumnBuilder, type ALabelOf } from './column-builder.ts'
+import { MAX_RECORDS, Plane, type Columns, type Order } from './columns.ts'
+import { Segment, type EntryKey, type Hit } from './segment.ts'
+
+/** The fewest segments that are merged: merging fewer costs more work, merging more makes each query look into more. */
+const MIN_MERGED = 3
+/** A segment is merged with smaller ones if it is at most this many times as large as they are together. */
+const GROWTH = 2
+/** From this many records on, a segment is rewritten when most of them are no longer live. */
+const MIN_REWRITTEN = 10_000
+
+/** How long removals hold the event loop, and how many come between two looks at the clock. */
+const SLICE_MS = 4
+const SLICE_RECORDS = 256
+
+/** The keys of many entries, in a form that is quickly copied between threads. */
+export interface EntryKeys {
+  readonly names: string[]
+  readonly keys: number[]
+}
+
+/** The records of one list, as in a log-structured merge tree: changes add segments, which are merged later. */
+export class SegmentSet {
+  #segments: readonly Segment[] = []
+
+  get segments(): readonly Segment[] {
+    return this.#segments
+  }
+
+  get liveCount(): number {
+    return this.#segments.reduce((sum, { liveCount }) => sum + liveCount, 0)
+  }
+
+  get bytes(): number {
+    return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0)
+  }
+
+  /** The live records with these keys. Takes turns with other work on the event loop. */
+  async locate({ names, keys }: EntryKeys): Promise<Hit[]> {
+    const found: Hit[] = []
+    const slice = new Slice()
+    for (const [i, name] of names.entries()) {
+      const hit = this.#find({ key: keys[i] ?? 0, name: new Uint8Array(Buffer.from(name, 'latin1')) })
+      if (hit !== undefined) found.push(hit)
+      if (i % SLICE_RECORDS === 0) await slice.yieldIfOver()
+    }
+    return found
+  }
+
+  #find(entry: EntryKey): Hit | undefined {
+    for (const segment of this.#segments) {
+      const position = segment.find(entry)
+      if (position >= 0) return { segment, position }
+    }
+    return undefined
+  }
+
+  /** Removes records and adds others, in one step. */
+  change(removed: readonly Hit[], added: Columns): void {
+    for (const { segment, position } of removed) segment.remove(position)
+    if (added.count > 0) this.#segments = [...this.#segments, new Segment(added)]
+    if (removed.length > 0) this.#segments = this.#segments.filter(({ liveCount }) => liveCount > 0)
+  }
+
+  /** Replaces all segments. */
+  set(segments: readonly Segment[]): void {
+    this.#segments = segments
+  }
+
+  /** The segments to merge next; empty if there is nothing to do. */
+  toMerge(): readonly Segment[] {
+    const bySize = this.#segments.toSorted((one, other) => one.liveCount - other.liveCount)
+    const group: Segment[] = []
+    let sum = 0
+    for (const segment of bySize) {
+      const isSimilar = segment.liveCount <= GROWTH * sum && sum + segment.liveCount <= MAX_RECORDS
+      if (group.length > 0 && !isSimilar) {
+        if (group.length >= MIN_MERGED) break
+        // Too few so far: the next ones may be similar to each other.
+        group.length = 0
+        sum = 0
+      }
+      group.push(segment)
+      sum += segment.liveCount
+    }
+    if (group.length >= MIN_MERGED) return group
+    const waste = this.#segments.find(
+      ({ liveCount, columns }) => columns.count >= MIN_REWRITTEN && liveCount < columns.count / 2,
+    )
+    return waste === undefined ? [] : [waste]
+  }
+
+  /**
+   * Replaces segments by the columns that `mergeParts` made of them, without the records that were removed since.
+   * @returns the merged segment; undefined if the segments are no longer those of the set
+   */
+  async replace(
+    old: readonly Segment[],
+    parts: readonly SegmentPart[],
+    merged: Columns,
+  ): Promise<Segment | undefined> {
+    const segment = new Segment(merged)
+    for (const [i, from] of old.entries()) await removeAlike(segment, from, parts[i]?.live ?? from.live)
+    if (!old.every((one) => this.#segments.includes(one))) return undefined
+    const kept = this.#segments.filter((one) => !old.includes(one))
+    this.#segments = segment.liveCount > 0 ? [...kept, segment] : kept
+    return segment
+  }
+}
+
+/** The columns of a segment, and which of their records were live at some moment. */
+export interface SegmentPart {
+  readonly columns: Columns
+  readonly live: Uint32Array
+}
+
+export const partOf = ({ columns, live }: Segment): SegmentPart => ({ columns, live: live.slice() })
+
+/** Makes columns of the live records of several segments. Runs in any thread. */
+export function mergeParts(parts: readonly SegmentPart[], order: Order, aLabelOf: ALabelOf): Columns {
+  const records = parts.reduce((sum, { columns }) => sum + columns.count, 0)
+  const builder = new ColumnBuilder(records, aLabelOf)
+  for (const { columns, live } of parts) {
+    const segment = new Segment(columns)
+    const { names, starts } = columns
+    for (let position = 0; position < columns.count; position++) {
+      if (((live[position >>> 5] ?? 0) & (1 << (position & 31))) === 0) continue
+      builder.copy(names, starts[position] ?? 0, starts[position + 1] ?? 0, {
+        agent: columns.agents[columns.agent[position] ?? 0] ?? '',
+        status: Number(segment.has(Plane.status, position)),
+        reserved: Number(segment.has(Plane.reserved, position)),
+        revision: Number(segment.has(Plane.revision, position)),
+        discardedAt: segment.discardedAt(position),
+        registered: columns.registered[position] ?? NaN,
+        modified: columns.modified[position] ?? NaN,
+        deleted: order === 'deleted' ? (columns.keys[position] ?? NaN) : NaN,
+      })
+    }
+  }
+  return builder.build(order)
+}
+
+/** Removes from the merged segment the records that were removed from an old one since its live bits were `before`. */
+async function removeAlike(merged: Segment, old: Segment, before: Uint32Array): Promise<void> {
+  const slice = new Slice()
+  for (const [word, bits] of before.entries()) {
+    const removed = bits & ~(old.live[word] ?? 0)
+    if (removed === 0) continue
+    for (let bit = 0; bit < 32; bit++) {
+      if ((removed & (1 << bit)) === 0) continue
+      const position = (word << 5) + bit
+      merged.remove(merged.find({ key: old.columns.keys[position] ?? 0, name: old.nameOf(position) }))
+    }
+    await slice.yieldIfOver()
+  }
+}
+
+/** Returns to the event loop when a slice of time is over. */
+class Slice {
+  #end = performance.now() + SLICE_MS
+
+  async yieldIfOver(): Promise<void> {
+    if (performance.now() < this.#end) return
+    await nextTurn()
+    this.#end = performance.now() + SLICE_MS
+  }
+}

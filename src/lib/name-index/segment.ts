@@ -1,0 +1,135 @@
+import { countBits } from './bits.ts'
+import { BLOCK, Plane, sizeOf, type Columns } from './columns.ts'
+import { compareBytes } from './sort.ts'
+
+/** A place in the order of a list: a timestamp, and the Latin-1 bytes of a name. */
+export interface EntryKey {
+  readonly key: number
+  readonly name: Uint8Array
+}
+
+/** An entry key, or the place behind all entries of one timestamp. */
+type Boundary = Pick<EntryKey, 'key'> & Partial<EntryKey>
+
+/** Columns, and which of their records are live: those that were changed or deleted since are not. */
+export class Segment {
+  readonly columns: Columns
+  /** A bit per record. */
+  readonly live: Uint32Array
+  /** Words of `live` and of each plane. */
+  readonly words: number
+  readonly bytes: number
+  /** The agents in lower case. */
+  readonly foldedAgents: readonly string[]
+  /** When the first of the discarded records was discarded: milliseconds since 1970. */
+  readonly firstDiscarded: number
+  #liveCount: number
+
+  /**
+   * @param live which records are live, unless all are
+   * @param like another segment of the same columns, to share what follows from them alone
+   */
+  constructor(columns: Columns, live?: Uint32Array, like?: Segment) {
+    this.columns = columns
+    this.words = Math.ceil(columns.count / BLOCK)
+    this.live = new Uint32Array(this.words).fill(0xffff_ffff)
+    const beyond = columns.count % BLOCK
+    if (beyond > 0) this.live[this.words - 1] = 2 ** beyond - 1
+    this.bytes = sizeOf(columns) + this.live.byteLength
+    this.foldedAgents = like?.foldedAgents ?? columns.agents.map((agent) => agent.toLowerCase())
+    this.firstDiscarded =
+      like?.firstDiscarded ?? columns.discarded.at.reduce((first, at) => Math.min(first, at), Infinity)
+    this.#liveCount = columns.count
+    if (live === undefined) return
+    this.live.set(live)
+    this.#liveCount = live.reduce((sum, bits) => sum + countBits(bits), 0)
+  }
+
+  get liveCount(): number {
+    return this.#liveCount
+  }
+
+  /** The record at this position is no longer live. */
+  remove(position: number): void {
+    const word = position >>> 5
+    const bit = 1 << (position & 31)
+    const bits = this.live[word] ?? 0
+    if ((bits & bit) === 0) return
+    this.live[word] = bits & ~bit
+    this.#liveCount--
+  }
+
+  /** The position of the live record with this key; -1 if there is none. */
+  find(entry: EntryKey): number {
+    const position = this.lowerBound(entry, true)
+    if (position === this.columns.count || this.#compare(position, entry) !== 0) return -1
+    return ((this.live[position >>> 5] ?? 0) & (1 << (position & 31))) === 0 ? -1 : position
+  }
+
+  /** The first position at (if `inclusive`) or behind a boundary. */
+  lowerBound(boundary: Boundary, inclusive: boolean): number {
+    let low = 0
+    let high = this.columns.count
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const order = this.#compare(middle, boundary)
+      if (order > 0 || (order === 0 && !inclusive)) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** Positive if the record is newer than the boundary, and so before it in the list. */
+  #compare(position: number, { key, name }: Boundary): number {
+    const { keys, names, starts } = this.columns
+    const difference = (keys[position] ?? 0) - key
+    if (difference !== 0 || name === undefined) return difference
+    return compareBytes(names, starts[position] ?? 0, starts[position + 1] ?? 0, name, 0, name.length)
+  }
+
+  has(plane: number, position: number): boolean {
+    const word = this.columns.planes[plane * this.words + (position >>> 5)] ?? 0
+    return (word & (1 << (position & 31))) !== 0
+  }
+
+  /** Status, reserved, revision and discarded, from the lowest bit on. */
+  marksOf(position: number): number {
+    const { planes } = this.columns
+    const word = position >>> 5
+    let marks = 0
+    for (let plane = Plane.status; plane <= Plane.discarded; plane++) {
+      marks |= (((planes[plane * this.words + word] ?? 0) >>> (position & 31)) & 1) << plane
+    }
+    return marks
+  }
+
+  /** When the record was discarded: milliseconds since 1970; NaN if it is not. */
+  discardedAt(position: number): number {
+    if (!this.has(Plane.discarded, position)) return NaN
+    const { positions, at } = this.columns.discarded
+    return at[rankOf(positions, position)] ?? NaN
+  }
+
+  nameOf(position: number): Uint8Array {
+    const { names, starts } = this.columns
+    return names.subarray(starts[position], starts[position + 1])
+  }
+}
+
+/** A record that was found. */
+export interface Hit {
+  readonly segment: Segment
+  readonly position: number
+}
+
+/** The index of `value` in a sorted array that contains it. */
+export function rankOf(values: Uint32Array, value: number): number {
+  let low = 0
+  let high = values.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((values[middle] ?? 0) < value) low = middle + 1
+    else high = middle
+  }
+  return low
+}

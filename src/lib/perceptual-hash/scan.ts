@@ -1,0 +1,64 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { formatHash64, popcount, type Hash64 } from './hash64.ts'
+import { instantiateKernels } from './kernels.ts'
+
+/** Hashes compared per call: they and the indices found fit a second-level cache. */
+const STRIP = 32_768
+const KEYS = 0
+const FOUND = STRIP * 8
+const PAGES = (FOUND + STRIP * 4) / 65_536
+/** Strips between yields to the event loop: about half a millisecond. */
+const STRIPS_PER_TURN = 8
+
+/** The hashes within `distance` bits of `query`, by distance. Duplicates are removed when they are read. */
+export class Matches {
+  readonly query: Hash64
+  readonly distance: number
+  /** For each distance the halves of its hashes, the high one first. */
+  readonly #halvesByDistance: number[][]
+
+  constructor(query: Hash64, distance: number) {
+    this.query = query
+    this.distance = distance
+    this.#halvesByDistance = Array.from({ length: distance + 1 }, () => [])
+  }
+
+  /** Adds a hash if it is near enough. */
+  offer(high: number, low: number): void {
+    const distance = popcount(high ^ this.query.high) + popcount(low ^ this.query.low)
+    this.#halvesByDistance[distance]?.push(high, low)
+  }
+
+  /** Yields the distinct hashes of each distance in order, nearest distance first. */
+  *byDistance(): Generator<{ readonly distance: number; readonly hashes: readonly string[] }> {
+    for (const [distance, halves] of this.#halvesByDistance.entries()) {
+      const hashes = new Set<string>()
+      for (let i = 0; i < halves.length; i += 2) hashes.add(formatHash64(halves[i] ?? 0, halves[i + 1] ?? 0))
+      if (hashes.size > 0) yield { distance, hashes: [...hashes].sort() }
+    }
+  }
+}
+
+function createScanner() {
+  const memory = new WebAssembly.Memory({ initial: PAGES })
+  return { heap: new Uint32Array(memory.buffer), kernels: instantiateKernels(memory) }
+}
+
+let scanner: ReturnType<typeof createScanner> | undefined
+
+/** Compares `matches.query` with the first `count` hashes in `halves`. Yields to the event loop now and then. */
+export async function scan(halves: Uint32Array, count: number, matches: Matches): Promise<void> {
+  scanner ??= createScanner()
+  const { heap, kernels } = scanner
+  const { query, distance } = matches
+  for (let from = 0, strips = 1; from < count; from += STRIP, strips++) {
+    const length = Math.min(STRIP, count - from)
+    heap.set(halves.subarray(from * 2, (from + length) * 2), KEYS)
+    const found = kernels.findNear(KEYS, length, query.low, query.high, distance, FOUND)
+    for (let i = 0; i < found; i++) {
+      const at = (heap[FOUND / 4 + i] ?? 0) * 2
+      matches.offer(heap[at + 1] ?? 0, heap[at] ?? 0)
+    }
+    if (strips % STRIPS_PER_TURN === 0) await nextTurn()
+  }
+}

@@ -1,0 +1,99 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { OverloadError } from '../../lib/errors.ts'
+import type { Progress } from '../../lib/progress.ts'
+import type { BlobStore } from '../../storage/blobs/blob-store.ts'
+import type { Database } from '../../storage/database/database.ts'
+import type { Query } from '../../storage/database/sql.ts'
+import { Findings } from './findings.ts'
+import * as queries from './queries.ts'
+
+/** Rows per page. */
+export const PAGE_ROWS = 1_000
+/** A short outage of the database must not end a check that runs for hours. */
+const ATTEMPTS = 6
+const PAUSE_MS = 2_000
+
+/** A running verification: what it reads, and what it has found so far. */
+export class Verification {
+  readonly database: Database
+  readonly blobs: BlobStore
+  readonly progress: Progress
+  readonly findings: Findings
+  readonly checked = {
+    domains: 0,
+    images: 0,
+    blobs: 0,
+    bytes: 0,
+    /** Files in the store of deleted images. */
+    trashed: 0,
+    /** Files in the store without a record that are too young to be orphans. */
+    young: 0,
+  }
+  #isSound = true
+
+  /** @param examples how many findings of each kind are listed */
+  constructor(database: Database, blobs: BlobStore, progress: Progress, examples: number) {
+    this.database = database
+    this.blobs = blobs
+    this.progress = progress
+    this.findings = new Findings(examples)
+  }
+
+  /** Whether the database can be relied on. */
+  get isSound(): boolean {
+    return this.#isSound
+  }
+
+  /** Reports a fault of a single row, if there is one. */
+  report(fault: string | undefined): void {
+    if (fault !== undefined) this.findings.add('database', fault)
+  }
+
+  /** Reports that the database itself is damaged. */
+  reportDamage(fault: string): void {
+    this.#isSound = false
+    this.report(fault)
+  }
+
+  /** Runs the check of a table. If the table cannot be read to its end, the database is damaged. */
+  async checkTable(table: string, check: () => Promise<void>): Promise<void> {
+    try {
+      await check()
+    } catch (error) {
+      if (!(error instanceof Error) || error instanceof OverloadError) throw error
+      this.reportDamage(`${table} cannot be read: ${error.message}`)
+    }
+  }
+
+  async begin(name: string, table: Parameters<typeof queries.countOf>[0]): Promise<void> {
+    // Counting may exceed the time limit of a statement.
+    const count = await this.database.scanner.first(queries.countOf(table)).catch(() => undefined)
+    this.progress.begin(name, count?.count)
+  }
+}
+
+/** Yields all rows of a table in key order. @param after the page after a row */
+export async function* rowsOf<Row>(
+  database: Database,
+  first: Query<Row>,
+  after: (last: Row) => Query<Row>,
+): AsyncGenerator<Row> {
+  for (let page = await retryOverload(() => database.scanner.all(first)); page.length > 0;) {
+    yield* page
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE_ROWS) return
+    page = await retryOverload(() => database.scanner.all(after(last)))
+  }
+}
+
+/** Retries idempotent work while the database is overloaded or unreachable. */
+export async function retryOverload<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof OverloadError) || attempt === ATTEMPTS) throw error
+    }
+    await pause(PAUSE_MS)
+  }
+}

@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto'
+import type { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import { BlobDamaged, type BlobStore, isBlobKey } from '../../storage/blobs/blob-store.ts'
+import type { Staging } from '../../storage/blobs/staging.ts'
+import { forEachConcurrent } from '../../lib/concurrency.ts'
+import { hashOfDigest } from '../../imagestore/hash.ts'
+import type { Progress } from '../../lib/progress.ts'
+import type { Database } from '../../storage/database/database.ts'
+import type { Row } from '../../storage/database/rows.ts'
+import { tableNamed } from '../../storage/database/tables.ts'
+import { imageByKey } from './queries.ts'
+import type { RowSource } from './sync-tables.ts'
+
+/** Images copied concurrently. */
+const CONCURRENCY = 8
+/** A failing store is retried with exponential backoff, so that a minute of trouble does not end hours of work. */
+const ATTEMPTS = 6
+const FIRST_PAUSE_MS = 500
+/** Images that could not be copied are listed up to this number, and counted beyond. */
+const MAX_LISTED_FAULTS = 100
+
+/** The bytes of an image, as recorded in the database. */
+export interface ImageBytes {
+  readonly hash: string
+  readonly key: string
+  readonly size: number
+}
+
+export interface CopyTarget {
+  readonly blobs: BlobStore
+  readonly staging: Staging
+}
+
+export interface Fault {
+  readonly key: string
+  /** `missing`: the source does not have it. `damaged`: its bytes do not match the recorded hash, or its key is invalid. */
+  readonly kind: 'missing' | 'damaged'
+}
+
+export interface CopyResult {
+  readonly copied: number
+  readonly copiedBytes: number
+  readonly present: number
+  readonly faultCount: number
+  /** The first faults. */
+  readonly faults: readonly Fault[]
+  /** Images that were removed from the source during the copy. */
+  readonly gone: number
+}
+
+export interface CopyOptions {
+  /** Also reads images that the target has, and replaces those whose hash differs. */
+  readonly check: boolean
+  /** Whether the source still has a record of a missing image. */
+  readonly isRecorded: (key: string) => Promise<boolean>
+  readonly progress: Progress
+}
+
+/** Copies the images that the target does not have, and verifies each copy by reading it back. */
+export async function copyImages(
+  images: AsyncIterable<ImageBytes>,
+  source: BlobStore,
+  target: CopyTarget,
+  { check, isRecorded, progress }: CopyOptions,
+): Promise<CopyResult> {
+  const result = { copied: 0, copiedBytes: 0, present: 0, faultCount: 0, gone: 0 }
+  const faults: Fault[] = []
+
+  await forEachConcurrent(images, CONCURRENCY, async (image) => {
+    const outcome = await withRetries(() => copy(image, source, target, check))
+    if (outcome === 'copied') {
+      result.copied++
+      result.copiedBytes += image.size
+    } else if (outcome === 'present') {
+      result.present++
+    } else if (await isRecorded(image.key)) {
+      result.faultCount++
+      if (faults.length < MAX_LISTED_FAULTS) faults.push({ key: image.key, kind: outcome })
+    } else {
+      result.gone++
+    }
+    progress.add(1, outcome === 'copied' || (check && outcome === 'present') ? image.size : 0)
+  })
+  return { ...result, faults }
+}
+
+async function copy(
+  image: ImageBytes,
+  source: BlobStore,
+  target: CopyTarget,
+  check: boolean,
+): Promise<'copied' | 'present' | Fault['kind']> {
+  if (!isBlobKey(image.key)) return 'damaged'
+  const state = check ? await verifyImage(image, target.blobs) : await exists(image, target.blobs)
+  if (state === 'valid') return 'present'
+  const body = await openImage(image, source)
+  if (body === 'missing' || body === 'damaged') return body
+  const digest = createHash('sha256')
+  async function* tapped(chunks: Readable) {
+    for await (const chunk of chunks) {
+      digest.update(chunk)
+      yield chunk
+    }
+  }
+  const staged = await target.staging.save(tapped(body))
+  try {
+    if (hashOfDigest(digest.digest()) !== image.hash) return 'damaged'
+    // Stores do not overwrite a key.
+    if (state === 'damaged') await target.blobs.remove(image.key)
+    await target.blobs.put(image.key, staged)
+  } finally {
+    await staged.discard()
+  }
+  const written = await verifyImage(image, target.blobs)
+  if (written !== 'valid') throw new Error(`${image.key} was written and read back ${written}`)
+  return 'copied'
+}
+
+/** Reads an image and compares it with its hash. */
+async function verifyImage(image: ImageBytes, store: BlobStore): Promise<'valid' | Fault['kind']> {
+  const body = await openImage(image, store)
+  if (body === 'missing' || body === 'damaged') return body
+  const digest = createHash('sha256')
+  for await (const chunk of body) digest.update(chunk)
+  return hashOfDigest(digest.digest()) === image.hash ? 'valid' : 'damaged'
+}
+
+async function exists({ key }: ImageBytes, store: BlobStore): Promise<'valid' | 'missing'> {
+  const empty = await store.stream(key, 0, -1)
+  empty?.destroy()
+  return empty === undefined ? 'missing' : 'valid'
+}
+
+async function openImage({ key, size }: ImageBytes, store: BlobStore): Promise<Readable | Fault['kind']> {
+  try {
+    return (await store.stream(key, 0, size - 1)) ?? 'missing'
+  } catch (error) {
+    if (error instanceof BlobDamaged) return 'damaged'
+    throw error
+  }
+}
+
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error
+      await pause(FIRST_PAUSE_MS * 2 ** attempt * Math.random())
+    }
+  }
+}
+
+/** Lists the bytes of all recorded images, ordered by hash. */
+export async function* imagesIn(source: RowSource, table = tableNamed('blobs')): AsyncGenerator<ImageBytes> {
+  const columns = Object.keys(table.columns)
+  const [hash, key, size] = ['hash', 'key', 'size'].map((name) => columns.indexOf(name))
+  const valueAt = (row: Row, column: number | undefined) => row[column ?? -1]
+  for await (const page of source.pages(table, 'rows')) {
+    for (const row of page) {
+      yield {
+        hash: String(valueAt(row, hash)),
+        key: String(valueAt(row, key)),
+        size: Number(valueAt(row, size)),
+      }
+    }
+  }
+}
+
+/** Whether any image has its bytes under this key now. */
+export async function isRecorded(database: Database, key: string): Promise<boolean> {
+  return (await database.first(imageByKey(key))) !== undefined
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { localCopies } from './local-copies.ts'
+import { fairSlots } from './options.ts'
+
+const QUEUE = { maxWaiting: 8, maxWaitingPerClient: 8, waitMs: 60_000 }
+
+test('copies are shared fairly: no client waits in the queue of another, not even for the same blob', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalejo-lending-'))
+  const order: string[] = []
+  let copies = 0
+  const lend = localCopies(fairSlots(3, 2, QUEUE), async (key) => {
+    const path = join(folder, `${key}-${copies++}`)
+    await writeFile(path, key)
+    return path
+  })
+  const ends: (() => void)[] = []
+  const hold = (key: string, client: string) =>
+    lend(
+      key,
+      () => {
+        order.push(`${client} ${key}`)
+        return new Promise<void>((resolve) => ends.push(resolve))
+      },
+      client,
+    )
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 20))
+  const all = [hold('1', 'a'), hold('2', 'a'), hold('3', 'a'), hold('4', 'a')]
+  while (order.length < 2) await turn()
+  // The third of the first client waits, though there is a free slot: that is for others.
+  all.push(hold('4', 'b'))
+  while (order.length < 3) await turn()
+  // Which of the first two is copied sooner is up to the disk.
+  assert.deepEqual([...order.slice(0, 2).toSorted(), ...order.slice(2)], ['a 1', 'a 2', 'b 4'])
+  // A copy that is there is for all.
+  all.push(hold('1', 'b'))
+  while (order.length < 4) await turn()
+  assert.equal(copies, 3)
+  while (order.length < all.length || ends.length > 0) {
+    for (const end of ends.splice(0)) end()
+    await turn()
+  }
+  await Promise.all(all)
+  assert.deepEqual(await readdir(folder), [])
+  await rm(folder, { recursive: true })
+})

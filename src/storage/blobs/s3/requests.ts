@@ -1,0 +1,185 @@
+import { Readable } from 'node:stream'
+import {
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  type GetObjectCommandOutput,
+  type HeadObjectCommandOutput,
+  type ServiceInputTypes,
+  type ServiceOutputTypes,
+} from '@aws-sdk/client-s3'
+import { BlobDamaged } from '../blob-store.ts'
+import { S3Connection, withDeadline, type S3Command, type SendOptions } from './client.ts'
+import { isNamed, isTransient, translate } from './errors.ts'
+import type { S3Location } from './location.ts'
+import { fairSlots, SERVICE, type S3Options } from './options.ts'
+
+/** Called for each operation that failed despite all retries, before its caller gets the error. */
+export type ObserveFaults = (operation: string, error: Error) => void
+
+/** Called before each request; `attempt` counts from 1. */
+export type ObserveAttempts = (operation: string, attempt: number) => void
+
+/** One operation: its name for the metrics, and the signal of its deadline. */
+export interface Operation {
+  readonly name: string
+  readonly signal: AbortSignal
+}
+
+export type Download = GetObjectCommandOutput & { readonly Body: Readable }
+
+/** The requests of one store: names of objects, fair sharing, deadlines, repeated downloads, metrics. */
+export class S3Requests {
+  readonly location: S3Location
+  readonly #options: S3Options
+  readonly #onFault: ObserveFaults
+  readonly #onAttempt: ObserveAttempts
+  readonly #connection: S3Connection
+  readonly #streaming: S3Connection
+  readonly #slots: ReturnType<typeof fairSlots>
+
+  constructor(location: S3Location, options: S3Options, onFault: ObserveFaults, onAttempt: ObserveAttempts) {
+    const { maxAttempts, requests, silenceMs, streams } = options
+    this.location = location
+    this.#options = options
+    this.#onFault = onFault
+    this.#onAttempt = onAttempt
+    this.#connection = new S3Connection(location, { maxSockets: requests, maxAttempts, silenceMs })
+    this.#streaming = new S3Connection(location, { maxSockets: streams, maxAttempts, headMs: silenceMs })
+    this.#slots = fairSlots(requests, options.requestsPerClient, options)
+  }
+
+  /** @param name of the object, under the prefix of the store */
+  objectOf(name: string): { Bucket: string; Key: string } {
+    return { Bucket: this.location.bucket, Key: this.location.prefix + name }
+  }
+
+  /** Reports the failure of an operation, and turns its error into one that a caller may see. */
+  async observed<T>(name: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.report(name, error)
+    }
+  }
+
+  report(name: string, error: unknown): Error {
+    const fault = translate(name, error)
+    this.#onFault(name, fault)
+    return fault
+  }
+
+  /** Runs an operation when it is its client's turn. @param bytes that it moves, which extend the deadline */
+  operate<T>(
+    name: string,
+    bytes: number,
+    work: (operation: Operation) => Promise<T>,
+    client: string = SERVICE,
+  ): Promise<T> {
+    const ms = this.#options.totalMs + (bytes / this.#options.minBytesPerSecond) * 1_000
+    return this.observed(name, () =>
+      this.#slots.run(client, () => withDeadline(ms, (signal) => work({ name, signal }))),
+    )
+  }
+
+  send<Input extends ServiceInputTypes, Output extends ServiceOutputTypes>(
+    operation: Operation,
+    command: S3Command<Input, Output>,
+    body: Pick<SendOptions, 'sha256' | 'openBody'> = {},
+  ): Promise<Output> {
+    return this.#connection.send(command, { ...this.#sendOptions(operation), ...body })
+  }
+
+  #sendOptions({ name, signal }: Operation, previousAttempts = 0): SendOptions {
+    return { signal, onAttempt: (attempt) => this.#onAttempt(name, previousAttempts + attempt) }
+  }
+
+  /** Returns the headers of an object. Undefined if there is none. */
+  async head(key: string, operation: Operation): Promise<HeadObjectCommandOutput | undefined> {
+    try {
+      return await this.send(operation, new HeadObjectCommand(this.objectOf(key)))
+    } catch (error) {
+      if (isNamed(error, 'NotFound', 'NoSuchKey')) return undefined
+      throw error
+    }
+  }
+
+  /** Removes an object if there is one. */
+  async remove(key: string, operation: Operation): Promise<void> {
+    try {
+      await this.send(operation, new DeleteObjectCommand(this.objectOf(key)))
+    } catch (error) {
+      if (!isNamed(error, 'NoSuchKey')) throw error
+    }
+  }
+
+  /**
+   * Requests an object and hands its body to `use`, again if the body breaks off or is damaged: the SDK retries a request only
+   * until its answer begins. Undefined if there is no such object.
+   * @param options `isStream`: the body is read slowly, at a client's pace. `range`: as in the header `Range`
+   */
+  async download<T>(
+    key: string,
+    operation: Operation,
+    use: (found: Download) => Promise<T>,
+    { isStream = false, range }: { readonly isStream?: boolean; readonly range?: string | undefined } = {},
+  ): Promise<T | undefined> {
+    const connection = isStream ? this.#streaming : this.#connection
+    for (let attempt = 1; ; attempt++) {
+      const command = new GetObjectCommand({
+        ...this.objectOf(key),
+        ...(range !== undefined && { Range: range }),
+      })
+      let found
+      try {
+        found = await connection.send(command, this.#sendOptions(operation, attempt - 1))
+      } catch (error) {
+        if (isNamed(error, 'NoSuchKey')) return undefined
+        if (isNamed(error, 'InvalidRange')) throw new BlobDamaged(`${key} has no ${range}`)
+        throw error
+      }
+      const { Body } = found
+      if (!(Body instanceof Readable)) throw new Error('an answer without a body')
+      // Without a listener, a body that breaks before `use` reads it would end the process.
+      Body.on('error', () => {})
+      try {
+        return await use({ ...found, Body })
+      } catch (error) {
+        Body.destroy()
+        const isLast = attempt >= this.#options.maxAttempts || operation.signal.aborted
+        if (isLast || !isTransient(error)) throw error
+      }
+    }
+  }
+
+  /** Lists the objects whose name starts with `start`, page by page. @param delimiter ends names that are not listed further */
+  async *list(
+    operation: string,
+    start: string,
+    delimiter?: string,
+  ): AsyncGenerator<{ readonly name: string; readonly writtenAt: number }> {
+    const { bucket, prefix } = this.location
+    let token: string | undefined
+    do {
+      const input = {
+        Bucket: bucket,
+        Prefix: prefix + start,
+        Delimiter: delimiter,
+        MaxKeys: this.#options.pageSize,
+        ContinuationToken: token,
+      }
+      const page = await this.operate(operation, 0, (one) => this.send(one, new ListObjectsV2Command(input)))
+      for (const { Key, LastModified } of page.Contents ?? []) {
+        if (Key === undefined || Key === prefix || LastModified === undefined) continue
+        yield { name: Key.slice(prefix.length), writtenAt: LastModified.getTime() }
+      }
+      token = page.IsTruncated === true ? page.NextContinuationToken : undefined
+    } while (token !== undefined)
+  }
+
+  close(): void {
+    this.#connection.close()
+    this.#streaming.close()
+  }
+}

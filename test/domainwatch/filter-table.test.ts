@@ -1,0 +1,113 @@
+/** The filters are defined in one table. All that applies, shows or describes them is compared with it and with each other. */
+import assert from 'node:assert/strict'
+import { glob, readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { conditionsOf, FILTER_NAMES, matches } from '../../src/domainwatch/filters.ts'
+import { purgeExpired } from '../../src/domainwatch/index.ts'
+import { listParameters } from '../../src/domainwatch/list/request.ts'
+import { countInDatabase } from '../../src/domainwatch/stats/count-in-database.ts'
+import { countInIndex } from '../../src/domainwatch/stats/count-in-index.ts'
+import { createTasks } from '../../src/lib/tasks.ts'
+import { propertyRuns } from '../support/effort.ts'
+import { openBoth, requestOf } from '../support/lists-both-ways.ts'
+import { filters, mark, Model, newRecord } from '../support/random-lists.ts'
+
+const SPAN = { from: '2025-01-01 00:00:00', to: '2025-01-03 23:59:59' }
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+const tasks = createTasks(2)
+after(() => tasks.close())
+
+test('all engines give the same answer to the same filters', async () => {
+  await using opened = await openBoth(tasks)
+  const { nameIndex, clock, database, fromIndex, fromDatabase } = opened
+  const model = new Model()
+  await opened.ready()
+  const compared = new Set<string>()
+  const step = fc.record({
+    added: fc.uniqueArray(newRecord, { maxLength: 12, selector: ({ domain }) => domain }),
+    marks: fc.uniqueArray(mark, { maxLength: 20, selector: ({ domain }) => domain }),
+    hours: fc.integer({ min: 0, max: 60 }),
+    requests: fc.array(filters, { minLength: 12, maxLength: 12 }),
+  })
+  await fc.assert(
+    fc.asyncProperty(step, async ({ added, marks, hours, requests }) => {
+      // As `add` does it: a record that has expired begins anew.
+      await purgeExpired(database, clock, new AbortController().signal)
+      await opened.store(added)
+      model.add(added, clock.now())
+      const known = model.known(marks, clock.now())
+      await opened.update(known)
+      model.update(known, clock.now())
+      clock.advance(hours * 3_600_000)
+      const records = [...model.records.values()]
+      for (const given of requests) {
+        const asked = requestOf(given)
+        const wanted = records.filter((record) => matches(asked.filters, record, clock.now()))
+        const names = wanted.map(({ name }) => name).toSorted()
+        for (const lists of [fromIndex, fromDatabase]) {
+          const { json } = await lists.page(asked)
+          const listed: readonly { name: string }[] = JSON.parse(json.toString())
+          assert.deepEqual(listed.map(({ name }) => name).toSorted(), names, JSON.stringify(given))
+        }
+        const request = { filters: asked.filters, span: SPAN }
+        const { dialect, scanner } = database
+        const counted = [await countInDatabase({ dialect, scanner }, request, clock.now())]
+        const segments = await nameIndex.current()
+        if (segments !== undefined) counted.push(await countInIndex(segments, request, clock.now()))
+        for (const { totals } of counted) assert.equal(totals.overall.records, names.length)
+        for (const { name } of conditionsOf(asked.filters)) compared.add(name)
+      }
+    }),
+    { numRuns: propertyRuns(60) },
+  )
+  assert.deepEqual(opened.said, [])
+  assert.deepEqual([...compared].toSorted(), FILTER_NAMES.toSorted())
+})
+
+test('the console knows all filters', async () => {
+  // Not by a literal: the types of the console are those of a browser.
+  const filtersOfConsole: { readonly FILTER_NAMES: readonly string[] } = await import(
+    new URL('../../console/domains/filters.ts', import.meta.url).href
+  )
+  assert.deepEqual(filtersOfConsole.FILTER_NAMES.toSorted(), Object.keys(listParameters).toSorted())
+})
+
+/** The tables of some pages: of each row its cells. */
+async function tablesOf(pattern: string): Promise<string[][][]> {
+  const tables: string[][][] = []
+  for await (const path of glob(pattern, { cwd: root })) {
+    const text = await readFile(`${root}/${path}`, 'utf8')
+    for (const [table] of text.matchAll(/(?:^\|.*\n)+/gm)) {
+      tables.push(
+        table
+          .trim()
+          .split('\n')
+          .map((row) => row.slice(1, -1).split(/(?<!\\)\|/)),
+      )
+    }
+  }
+  return tables
+}
+
+const codeIn = (text: string) => Array.from(text.matchAll(/`([^`]+)`/g), ([, code]) => code ?? '')
+
+test('the reference of the API describes all filters', async () => {
+  const tables = await tablesOf('docs/{api.md,api/**/*.md}')
+  const parameters = tables
+    .map((rows) => rows.flatMap(([first = '']) => codeIn(first)))
+    .filter((names) => names.includes('last_deleted') && names.includes('cursor'))
+  assert.equal(parameters.length, 1, 'one table with the parameters of `list`')
+  const described = parameters[0]?.filter((name) => !['api', 'limit', 'cursor'].includes(name))
+  assert.deepEqual(described, Object.keys(listParameters))
+})
+
+test('the page about the console has a word for each filter', async () => {
+  const tables = await tablesOf('docs/console.md')
+  const codes = tables.map((rows) => rows.flatMap((cells) => codeIn(cells.at(-1) ?? '')))
+  const described = codes.find((names) => names.includes('last_deleted')) ?? []
+  const worded = Object.keys(listParameters).filter((name) => name !== 'search')
+  assert.deepEqual(described.toSorted(), worded.toSorted())
+})
