@@ -5,10 +5,9 @@ import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { batchStatement } from '../src/storage/database/postgres/batch.ts'
 import { openPostgres } from '../src/storage/database/postgres/open.ts'
-import { batchPlan } from '../src/storage/database/sqlite/batch.ts'
+import { batchTexts, runMany } from '../src/storage/database/sqlite/batch.ts'
 import { Connection } from '../src/storage/database/sqlite/connection.ts'
 import { openSqlite } from '../src/storage/database/sqlite/open.ts'
-import { runMany } from '../src/storage/database/sqlite/run-many.ts'
 import { recordDomains } from '../src/domainwatch/queries-batches.ts'
 import { startPostgres } from '../test/support/postgres.ts'
 import { compare, sampleOf, type Contender, type Sample } from './lib/compare.ts'
@@ -57,7 +56,7 @@ await withWorkspace(async (workspace) => {
     const start = performance.now()
     const cpu = process.cpuUsage()
     connection.exec('BEGIN IMMEDIATE')
-    runMany(connection, batchPlan(recordDomains), [NOW, 'grupo', 'grupo'], rows)
+    runMany(connection, batchTexts(recordDomains), [NOW, 'grupo', 'grupo'], rows)
     connection.exec('COMMIT')
     return sampleOf(rows.length, start, cpu)
   }

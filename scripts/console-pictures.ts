@@ -83,7 +83,7 @@ function SHOTS(): readonly Shot[] {
 }
 
 async function settle(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Ajustar fotos' }).click()
+  await page.getByRole('button', { name: 'Editar límites fotos' }).click()
   await page.getByRole('dialog').waitFor()
 }
 

@@ -108,6 +108,11 @@ export interface Operations {
     query: {  }
     answer: { status: 200; count: number; data: ({ account: string; service: "domainwatch" | "imagestore" | "admin"; date: number | null; keys: number; images: number; bytes: number; max_images: number | null; max_bytes: number | null; delivery: "open" | "ladder" | "presets" | "signed" | null; used: number | null })[] }
   }
+  'POST /api/v1/admin/limits': {
+    query: { account?: string; max_images?: string; max_bytes?: string; delivery?: "open" | "ladder" | "presets" | "signed" }
+    body: { account?: string; max_images?: string; max_bytes?: string; delivery?: "open" | "ladder" | "presets" | "signed" }
+    answer: { status: 200; account: string; max_images: number | null; max_bytes: number | null; delivery: "open" | "ladder" | "presets" | "signed" }
+  }
   'POST /api/v1/admin/settle': {
     query: { account?: string; max_images?: string; max_bytes?: string; delivery?: "open" | "ladder" | "presets" | "signed" }
     body: { account?: string; max_images?: string; max_bytes?: string; delivery?: "open" | "ladder" | "presets" | "signed" }

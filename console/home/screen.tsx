@@ -46,9 +46,9 @@ function Domains() {
         <Tile label="home.deleted" value={count(last(days.deleted))} to="cifras">
           <Spark values={days.deleted} />
         </Tile>
-        <Tile label="domains.free" value={count(totals.deleted)} to="dominios" query={{ status: '0' }} />
-        <Tile label="domains.review" value={count(totals.revision)} to="dominios" query={{ rev: '' }} />
-        <Tile label="domains.discarded" value={count(totals.discarded)} to="dominios" query={{ dis: '' }} />
+        <Tile label="home.free" value={count(totals.deleted)} to="dominios" query={{ status: '0' }} />
+        <Tile label="home.inReview" value={count(totals.revision)} to="dominios" query={{ rev: '' }} />
+        <Tile label="home.discarded" value={count(totals.discarded)} to="dominios" query={{ dis: '' }} />
       </ul>
       <div className="home-lists">
         <Newest title="home.newest" query={{ last_register: '8' }} />

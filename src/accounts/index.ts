@@ -4,8 +4,8 @@ import { isDisplayName } from '../lib/free-text.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Query } from '../storage/database/sql.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
-import type { Identity, Service } from '../http/authentication.ts'
-import { UNLIMITED, type KeyLimits } from '../http/key-limits.ts'
+import type { Identity, Service } from '../http/auth/authenticator.ts'
+import { UNLIMITED, type KeyLimits } from '../http/auth/key-limits.ts'
 import { digestOf, limitedDigestOf, newApiKey, newKeyId, type ApiKey } from './keys.ts'
 import * as queries from './queries.ts'
 import { KeyUses } from './uses.ts'
@@ -41,7 +41,7 @@ export interface Accounts {
   /** Returns who holds a key. Undefined if it is unknown or revoked; a revocation takes effect immediately. */
   readonly identify: (key: string) => Promise<Identity | undefined>
   /** The same from memory. Undefined also if the database has to be asked. */
-  readonly identifyAtOnce: (key: string) => Identity | undefined
+  readonly identifyCached: (key: string) => Identity | undefined
   /** Creates a key, and its account if there is none. Without limits the key has full scope and never expires. */
   createKey(account: string, service: Service, limits?: KeyLimits): Promise<CreateKeyOutcome>
   keys(): Promise<KeyRecord[]>
@@ -80,7 +80,7 @@ export function createAccounts(database: Database, clock: Clock): Accounts {
       return identity
     },
 
-    identifyAtOnce(key) {
+    identifyCached(key) {
       const identity = cache.peek(key)
       if (identity !== undefined) uses.record(identity.keyId)
       return identity

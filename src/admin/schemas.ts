@@ -1,6 +1,6 @@
-import { array, constant, integer, object, string, type JsonSchema } from '../http/json-schema.ts'
-import { SERVICES } from '../http/authentication.ts'
-import { ALL_SCOPES } from '../http/key-limits.ts'
+import { array, constant, integer, object, string, type JsonSchema } from '../http/openapi/json-schema.ts'
+import { SERVICES } from '../http/auth/authenticator.ts'
+import { ALL_SCOPES } from '../http/auth/key-limits.ts'
 
 const ID = 'k7mq2x9apd'
 const DATE = 1_767_619_230

@@ -1,7 +1,7 @@
 import type { Config } from '../server/config/config.ts'
 import { openDatabase } from '../server/context.ts'
 import type { Database } from '../storage/database/database.ts'
-import type { OpenOptions } from '../storage/database/opening.ts'
+import type { OpenOptions } from '../storage/database/open-options.ts'
 import { fail, failureLine } from './failure.ts'
 
 /** Runs `use` with the database of the instance, and closes it. A database that cannot be opened is reported. */

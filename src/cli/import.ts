@@ -10,7 +10,7 @@ import {
   importLines,
   readLines,
   storeRows,
-  tryRows,
+  dryRunRows,
   type ImportOutcome,
 } from '../domainwatch/index.ts'
 import { checkpointsOf } from './checkpoint.ts'
@@ -90,7 +90,7 @@ async function importFile(file: string, run: Run): Promise<FileOutcome> {
   if (after !== undefined) console.error(`${file}: going on after line ${after.line}`)
   progress.begin(file, size, 0, 'bytes')
   const target = { database, clock: systemClock, timeZone: config.timeZone, account }
-  const trial = isDry ? tryRows(target) : undefined
+  const trial = isDry ? dryRunRows(target) : undefined
   let [readBytes, storedBytes] = [0, 0]
   const source = {
     read: () => readBytes,

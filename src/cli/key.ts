@@ -1,7 +1,7 @@
 import { createAccounts, type Accounts, type KeyRecord } from '../accounts/index.ts'
 import type { Config, Flags } from '../server/config/config.ts'
 import { systemClock } from '../lib/clock.ts'
-import { SERVICES, type Service } from '../http/authentication.ts'
+import { SERVICES, type Service } from '../http/auth/authenticator.ts'
 import {
   formatRate,
   parseLifetime,
@@ -9,7 +9,7 @@ import {
   parseScope,
   SCOPES,
   type KeyLimits,
-} from '../http/key-limits.ts'
+} from '../http/auth/key-limits.ts'
 import { reportMigration, withDatabase } from './database.ts'
 import { fail } from './failure.ts'
 import type { Options } from './options.ts'

@@ -6,7 +6,6 @@ export const recordDomains = defineBatch({
   table: 'domains',
   key: 'name',
   constants: { date_mod: 'text', account: 'text', account_folded: 'text' },
-  // In the order of the rows of `readNewRecord`.
   elements: {
     name: 'text',
     ascii: 'text',
@@ -51,13 +50,13 @@ export const recordDomains = defineBatch({
  * The same for a registration that a list tells of: it counts only where it is newer than what is recorded, so that a
  * list may be loaded late or again.
  */
-export const recordRegistrations = {
+export const recordRegistrations: typeof recordDomains = {
   ...recordDomains,
   when: () => 'excluded.date_reg > domains.date_reg',
 }
 
 /** The same for a deletion that a list tells of: what is recorded of a name stays, but that it is bought no more. */
-export const recordDeletions = {
+export const recordDeletions: typeof recordDomains = {
   ...recordDomains,
   update: () => ({
     status: 'excluded.status',
@@ -72,7 +71,6 @@ export const restoreDomains = defineBatch({
   table: 'domains',
   key: 'name',
   constants: {},
-  // In the order of the rows of `readExportedRecord`.
   elements: DOMAINS.columns,
   insert: (at) => at,
   update: () => RESTORED,
@@ -96,7 +94,6 @@ export const markDomains = defineBatch({
   table: 'domains',
   key: 'name',
   constants: { date_mod: 'text', marked_at: 'integer' },
-  // In the order of the rows of `readMarks`.
   elements: {
     name: 'text',
     revision: 'integer',

@@ -3,44 +3,46 @@ import { jsonTypeOf } from '../lib/json-type.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../lib/free-text.ts'
 import { parseLabel } from '../lib/domain-names.ts'
 import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
+import type { RowOf } from '../storage/database/batch.ts'
+import type { markDomains, recordDomains, restoreDomains } from './queries-batches.ts'
 
-/** A bad record of a batch: its index, its first bad field, and what is wrong with it. */
+/** A bad record of a batch: its position, its first bad field, and what is wrong with it. */
 export interface RecordFault {
   readonly index: number
   readonly field: string
   readonly msg: string
 }
 
-/** A record's columns in the order of the statement that stores it. */
-export type Row = readonly (string | number | null)[]
+/** A record to store: a name that is valid, its A-label form (null if it is the name itself), and so on. */
+export type NewDomain = RowOf<typeof recordDomains> & { readonly name: string }
+/** Marks to set; null leaves a mark as it is. */
+export type DomainMarks = RowOf<typeof markDomains> & { readonly name: string }
+export type ExportedDomain = RowOf<typeof restoreDomains> & { readonly name: string }
 
-export type ReadRecord =
-  | { readonly ok: true; readonly name: string; readonly row: Row }
-  | { readonly ok: false; readonly field: string; readonly msg: string }
+interface BadRecord {
+  readonly ok: false
+  readonly field: string
+  readonly msg: string
+}
+export type ReadRecord<Row> = { readonly ok: true; readonly row: Row } | BadRecord
 
 const MAX_AGENT_LENGTH = 100
 
-/** Bad records of a batch that an answer lists. */
+/** Bad records of a batch that an answer lists; all are counted. */
 export const MAX_FAULTS = 100
 
 export const countOfFaults = (count: number) =>
   count === 1 ? 'Hay 1 registro con errores' : `Hay ${count} registros con errores`
 
-/**
- * Checks a record of `add`.
- * The row: name, A-label form (null if it is the name), length, agent, folded agent (null if none is given), status,
- * reserved, date_reg.
- */
-export function readNewRecord(record: unknown): ReadRecord {
+/** Checks one record of `add`. */
+export function readNewRecord(record: unknown): ReadRecord<NewDomain> {
   const read = readRecord(record)
-  const agent = read.ok ? read.row[AGENT_COLUMN] : null
-  return typeof agent === 'string' && !isDisplayName(agent) ? bad('agent', agent, TAKES_DISPLAY_NAME) : read
+  if (!read.ok || read.row.agent === null || isDisplayName(read.row.agent)) return read
+  return bad('agent', read.row.agent, TAKES_DISPLAY_NAME)
 }
 
-const AGENT_COLUMN = 3
-
-/** Does not check that the agent is a display name: agents were stored before they had to be. */
-function readRecord(record: unknown): ReadRecord {
+/** Any agent is valid here: agents stored before they had to be display names are restored as they were. */
+function readRecord(record: unknown): ReadRecord<NewDomain> {
   if (!isObject(record)) return notAnObject(record)
   const { domain, length, reserve, status, date_reg, agent } = record
   const label = typeof domain === 'string' ? parseLabel(domain) : undefined
@@ -51,19 +53,23 @@ function readRecord(record: unknown): ReadRecord {
   if (typeof date_reg !== 'string' || !isCalendarDateTime(date_reg))
     return bad('date_reg', date_reg, TAKES_DATE, 'text')
   if (agent !== undefined && !isAgent(agent)) return bad('agent', agent, TAKES_AGENT, 'text')
-  const ascii = label.ascii === label.name ? null : label.ascii
   return {
     ok: true,
-    name: label.name,
-    row: [label.name, ascii, length, agent ?? null, agent?.toLowerCase() ?? null, status, reserve, date_reg],
+    row: {
+      name: label.name,
+      ascii: label.ascii === label.name ? null : label.ascii,
+      length,
+      agent: agent ?? null,
+      agent_folded: agent?.toLowerCase() ?? null,
+      status,
+      reserved: reserve,
+      date_reg,
+    },
   }
 }
 
-/**
- * Checks a record of `update`.
- * The row: name, revision, discarded, reserved, status, agent, folded agent; null if absent.
- */
-export function readMarks(record: unknown): ReadRecord {
+/** Checks one record of `update`. */
+export function readMarks(record: unknown): ReadRecord<DomainMarks> {
   if (!isObject(record)) return notAnObject(record)
   const { domain, revision, discarded, reserve, status, agent } = record
   const label = typeof domain === 'string' ? parseLabel(domain) : undefined
@@ -74,55 +80,62 @@ export function readMarks(record: unknown): ReadRecord {
   if (!isOptionalBit(status)) return bad('status', status, TAKES_BIT, 'bit')
   if (agent !== undefined && !isAgent(agent)) return bad('agent', agent, TAKES_AGENT, 'text')
   if (agent !== undefined && !isDisplayName(agent)) return bad('agent', agent, TAKES_DISPLAY_NAME)
-  const marks = [revision ?? null, discarded ?? null, reserve ?? null, status ?? null]
   return {
     ok: true,
-    name: label.name,
-    row: [label.name, ...marks, agent ?? null, agent?.toLowerCase() ?? null],
+    row: {
+      name: label.name,
+      revision: revision ?? null,
+      discarded: discarded ?? null,
+      reserved: reserve ?? null,
+      status: status ?? null,
+      agent: agent ?? null,
+      agent_folded: agent?.toLowerCase() ?? null,
+    },
   }
 }
 
-/**
- * Checks a record of an export: the fields that `list` shows, and what is needed to import it in the same state.
- * The row: name, A-label form, length, agent, folded agent, status, reserved, revision, time of discarding, date_reg,
- * date_mod, time of deletion if that is not date_reg.
- */
-export function readExportedRecord(record: unknown): ReadRecord {
+/** Checks one record of an export: the fields of `list`, and those needed to restore its state. */
+export function readExportedRecord(record: unknown): ReadRecord<ExportedDomain> {
   if (!isObject(record)) return notAnObject(record)
   const { name, agent, revision, discarded, discarded_at, date_mod, deleted_at } = record
   const read = readRecord({ ...record, domain: name, reserve: record['reserved'] })
-  if (!read.ok) return { ...read, field: EXPORTED_NAMES[read.field] ?? read.field }
-  const [bare = '', ascii = null, length = 0, , , status = 0, reserved = 0, dateReg = ''] = read.row
+  if (!read.ok) return { ...read, field: OWN_NAMES[read.field] ?? read.field }
+  const { status, date_reg } = read.row
   if (!isAgent(agent)) return bad('agent', agent, TAKES_AGENT, 'text')
   if (!isBit(revision)) return bad('revision', revision, TAKES_BIT, 'bit')
   if (!isBit(discarded)) return bad('discarded', discarded, TAKES_BIT, 'bit')
-  const discardedAt = typeof discarded_at === 'string' ? parseInstant(discarded_at) : null
+  const discardedAt = typeof discarded_at === 'string' ? momentOf(discarded_at) : null
   if (discardedAt === undefined || (discardedAt === null) !== (discarded === 0)) {
-    return bad('discarded_at', discarded_at ?? null, TAKES_INSTANT)
+    return bad('discarded_at', discarded_at ?? null, TAKES_MOMENT)
   }
   if (typeof date_mod !== 'string' || !isCalendarDateTime(date_mod))
     return bad('date_mod', date_mod, TAKES_DATE, 'text')
   const isDeleted = typeof deleted_at === 'string' && isCalendarDateTime(deleted_at)
   if (isDeleted !== (status === 0)) return bad('deleted_at', deleted_at ?? null, TAKES_DELETION)
-  const releasedAt = isDeleted && deleted_at !== dateReg ? deleted_at : null
-  const marks = [status, reserved, revision, discardedAt]
   return {
     ok: true,
-    name: read.name,
-    row: [bare, ascii, length, agent, agent.toLowerCase(), ...marks, dateReg, date_mod, releasedAt],
+    row: {
+      ...read.row,
+      agent,
+      agent_folded: agent.toLowerCase(),
+      revision,
+      discarded_at: discardedAt,
+      date_mod,
+      released_at: isDeleted && deleted_at !== date_reg ? deleted_at : null,
+    },
   }
 }
 
-/** The names that exports have for fields of `add`. */
-const EXPORTED_NAMES: Readonly<Record<string, string>> = { domain: 'name', reserve: 'reserved' }
+/** Names of `add`'s fields in `list`. */
+const OWN_NAMES: Readonly<Record<string, string>> = { domain: 'name', reserve: 'reserved' }
 
-/** Milliseconds since 1970. */
-function parseInstant(text: string): number | undefined {
-  const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? Date.parse(text) : NaN
-  return Number.isNaN(instant) ? undefined : instant
+/** Returns milliseconds since 1970. */
+function momentOf(text: string): number | undefined {
+  const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? Date.parse(text) : NaN
+  return Number.isNaN(moment) ? undefined : moment
 }
 
-const TAKES_INSTANT =
+const TAKES_MOMENT =
   'debe ser el momento de descartarlo (2025-12-31T17:30:34.000Z) si discarded es 1, y si no, nada'
 const TAKES_DELETION = 'debe ser una fecha y hora (YYYY-MM-DD HH:MM:SS) si status es 0, y si no, nada'
 const TAKES_NAME = 'debe ser un nombre de dominio .cl válido, sin el sufijo'
@@ -132,7 +145,7 @@ const TAKES_AGENT = `debe ser un texto de 1 a ${MAX_AGENT_LENGTH} caracteres`
 const TAKES_DISPLAY_NAME = `${TAKES_AGENT}, ${DISPLAY_NAME_TAKES}`
 const takesLength = (name: string) => `debe ser el número de caracteres de «${name}», ${name.length}`
 
-const notAnObject = (value: unknown): ReadRecord => ({
+const notAnObject = (value: unknown): BadRecord => ({
   ok: false,
   field: '',
   msg:
@@ -148,10 +161,10 @@ const TYPES = {
 } as const
 
 /**
- * @param takes which values the field accepts
- * @param expected their type, which the message names if the value has another one
+ * @param takes which values the field takes
+ * @param expected their type, which the message names if the value is of another one
  */
-function bad(field: string, value: unknown, takes: string, expected?: keyof typeof TYPES): ReadRecord {
+function bad(field: string, value: unknown, takes: string, expected?: keyof typeof TYPES): BadRecord {
   if (value === undefined) return { ok: false, field, msg: `Falta el campo ${field}` }
   const wrong =
     expected !== undefined && typeof value !== TYPES[expected].type ? TYPES[expected].name : undefined

@@ -1,4 +1,4 @@
-import { array, constant, integer, object, string } from '../http/json-schema.ts'
+import { array, constant, integer, object, string } from '../http/openapi/json-schema.ts'
 import { CHANGE_KINDS } from './history/entries.ts'
 
 const fields = (description: string) => ({

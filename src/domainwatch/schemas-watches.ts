@@ -1,4 +1,4 @@
-import { array, constant, integer, object, problem, string } from '../http/json-schema.ts'
+import { array, constant, integer, object, problem, string } from '../http/openapi/json-schema.ts'
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description })
 const id = string({ description: 'Of the watch' })

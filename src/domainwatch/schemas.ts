@@ -1,4 +1,4 @@
-import { array, constant, integer, number, object, optional, string } from '../http/json-schema.ts'
+import { array, constant, integer, number, object, optional, string } from '../http/openapi/json-schema.ts'
 import { REASONS } from '../lib/lookalikes/index.ts'
 
 const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })

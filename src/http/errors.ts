@@ -1,13 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { OverloadError, HttpError } from '../lib/errors.ts'
-import { PRIVATE_HEADERS } from './ready-head.ts'
-import { requestLog } from './request-log.ts'
+import { HttpError, OverloadError } from '../lib/errors.ts'
+import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
+import { requestLog } from './observability/request-log.ts'
+
+/** Sends 404 for an unknown path, 405 for a known one with another method. */
+export type AnswerUnknown = (request: FastifyRequest, reply: FastifyReply) => FastifyReply
 
 /**
  * Makes every error answer of the server `{status, msg}`: refusals as they are, the framework's own by
  * status, anything else as a general 500 whose detail goes to the log only.
  */
-export function answerErrors(app: FastifyInstance): void {
+export function answerErrors(app: FastifyInstance): AnswerUnknown {
   app.setErrorHandler((error, request, reply) => {
     // A body that broke before it began: what was said of keeping it is not true of its error.
     reply.removeHeader('cache-control').removeHeader('etag')
@@ -32,11 +35,7 @@ export function answerErrors(app: FastifyInstance): void {
   }
 
   app.setNotFoundHandler(answerUnknown)
-  // Already before the framework finds fault with the type of a body that nobody is going to read.
-  app.addHook('preParsing', (request, reply, _payload, done) => {
-    if (request.is404) answerUnknown(request, reply)
-    else done()
-  })
+  return answerUnknown
 }
 
 /** Also for errors that arise before a route is chosen, such as a malformed address. */
@@ -46,7 +45,7 @@ export function send(reply: FastifyReply, refusal: HttpError): FastifyReply {
       .code(refusal.status)
       // By default caches may keep a 404 or 410 (RFC 9111, section 4.2.2), and would hide what is created a moment later.
       .headers({ ...PRIVATE_HEADERS, ...refusal.headers })
-      .type('application/json; charset=utf-8')
+      .type(JSON_TYPE)
       .send(JSON.stringify(refusal.body()))
   )
 }
@@ -74,7 +73,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   503: 'El servicio está saturado, inténtelo de nuevo',
 }
 
-export function refusalOf(status: number): HttpError {
+export function httpErrorOf(status: number): HttpError {
   const message = MESSAGES[status]
   return message === undefined
     ? new HttpError(500, 'Error interno del servicio')
@@ -83,7 +82,7 @@ export function refusalOf(status: number): HttpError {
 
 function translate(error: unknown, request: FastifyRequest): HttpError {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  const refusal = isShortOfFiles(error) ? new OverloadError() : refusalOf(status)
+  const refusal = isShortOfFiles(error) ? new OverloadError() : httpErrorOf(status)
   if (refusal.status >= 500) requestLog(request).error({ err: error }, 'unexpected fault')
   return refusal
 }

@@ -1,51 +1,42 @@
 import { createServer as createHttpServer, type Server } from 'node:http'
 import swagger from '@fastify/swagger'
-import fastify, { LogController, type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { OverloadError } from '../lib/errors.ts'
-import { connectionBound, isSurplus, limitConnections, openFilesLimit } from './connections.ts'
-import { AnswersAtOnce } from './at-once.ts'
-import type { BodyBudget } from './body-budget.ts'
-import { clientAddress, clientGroup, trustOf } from './client-address.ts'
-import { hasBody } from './content-encoding.ts'
-import { allowOrigins, corsHeaders } from './cors.ts'
-import { answerErrors, refusalOf, send } from './errors.ts'
-import { hasValidHost } from './host-header.ts'
-import { LogQuota } from './log-quota.ts'
-import type { Metrics } from './metrics.ts'
+import type { BodyBudget } from './body/budget.ts'
+import { clientGroup, trustOf } from './client.ts'
+import { connectionBound, isSurplus, limitConnections, openFilesLimit } from './connection-limits.ts'
+import { hasBody } from './body/content-encoding.ts'
+import { allowOrigins } from './cors.ts'
+import { answerErrors, httpErrorOf, send } from './errors.ts'
+import { GracefulShutdown } from './graceful-shutdown.ts'
+import { LogQuota } from './observability/log-quota.ts'
+import { handleParserError, hasValidHost, MAX_URL_BYTES } from './malformed-requests.ts'
+import type { Metrics } from './observability/metrics.ts'
+import { finishDocument } from './openapi/finish.ts'
+import { API_DESCRIPTION } from './openapi/document.ts'
 import { parseQuery } from './parameters.ts'
-import { readAgain } from './raw-addresses.ts'
-import { answerRawError, MAX_URL_BYTES } from './raw-errors.ts'
-import { finishDocument } from './openapi-finish.ts'
-import { API_DESCRIPTION } from './openapi.ts'
-import { announceKeepAlive, ConnectionLines } from './ready-head.ts'
-import { drainBody } from './request-body.ts'
-import { nextRequestId, observeAnswers, observeRequests } from './request-log.ts'
-import { Stopping } from './stopping.ts'
+import { drainBody } from './body/receive.ts'
+import { nextRequestId, requestObserver } from './observability/request-log.ts'
 
-/** The largest head of a request (address and headers). */
-const MAX_HEAD_BYTES = 32_768
-/** From a request's first byte to the end of its head, and of its body. */
-const HEADERS_TIMEOUT_MS = 15_000
-const REQUEST_TIMEOUT_MS = 120_000
-/** Longer than the 60 s that balancers commonly keep an idle connection, so that they close it, not we. */
-const KEEP_ALIVE_MS = 72_000
-/** A connection on which nothing moves in the middle of something. */
-const STANDSTILL_MS = 130_000
-/** Requests that a client may send on one connection without waiting for their answers, each of which takes memory. */
+/** Requests that a client may pipeline on one connection: each waiting response takes memory. */
 const MAX_PIPELINED = 16
 const HTTP_OPTIONS = {
-  headersTimeout: HEADERS_TIMEOUT_MS,
-  requestTimeout: REQUEST_TIMEOUT_MS,
-  // `Stopping` ends idle connections.
-  keepAliveTimeout: 0,
-  maxHeaderSize: MAX_HEAD_BYTES,
+  // From a request's first byte to the end of its head, and of its body.
+  headersTimeout: 15_000,
+  requestTimeout: 120_000,
+  // Longer than the 60 s that load balancers commonly keep an idle connection, so that they close it first.
+  keepAliveTimeout: 72_000,
+  // The largest head of a request (URL and headers).
+  maxHeaderSize: 32_768,
   connectionsCheckingInterval: 5_000,
-  // Missing in HTTP/1.1 it is refused all the same (RFC 9112, section 3.2), but with our JSON.
+  // HTTP/1.1 requests without Host are still rejected (RFC 9112, section 3.2), but with our JSON.
   requireHostHeader: false,
-  // A request without a body is no stream: its events cost a tenth of a small answer. Nobody hears of its end from it.
+  // A request without a body is no stream: its events cost a tenth of a small response.
   optimizeEmptyRequests: true,
 }
+/** Closes a connection on which no byte moves in the middle of a request or a response. */
+const IDLE_SOCKET_TIMEOUT_MS = 130_000
 
 export interface ServerOptions {
   readonly log: Logger
@@ -64,99 +55,82 @@ export interface ServerOptions {
 
 declare module 'fastify' {
   interface FastifyInstance {
-    readonly stopping: Stopping
+    readonly shutdown: GracefulShutdown
+    /** Fastify's own loggers are disabled. */
+    readonly serviceLog: Logger
   }
 }
 
-/** An HTTP server with the manners that all routes share, and no route yet. */
+/** An HTTP server with everything that all routes share, and no route yet. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { metrics } = options
-  const log: FastifyBaseLogger = options.log
-  const observe = observeAnswers(metrics, options.log, new LogQuota(options.log, options.clientLogLines))
-  const trusted = trustOf(options.trustedProxies)
-  const headersFor = corsHeaders(options.corsOrigins)
-  const atOnce = new AnswersAtOnce(
-    observe,
-    headersFor,
-    clientAddress(trusted),
-    new ConnectionLines(KEEP_ALIVE_MS),
-  )
-  const stopping = new Stopping(KEEP_ALIVE_MS, STANDSTILL_MS)
+  const { log, metrics, corsOrigins, trustedProxies } = options
+  const isTrusted = trustOf(trustedProxies)
+  const shutdown = new GracefulShutdown()
   const limits = {
     total: connectionBound(options.maxConnections, openFilesLimit()),
     perClient: options.clientConnections,
-    isTrusted: trusted,
+    isTrusted,
   }
+  // Fastify gets no logger: its lines carry the URL, and with it the key, and it pays for its own request log at every request.
   const app: FastifyInstance = fastify<Server>({
-    loggerInstance: log,
-    // Fastify's own lines carry the address, and with it the key.
-    logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (logger) => logger,
     genReqId: nextRequestId,
-    trustProxy: options.trustedProxies.length > 0 ? trusted : false,
-    // Called once for each address that the host's name stands for.
-    serverFactory: (general) => {
+    trustProxy: trustedProxies.length > 0 ? isTrusted : false,
+    // Called once for each address that the host's name resolves to.
+    serverFactory: (handle) => {
       const server = createHttpServer(HTTP_OPTIONS, (request, response) => {
-        const underWay = stopping.take(request, response)
-        if (underWay > MAX_PIPELINED) {
-          request.socket.destroy()
-          return
-        }
-        // While it stops, and where there are too many, the framework tells each client to close its connection.
-        const isCalm = !stopping.isStopping && !isSurplus(request.socket)
-        const isAtOnce = isCalm && atOnce.answer(request, response)
-        if (isAtOnce) return
-        announceKeepAlive(response, KEEP_ALIVE_MS)
-        general(request, response)
+        if (shutdown.track(request, response) > MAX_PIPELINED) request.socket.destroy()
+        else handle(request, response)
       })
+      server.timeout = IDLE_SOCKET_TIMEOUT_MS
       limitConnections(server, limits)
-      stopping.watch(server)
+      shutdown.watch(server)
       return server
     },
     forceCloseConnections: 'idle',
-    // What arrives on an open connection while the server stops is still answered: Fastify's 503 is not our JSON.
+    // Requests on open connections are still answered during shutdown: Fastify's 503 is not our JSON.
     return503OnClosing: false,
     routerOptions: { querystringParser: parseQuery, maxParamLength: MAX_URL_BYTES },
-    clientErrorHandler: (error, socket) => {
-      const accept = () => app.server.emit('connection', socket)
-      if (!readAgain(error, socket, accept)) answerRawError(error, socket)
-    },
+    clientErrorHandler: (error, socket) =>
+      handleParserError(error, socket, app.server, shutdown.isBusy(socket)),
     frameworkErrors: (_error, _request, reply) => {
-      send(reply, refusalOf(400))
+      send(reply, httpErrorOf(400))
     },
   })
 
-  app.decorate('atOnce', atOnce)
-  app.decorate('stopping', stopping)
-  // Declared at once, so that all requests are objects of one shape.
+  app.decorate('shutdown', shutdown)
+  app.decorate('serviceLog', log)
+  // Declared here so that all requests are objects of one shape.
   app.decorateRequest('identity', undefined)
   app.decorateRequest('bodyLease', undefined)
 
-  // Bodies are received by the endpoints: only they know how large one may be and who must be known first.
+  // Endpoints receive bodies themselves: only they know how large one may be and who must be authenticated first.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  // The endpoints check their parameters themselves, to answer in the contract's words.
+  // Endpoints validate their parameters themselves, for the contract's messages.
   app.setValidatorCompiler(() => () => true)
 
-  observeRequests(app, observe)
-  // Node itself would read a body that nobody asked for as fast as it comes.
+  const observe = requestObserver(log, metrics, new LogQuota(log, options.clientLogLines))
+  const handleCors = allowOrigins(app, corsOrigins)
+  const answerUnknown = answerErrors(app)
+  // One hook, since each costs as much as what these do.
+  app.addHook('onRequest', (request, reply, done) => {
+    observe(request, reply)
+    const { raw } = request
+    if (isSurplus(raw.socket)) send(reply.header('connection', 'close'), new OverloadError())
+    else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrorOf(414))
+    else if (!hasValidHost(raw)) send(reply, httpErrorOf(400))
+    else if (handleCors(request, reply)) return
+    // Before Fastify rejects the type of a body that nobody is going to read.
+    else if (request.is404) answerUnknown(request, reply)
+    else done()
+  })
+  // Node itself would read a body that nobody asked for as fast as it arrives.
   app.addHook('onSend', (request, _reply, _payload, done) => {
     const { raw } = request
     if (hasBody(raw.headers) && raw.readableFlowing === null)
       drainBody(raw, clientGroup(request.ip), options.bodies)
     done()
   })
-  app.addHook('onRequest', (request, reply, done) => {
-    if (isSurplus(request.raw.socket)) {
-      send(reply.header('connection', 'close'), new OverloadError())
-    } else if ((request.raw.url?.length ?? 0) > MAX_URL_BYTES) {
-      send(reply, refusalOf(414))
-    } else if (!hasValidHost(request.raw)) {
-      send(reply, refusalOf(400))
-    } else done()
-  })
-  answerErrors(app)
-  if (options.corsOrigins.length > 0) allowOrigins(app, headersFor)
   await app.register(swagger, {
     openapi: { ...API_DESCRIPTION, info: { ...API_DESCRIPTION.info, version: options.version } },
     transformObject: (made) =>

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../lib/errors.ts'
 import { withTimeout } from '../lib/with-timeout.ts'
-import type { Metrics } from './metrics.ts'
-import { PRIVATE_HEADERS } from './ready-head.ts'
-import { requestLog } from './request-log.ts'
+import type { Metrics } from './observability/metrics.ts'
+import { PRIVATE_HEADERS } from './headers.ts'
+import { requestLog } from './observability/request-log.ts'
 
 const READY_TIMEOUT_MS = 2_000
 const NOT_READY = 'El servicio no está listo'
@@ -55,7 +55,7 @@ export function serviceRoutes(
       },
     },
     async (request) => {
-      if (app.stopping.isStopping) throw notReady()
+      if (app.shutdown.isStopping) throw notReady()
       try {
         const answered = await withTimeout(Promise.all(checks.map((check) => check())), READY_TIMEOUT_MS)
         if (!answered) throw new Error(`no answer within ${READY_TIMEOUT_MS} ms`)

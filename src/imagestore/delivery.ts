@@ -2,9 +2,8 @@ import type { Readable } from 'node:stream'
 import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
-import type { AnswerMemory } from '../http/answer-memory.ts'
 import type { Caller, Derivative, DerivativeCache } from './derivatives/cache.ts'
-import type { ReadyImage, Rendered } from './derivatives/checksummed-file.ts'
+import type { Rendered } from './derivatives/checksummed-file.ts'
 import type { ImageEngine, Requesters, WatermarkFile } from './decoder/index.ts'
 import { isHashOf } from './hash.ts'
 import { HotImages } from './hot-images.ts'
@@ -93,44 +92,30 @@ export class Delivery {
     return hot
   }
 
-  /**
-   * The bytes as they were uploaded, where they are in memory or the store has them without a wait.
-   * @param memory for what is not worth to be kept
-   */
-  originalAtOnce(blob: BlobRow, memory: AnswerMemory | undefined): ReadyImage | undefined {
+  /** The uploaded bytes, if they are in memory or the store can read them without a wait. */
+  originalSync(blob: BlobRow): Rendered | undefined {
     const { key, size, mime } = blob
     const hot = this.atHand(key)
     const { readSync } = this.#blobs
     if (hot !== undefined || readSync === undefined) return hot
     if (size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) return undefined
     const isKept = this.#hot.wants(key, size)
-    const lent = isKept ? undefined : memory?.lend(size)
-    const bytes = lent?.body(size) ?? Buffer.allocUnsafeSlow(size)
-    // What does not match is left to `original`, which reports it.
-    if (!readSync(key, bytes) || !isHashOf(bytes, blob.hash)) {
-      lent?.giveBack()
-      return undefined
-    }
+    const bytes = Buffer.allocUnsafeSlow(size)
+    // A mismatch is left to `original`, which reports it.
+    if (!readSync(key, bytes) || !isHashOf(bytes, blob.hash)) return undefined
     this.misses++
     if (isKept) this.#hot.set(key, { bytes, mime })
-    return { bytes, mime, lent }
+    return { bytes, mime }
   }
 
-  /** The same of a derivative that was made before. */
-  derivativeAtOnce(
-    blobKey: string,
-    name: string,
-    key: string,
-    memory: AnswerMemory | undefined,
-  ): ReadyImage | undefined {
+  /** The same for a derivative that was made before. */
+  derivativeSync(blobKey: string, name: string, key: string): Rendered | undefined {
     const hot = this.atHand(key)
     if (hot !== undefined) return hot
-    const read = this.#derivatives.readSync(blobKey, name, (size) =>
-      this.#hot.wants(key, size) ? undefined : memory?.lend(size),
-    )
+    const read = this.#derivatives.readSync(blobKey, name)
     if (read === undefined) return undefined
     this.misses++
-    if (read.lent === undefined) this.#hot.set(key, { bytes: read.bytes, mime: read.mime })
+    if (this.#hot.wants(key, read.bytes.byteLength)) this.#hot.set(key, read)
     return read
   }
 

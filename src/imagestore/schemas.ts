@@ -1,4 +1,4 @@
-import { array, constant, integer, object, optional, string } from '../http/json-schema.ts'
+import { array, constant, integer, object, optional, string } from '../http/openapi/json-schema.ts'
 
 /** Of the picture that ships with the package. */
 export const EXAMPLE_HASH = '42j4wpd3wjumvg7ovuzuh4g5ev565hwq'

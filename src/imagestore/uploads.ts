@@ -1,5 +1,5 @@
 import type { Transaction } from '../storage/database/database.ts'
-import type { Identity } from '../http/authentication.ts'
+import type { Identity } from '../http/auth/authenticator.ts'
 import type { ImageHash } from './hash.ts'
 import * as queries from './queries.ts'
 

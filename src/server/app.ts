@@ -9,8 +9,8 @@ import { consoleRoutes } from '../console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
 import { startBackgroundJobs } from '../lib/background-jobs.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
-import { renewLog } from '../storage/database/changes/renew.ts'
-import { copyState, setCopyState } from '../storage/database/moves.ts'
+import { renewLog } from '../storage/database/changes/retention.ts'
+import { copyState, setCopyState } from '../storage/database/transfer-marks.ts'
 import {
   BATCH_BODY_BYTES,
   createSightings,
@@ -19,15 +19,15 @@ import {
   defaultIndexMemory,
   type Subscriptions,
 } from '../domainwatch/index.ts'
-import { Authenticator } from '../http/authentication.ts'
-import { BodyBudget } from '../http/body-budget.ts'
-import { serveMetrics } from '../http/metrics-server.ts'
-import { exchangeFailures } from '../http/failed-keys-exchange.ts'
-import { FailedKeys } from '../http/failed-keys.ts'
-import { sharedWindows } from '../http/key-rates-store.ts'
-import { KeyRates } from '../http/key-rates.ts'
+import { Authenticator } from '../http/auth/authenticator.ts'
+import { BodyBudget } from '../http/body/budget.ts'
+import { serveMetrics } from '../http/observability/metrics-server.ts'
+import { exchangeFailures } from '../http/auth/auth-rate-limit-sync.ts'
+import { FailedKeys } from '../http/auth/auth-rate-limit.ts'
+import { sharedWindows } from '../http/auth/key-rates-store.ts'
+import { KeyRates } from '../http/auth/key-rates.ts'
 import { createServer } from '../http/server.ts'
-import type { Parting } from '../http/stopping.ts'
+import type { ShutdownOptions } from '../http/graceful-shutdown.ts'
 import { serviceRoutes } from '../http/service-routes.ts'
 import {
   createTermsOffice,
@@ -42,7 +42,7 @@ import { VERSION } from '../lib/version.ts'
 const MAX_CONNECTIONS = 20_000
 /** From the signal to stop until connections with unfinished requests are closed. */
 const STOP_GRACE_MS = 7_000
-const IMMEDIATE: Parting = { delayMs: 0, lingerMs: 0 }
+const IMMEDIATE: ShutdownOptions = { drainDelayMs: 0, idleGraceMs: 0 }
 const MIB = 1024 * 1024
 
 export interface App {
@@ -51,7 +51,7 @@ export interface App {
   /** The public URL, including the path prefix. */
   readonly baseUrl: string
   /** Stops accepting connections, waits for requests in flight up to a limit, and closes the context. */
-  close(parting?: Parting): Promise<void>
+  close(options?: ShutdownOptions): Promise<void>
 }
 
 /** Starts the service. The composition root: the only file that knows all parts. */
@@ -89,9 +89,9 @@ async function startOn(context: Context): Promise<App> {
     context,
     server,
     baseUrl,
-    async close({ delayMs, lingerMs } = IMMEDIATE) {
-      server.stopping.begin(lingerMs)
-      await pause(delayMs)
+    async close({ drainDelayMs, idleGraceMs } = IMMEDIATE) {
+      server.shutdown.begin(idleGraceMs)
+      await pause(drainDelayMs)
       // Accept pending connections: their clients believe that they are being served.
       await nextTurn()
       const timer = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS)

@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
 import type { BackgroundJob } from '../lib/background-jobs.ts'
-import { sweepChanges } from '../storage/database/changes/sweep.ts'
+import { sweepChanges } from '../storage/database/changes/retention.ts'
 import { Leases, type LeasedWork } from '../storage/database/leases.ts'
 import {
   hasExpired,
@@ -9,7 +9,7 @@ import {
   sweepHistory,
   type Subscriptions,
 } from '../domainwatch/index.ts'
-import { hasOverFailures, sweepFailures } from '../http/failed-keys-exchange.ts'
+import { hasOverFailures, sweepFailures } from '../http/auth/auth-rate-limit-sync.ts'
 import type { Imagestore } from '../imagestore/index.ts'
 import { eraseAddresses, hasOldAddresses, hasOver } from '../imagestore/lifetime.ts'
 import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/ownership.ts'

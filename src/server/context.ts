@@ -15,12 +15,12 @@ import { isOpenToOthers } from '../lib/private-files.ts'
 import { perProcessShare } from '../lib/concurrency.ts'
 import { createTasks, type Tasks } from '../lib/tasks.ts'
 import type { Database, ObserveDatabase } from '../storage/database/database.ts'
-import type { OpenOptions } from '../storage/database/opening.ts'
+import type { OpenOptions } from '../storage/database/open-options.ts'
 import { openPostgres } from '../storage/database/postgres/open.ts'
 import { openSqlite } from '../storage/database/sqlite/open.ts'
 import { createResolver, systemServers, type Resolver } from '../lib/dns/index.ts'
 import { createHealth, type Health } from './health.ts'
-import { Metrics } from '../http/metrics.ts'
+import { Metrics } from '../http/observability/metrics.ts'
 
 /** The resources that the service uses, created once. */
 export interface Context {

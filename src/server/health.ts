@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import { ComponentHealth } from '../lib/component-health.ts'
 import type { Database } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
-import { probeWrite } from '../storage/database/moves.ts'
+import { probeWrite } from '../storage/database/transfer-marks.ts'
 
 const SECOND = 1_000
 /** Checking the whole database takes a while, and damage rarely disappears. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
-import { catalejo, serve, type Served } from '../support/cli.ts'
+import { catalejo, serve } from '../support/cli.ts'
 import { ADD, LIST } from '../support/domains.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
@@ -32,7 +32,7 @@ test('the first start makes an account and a key for each service and shows them
   assert.ok(ms < STOP_MS)
 
   await using second = await serve(['--data', folder.path])
-  // Begun once more as the same process, with what makes the allocator give memory back.
+  // Started again as the same process, with settings that make the allocator give memory back.
   if (process.platform === 'linux') {
     const environment = await readFile(`/proc/${second.child.pid}/environ`, 'utf8')
     assert.match(environment, /(^|\0)MALLOC_MMAP_THRESHOLD_=1048576(\0|$)/)
@@ -41,23 +41,6 @@ test('the first start makes an account and a key for each service and shows them
   assert.equal((await second.stop()).code, 0)
   assert.equal(second.stdout().includes('curl'), false)
   for (const line of second.stdout().trimEnd().split('\n')) JSON.parse(line)
-})
-
-test('on one processor it has one helper of V8, unless told otherwise', async () => {
-  if (process.platform !== 'linux') return
-  await using folder = await temporaryFolder()
-  const processor = /^Cpus_allowed_list:\s+(\d+)/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1]
-  const alone = ['/usr/bin/taskset', '-c', processor ?? '0']
-  const helpersOf = async ({ child }: Served) =>
-    (await readFile(`/proc/${child.pid}/cmdline`, 'utf8'))
-      .split('\0')
-      .filter((part) => /^--(v8-pool-size|no-parallel)/.test(part))
-  await using usual = await serve(['--data', folder.path], {}, alone)
-  assert.deepEqual(await helpersOf(usual), ['--v8-pool-size=1', '--no-parallel-scavenge'])
-  assert.equal((await usual.stop()).code, 0)
-  await using told = await serve(['--data', folder.path], { NODE_OPTIONS: '--v8-pool-size=2' }, alone)
-  assert.deepEqual(await helpersOf(told), [])
-  assert.equal((await told.stop()).code, 0)
 })
 
 test('a port that is taken is told in one line', async () => {

@@ -46,7 +46,7 @@ test('the time line tells who did what and when, from what to what, and how name
   const { page, context, complaints } = await browser.open(service, 'dominios?ficha=casa', {
     domainwatch: service.domainKey,
   })
-  const sheet = page.getByRole('complementary', { name: 'Ficha de casa.cl' })
+  const sheet = page.getByRole('complementary', { name: 'Detalles de casa.cl' })
   const line = sheet.locator('.time-line')
   // The page asked the DNS itself when it opened; what was seen is written down within a second.
   await line.getByText('visto hasta 2026-01-15 13:00:00').waitFor()
@@ -62,8 +62,8 @@ test('the time line tells who did what and when, from what to what, and how name
     'Servidores de nombres 2026-01-15 10:00:00Aparece a.nic.clAparece b.nic.cl',
   ])
   // What is done here, and what others do meanwhile, is told of at once.
-  await sheet.getByRole('button', { name: 'Recuperar' }).click()
-  await line.getByText('Recuperado').waitFor()
+  await sheet.getByRole('button', { name: 'Restaurar' }).click()
+  await line.getByText('Restaurado').waitFor()
   await page.getByText('En vivo').waitFor()
   await update(service, [{ domain: 'casa', agent: 'Otra' }], { key })
   await line.getByText('→ Otra').waitFor()

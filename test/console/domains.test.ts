@@ -156,13 +156,13 @@ test('marking by single keys, and taking it back; the time left of what was disc
   await grid(page).focus()
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('d')
-  await page.getByText('1 dominio recuperado').waitFor()
+  await page.getByText('1 dominio restaurado').waitFor()
   assert.equal((await stateOf('casa-blanca'))?.discarded, 0)
 
   // Letters that somebody types are letters.
   await page.getByRole('searchbox').fill('')
   await page.getByRole('searchbox').pressSequentially('dr')
-  await page.getByText('Ningún dominio calza').waitFor()
+  await page.getByText('Ningún dominio coincide').waitFor()
   assert.equal((await stateOf('casa-blanca'))?.discarded, 0)
   assert.deepEqual(complaints, [])
   await context.close()
@@ -191,7 +191,7 @@ test('details have an address of their own, and say in words what the DNS said',
   await row(page, 'ñandú').waitFor()
   await grid(page).focus()
   await page.keyboard.press('Enter')
-  const sheet = page.getByRole('complementary', { name: 'Ficha de ñandú.cl' })
+  const sheet = page.getByRole('complementary', { name: 'Detalles de ñandú.cl' })
   await sheet.getByText('xn--and-6ma2c.cl').waitFor()
   await sheet.getByText('2026-01-05 09:00:00', { exact: true }).waitFor()
   await page.waitForURL(/ficha=%C3%B1and%C3%BA/)
@@ -201,12 +201,12 @@ test('details have an address of their own, and say in words what the DNS said',
     [
       404,
       { status: 404, domain: 'x', dns: [], msg: 'El dominio no existe' },
-      'El DNS dice que el nombre no existe',
+      'Según el DNS, el nombre no existe',
     ],
     [
       504,
       { status: 504, domain: 'x', dns: [], msg: 'Los servidores DNS no respondieron a tiempo' },
-      'Esto no dice nada sobre si el dominio existe',
+      'Esto no indica si el dominio existe',
     ],
   ] as const) {
     await page.route('**/domainwatch/dns?*', (route) => route.fulfill({ status, json: body }))
@@ -215,7 +215,7 @@ test('details have an address of their own, and say in words what the DNS said',
     await page.unroute('**/domainwatch/dns?*')
   }
   await page.keyboard.press('j')
-  await page.getByRole('complementary', { name: 'Ficha de casa-blanca.cl' }).waitFor()
+  await page.getByRole('complementary', { name: 'Detalles de casa-blanca.cl' }).waitFor()
   await page.keyboard.press('Escape')
   await sheet.waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])

@@ -124,7 +124,7 @@ test('at home: figures that lead to their lists, and what is new', async () => {
     .getByRole('region', { name: 'Últimos eliminados' })
     .getByRole('link', { name: 'libre.cl' })
     .waitFor()
-  await page.getByRole('link', { name: /^Revisión\s*1$/ }).click()
+  await page.getByRole('link', { name: /^En revisión\s*1$/ }).click()
   await page.waitForURL(/dominios\?rev=/)
   assert.deepEqual(complaints, [])
   await context.close()
@@ -132,8 +132,8 @@ test('at home: figures that lead to their lists, and what is new', async () => {
 
 test('details: what resembles the name', async () => {
   const { page, context, complaints } = await open('dominios?ficha=catalejo')
-  const sheet = page.getByRole('complementary', { name: 'Ficha de catalejo.cl' })
-  await sheet.getByText('Ningún nombre registrado se le parece.').waitFor()
+  const sheet = page.getByRole('complementary', { name: 'Detalles de catalejo.cl' })
+  await sheet.getByText('Ningún nombre guardado se le parece.').waitFor()
   await page.goto(`${service.url}/console/dominios?ficha=${encodeURIComponent('ñandú')}`)
   await page.getByRole('complementary').getByRole('link', { name: 'ñandu.cl' }).waitFor()
   assert.deepEqual(complaints, [])

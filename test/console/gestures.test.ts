@@ -303,7 +303,7 @@ test('of many names those that are gone meanwhile are named with the reason, and
 test('from a link to a name far down j and k lead to its neighbours, on a slow service too', async () => {
   const at = 70_000
   const { page, context, complaints } = await open(`dominios?ficha=${encodeURIComponent(nameAt(at))}`)
-  const sheet = (name: string) => page.getByRole('complementary', { name: `Ficha de ${name}.cl` })
+  const sheet = (name: string) => page.getByRole('complementary', { name: `Detalles de ${name}.cl` })
   await sheet(nameAt(at)).waitFor()
   await row(page, nameAt(0)).waitFor()
   await page.keyboard.press('j')

@@ -45,7 +45,7 @@ test('the whole list of the registry is read and compared, and one that is recor
   )
   await pick(page, { name: 'todo.csv', mimeType: 'text/csv', buffer })
   await page.getByText('109.432 dominios').waitFor()
-  await page.getByText('109.431 iguales').waitFor()
+  await page.getByText('109.431 sin cambios').waitFor()
   await page.getByText('1 nuevos').waitFor()
   await store(page)
   await page.getByText('109.432 de 109.432 guardados').waitFor()
@@ -67,8 +67,8 @@ test('storing goes on while other screens are shown, on a slow service, beside a
   await store(page)
   const task = page.getByRole('link', { name: /^Importando sigue\.csv/ })
   await task.waitFor()
-  await page.getByRole('link', { name: 'Cifras' }).click()
-  await page.getByRole('heading', { name: 'Cifras', level: 1 }).waitFor()
+  await page.getByRole('link', { name: 'Estadísticas' }).click()
+  await page.getByRole('heading', { name: 'Estadísticas', level: 1 }).waitFor()
   await page.getByText('33 %').waitFor()
   // Somebody else decides about a name that the list holds, too.
   assert.equal((await update(service, [{ domain: 'sigue7', revision: 1 }])).status, 200)
@@ -103,7 +103,7 @@ test('the browser asks before the page is left in mid-import, and the next visit
   // Another page of the same browser, as after a crash.
   const next = await context.newPage()
   await next.goto(`${service.url}/console/importar`)
-  await next.getByText('La importación de retoma.csv quedó a medias: 2.000 de 5.000').waitFor()
+  await next.getByText('La importación de retoma.csv quedó incompleta: 2.000 de 5.000').waitFor()
   const rows: number[] = []
   await next.route(ADD, (route) => {
     rows.push(route.request().postDataJSON().data.length)
@@ -115,7 +115,7 @@ test('the browser asks before the page is left in mid-import, and the next visit
   assert.deepEqual(rows, [2_000, 1_000])
   assert.equal(await exists('retoma4999'), true)
   await next.getByRole('button', { name: 'Importar otra lista' }).click()
-  assert.equal(await next.getByText('quedó a medias').count(), 0)
+  assert.equal(await next.getByText('quedó incompleta').count(), 0)
   await context.close()
 })
 
@@ -136,7 +136,7 @@ test('an outage is waited out, a full service asked again, and a refusal can be 
   })
   await pick(page, listOf('vuelve', 2_500))
   await store(page)
-  await page.getByText('El servicio no responde. Sigue solo cuando vuelva.').waitFor()
+  await page.getByText('El servicio no responde. La importación continuará cuando vuelva.').waitFor()
   await page.getByText('Sin conexión con el servicio').waitFor()
   isAway = false
   await page.getByText('Se detuvo: La clave de API no permite esta operación.').waitFor()

@@ -22,7 +22,7 @@ after(async () => {
   await service?.[Symbol.asyncDispose]()
 })
 
-const READ_ONLY = 'Su clave es de solo lectura: no puede marcar dominios ni cambiar vigilancias.'
+const READ_ONLY = 'Su clave es de solo lectura: no puede marcar dominios ni cambiar alertas.'
 
 test('a key that only reads opens the lists, and says beforehand what it does not do', async () => {
   const { key } = await service.newKey('grupo', 'domainwatch', limited({ scope: 'read' }))
@@ -46,9 +46,9 @@ test('a key that only reads opens the lists, and says beforehand what it does no
   assert.equal(await page.getByRole('button', { name: 'Descartar' }).isDisabled(), true)
   assert.deepEqual(await barriers(page), [])
 
-  await link(/^Vigilancias$/).click()
+  await link(/^Alertas$/).click()
   await page.getByRole('heading', { name: 'Cortos' }).waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Nueva vigilancia' }).isDisabled(), true)
+  assert.equal(await page.getByRole('button', { name: 'Nueva alerta' }).isDisabled(), true)
   assert.deepEqual(complaints, [])
   await context.close()
 })
@@ -57,7 +57,7 @@ test('a key that writes is told nothing of it', async () => {
   const { key } = await service.newKey('grupo', 'domainwatch', limited({ scope: 'write' }))
   const { page, context, complaints } = await browser.open(service, 'vigilancias', { domainwatch: key })
   await page.getByRole('heading', { name: 'Cortos' }).waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Nueva vigilancia' }).isDisabled(), false)
+  assert.equal(await page.getByRole('button', { name: 'Nueva alerta' }).isDisabled(), false)
   assert.equal(await page.getByText(READ_ONLY).count(), 0)
   assert.equal(await page.getByText('su clave no lo permite').count(), 0)
   assert.deepEqual(complaints, [])

@@ -49,25 +49,25 @@ function requests(page: Page): string[] {
 const FILTERS = [
   [
     'length=abc',
-    '«largo:abc» no sirve: debe ser un número entre 1 y 63.',
-    '“length:abc” cannot be used: it must be a number from 1 to 63.',
+    '«largo:abc» no es válido: debe ser un número entre 1 y 63.',
+    '“length:abc” is not valid: it must be a number from 1 to 63.',
   ],
   [
     'min_length=0',
-    '«mínimo:0» no sirve: debe ser un número entre 1 y 63.',
-    '“min:0” cannot be used: it must be a number from 1 to 63.',
+    '«mínimo:0» no es válido: debe ser un número entre 1 y 63.',
+    '“min:0” is not valid: it must be a number from 1 to 63.',
   ],
   [
     'from=2025-02-30',
-    '«desde:2025-02-30» no sirve: debe ser un día que exista',
-    '“from:2025-02-30” cannot be used: it must be a day that exists',
+    '«desde:2025-02-30» no es válido: debe ser un día que exista',
+    '“from:2025-02-30” is not valid: it must be an existing day',
   ],
   [
     'last_register=5000',
-    '«inscritos:5000» no sirve: debe ser un número entre 1 y',
-    '“registered:5000” cannot be used: it must be a number from 1 to',
+    '«inscritos:5000» no es válido: debe ser un número entre 1 y',
+    '“registered:5000” is not valid: it must be a number from 1 to',
   ],
-  ['status=3', '«estado:3» no sirve', '“state:3” cannot be used'],
+  ['status=3', '«estado:3» no es válido', '“state:3” is not valid'],
 ] as const
 
 for (const path of ['cifras', 'dominios']) {
@@ -100,12 +100,12 @@ test('a refusal is asked for once, whatever its status', async () => {
     await page.getByRole('heading', { name: 'Sistema', level: 1 }).waitFor()
     const seen = requests(page)
     await page.route('**/domainwatch/stats?*', (route) => route.fulfill({ status, body: '' }))
-    await page.getByRole('link', { name: 'Cifras' }).click()
+    await page.getByRole('link', { name: 'Estadísticas' }).click()
     await page.getByRole('alert').waitFor()
     // The counts beside the chips ask the same a moment later, and the strip of days after that.
     await page.getByRole('link', { name: 'Dominios' }).click()
     await page.getByText('109.432 dominios').or(page.getByText('200 o más dominios')).waitFor()
-    await page.getByRole('link', { name: 'Cifras' }).click()
+    await page.getByRole('link', { name: 'Estadísticas' }).click()
     await page.getByRole('alert').waitFor()
     assert.deepEqual(
       seen.filter((one) => one === '/api/v1/domainwatch/stats'),
@@ -121,7 +121,7 @@ test('what the service refuses is said in English to who reads English', async (
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByRole('dialog').getByLabel('Account').fill('fotos')
   await page
-    .getByRole('button', { name: 'Make' })
+    .getByRole('button', { name: 'Create' })
     .or(page.getByRole('button', { name: 'Create' }))
     .click()
   await page.getByText('The service says: “La cuenta fotos es del servicio imagestore').waitFor()
@@ -150,7 +150,7 @@ test('the first language is that of the browser; the one that was chosen wins', 
 
 test('totals are those of all, at home and in the gallery', async () => {
   const { page, context } = await open('')
-  await page.getByRole('link', { name: `Dominios registrados ${format(REAL_SIZE + 1)}` }).waitFor()
+  await page.getByRole('link', { name: `Dominios guardados ${format(REAL_SIZE + 1)}` }).waitFor()
   await page.goto(`${service.url}/console/imagenes`)
   await page.getByText(`${IMAGES} imágenes`, { exact: true }).waitFor()
   assert.equal(await page.getByText('o más').count(), 0)

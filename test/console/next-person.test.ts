@@ -39,7 +39,7 @@ test('marks under way at sign-out end where they were set, and the next person u
   await page.keyboard.press('r')
   await row('alfa').getByText('Revisión').waitFor()
 
-  await page.getByRole('button', { name: 'Claves en uso' }).click()
+  await page.getByRole('button', { name: 'Mi sesión' }).click()
   await page.getByRole('button', { name: 'Salir' }).click()
   await page.getByLabel('Clave de API').fill(otherKey)
   await page.getByRole('button', { name: 'Entrar' }).click()
@@ -65,7 +65,7 @@ test('two clicks on one row are left by one step back', async () => {
   const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
   const grid = page.getByRole('grid', { name: 'Dominios' })
   await grid.getByText('bravo.cl', { exact: true }).dblclick()
-  const sheet = page.getByRole('complementary', { name: 'Ficha de bravo.cl' })
+  const sheet = page.getByRole('complementary', { name: 'Detalles de bravo.cl' })
   await sheet.waitFor()
   await page.goBack()
   await sheet.waitFor({ state: 'detached' })

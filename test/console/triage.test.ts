@@ -89,13 +89,13 @@ test('a view is triaged to its end page by page, from the table; skips are remem
     await card(page, name).waitFor()
     await page.keyboard.press('Space')
   }
-  await page.getByRole('heading', { name: 'No queda nada por mirar' }).waitFor()
+  await page.getByRole('heading', { name: 'No queda nada por revisar' }).waitFor()
   await left(page, 0).waitFor()
   // Another view has skips of its own.
   await page.goto(`${service.url}/console/triaje`)
   await left(page, names.length).waitFor()
   await page.goto(`${service.url}/console/triaje?search=nombre&length=7`)
-  await page.getByRole('button', { name: /^Ver los .* que se saltaron$/ }).click()
+  await page.getByRole('button', { name: /^Ver los .* saltados$/ }).click()
   await card(page, all[0]?.name ?? '').waitFor()
   assert.deepEqual(complaints, [])
   await context.close()
@@ -133,9 +133,9 @@ test('the space key is for the card after the menu, and after a click on a butto
   assert.deepEqual(await marksOf(nameAt(2)), { revision: 0, discarded: 1 })
   for (const i of [3, 4, 5]) assert.deepEqual(await marksOf(nameAt(i)), NO_MARKS, nameAt(i))
   // A button that is no part of the card keeps its key, and the card stays.
-  await page.getByRole('button', { name: 'Teclas' }).focus()
+  await page.getByRole('button', { name: 'Atajos de teclado' }).focus()
   await page.keyboard.press('Space')
-  await page.getByRole('dialog', { name: 'Teclas' }).waitFor()
+  await page.getByRole('dialog', { name: 'Atajos de teclado' }).waitFor()
   await page.keyboard.press('Escape')
   await card(page, nameAt(5)).waitFor()
   await setMarks([nameAt(2)], NO_MARKS)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { sweepChanges } from '../../src/storage/database/changes/sweep.ts'
+import { sweepChanges } from '../../src/storage/database/changes/retention.ts'
 import { sweepHistory } from '../../src/domainwatch/index.ts'
 import { storeSightings } from '../../src/domainwatch/history/store-sightings.ts'
 import { record, stored, update } from '../support/domains.ts'

@@ -65,10 +65,13 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
   /** What keeps it from opening, which must never show a password. */
   async function refusal(url: string): Promise<string> {
     let message = ''
-    await assert.rejects(openPostgres(url, undefined, undefined, { patienceMs: PATIENCE_MS }), (error) => {
-      message = error instanceof Error ? error.message : String(error)
-      return true
-    })
+    await assert.rejects(
+      openPostgres(url, undefined, undefined, { startTimeoutMs: PATIENCE_MS }),
+      (error) => {
+        message = error instanceof Error ? error.message : String(error)
+        return true
+      },
+    )
     assert.doesNotMatch(message, /canario|\n/)
     return message
   }

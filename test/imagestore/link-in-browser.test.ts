@@ -106,7 +106,7 @@ suite('images in a browser', { timeout: 120_000 }, () => {
     })
   }
 
-  test('a page under the name of an image is not stored', async () => {
+  test('a page under the name of an image is not saved', async () => {
     for (const bytes of [HTML, `<!DOCTYPE html><svg></svg>${HTML}`, `<!--<svg>-->${HTML}`]) {
       const answer = await client.upload(Buffer.from(bytes), { name: 'foto.svg', mime: 'image/svg+xml' })
       assert.equal(answer.status, 401)

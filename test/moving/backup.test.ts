@@ -3,9 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { beginHold, endHold, heldUntil, schemaOf } from '../../src/storage/database/moves.ts'
-import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
-import { openInstance } from '../../src/operations/transfer/instance.ts'
+import { beginHold, endHold, heldUntil } from '../../src/storage/database/transfer-marks.ts'
 import { sweepsOf } from '../durability/sweeps.ts'
 import { catalejo } from '../support/cli.ts'
 import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
@@ -180,18 +178,5 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     assert.equal((await catalejo(['backup', 's3://', '--data', other.data])).code, 2)
     assert.equal((await catalejo(['backup', '--data', other.data])).code, 2)
     assert.equal((await catalejo(['backup', backups.path, '--keep', '0'])).code, 2)
-  })
-
-  test('a database is made at an older schema, and brought up to date from there', async () => {
-    await using folder = await temporaryFolder()
-    const place = { data: folder.path, databaseUrl: '', blobsUrl: undefined }
-    for (const [wanted, found] of [
-      [SCHEMA - 1, SCHEMA - 1],
-      [undefined, SCHEMA],
-    ]) {
-      const instance = await openInstance(place, { schema: wanted })
-      assert.equal(await schemaOf(instance.database), found)
-      await instance.close()
-    }
   })
 })

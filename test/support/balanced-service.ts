@@ -1,5 +1,5 @@
-import type { Service } from '../../src/http/authentication.ts'
-import type { KeyLimits } from '../../src/http/key-limits.ts'
+import type { Service } from '../../src/http/auth/authenticator.ts'
+import type { KeyLimits } from '../../src/http/auth/key-limits.ts'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'

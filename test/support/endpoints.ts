@@ -1,4 +1,4 @@
-import type { Service } from '../../src/http/authentication.ts'
+import type { Service } from '../../src/http/auth/authenticator.ts'
 
 /** Every endpoint that takes a key. */
 export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: string; service: Service }[] = [

@@ -1,4 +1,4 @@
-import { UNLIMITED, type KeyLimits, type Rate } from '../../src/http/key-limits.ts'
+import { UNLIMITED, type KeyLimits, type Rate } from '../../src/http/auth/key-limits.ts'
 
 /** Limits of a key where the test says nothing else. */
 export const limited = (limits: Partial<KeyLimits>): KeyLimits => ({ ...UNLIMITED, ...limits })

@@ -7,6 +7,7 @@ import type { Tasks } from '../../src/lib/tasks.ts'
 import { DomainLists } from '../../src/domainwatch/list/domain-lists.ts'
 import { listParameters, listRequest, type ListRequest } from '../../src/domainwatch/list/request.ts'
 import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'
+import { rowValues } from '../../src/storage/database/batch.ts'
 import { readMarks, readNewRecord } from '../../src/domainwatch/records.ts'
 import { NameIndex } from '../../src/domainwatch/list/name-index.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
@@ -35,7 +36,7 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
       const rows = given.map(({ domain, ...fields }) => {
         const record = readNewRecord({ domain, length: domain.length, ...fields })
         if (!record.ok) throw new Error(record.msg)
-        return record.row
+        return rowValues(recordDomains, record.row)
       })
       const bytes = Buffer.from(JSON.stringify(rows))
       await tx.runMany(recordDomains, ['2025-06-01 08:00:00', 'grupo', 'grupo'], new Uint8Array(bytes))
@@ -45,7 +46,7 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
       const rows = given.map((one) => {
         const read = readMarks(one)
         if (!read.ok) throw new Error(read.msg)
-        return read.row
+        return rowValues(markDomains, read.row)
       })
       const bytes = Buffer.from(JSON.stringify(rows))
       await tx.runMany(markDomains, ['2025-06-02 09:10:11', clock.now()], new Uint8Array(bytes))

@@ -50,7 +50,7 @@ export const EXCEPTIONS: readonly (readonly [string, string, string])[] = [
 export const ONE_MACHINE: ReadonlyMap<string, string> = new Map([
   ['imagestore/derivative-cache.test.ts', 'counts what one machine made and keeps on its disk'],
   ['imagestore/shared-derivatives.test.ts', 'starts the nodes that share by itself'],
-  ['imagestore/link-at-once.test.ts', 'counts what the process itself answers in front of the framework'],
+  ['imagestore/link-cached.test.ts', 'counts what one machine made, and reads its log'],
   ['imagestore/link-floods.test.ts', 'counts what one process makes, and who waits for it there'],
   ['imagestore/link-too-heavy.test.ts', 'counts what one machine made, and starts it again'],
   ['imagestore/thumbhash-later.test.ts', 'starts the service again on what it left'],

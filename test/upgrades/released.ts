@@ -8,10 +8,13 @@ import { administer } from '../support/postgres.ts'
 const FOLDER = fileURLToPath(new URL('../fixtures/schemas/', import.meta.url))
 
 /**
- * The released versions of the schema, each frozen with data in it as that version's own code left it. Dumps are never
- * made anew: at a release the then newest version is added.
+ * The released versions of the schema, each frozen with data as that version's own code stored it. Dumps are never made
+ * again: each release adds its newest version.
  */
-export const RELEASED = ['001'] as const
+export const RELEASED = ['013'] as const
+
+/** A version from before the first release. */
+export const UNRELEASED = '001'
 
 type Engine = 'sqlite' | 'postgres'
 

@@ -6,21 +6,28 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Database } from '../../src/storage/database/database.ts'
-import { migrations } from '../../src/storage/database/migrations/index.ts'
+import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
+import { schemaOf } from '../../src/storage/database/transfer-marks.ts'
+import type { OpenOptions } from '../../src/storage/database/open-options.ts'
 import { openPostgres } from '../../src/storage/database/postgres/open.ts'
 import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import { LIST, names, record, records, stored } from '../support/domains.ts'
 import { makeDatabase, POSTGRES_URL, type TestDatabase } from '../support/engine.ts'
+import { catalejo } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
 import { administer } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
-import { oldPostgres, oldSqlite, RELEASED } from './released.ts'
+import { oldPostgres, oldSqlite, RELEASED, UNRELEASED } from './released.ts'
+import { NEXT, withTestMigration } from './test-migration.ts'
 import { eventually } from '../support/eventually.ts'
 
-const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const HALF_WAY = fileURLToPath(new URL('./half-way.ts', import.meta.url))
+const HALF_WAY_POSTGRES = fileURLToPath(new URL('./half-way-postgres.ts', import.meta.url))
+const TOO_OLD =
+  'the database is at schema 1, from before release 0.1.0: start it once with commit fdb3bef of Catalejo, ' +
+  'which upgrades it to schema 13, then with this version'
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const GET = '/api/v1/imagestore/get'
 const HASH = 'abcdefghijklmnopqrstuvwxyz234567'
@@ -79,7 +86,7 @@ async function assertServes(data: string, databaseUrl: string): Promise<void> {
   }
 }
 
-describe('an older version’s database', { timeout: 180_000 }, () => {
+describe('a released version’s database', { timeout: 180_000 }, () => {
   for (const version of RELEASED) {
     test(`${version} on SQLite: the service starts and answers`, async () => {
       await using folder = await temporaryFolder()
@@ -97,7 +104,7 @@ describe('an older version’s database', { timeout: 180_000 }, () => {
       }
     })
 
-    test(`${version} on SQLite: killed in the middle of a step, it resumes`, async () => {
+    test(`${version} on SQLite: killed in the middle of a migration, it resumes`, async () => {
       await using folder = await temporaryFolder()
       const path = await oldSqlite(version, folder.path)
       const child = spawn(process.execPath, [HALF_WAY, path], { stdio: 'inherit' })
@@ -107,43 +114,29 @@ describe('an older version’s database', { timeout: 180_000 }, () => {
       await exited
       const db = new DatabaseSync(path)
       assert.equal(Number(db.prepare('PRAGMA user_version').get()?.['user_version']), Number(version))
-      assert.equal(db.prepare(`SELECT name FROM sqlite_master WHERE name = 'changes'`).get(), undefined)
+      assert.equal(db.prepare(`SELECT name FROM sqlite_master WHERE name = 'next_release'`).get(), undefined)
       db.close()
-      await assertServes(folder.path, '')
+      await assertUpgrades((options) => openSqlite(path, undefined, options))
     })
 
     test(
-      `${version} on PostgreSQL: killed in the middle of a step, it resumes`,
+      `${version} on PostgreSQL: killed in the middle of a migration, it resumes`,
       { skip: NO_SERVER },
       async () => {
-        await using folder = await temporaryFolder()
         const database = await oldDatabase(version)
         try {
-          // A transaction that uses the table keeps the step from its end, while others may still read and write.
+          // A transaction that uses the table blocks the migration at its second statement, while others may read and write.
           const using = administer(
             database.url,
             `BEGIN; LOCK TABLE domains IN ROW EXCLUSIVE MODE; SELECT pg_sleep(60)`,
           )
           const blocker = await backend(database, `query LIKE '%pg_sleep(60)%'`)
           const ended = assert.rejects(using)
-          // Commands that only read refuse an older schema.
-          const child = spawn(process.execPath, [
-            CLI,
-            'key',
-            'create',
-            '--account',
-            'actualiza',
-            '--service',
-            'admin',
-            '--database-url',
-            database.url,
-            '--data',
-            folder.path,
-          ])
+          const child = spawn(process.execPath, [HALF_WAY_POSTGRES, database.url], { stdio: 'inherit' })
           const exited = once(child, 'exit')
           const step = await backend(
             database,
-            `wait_event_type = 'Lock' AND query LIKE '%CREATE TABLE changes%'`,
+            `wait_event_type = 'Lock' AND query LIKE '%CREATE TABLE next_release%'`,
           )
           child.kill('SIGKILL')
           await exited
@@ -156,11 +149,11 @@ describe('an older version’s database', { timeout: 180_000 }, () => {
           assert.deepEqual(
             await administer(
               database.url,
-              `SELECT version, to_regclass('changes') AS changes FROM schema_version`,
+              `SELECT version, to_regclass('next_release') AS added FROM schema_version`,
             ),
-            [{ version: Number(version), changes: null }],
+            [{ version: Number(version), added: null }],
           )
-          await assertServes(folder.path, database.url)
+          await assertUpgrades((options) => openPostgres(database.url, undefined, undefined, options))
         } finally {
           await database.drop()
         }
@@ -168,35 +161,105 @@ describe('an older version’s database', { timeout: 180_000 }, () => {
     )
   }
 
-  async function assertOneSchema(open: () => Promise<Database>) {
-    const nodes = await Promise.all(Array.from({ length: 5 }, open))
+  /** Several nodes that start together migrate once, to the test migration, and report it. */
+  async function assertUpgrades(open: (options: OpenOptions) => Promise<Database>) {
+    const steps: string[] = []
+    const options = {
+      migrations: withTestMigration(),
+      onMigrated: (from: number, to: number) => steps.push(`${from} to ${to}`),
+    }
+    const nodes = await Promise.all(Array.from({ length: 5 }, () => open(options)))
     try {
       for (const node of nodes) {
-        assert.deepEqual(await node.values(sql`SELECT count(*) FROM change_log`), [[1]])
+        assert.deepEqual(await node.values(sql`SELECT count(*) FROM next_release`), [[1]])
+        assert.deepEqual(await node.values(sql`SELECT DISTINCT next_release FROM domains`), [[7]])
+        assert.equal(await schemaOf(node), NEXT)
       }
+      assert.ok(steps.length > 0)
+      assert.deepEqual(new Set(steps), new Set([`${SCHEMA} to ${NEXT}`]))
+      await assert.rejects(open({}), {
+        message: `the database is at schema ${NEXT}, this version knows only ${SCHEMA}`,
+      })
     } finally {
       await Promise.all(nodes.map((node) => node.close()))
     }
   }
 
+  /** Several nodes that start together create one schema; opened at an older version, it is upgraded later. */
+  async function assertCreates(open: (options: OpenOptions) => Promise<Database>) {
+    const nodes = await Promise.all(Array.from({ length: 5 }, () => open({ schema: SCHEMA })))
+    try {
+      for (const node of nodes) {
+        assert.deepEqual(await node.values(sql`SELECT count(*) FROM change_log`), [[1]])
+        assert.equal(await schemaOf(node), SCHEMA)
+      }
+    } finally {
+      await Promise.all(nodes.map((node) => node.close()))
+    }
+    const next = await open({ migrations: withTestMigration() })
+    assert.equal(await schemaOf(next), NEXT)
+    await next.close()
+  }
+
   test('several nodes that start together on SQLite migrate once', async () => {
     await using folder = await temporaryFolder()
     await using empty = await temporaryFolder()
-    const path = await oldSqlite('001', folder.path)
-    for (const file of [path, `${empty.path}/catalejo.db`]) await assertOneSchema(() => openSqlite(file))
+    const path = await oldSqlite(RELEASED[0], folder.path)
+    await assertUpgrades((options) => openSqlite(path, undefined, options))
+    await assertCreates((options) => openSqlite(`${empty.path}/catalejo.db`, undefined, options))
   })
 
   test('several nodes that start together on PostgreSQL migrate once', { skip: NO_SERVER }, async () => {
-    for (const database of [await oldDatabase('001'), await makeDatabase(POSTGRES_URL ?? '', freshName())]) {
+    const old = await oldDatabase(RELEASED[0])
+    const empty = await makeDatabase(POSTGRES_URL ?? '', freshName())
+    try {
+      await assertUpgrades((options) => openPostgres(old.url, undefined, undefined, options))
+      await assertCreates((options) => openPostgres(empty.url, undefined, undefined, options))
+    } finally {
+      await Promise.all([old.drop(), empty.drop()])
+    }
+  })
+
+  test('from before the first release, on SQLite: refused, and left as it is', async () => {
+    await using folder = await temporaryFolder()
+    const path = await oldSqlite(UNRELEASED, folder.path)
+    await assertRefused(['--data', folder.path])
+    await assert.rejects(openSqlite(path, undefined, { existing: true }), { message: TOO_OLD })
+    const db = new DatabaseSync(path)
+    assert.equal(db.prepare('PRAGMA user_version').get()?.['user_version'], 1)
+    assert.equal(db.prepare('SELECT count(*) AS count FROM domains').get()?.['count'], 7)
+    db.close()
+  })
+
+  test(
+    'from before the first release, on PostgreSQL: refused, and left as it is',
+    { skip: NO_SERVER },
+    async () => {
+      await using folder = await temporaryFolder()
+      const database = await oldDatabase(UNRELEASED)
       try {
-        await assertOneSchema(() => openPostgres(database.url))
-        const [row] = await administer(database.url, 'SELECT version FROM schema_version')
-        assert.equal(row?.['version'], migrations.length)
+        await assertRefused(['--data', folder.path, '--database-url', database.url])
+        assert.deepEqual(await administer(database.url, 'SELECT version FROM schema_version'), [
+          { version: 1 },
+        ])
       } finally {
         await database.drop()
       }
-    }
-  })
+    },
+  )
+
+  async function assertRefused(flags: readonly string[]) {
+    const { code, stderr } = await catalejo([
+      'key',
+      'create',
+      '--account',
+      'nueva',
+      '--service',
+      'admin',
+      ...flags,
+    ])
+    assert.deepEqual([code, stderr.includes(TOO_OLD)], [1, true], stderr)
+  }
 
   async function backend(database: TestDatabase, condition: string): Promise<number> {
     let found: unknown

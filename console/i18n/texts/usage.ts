@@ -3,23 +3,23 @@ import { inBoth } from '../in-both.ts'
 /** What the images take up. */
 export const usage = inBoth(
   {
-    'usage.perDay': 'Subidas por día, en UTC',
+    'usage.perDay': 'Subidas por día (UTC)',
     'usage.images': 'imágenes',
     'usage.kinds': 'Tipos',
     'usage.average': 'Tamaño medio',
-    'usage.share': 'Parte del espacio',
+    'usage.share': 'Proporción del espacio',
     'usage.percent': '{n} %',
     'usage.of': 'de {max}',
     'usage.noBound': 'Sin límite',
   },
   {
-    'usage.perDay': 'Uploads a day, in UTC',
+    'usage.perDay': 'Uploads per day (UTC)',
     'usage.images': 'images',
-    'usage.kinds': 'Kinds',
+    'usage.kinds': 'Types',
     'usage.average': 'Average size',
-    'usage.share': 'Share of the storage',
+    'usage.share': 'Share of storage',
     'usage.percent': '{n} %',
     'usage.of': 'of {max}',
-    'usage.noBound': 'No bound',
+    'usage.noBound': 'No limit',
   },
 )

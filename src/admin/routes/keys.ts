@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES } from '../../lib/free-text.ts'
-import { SERVICES, type Service } from '../../http/authentication.ts'
+import { SERVICES, type Service } from '../../http/auth/authenticator.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { problem } from '../../http/json-schema.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
 import {
   ALL_SCOPES,
   formatRate,
@@ -13,7 +13,7 @@ import {
   SCOPES,
   type KeyLimits,
   type Rate,
-} from '../../http/key-limits.ts'
+} from '../../http/auth/key-limits.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { choice, text, type Parameter } from '../../http/parameters.ts'
 import { createAnswer, keysAnswer, revokeAnswer } from '../schemas.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { problem } from '../../http/json-schema.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
 import { choice, text, type Parameter } from '../../http/parameters.ts'
 import { limitsAnswer } from '../schemas.ts'
 import type { AccountRecord, ApiKeys } from './keys.ts'

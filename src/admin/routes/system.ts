@@ -4,7 +4,7 @@ import { throttledCount } from '../../lib/throttled-count.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import type { Measurements } from '../../http/metrics.ts'
+import type { Measurements } from '../../http/observability/metrics.ts'
 import { countDomains, totalStorage } from '../queries.ts'
 import { systemAnswer } from '../schemas.ts'
 

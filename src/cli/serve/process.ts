@@ -10,7 +10,7 @@ import type { WorkerChannel } from './worker-channel.ts'
 const STOP_MS = 9_300
 const LAST_LINES_MS = 500
 /** Load balancers check every second or so, and act on the second failure. */
-const LINGER_MS = 2_000
+const IDLE_GRACE_MS = 2_000
 
 /** Serves in this process, alone or as one of several workers. */
 export async function serveProcess(config: Config, channel?: WorkerChannel): Promise<void> {
@@ -23,11 +23,11 @@ export async function serveProcess(config: Config, channel?: WorkerChannel): Pro
       if (stopping) return
       stopping = true
       log.info({ signal }, 'stopping')
-      const delayMs = config.stopDelay * 1000
-      setTimeout(() => exit(log, 0), delayMs + STOP_MS).unref()
+      const drainDelayMs = config.stopDelay * 1000
+      setTimeout(() => exit(log, 0), drainDelayMs + STOP_MS).unref()
       // The first keys may be being created: the database must stay open for that.
       void welcomed
-        .then(() => app.close({ delayMs, lingerMs: LINGER_MS }))
+        .then(() => app.close({ drainDelayMs, idleGraceMs: IDLE_GRACE_MS }))
         .then(
           () => exit(log, 0),
           (error: unknown) => {

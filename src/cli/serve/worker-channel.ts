@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import type { Measurements, Metrics } from '../../http/metrics.ts'
+import type { Measurements, Metrics } from '../../http/observability/metrics.ts'
 import { OverloadError } from '../../lib/errors.ts'
 
 /** Messages between the primary process and its workers. Nothing else writes to this channel. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ChangeFeed } from '../../storage/database/changes/feed.ts'
+import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
 import type { Filters } from '../filters.ts'
 import { eventOf, touches, type AccountName, type DomainEvent } from './event.ts'
 
@@ -8,7 +8,7 @@ const MAX_LOOKED_THROUGH = 50_000
 
 /** The newest events that concern these filters, the newest first. */
 export async function newestEvents(
-  feed: ChangeFeed,
+  feed: ChangeLog,
   nameOf: AccountName,
   request: { readonly filters: Filters; readonly limit: number },
 ): Promise<DomainEvent[]> {

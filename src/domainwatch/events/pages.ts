@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
-import { clientOf } from '../../storage/database/turns.ts'
-import type { ChangeFeed } from '../../storage/database/changes/feed.ts'
+import { clientOf } from '../../storage/database/connection-slots.ts'
+import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import type { Filters } from '../filters.ts'
 import { eventOf, toJson, touches, type AccountName, type DomainEvent } from './event.ts'
@@ -46,7 +46,7 @@ interface Read {
  * look at the database, and all readers what it brought; all pages end where the changes do at present, so whoever has caught up is at the same place.
  */
 export class EventPages {
-  readonly #feed: ChangeFeed
+  readonly #feed: ChangeLog
   readonly #nameOf: AccountName
   readonly #failed: (error: unknown) => void
   readonly #slots = new FairSlots({
@@ -65,7 +65,7 @@ export class EventPages {
   #closed = false
 
   /** @param failed told of the first of several failures to read in a row; they are tried again */
-  constructor(feed: ChangeFeed, nameOf: AccountName, failed: (error: unknown) => void) {
+  constructor(feed: ChangeLog, nameOf: AccountName, failed: (error: unknown) => void) {
     this.#feed = feed
     this.#nameOf = nameOf
     this.#failed = failed

@@ -1,47 +1,48 @@
 import { EXPORT_FIELDS } from '../export.ts'
-import { splitCsv } from './csv.ts'
 
 export const IMPORT_FORMATS = ['registrations', 'deletions', 'csv', 'ndjson'] as const
 
 /**
- * What a file holds: the registry's CSV of registrations (a name and a date), its plain list of deletions (a name a line),
- * or our own export as CSV or NDJSON.
+ * What a file contains: the registry's CSV of registrations (names and dates), its plain list of deletions (one name per
+ * line), or our own export as CSV or NDJSON.
  */
 export type ImportFormat = (typeof IMPORT_FORMATS)[number]
 
-/** How the lines of a file are taken apart: the same for all of them. */
+/** How to parse the lines of a file. */
 export interface Layout {
   readonly format: ImportFormat
   readonly separator: string
-  /** Where a field stands in a line; of `ndjson` and `deletions` nothing. */
+  /** Position of each field in a line. Empty for `ndjson` and `deletions`. */
   readonly columns: ReadonlyMap<string, number>
   /** Whether the first line names the columns. */
-  readonly hasHead: boolean
+  readonly hasHeader: boolean
 }
 
 const NAME_COLUMN = /nombre|dominio|domain|name/i
 const DATE_COLUMN = /fecha|date/i
 
-/** The first line alone tells the layout; only a list of names begins with nothing of its own. */
+/** One line identifies every format except a list of names, which has no header. */
 export const SAMPLE_LINES = 20
-/** What no line has that names a column or a domain: a file with other line ends, or none of text. */
+/** No header and no name contains them: the file has other line ends, or is not text. */
 const CONTROLS = /[^\P{Cc}\t]/u
 const LIKE_A_NAME = /^[\p{L}\p{M}\p{N} "._-]+$/u
 
 /**
- * Tells the layout from the first lines that are not blank, up to `SAMPLE_LINES` of them.
- * @param format where the caller knows; a file of the registry's registrations may come without a head line
+ * Detects the layout from the first lines that are not blank, up to `SAMPLE_LINES` of them. A list of registrations may lack
+ * a header.
+ * @param format if the caller knows it
+ * @returns undefined if the format is unknown
  */
 export function layoutOf(sample: readonly string[], format?: ImportFormat): Layout | undefined {
   const first = sample[0]?.trim() ?? ''
   const separator = [',', ';', '\t'].find((each) => first.includes(each)) ?? ','
-  const plain = (kind: ImportFormat, hasHead = false) => ({
+  const plain = (kind: ImportFormat, hasHeader = false) => ({
     format: kind,
     separator,
     columns: new Map<string, number>(),
-    hasHead,
+    hasHeader,
   })
-  // Of one word nobody could tell whether it is a domain.
+  // A single word could be a domain.
   const namesColumn = NAME_COLUMN.test(first) && /^[\p{L} ]+$/u.test(first) && first.includes(' ')
   if (format === 'ndjson' || (format === undefined && first.startsWith('{'))) return plain('ndjson')
   if (format === 'deletions') return plain('deletions', namesColumn)
@@ -51,7 +52,7 @@ export function layoutOf(sample: readonly string[], format?: ImportFormat): Layo
   const heads = fields.map((field) => field.trim())
   const own = new Map(heads.map((head, i) => [head, i] as const))
   if (format !== 'registrations' && EXPORT_FIELDS.every((field) => own.has(field))) {
-    return { format: 'csv', separator, columns: own, hasHead: true }
+    return { format: 'csv', separator, columns: own, hasHeader: true }
   }
   if (format === 'csv') return undefined
   const name = heads.findIndex((head) => NAME_COLUMN.test(head) && !head.includes('.'))
@@ -61,7 +62,7 @@ export function layoutOf(sample: readonly string[], format?: ImportFormat): Layo
       ['name', name],
       ['date', date],
     ])
-    return { format: 'registrations', separator, columns, hasHead: true }
+    return { format: 'registrations', separator, columns, hasHeader: true }
   }
   if (fields.length > 1) {
     const columns = new Map([
@@ -70,14 +71,14 @@ export function layoutOf(sample: readonly string[], format?: ImportFormat): Layo
     ])
     return registryDate(heads[1] ?? '') === undefined
       ? undefined
-      : { format: 'registrations', separator, columns, hasHead: false }
+      : { format: 'registrations', separator, columns, hasHeader: false }
   }
-  // A page that a server sent instead of the list has lines of one word too.
+  // An error page sent instead of the list has lines of one word too.
   const likely = sample.filter((line) => LIKE_A_NAME.test(line.trim())).length * 2 >= sample.length
   return format === undefined && likely ? plain('deletions', namesColumn) : undefined
 }
 
-/** A date as the registry and spreadsheets write it, in the form that records have; undefined when it is none. */
+/** Converts a date as the registry and spreadsheets write it to `YYYY-MM-DD HH:MM:SS`. Undefined if it is not a date. */
 export function registryDate(text: string): string | undefined {
   const match = /^(?:(\d{4})-(\d\d)-(\d\d)|(\d\d)[-/](\d\d)[-/](\d{4}))(?:[ T](\d\d:\d\d)(:\d\d)?)?$/.exec(
     text.trim(),
@@ -88,7 +89,44 @@ export function registryDate(text: string): string | undefined {
   return `${year}-${month}-${day} ${time}${seconds}`
 }
 
-/** A name as lists write it: with the suffix, in any case, with blanks around it. */
+/** Returns the name without suffix and surrounding blanks. */
 export function bareName(text: string): string {
   return text.trim().replace(/\.cl\.?$/i, '')
+}
+
+/**
+ * Returns the fields of one line of CSV (RFC 4180); `open` if a quoted field does not end on it, undefined if the line is
+ * not valid CSV. Works line by line, because a parser of whole files reads everything after an unbalanced quote as one
+ * field, and here a broken line must not lose others (decision 040).
+ */
+export function splitCsv(line: string, separator: string): string[] | 'open' | undefined {
+  const fields: string[] = []
+  let at = 0
+  for (;;) {
+    if (line[at] === '"') {
+      let text = ''
+      let end = line.indexOf('"', at + 1)
+      while (end !== -1 && line[end + 1] === '"') {
+        text += line.slice(at + 1, end + 1)
+        at = end + 1
+        end = line.indexOf('"', at + 1)
+      }
+      if (end === -1) return 'open'
+      fields.push(text + line.slice(at + 1, end))
+      at = end + 1
+      if (at < line.length && line[at] !== separator) return undefined
+    } else {
+      const end = line.indexOf(separator, at)
+      const field = line.slice(at, end === -1 ? undefined : end)
+      if (field.includes('"')) return undefined
+      fields.push(field)
+      at = end === -1 ? line.length : end
+    }
+    if (at >= line.length) return fields
+    at++
+    if (at === line.length) {
+      fields.push('')
+      return fields
+    }
+  }
 }

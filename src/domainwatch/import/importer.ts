@@ -1,15 +1,16 @@
 import type { Clock } from '../../lib/clock.ts'
 import { localDateTime } from '../../lib/dates.ts'
+import { rowValues } from '../../storage/database/batch.ts'
 import { layoutOf, SAMPLE_LINES, type ImportFormat } from './format.ts'
-import { SourceFault, type Line } from './lines.ts'
-import { joinLines } from './joined-lines.ts'
-import { completeness, readLine } from './read-line.ts'
-import { Storing, type ImportCounts, type Reached, type StoringOptions } from './storing.ts'
-import { Stretch } from './stretch.ts'
+import { joinLines, SourceFault, type Line } from './lines.ts'
+import { completeness, parseLine } from './parse-line.ts'
+import { RowBuffer } from './row-buffer.ts'
+import { STATEMENTS } from './store.ts'
+import { ImportWriter, type ImportCounts, type Reached, type WriterOptions } from './writer.ts'
 
-/** Lines that are held to tell what a file is, blank ones among them. */
+/** Lines held to detect the format, blank ones included. */
 const MAX_SAMPLED = 200
-/** Bad lines told of; all are counted. */
+/** Bad lines that are reported; all are counted. */
 const MAX_FAULTS = 20
 
 export interface LineFault {
@@ -23,22 +24,22 @@ export type ImportOutcome =
       readonly kind: 'imported'
       readonly counts: ImportCounts
       readonly faults: readonly LineFault[]
-      /** Why it ends before its end; what came before is stored. */
+      /** Why reading stopped before the end of the file. What was read is stored. */
       readonly cutOff?: SourceFault
     }
   | { readonly kind: 'unknown-format' }
 
-export interface ImportOptions extends StoringOptions {
+export interface ImportOptions extends WriterOptions {
   readonly format?: ImportFormat | undefined
   readonly clock: Clock
   readonly timeZone: string
-  /** What an earlier run stored is passed over. */
+  /** Where an earlier run stopped: what it stored is skipped. */
   readonly after?: Reached | undefined
 }
 
 /**
- * Stores what the lines of a file tell, a stretch of them at a time, in the order of their names. A bad line is counted and
- * told of, and loses no other; a file that is cut off loses nothing that was read of it.
+ * Imports the lines of a file, a buffer at a time, in the order of their names. A bad line is counted and reported and
+ * affects no other. If the file is truncated, what was read of it is stored.
  */
 export async function importLines(
   lines: AsyncIterable<Line>,
@@ -59,18 +60,19 @@ export async function importLines(
   if (sample.length === 0) return done()
   const layout = layoutOf(sample, options.format)
   if (layout === undefined) {
-    // The file is open still.
+    // Closes the file.
     await source.return()
     return { kind: 'unknown-format' }
   }
   const { format } = layout
-  // Files that were put together have one each.
-  const head = layout.hasHead ? sample[0]?.trim() : undefined
-  // A stretch of which a part is stored ends where it did then.
-  const { to: end = 0, name: behind = '' } = after?.part ?? {}
+  // Concatenated files repeat the header.
+  const header = layout.hasHeader ? sample[0]?.trim() : undefined
+  // A buffer that was partly stored has to end where it ended then.
+  const { to: end = 0, name: storedName = '' } = after?.part ?? {}
   const first = after?.line ?? 0
-  const storing = new Storing(options, { line: first, ...counts }, counts.changed)
-  let stretch = new Stretch(counts.read)
+  const statement = STATEMENTS[format]
+  const writer = new ImportWriter(options, { line: first, ...counts }, counts.changed)
+  let buffer = new RowBuffer(counts.read)
   let last = first
 
   const refuse = (line: number, field: string, msg: string) => {
@@ -78,40 +80,40 @@ export async function importLines(
     if (faults.length < MAX_FAULTS) faults.push({ line, field, msg })
   }
 
-  // One stretch is stored while the next is read.
+  // One buffer is stored while the next is filled.
   async function flush(): Promise<void> {
-    const rows = stretch.sorted(format, last === end ? behind : '')
-    stretch = new Stretch(counts.read)
-    await storing.begin(rows, { line: last, read: counts.read, refused: counts.refused })
+    const rows = buffer.sorted(format, last === end ? storedName : '')
+    buffer = new RowBuffer(counts.read)
+    await writer.begin(rows, { line: last, read: counts.read, refused: counts.refused })
   }
 
   for await (const { number: line, text } of joinLines(all, (each) => completeness(each, layout))) {
     const trimmed = text?.trim()
-    if (trimmed === '' || (head !== undefined && trimmed === head)) continue
+    if (trimmed === '' || (header !== undefined && trimmed === header)) continue
     if (line <= first) continue
     last = line
     const now = localDateTime(options.clock.now(), options.timeZone)
-    const read = text === undefined ? TOO_LONG : readLine(text, layout, now)
+    const read = text === undefined ? TOO_LONG : parseLine(text, layout, now)
     if (!read.ok) refuse(line, read.field, read.msg)
     else {
       counts.read++
-      stretch.add(read.name, read.row)
+      buffer.add(read.row.name, JSON.stringify(rowValues(statement, read.row)))
     }
-    if (line === end || (stretch.isFull && line > end)) await flush()
+    if (line === end || (buffer.isFull && line > end)) await flush()
   }
   await flush()
-  counts.changed = await storing.end()
+  counts.changed = await writer.end()
   return done()
 }
 
-/** The first lines that are not blank, as texts, and all lines from the first of them on. */
+/** Returns the first lines that are not blank, and all lines from the first of them on. */
 async function sampled(lines: AsyncGenerator<Line>) {
   const first: Line[] = []
   const sample: string[] = []
   while (sample.length < SAMPLE_LINES && first.length < MAX_SAMPLED) {
     const next = await lines.next()
     if (next.done === true) break
-    // Longer than any line may be, and not blank for all that is known.
+    // A line that is too long counts as not blank.
     const text = next.value.text ?? '-'
     if (text.trim() !== '') sample.push(text)
     if (sample.length > 0) first.push(next.value)
@@ -123,13 +125,13 @@ async function sampled(lines: AsyncGenerator<Line>) {
   return { sample, all: all() }
 }
 
-/** Ends where the source cannot be read any more. */
-async function* untilFault(lines: AsyncIterable<Line>, tell: (fault: SourceFault) => void) {
+/** Ends at the first read error of the source. */
+async function* untilFault(lines: AsyncIterable<Line>, report: (fault: SourceFault) => void) {
   try {
     yield* lines
   } catch (error) {
     if (!(error instanceof SourceFault)) throw error
-    tell(error)
+    report(error)
   }
 }
 

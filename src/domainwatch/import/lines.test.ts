@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { joinLines, type Completeness } from './joined-lines.ts'
+import { joinLines, type Completeness } from './lines.ts'
 import { readLines, type Line } from './lines.ts'
 
 /** `bytes` in pieces of these sizes, over and over. */

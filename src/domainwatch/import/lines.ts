@@ -1,23 +1,23 @@
 /** A line of a file, without its line feed. */
 export interface Line {
-  /** The first is 1. */
+  /** Counts from 1. */
   readonly number: number
   /**
-   * Undefined when it is longer than any line that could be right. A carriage return at its end stays: where a quoted field
-   * goes on behind it, it is a part of that.
+   * Undefined if it is longer than any valid line. A carriage return at its end is kept: inside a quoted field it belongs to
+   * the value.
    */
   readonly text: string | undefined
 }
 
-/** What lines are read from could not be read to its end; what was read of it is right. */
+/** The source of the lines could not be read to its end. What was read of it is valid. */
 export class SourceFault extends Error {}
 
 const MAX_LINE_BYTES = 65_536
 const NEWLINE = 0x0a
 
 /**
- * The lines of a text, ended by LF or CRLF, in UTF-8 or, where a line is not that, in what Windows calls ANSI: lists that
- * pass through spreadsheets are not always what they were. Holds one chunk and one line at a time.
+ * Yields the lines of a text that end in LF or CRLF. A line that is not valid UTF-8 is decoded as Windows-1252, because
+ * spreadsheets save lists that way. Holds one chunk and one line at a time.
  */
 export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Line> {
   let number = 0
@@ -40,7 +40,7 @@ export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenera
     }
     const tail = bytes.subarray(from)
     length += tail.length
-    // Of a line that is too long only its length matters.
+    // The content of a line that is too long is dropped.
     if (length <= MAX_LINE_BYTES) rest.push(tail)
   }
   if (length > 0) yield take(Buffer.alloc(0))
@@ -57,4 +57,56 @@ function decode(bytes: Buffer, isFirst: boolean): string {
     text = ansi.decode(bytes)
   }
   return isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text
+}
+
+/** Lines that one record may span if a quoted field contains line feeds: an agent has at most 100 characters. */
+const MAX_JOINED = 101
+
+/** `open`: the text could become a record with the lines that follow. `broken`: it cannot. */
+export type Completeness = 'complete' | 'open' | 'broken'
+
+/**
+ * Joins the lines of records that span several, and removes the carriage return at a record's end. If a record does not
+ * end, its first line is yielded alone and reading resumes at the second: an unbalanced quote spoils only its own line.
+ */
+export async function* joinLines(
+  lines: AsyncIterable<Line>,
+  completeness: (text: string) => Completeness,
+): AsyncGenerator<Line> {
+  let held: Line[] = []
+  /** How many of the held lines are known to be open, so that each text is checked once. */
+  let open = 0
+  function* settled(isEnd: boolean): Generator<Line> {
+    while (held.length > 0) {
+      const [first] = held
+      const count = recordLength(held, open, completeness)
+      if (count === 'open') open = held.length
+      if (first === undefined || (count === 'open' && !isEnd && held.length < MAX_JOINED)) return
+      const taken = typeof count === 'number' ? count : 1
+      yield { number: first.number, text: joined(held, taken) }
+      held = held.slice(taken)
+      open = 0
+    }
+  }
+  for await (const line of lines) {
+    held.push(line)
+    yield* settled(false)
+  }
+  yield* settled(true)
+}
+
+/** Returns how many of the lines make up the first record. */
+function recordLength(lines: readonly Line[], open: number, completeness: (text: string) => Completeness) {
+  for (let count = open + 1; count <= lines.length; count++) {
+    const text = joined(lines, count)
+    const state = text === undefined ? 'broken' : completeness(text)
+    if (state === 'complete') return count
+    if (state === 'broken') return 'broken'
+  }
+  return 'open'
+}
+
+function joined(lines: readonly Line[], count: number): string | undefined {
+  const texts = lines.slice(0, count).map(({ text }) => text)
+  return texts.includes(undefined) ? undefined : texts.join('\n').replace(/\r$/, '')
 }

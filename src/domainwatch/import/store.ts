@@ -7,10 +7,10 @@ import { makeRoom } from '../purge.ts'
 import * as queries from '../queries.ts'
 import * as statements from '../queries-batches.ts'
 import type { ImportFormat } from './format.ts'
-import type { StoreRows } from './storing.ts'
-import type { RowBatch } from './stretch.ts'
+import type { RowBatch } from './row-buffer.ts'
+import type { StoreRows } from './writer.ts'
 
-const STATEMENTS: Readonly<Record<ImportFormat, BatchStatement>> = {
+export const STATEMENTS: Readonly<Record<ImportFormat, BatchStatement>> = {
   registrations: statements.recordRegistrations,
   deletions: statements.recordDeletions,
   csv: statements.restoreDomains,
@@ -21,11 +21,11 @@ export interface ImportTarget {
   readonly database: Database
   readonly clock: Clock
   readonly timeZone: string
-  /** On whose behalf; the new ones of the registry's lists are its records. */
+  /** The author of the changes, and the agent of new records of the registry's lists. */
   readonly account: { readonly id: number; readonly name: string }
 }
 
-/** Stores rows in one transaction. */
+/** Returns what stores rows, each batch in one transaction. */
 export function storeRows(target: ImportTarget): StoreRows {
   const { database, account } = target
   return async (batch) => {
@@ -38,41 +38,41 @@ export function storeRows(target: ImportTarget): StoreRows {
   }
 }
 
-export interface Trial {
+export interface DryRun {
   readonly store: StoreRows
-  /** Names so far that are not recorded. */
+  /** Names so far that are not recorded yet. */
   readonly added: () => number
 }
 
-/** Stores nothing: what would be stored is taken back, so that it counts exactly as the real run would. */
-export function tryRows(target: ImportTarget): Trial {
+/** Returns what stores rows and rolls back, so that a dry run counts exactly what a real one would. */
+export function dryRunRows(target: ImportTarget): DryRun {
   const { database, account } = target
   let added = 0
   return {
     async store(batch) {
       const { names } = batch
-      const trial = new TakenBack()
+      const result = new RolledBack()
       let began = 0
       try {
         await database.transaction(async (tx) => {
           began = performance.now()
           await makeRoom(tx, database.dialect, target.clock.now(), () => batch.json)
-          trial.added = names.length - (await recordedNames(tx, names)).size
-          trial.changed = await storeIn(tx, target, batch)
-          throw trial
+          result.added = names.length - (await recordedNames(tx, names)).size
+          result.changed = await storeIn(tx, target, batch)
+          throw result
         }, account.id)
       } catch (error) {
-        if (error !== trial) throw error
+        if (error !== result) throw error
       }
-      added += trial.added
-      return { changed: trial.changed, heldMs: performance.now() - began }
+      added += result.added
+      return { changed: result.changed, heldMs: performance.now() - began }
     },
     added: () => added,
   }
 }
 
-/** Thrown in a transaction whose work must not stay. */
-class TakenBack extends Error {
+/** Thrown in a transaction to roll it back. */
+class RolledBack extends Error {
   added = 0
   changed = 0
 }

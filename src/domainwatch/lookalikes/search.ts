@@ -12,7 +12,7 @@ import {
   type Vocabulary,
 } from '../../lib/lookalikes/index.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { clientOf } from '../../storage/database/turns.ts'
+import { clientOf } from '../../storage/database/connection-slots.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { rowsToJson } from '../list/page-json.ts'
 import { recordsNamed } from './queries.ts'

@@ -5,7 +5,7 @@ import { OverloadError, HttpError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { parseDomain } from '../../lib/domain-names.ts'
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
-import { clientLeft } from '../../http/client-left.ts'
+import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
 import type { DataBody } from '../data-field.ts'
@@ -130,7 +130,7 @@ export function bulkDnsRoute(
       // The stream itself closes only after the look-ups that run.
       if (reply.raw.closed) release()
       else reply.raw.once('close', release)
-      const left = clientLeft(reply.raw)
+      const left = clientAbort(reply.raw)
       const inTurn: NameServers = (name) => lookups.run(account, () => nameServers(name), left)
       return Readable.from(answerLines(data.items, inTurn))
     },

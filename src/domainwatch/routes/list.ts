@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../lib/errors.ts'
-import type { LentMemory } from '../../http/answer-memory.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { nextLink } from '../../http/links.ts'
+import { nextLink } from '../../http/headers.ts'
 import { integer, text } from '../../http/parameters.ts'
 import { decodeCursor } from '../list/cursor.ts'
 import { listParameters, listRequest, MAX_PAGE } from '../list/request.ts'
@@ -45,33 +44,26 @@ export function listRoute(
       answers: { 200: listAnswer },
     },
 
-    async handle({ values, identity, request, reply }) {
+    handle({ values, identity, request, reply }) {
       const asked = listRequest(values)
       const cursor = values.cursor === undefined ? undefined : decodeCursor(values.cursor)
       if (values.cursor !== undefined && cursor === undefined) {
         throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
       }
       const wanted = { ...asked, limit: values.limit, cursor }
-      const page = await lists.page(wanted, frameOf(values.search), identity.accountId)
-      if (page.next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', page.next))
-      return page.json
-    },
-
-    atOnce({ values, url, memory }) {
-      // Pages beyond the first are few; all that may be wrong with a cursor is told above.
-      if (values.cursor !== undefined) return undefined
-      const page = lists.pageFromIndex(
-        { ...listRequest(values), limit: values.limit },
-        frameOf(values.search),
-      )
-      if (page === undefined) return undefined
-      const link = page.next === undefined ? undefined : nextLink(baseUrl, url, page.next)
-      let lent: LentMemory | undefined
-      const body = page.write((bytes) => {
-        lent = memory?.lend(bytes)
-        return lent?.body(bytes) ?? Buffer.allocUnsafe(bytes)
+      const frame = frameOf(values.search)
+      const link = (next: string | undefined) => {
+        if (next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', next))
+      }
+      const cached = lists.pageFromIndex(wanted, frame)
+      if (cached !== undefined) {
+        link(cached.next)
+        return cached.write()
+      }
+      return lists.page(wanted, frame, identity.accountId).then((page) => {
+        link(page.next)
+        return page.json
       })
-      return { body, lent, link }
     },
   })
 }

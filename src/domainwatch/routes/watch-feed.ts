@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../lib/errors.ts'
-import { problem, string } from '../../http/json-schema.ts'
+import { problem, string } from '../../http/openapi/json-schema.ts'
 import { ATOM_TYPE } from '../events/atom.ts'
 import { sendFeed } from '../events/send-feed.ts'
 import type { Watches } from '../watches/index.ts'

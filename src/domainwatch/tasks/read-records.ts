@@ -1,16 +1,18 @@
 /**
- * Task for another thread: the body of `add` or `update` to rows that are ready to be stored. A batch of
- * 50,000 takes some hundred milliseconds, which must not hold the event loop.
+ * Worker task: reads and checks the body of `add` or `update`. A batch of 50,000 records takes some hundred milliseconds,
+ * which must not block the event loop.
  */
+import { rowValues, type BatchStatement, type Columns, type RowOf } from '../../storage/database/batch.ts'
 import { readData, type Unreadable } from '../data-field.ts'
+import { markDomains, recordDomains } from '../queries-batches.ts'
 import {
   countOfFaults,
   MAX_FAULTS,
   readMarks,
   readNewRecord,
+  type DomainMarks,
   type ReadRecord,
   type RecordFault,
-  type Row,
 } from '../records.ts'
 
 export const MAX_RECORDS = 50_000
@@ -22,7 +24,7 @@ export interface Input {
 }
 
 export interface Output {
-  /** The key, where the body carries it. */
+  /** The API key, if the body carries it. */
   readonly api: string | undefined
   readonly batch: Batch
 }
@@ -32,11 +34,11 @@ export type Batch =
   | { readonly kind: 'faulty'; readonly msg: string; readonly faults: readonly RecordFault[] }
   | {
       readonly kind: 'rows'
-      /** A JSON array of rows (UTF-8), each name once. */
+      /** What `runMany` takes, each name once. */
       readonly rows: Uint8Array<ArrayBuffer>
-      /** How many rows that is. */
+      /** The number of rows. */
       readonly count: number
-      /** For `update`: the name of every record as it was sent, to tell which one is not recorded. */
+      /** For `update`: the name of every record in the order sent, to report those that are not recorded. */
       readonly names: readonly string[]
     }
 
@@ -44,18 +46,19 @@ export default function readRecords(input: Input): Output {
   const { api, data } = readData(input, { max: MAX_RECORDS, of: 'registros' })
   if (data.kind === 'unreadable') return { api, batch: data }
   const { items } = data
-  return {
-    api,
-    batch:
-      input.operation === 'add' ? readAll(items, readNewRecord, 'last') : readAll(items, readMarks, 'merged'),
-  }
+  const batch =
+    input.operation === 'add'
+      ? readAll(items, recordDomains, readNewRecord, (_, later) => later)
+      : readAll(items, markDomains, readMarks, merged)
+  return { api, batch }
 }
 
-/** @param same what counts of one name's several records: the last, or each field's last that is given */
-function readAll(
+/** @param combined what to store if a name comes more than once */
+function readAll<Elements extends Columns, Row extends RowOf<BatchStatement<Columns, Elements>> & Named>(
   records: readonly unknown[],
-  read: (record: unknown) => ReadRecord,
-  same: 'last' | 'merged',
+  statement: BatchStatement<Columns, Elements>,
+  read: (record: unknown) => ReadRecord<Row>,
+  combined: (earlier: Row, later: Row) => Row,
 ): Batch {
   const names: string[] = []
   const rows = new Map<string, Row>()
@@ -65,21 +68,31 @@ function readAll(
     const result = read(record)
     if (!result.ok) {
       if (++bad <= MAX_FAULTS) faults.push({ index, field: result.field, msg: result.msg })
-    } else {
-      if (same === 'last') rows.set(result.name, result.row)
-      else {
-        names.push(result.name)
-        rows.set(result.name, merge(rows.get(result.name), result.row))
-      }
+      continue
     }
+    const { row } = result
+    if (statement.insert === undefined) names.push(row.name)
+    const earlier = rows.get(row.name)
+    rows.set(row.name, earlier === undefined ? row : combined(earlier, row))
   }
-  if (bad > 0) {
-    return { kind: 'faulty', msg: countOfFaults(bad), faults }
-  }
-  const json = Buffer.from(JSON.stringify([...rows.values()]))
-  return { kind: 'rows', rows: new Uint8Array(json), count: rows.size, names }
+  if (bad > 0) return { kind: 'faulty', msg: countOfFaults(bad), faults }
+  const json = JSON.stringify(Array.from(rows.values(), (row) => rowValues(statement, row)))
+  return { kind: 'rows', rows: new Uint8Array(Buffer.from(json)), count: rows.size, names }
 }
 
-function merge(earlier: Row | undefined, later: Row): Row {
-  return earlier === undefined ? later : later.map((value, i) => value ?? earlier[i] ?? null)
+interface Named {
+  readonly name: string
+}
+
+/** Of each mark, the last that was given. */
+function merged(earlier: DomainMarks, later: DomainMarks): DomainMarks {
+  return {
+    name: later.name,
+    revision: later.revision ?? earlier.revision,
+    discarded: later.discarded ?? earlier.discarded,
+    reserved: later.reserved ?? earlier.reserved,
+    status: later.status ?? earlier.status,
+    agent: later.agent ?? earlier.agent,
+    agent_folded: later.agent_folded ?? earlier.agent_folded,
+  }
 }

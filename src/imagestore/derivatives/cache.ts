@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { isBlobKey } from '../../storage/blobs/blob-store.ts'
 import { Requesters, SERVICE_CLIENT, type Derivation } from '../decoder/index.ts'
 import { CacheAdmission, type Admission } from './cache-admission.ts'
-import type { Lend, ReadyImage, Rendered } from './checksummed-file.ts'
+import type { Rendered } from './checksummed-file.ts'
 import type { DerivativeFolder } from './folder.ts'
 import type { FindExisting, SharedDerivatives } from './shared-derivatives.ts'
 
@@ -108,8 +108,8 @@ export class DerivativeCache {
   }
 
   /** Reads from this machine's disk on the event loop, if that is quick. */
-  readSync(blobKey: string, name: string, lend: Lend): ReadyImage | undefined {
-    const image = isBlobKey(blobKey) ? this.#folder?.readSync(blobKey, name, lend) : undefined
+  readSync(blobKey: string, name: string): Rendered | undefined {
+    const image = isBlobKey(blobKey) ? this.#folder?.readSync(blobKey, name) : undefined
     if (image !== undefined) this.diskHits++
     return image
   }

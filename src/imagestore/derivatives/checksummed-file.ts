@@ -1,22 +1,12 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import type { LentMemory } from '../../http/answer-memory.ts'
 
 /** An image as it is sent. */
 export interface Rendered {
   readonly bytes: Uint8Array
   readonly mime: string
 }
-
-/** An image in memory that may be borrowed from a pool. */
-export interface ReadyImage extends Rendered {
-  /** To be returned after use; undefined if the image has memory of its own. */
-  readonly lent?: LentMemory | undefined
-}
-
-/** Borrows memory for this many bytes; undefined to use new memory. */
-export type Lend = (bytes: number) => LentMemory | undefined
 
 /** Identifies the format of the file. A different format gets a different signature. */
 const SIGNATURE = 'CTD1'
@@ -53,15 +43,15 @@ export function decodeChecksummed(file: Buffer): Rendered | undefined {
   return { bytes: file.subarray(HEADER_BYTES), mime }
 }
 
-interface UsedFile<Image> {
+interface UsedFile {
   /** Undefined if the file is damaged. */
-  readonly image: Image | undefined
+  readonly image: Rendered | undefined
   /** When it was last used: its modification time, in milliseconds since 1970. */
   readonly usedAt: number
 }
 
 /** Rejects with errors of the file system. */
-export async function readChecksummed(path: string): Promise<UsedFile<Rendered>> {
+export async function readChecksummed(path: string): Promise<UsedFile> {
   const file = await open(path, 'r')
   try {
     const { mtimeMs } = await file.stat()
@@ -72,16 +62,14 @@ export async function readChecksummed(path: string): Promise<UsedFile<Rendered>>
 }
 
 /** Reads a small file on the event loop; undefined if it is large. @throws errors of the file system */
-export function readChecksummedSync(path: string, lend: Lend): UsedFile<ReadyImage> | undefined {
+export function readChecksummedSync(path: string): UsedFile | undefined {
   const file = openSync(path, 'r')
   try {
     const { size, mtimeMs } = fstatSync(file)
     if (size < HEADER_BYTES || size > MAX_SYNC_READ_BYTES) return undefined
-    const lent = lend(size - HEADER_BYTES)
-    const content = lent?.body(size - HEADER_BYTES, HEADER_BYTES) ?? Buffer.allocUnsafeSlow(size)
+    const content = Buffer.allocUnsafeSlow(size)
     const image = readSync(file, content) === size ? decodeChecksummed(content) : undefined
-    if (image === undefined) lent?.giveBack()
-    return { image: image && { ...image, lent }, usedAt: mtimeMs }
+    return { image, usedAt: mtimeMs }
   } finally {
     closeSync(file)
   }

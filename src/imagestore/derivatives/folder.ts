@@ -6,14 +6,7 @@ import { acquireLockFile, isErrorCode, isLockFileHeld } from '../../lib/lock-fil
 import { createFileWith, createFolder } from '../../lib/private-files.ts'
 import { SyncReadBudget } from '../../lib/sync-read-budget.ts'
 import { blobKey as parseBlobKey, isBlobKey } from '../../storage/blobs/blob-store.ts'
-import {
-  encodeChecksummed,
-  readChecksummed,
-  readChecksummedSync,
-  type Lend,
-  type ReadyImage,
-  type Rendered,
-} from './checksummed-file.ts'
+import { encodeChecksummed, readChecksummed, readChecksummedSync, type Rendered } from './checksummed-file.ts'
 import { diskBytes, evict, FOLDER_BYTES, readTotal, walk, writeTotal } from './eviction.ts'
 
 /** Precision of the time of last use, which is the file's modification time. */
@@ -89,11 +82,11 @@ export class DerivativeFolder {
   }
 
   /** Reads on the event loop. Undefined if that may take long, and for everything else that `read` has to look into. */
-  readSync(blobKey: string, name: string, lend: Lend): ReadyImage | undefined {
+  readSync(blobKey: string, name: string): Rendered | undefined {
     if (!this.#syncReads.hasBudget) return undefined
     const path = join(this.#folderOf(blobKey), name)
     try {
-      const file = this.#syncReads.run(() => readChecksummedSync(path, lend))
+      const file = this.#syncReads.run(() => readChecksummedSync(path))
       if (file?.image !== undefined) recordUse(path, file.usedAt)
       return file?.image
     } catch {

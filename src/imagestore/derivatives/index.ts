@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
-import type { Metrics } from '../../http/metrics.ts'
+import type { Metrics } from '../../http/observability/metrics.ts'
 import type { DerivativeStore } from '../../storage/blobs/blob-store.ts'
 import { reasonOf } from '../../storage/blobs/open.ts'
 import type { Database } from '../../storage/database/database.ts'

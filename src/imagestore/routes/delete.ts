@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { problem } from '../../http/json-schema.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
 import { isImageHash } from '../hash.ts'
 import { deleteAnswer } from '../schemas.ts'
 import type { ImageStore } from '../store.ts'

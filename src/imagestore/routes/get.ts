@@ -3,10 +3,10 @@ import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
-import type { Identity } from '../../http/authentication.ts'
+import type { Identity } from '../../http/auth/authenticator.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
-import { problem } from '../../http/json-schema.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
 import { isImageHash, type ImageHash } from '../hash.ts'
 import { secondsOf } from '../lifetime.ts'
 import { imageOf } from '../queries.ts'
@@ -18,11 +18,11 @@ export const NO_IMAGE = 'La imagen no existe'
 /** A hash of any length is a text: what names no image is answered 404, not 400. */
 export const hashParameter = { ...text("The image's hash", 65_536), required: true, example: EXAMPLE_HASH }
 
-/** Answers kept ready, some 200 bytes each. */
+/** Cached answers, some 200 bytes each. */
 const MAX_ANSWERS = 20_000
 
 interface Kept {
-  readonly answer: string
+  readonly answer: Buffer
   readonly expires: number | null
 }
 
@@ -32,19 +32,22 @@ export function getRoute(app: FastifyInstance, shared: EndpointShared, database:
   const keyOf = (identity: Identity, hash: ImageHash) =>
     `${identity.accountId} ${hash} ${uploaderOf(identity) ?? ''}`
 
-  async function answerFor(identity: Identity, hash: ImageHash): Promise<string | undefined> {
-    const kept = await answers.get(keyOf(identity, hash), async () => {
+  async function load(key: string, identity: Identity, hash: ImageHash): Promise<Buffer> {
+    const kept = await answers.get(key, async () => {
       const image = await database.first(imageOf(identity.accountId, hash, uploaderOf(identity)))
       if (image === undefined) return undefined
       const { name, mime, width, height, size, date, thumbhash, expires } = image
       const answer = { status: 200, name, hash, mime, width, height, size, date, thumbhash, expires }
-      return { answer: JSON.stringify(answer), expires }
+      return { answer: Buffer.from(JSON.stringify(answer)), expires }
     })
-    return kept && unlessOver(kept)
+    if (kept === undefined) throw new HttpError(404, NO_IMAGE)
+    return unlessExpired(kept)
   }
 
-  const unlessOver = ({ answer, expires }: Kept): string | undefined =>
-    expires !== null && expires <= secondsOf(clock) ? undefined : answer
+  function unlessExpired({ answer, expires }: Kept): Buffer {
+    if (expires !== null && expires <= secondsOf(clock)) throw new HttpError(404, NO_IMAGE)
+    return answer
+  }
 
   simpleEndpoint(app, shared, {
     service: 'imagestore',
@@ -63,17 +66,12 @@ export function getRoute(app: FastifyInstance, shared: EndpointShared, database:
       },
     },
 
-    async handle({ identity, values: { hash } }) {
+    handle({ identity, values: { hash } }) {
       if (hash === undefined || hash === '') throw new HttpError(401, 'Ha fallado la solicitud')
-      const answer = isImageHash(hash) ? await answerFor(identity, hash) : undefined
-      if (answer === undefined) throw new HttpError(404, NO_IMAGE)
-      return answer
-    },
-
-    atOnce({ identity, values: { hash = '' } }) {
-      const kept = isImageHash(hash) ? answers.peek(keyOf(identity, hash)) : undefined
-      const body = kept && unlessOver(kept)
-      return body === undefined ? undefined : { body }
+      if (!isImageHash(hash)) throw new HttpError(404, NO_IMAGE)
+      const key = keyOf(identity, hash)
+      const kept = answers.peek(key)
+      return kept === undefined ? load(key, identity, hash) : unlessExpired(kept)
     },
   })
 }

@@ -1,4 +1,4 @@
-import { problem } from '../../http/json-schema.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
 import { EXAMPLE_HASH } from '../schemas.ts'
 import { NO_IMAGE } from './get.ts'
 import { UNSIGNED } from './link-refusals.ts'

@@ -2,8 +2,9 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type BlobAddress, BlobDamaged } from '../../storage/blobs/blob-store.ts'
 import { OverloadError, HttpError } from '../../lib/errors.ts'
-import { clientGroup } from '../../http/client-address.ts'
-import { clientLeft } from '../../http/client-left.ts'
+import { clientAbort, clientGroup } from '../../http/client.ts'
+import { sendBytes } from '../../http/headers.ts'
+import { hasBody } from '../../http/body/content-encoding.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
 import type { Crowd } from '../crowd.ts'
 import { keyOf, type Content, type Delivery, type Recipe } from '../delivery.ts'
@@ -17,7 +18,7 @@ import { NO_IMAGE } from './get.ts'
 import { knownHeaders, linkHeaders, scopeOf, wholeHeaders } from './link-headers.ts'
 import { refusalFor, TOO_HEAVY } from './link-refusals.ts'
 import { linkSchema, LOST_IMAGE } from './link-schema.ts'
-import { ReadyLinks } from './ready-links.ts'
+import { LinkCache } from './link-cache.ts'
 
 export interface LinkOptions {
   readonly delivery: Delivery
@@ -60,15 +61,22 @@ export function linkRoute(
   app: FastifyInstance,
   { delivery, reader, crowd, now, sharesVariants }: LinkOptions,
 ): void {
-  const ready = new ReadyLinks(delivery)
-  app.atOnce.add(`${app.prefix}/i/`, `${app.prefix}/i/*`, (link, request, memory) =>
-    ready.find(link, request, memory),
-  )
-
+  const cache = new LinkCache(delivery)
   const prefixLength = `${app.prefix}/i/`.length
 
-  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    const link = (request.raw.url ?? '').slice(prefixLength)
+  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+    const { url = '', headers } = request.raw
+    const link = url.slice(prefixLength)
+    const cached = hasBody(headers) ? undefined : cache.find(link, headers)
+    if (cached === undefined) return answerUncached(link, request, reply)
+    return sendBytes(reply, cached.status, withVary(reply, cached.headers), cached.body)
+  }
+
+  async function answerUncached(
+    link: string,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
     // What is found may have been deleted, closed or replaced while its bytes were read or made, which can take seconds.
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const found = await find(link, request)
@@ -78,7 +86,7 @@ export function linkRoute(
         throw error
       })
       if (now.etag === found.etag && now.image.state === found.image.state) {
-        noteReady(link, request, now)
+        remember(link, request, now)
         return send(reply, now, answer)
       }
       discard(answer)
@@ -99,14 +107,14 @@ export function linkRoute(
     return { target, image, wanted, etag, expires: earlier(wanted.expires, image.expires) }
   }
 
-  function noteReady(link: string, { headers }: FastifyRequest, found: Found): void {
+  function remember(link: string, { headers }: FastifyRequest, found: Found): void {
     const { target, image, wanted, etag, expires } = found
     // What ends, or depends on another image, is looked at anew each time.
     if (expires !== undefined || wanted.recipe?.mark !== undefined) return
     const common = linkHeaders(wanted, now(), sharesVariants)
     const { state, blob } = image
     const meaning = { hash: target.hash, state, blob, name: wanted.recipe?.name, etag, common }
-    ready.note(link, wanted.varies, headers, meaning)
+    cache.set(link, wanted.varies, headers, meaning)
   }
 
   /** All of an answer that has to be waited for. */
@@ -129,10 +137,7 @@ export function linkRoute(
 
   /** Waits for nothing, so that it is as true as what was found last. */
   function send(reply: FastifyReply, { wanted, etag, expires }: Found, answer: Prepared): FastifyReply {
-    const own = linkHeaders({ ...wanted, expires }, now(), sharesVariants)
-    // Another origin's answer may differ in what CORS says: that is in the header already.
-    const vary = [reply.getHeader('vary') ?? [], ...wanted.varies].flat().join(', ')
-    const common = wanted.varies.length === 0 ? own : { ...own, vary }
+    const common = withVary(reply, linkHeaders({ ...wanted, expires }, now(), sharesVariants))
     switch (answer.kind) {
       case 'known':
         return reply.code(304).headers(knownHeaders(common, etag)).send()
@@ -170,7 +175,7 @@ export function linkRoute(
     if (hot !== undefined) return { kind: 'bytes', ...hot }
     const client = clientGroup(request.ip)
     const made = await crowd.enter(client, () =>
-      delivery.derivative(blob, recipe, { client, signal: clientLeft(reply.raw) }),
+      delivery.derivative(blob, recipe, { client, signal: clientAbort(reply.raw) }),
     )
     if (made === undefined)
       throw new HttpError(429, 'Demasiadas solicitudes', { headers: { 'retry-after': '1' } })
@@ -191,6 +196,13 @@ export function linkRoute(
         throw new OverloadError(SLOW_RETRY_SECONDS)
     }
   }
+}
+
+/** Adds to the `Vary` that CORS has set: some caches (nginx before 1.23) read only one of several. */
+function withVary(reply: FastifyReply, headers: Readonly<Record<string, string>>) {
+  const { vary } = headers
+  const cors = vary === undefined ? undefined : reply.getHeader('vary')
+  return cors === undefined ? headers : { ...headers, vary: `${String(cors)}, ${vary}` }
 }
 
 function discard(answer: Prepared): void {

@@ -3,10 +3,10 @@ import type { Clock } from '../../lib/clock.ts'
 import { OverloadError, HttpError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
-import { clientLeft } from '../../http/client-left.ts'
+import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { requestLog } from '../../http/request-log.ts'
-import { problem } from '../../http/json-schema.ts'
+import { requestLog } from '../../http/observability/request-log.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
 import { EXPIRES_TAKES, fullRefusal, readExpires } from '../info.ts'
 import { secondsOf } from '../lifetime.ts'
 import { uploadAnswer, uploadBody } from '../schemas.ts'
@@ -115,7 +115,7 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
 
       async function save(checked: Upload): Promise<UploadOutcome> {
         try {
-          return await store.upload(checked, clientLeft(reply.raw))
+          return await store.upload(checked, clientAbort(reply.raw))
         } catch (error) {
           if (error instanceof HttpError) throw error
           requestLog(request).error({ err: error }, 'an upload could not be saved')

@@ -82,7 +82,7 @@ export class Lookup extends Wait implements Asker {
     if (this.#attempt !== undefined) (this.#earlier ??= []).push(this.#attempt)
     this.#attempt = this.#upstream.exchange.ask(server, this.#query, this)
     // Asking again whoever is only busy would make him busier.
-    const patience = Math.min(this.#upstream.health.patienceMs(server), deadlineMs / MOST_PATIENCE)
+    const patience = Math.min(this.#upstream.health.startTimeoutMs(server), deadlineMs / MOST_PATIENCE)
     this.#wait(Math.max(retryMs * 2 ** round, patience))
   }
 

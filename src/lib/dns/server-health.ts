@@ -76,7 +76,7 @@ export class ServerHealth {
   }
 
   /** How long its silence may be taken for thought. Behind thousands of questions an answer takes longer. */
-  patienceMs(server: number): number {
+  startTimeoutMs(server: number): number {
     return 2 * (this.#states[server]?.answerMs ?? 0)
   }
 

@@ -4,7 +4,7 @@ import { VERSION } from '../../lib/version.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { SCHEMA } from '../../storage/database/migrations/index.ts'
-import { beginHold, endHold, prolongHold } from '../../storage/database/moves.ts'
+import { beginHold, endHold, prolongHold } from '../../storage/database/transfer-marks.ts'
 import { copiedTables } from '../../storage/database/tables.ts'
 import {
   manifestFile,

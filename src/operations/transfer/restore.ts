@@ -1,6 +1,6 @@
-import { clearChanges } from '../../storage/database/changes/renew.ts'
-import { SCHEMA } from '../../storage/database/migrations/index.ts'
-import { copyState, schemaOf, setCopyState } from '../../storage/database/moves.ts'
+import { clearChanges } from '../../storage/database/changes/retention.ts'
+import { isUnreleased, SCHEMA, UPGRADING_COMMIT } from '../../storage/database/migrations/index.ts'
+import { copyState, schemaOf, setCopyState } from '../../storage/database/transfer-marks.ts'
 import { CHANGES } from '../../storage/database/tables.ts'
 import type { Progress } from '../../lib/progress.ts'
 import {
@@ -17,9 +17,6 @@ import { copyImages, type CopyResult } from './copy-images.ts'
 import { isEmpty, openInstance, ownerOf, type Instance, type InstanceLocation } from './instance.ts'
 import { syncTables } from './sync-tables.ts'
 import { checkFile, checkKeys, imagesOfBackup, rowsOfBackup } from './table-files.ts'
-
-/** The first schema version with a table of changes. */
-const SCHEMA_WITH_CHANGES = 2
 
 export interface RestoreOptions {
   /** Undefined for the newest one. */
@@ -67,6 +64,11 @@ export async function restore(
     const { manifest } = outcome
     if (manifest.schema > SCHEMA) {
       return unusable(`it is of schema ${manifest.schema}, this version knows only ${SCHEMA}`)
+    }
+    if (isUnreleased(manifest.schema)) {
+      return unusable(
+        `it is of schema ${manifest.schema}, from before release 0.1.0: restore it with commit ${UPGRADING_COMMIT} of Catalejo`,
+      )
     }
     // Checked before anything is written: a part of the records would be worse than none.
     const faults = await checkFiles(store, manifest, progress)
@@ -122,7 +124,7 @@ async function fill(
   }
   // An older backup has no history: the changes recorded now are those of the restore itself.
   const hasChanges = manifest.tables.some(({ name }) => name === CHANGES)
-  if (!hasChanges && manifest.schema >= SCHEMA_WITH_CHANGES) await clearChanges(database)
+  if (!hasChanges) await clearChanges(database)
   progress.begin('images', manifest.images.count)
   const images = await copyImages(
     imagesOfBackup(store.tables, manifest),

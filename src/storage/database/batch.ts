@@ -1,40 +1,60 @@
-/** Type of a constant or of an element of a row: an engine behind a socket has to be told. */
+/** Type of a constant or of a column: PostgreSQL has to be told. */
 export type ValueType = 'text' | 'integer'
+export type Columns = Readonly<Record<string, ValueType>>
 
-/** Where a statement finds a constant, or an element of the row in turn: a piece of SQL. */
-export type Places<Name extends string> = Readonly<Record<Name, string>>
+/** The SQL expression of each constant and column. */
+export type Expressions<Name extends PropertyKey> = Readonly<Record<Name, string>>
 
-/** Columns and the expressions that they take. */
+/** SQL expressions to store, by column. */
 export type Assignments = Readonly<Record<string, string>>
 
 /**
- * What is done with each row of a large batch, said once for every engine: one runs a prepared statement a row,
- * another a single statement over all of them. Rows must not repeat a key.
+ * What to do with each row of a large batch, written once for both engines: SQLite runs a prepared statement for each row,
+ * PostgreSQL one statement for all of them. Rows must not repeat a key.
  */
-export interface BatchStatement<Constant extends string = string, Element extends string = string> {
+export interface BatchStatement<Constants extends Columns = Columns, Elements extends Columns = Columns> {
   readonly table: string
   /** The element that is the table's primary key, and the name of that column. */
-  readonly key: NoInfer<Element>
-  /** The same for all rows, in the order they are passed. */
-  readonly constants: Readonly<Record<Constant, ValueType>>
-  /** A row's elements, in their order. */
-  readonly elements: Readonly<Record<Element, ValueType>>
-  /** The columns of a new row. Without it, keys that the table does not have are passed over. */
-  insert?(at: Places<Constant | Element>): Assignments
+  readonly key: NoInfer<keyof Elements & string>
+  /** The same for all rows, in the order in which they are passed. */
+  readonly constants: Constants
+  /** The values of a row. */
+  readonly elements: Elements
+  /** The columns of a new row. Without it, rows whose key is not in the table are skipped. */
+  insert?(at: Expressions<keyof Constants | keyof Elements>): Assignments
   /**
-   * What changes in a row that is there already. Its columns are named with the table's name before them; what
-   * `insert` would have stored is `excluded.column`.
+   * What changes in an existing row. Its columns are qualified with the table's name; what `insert` would have stored is
+   * `excluded.column`.
    */
-  update(at: Places<Constant | Element>): Assignments
-  /** A condition on the row that is there already; where it does not hold, the row is left alone. */
-  when?(at: Places<Constant | Element>): string
+  update(at: Expressions<keyof Constants | keyof Elements>): Assignments
+  /** A condition on the existing row. If it is false, the row is left alone. */
+  when?(at: Expressions<keyof Constants | keyof Elements>): string
 }
 
+interface Values {
+  text: string
+  integer: number
+}
+
+/** The values of one row, by element. */
+export type RowOf<Statement> =
+  Statement extends BatchStatement<infer _, infer Elements>
+    ? { readonly [Name in keyof Elements]: Values[Elements[Name]] | null }
+    : never
+
 /** Checks the names used in a statement. */
-export function defineBatch<Constant extends string, Element extends string>(
-  statement: BatchStatement<Constant, Element>,
-): BatchStatement {
+export function defineBatch<const Constants extends Columns, const Elements extends Columns>(
+  statement: BatchStatement<Constants, Elements>,
+): BatchStatement<Constants, Elements> {
   return statement
+}
+
+/** A row as `runMany` takes it, in a JSON array: its values in the order of the statement's elements. */
+export function rowValues<Constants extends Columns, Elements extends Columns>(
+  { elements }: BatchStatement<Constants, Elements>,
+  row: RowOf<BatchStatement<Constants, Elements>>,
+): (string | number | null)[] {
+  return Object.keys(elements).map((name) => row[name] ?? null)
 }
 
 export function setClause(assignments: Assignments): string {

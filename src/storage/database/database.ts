@@ -1,90 +1,93 @@
 import type { BatchStatement } from './batch.ts'
 import type { Topic } from './changes/change.ts'
-import type { ChangeFeed } from './changes/feed.ts'
+import type { ChangeLog } from './changes/change-log.ts'
 import type { Dialect } from './dialect.ts'
 import type { Query, SqlValue } from './sql.ts'
 
 /** Reads, on a connection or inside a transaction. */
 export interface Reader {
-  /** Runs a read that an index answers in well under a millisecond (a few rows, or one page of them). */
+  /** Runs a read that an index answers in well under a millisecond (a few rows, or one page). */
   all<Row>(query: Query<Row>): Promise<Row[]>
   /** The first row of such a read. */
   first<Row>(query: Query<Row>): Promise<Row | undefined>
-  /** The rows as arrays of their columns' values, in the order selected: half the cost where rows are many. */
+  /** Returns the rows as arrays of values, in the order selected: half the cost for many rows. */
   values(query: Query): Promise<SqlValue[][]>
 }
 
 export interface Transaction extends Reader {
-  /** Runs a writing statement and tells how many rows it changed. */
+  /** Runs a writing statement and returns how many rows it changed. */
   run(query: Query): Promise<number>
   /**
-   * Does the same with each row of a JSON array of arrays (UTF-8), which spares a large batch the copying
-   * between threads.
+   * Runs a statement for each row of a JSON array of arrays (UTF-8, see `rowValues`). The bytes are transferred to the
+   * writer, not copied.
    * @returns how many rows changed in all
    */
   runMany(batch: BatchStatement, constants: readonly SqlValue[], rows: Uint8Array): Promise<number>
   /**
-   * The id of the newest change that this transaction sees, its own included, where nobody else's can come in between before
-   * it ends; undefined on an engine where several write at once.
+   * Returns the id of the newest change visible to this transaction, its own included. Undefined on an engine with
+   * concurrent writers, where other changes may come in between before it ends.
    */
   newestChange(): Promise<number | undefined>
 }
 
 /**
- * The database as the features see it. Every method is asynchronous, so that an engine behind a socket
- * fits as well as one in the process.
+ * The database as the features see it. Every method is asynchronous, so that engines behind a socket fit as well as
+ * those in the process.
  */
 export interface Database extends Reader {
   readonly dialect: Dialect
-  /** For reads that may visit many rows: they run where they cannot delay other requests. For the service itself. */
+  /**
+   * For reads that may visit many rows: they run where they do not delay other requests. On behalf of the service
+   * itself.
+   */
   readonly scanner: Reader
-  /** The same for an account, by its id: accounts and the service share the scanning connections fairly. */
+  /** The same on behalf of an account: accounts and the service share the scanning connections fairly. */
   scannerOf(account: number | undefined): Reader
   /**
-   * Runs `work` in one read-write transaction: all of it is on stable storage when this resolves, none of
-   * it is there when it rejects, except that after an OverloadError it may be. Where several nodes write, `work` runs again
-   * when another transaction comes in between, and each of its statements sees what was committed before it:
-   * what a decision rests on is read with `dialect.forUpdate`.
-   * @param author the id of the account on whose behalf, for the table of changes; authors share the writer fairly
-   * @param purpose `free-space` for work that makes room on the disk: it may use the room that is kept for that
-   * @throws OverloadError when too many transactions wait, or one waited too long
+   * Runs `work` in one read-write transaction. When it resolves, everything is on stable storage; when it rejects,
+   * nothing was stored, except that after an OverloadError it may have been. With several nodes, `work` is retried
+   * after a conflict, and each statement sees what was committed before it: rows that a decision depends on are read
+   * with `dialect.forUpdate`.
+   * @param author the account that the changes are attributed to; authors share the writer fairly
+   * @param purpose `free-space` for work that frees disk space: it may use the reserve
+   * @throws OverloadError if too many transactions wait, or one waited too long
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, author?: number, purpose?: 'free-space'): Promise<T>
   /**
-   * Reads from one view of everything, as it was when this was called, for as long as `work` runs: whatever others commit
-   * meanwhile is not in it. The engine keeps what they replace until then, so it is for minutes, and for pages of rows.
+   * Runs reads on one snapshot of everything, taken when this is called, for as long as `work` runs. The engine keeps
+   * replaced rows until then, so it is for minutes, and for pages of rows.
    */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>
   /**
-   * A number that changes whenever anyone, in any process, commits a change of that topic: what a cache compares itself
-   * with. A commit of this process counts before its transaction resolves, another process's on the same machine (SQLite)
-   * at once, another node's (PostgreSQL) within milliseconds, within a second when that node dies, and within 3 seconds
-   * whatever happens to the network.
+   * Returns a number that changes whenever any process commits a change of that topic, for caches. A commit of this
+   * process counts before its transaction resolves, one of another process on the same machine (SQLite) immediately,
+   * one of another node (PostgreSQL) within milliseconds, within a second if that node dies, and within 3 seconds in
+   * any network failure.
    */
   version(topic: Topic): number
   /**
-   * What everyone committed, record by record. A follower hears of it within 0.1 s as a rule, on PostgreSQL within the
-   * bounds of `version`; there it also waits for transactions that were under way at the same time, of anyone on that server.
+   * Everything that was committed, record by record. A follower is notified within 0.1 s as a rule, on PostgreSQL
+   * within the limits of `version`; there it also waits for concurrent transactions of anyone on that server.
    */
-  readonly changes: ChangeFeed
+  readonly changes: ChangeLog
   /**
-   * What the engine finds wrong with itself, one line a fault, nothing where all is well. SQLite reads all it has for
-   * that, which may take long.
+   * Returns the faults that the engine finds in itself, one line each. SQLite reads the whole file, which may take
+   * long.
    */
   check(): Promise<readonly string[]>
   /** Rejects when the engine does not answer. */
   ping(): Promise<void>
   stats(): DatabaseStats
-  /** Waits for the transaction under way. Closing again does nothing. */
+  /** Waits for the running transaction. Closing again does nothing. */
   close(): Promise<void>
 }
 
 export interface DatabaseStats {
-  /** Transactions in line for the writer. */
+  /** Transactions waiting for the writer. */
   readonly waitingWrites: number
-  /** Scans in line for the scanning connection. */
+  /** Scans waiting for the scanning connection. */
   readonly waitingScans: number
 }
 
-/** Told how long each operation took, for the metrics. */
+/** Called with the duration of each operation, for the metrics. */
 export type ObserveDatabase = (operation: 'read' | 'scan' | 'write', seconds: number) => void

@@ -1,39 +1,37 @@
 import type { ValueType } from './batch.ts'
 import type { Query, Sql } from './sql.ts'
 
-/** A text to be found as it is, byte by byte, or a wildcard: `many` for any text, `one` for any one character. */
+/** A text to match byte by byte, or a wildcard: `many` for any text, `one` for any character. */
 export type GlobPart = string | { readonly wild: 'many' | 'one' }
 
-/** Where the engines differ in what they are asked for: named abilities, so that no caller asks which engine it is. */
+/** What the engines do differently, as named capabilities, so that no caller asks which engine it is. */
 export interface Dialect {
-  /** A condition: `column` contains `text`, compared byte by byte. No column holds U+0000. */
+  /** A condition: `column` contains `text`, compared byte by byte. No column contains U+0000. */
   contains(column: Sql, text: string): Sql
-  /** A condition: `column`, the whole of it, is as the parts say, in their order. */
+  /** A condition: the whole of `column` matches the parts, in their order. */
   glob(column: Sql, parts: readonly GlobPart[]): Sql
-  /** The text in JSON, quotes included. No control character is left in it. */
+  /** The text as JSON, with quotes. No control character is left in it. */
   quoted(text: Sql): Sql
-  /** A condition: there is one of the ten ASCII digits in `column`. */
+  /** A condition: `column` contains an ASCII digit. */
   hasDigit(column: Sql): Sql
-  /**
-   * Whether the engine has no statistics of its tables: the statement then says by its form which index is to be gone through.
-   */
+  /** Whether the engine has no statistics of its tables, so that the form of a statement has to select the index. */
   readonly plansAsWritten: boolean
   /**
-   * Ends a SELECT in a transaction: until that ends nobody else changes or removes the rows it found. Where several
-   * write at once, a decision taken from a row needs it.
+   * Ends a SELECT in a transaction and locks the rows it returns until the end. A decision based on a row needs it
+   * where several writers run concurrently.
    */
   readonly forUpdate: Sql
   /** A JSON array of arrays as a table, and the expressions that are its columns, of these types. */
   jsonRows(json: string, types: readonly ValueType[]): { readonly table: Sql; readonly columns: Sql }
-  /** In an INSERT, after its columns: values are given also for ids that the database makes by itself. */
+  /** In an INSERT, after its columns: allows explicit ids in an identity column. */
   readonly givenIds: Sql
-  /** A statement that makes those ids go on behind the highest there is; undefined where they do so anyway. */
+  /** A statement that advances the sequence past the highest id; undefined if the engine does so itself. */
   continueIds(table: string, column: string): Query | undefined
-  /** The version of the schema that the database is at. */
+  /** The current version of the schema. */
   readonly schemaVersion: Query<{ version: number }>
   /**
-   * Milliseconds since 1970 by the clock that all processes and nodes on this database share: the server's, or with SQLite the
-   * machine's.
+   * Milliseconds since 1970 by the clock that all processes and nodes on this database share: of the server, or with
+   * SQLite of the machine.
    */
   readonly now: Sql
 }

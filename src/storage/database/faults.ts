@@ -1,6 +1,6 @@
 /**
- * What is wrong with the storage under a database. `damaged`: what is read is not what was written. `full`: no room is left.
- * `read-only`: writes are not allowed. `failing`: the disk reports errors, or does not answer.
+ * What is wrong with the storage of a database. `damaged`: data read differs from what was written. `full`: no space is
+ * left. `read-only`: writes are not allowed. `failing`: the disk reports errors or does not answer.
  */
 export type StorageFaultKind = 'damaged' | 'full' | 'read-only' | 'failing'
 
@@ -11,12 +11,12 @@ const EXPLANATIONS: Readonly<Record<StorageFaultKind, (place: string) => string>
   failing: (place) => `the disk of ${place} fails`,
 }
 
-/** The storage of a database failed an operation. `message` is the engine's own. */
+/** A failure of the storage of a database. `message` is the engine's own. */
 export class StorageFault extends Error {
   readonly kind: StorageFaultKind
-  /** What is wrong and where, in a line for a person. */
+  /** What is wrong and where, in one line for a person. */
   readonly explanation: string
-  /** The same with what to do about it. */
+  /** The same with advice. */
   readonly advice: string
 
   /** @param place names the database: a path, or the engine */

@@ -1,30 +1,30 @@
 import { randomBytes } from 'node:crypto'
 import type { Database } from './database.ts'
-import * as queries from './queries-leases.ts'
-import type { Lease } from './queries-leases.ts'
+import type { Dialect } from './dialect.ts'
+import { sql, type Sql } from './sql.ts'
 
-/** From a holder's last sign of life until another may take its place. */
+/** How long a lease lasts without renewal, until another process may take it. */
 const TTL_MS = 15_000
-/** A holder shows life so many times within that. */
+/** How often a holder renews a lease within that time. */
 const RENEWALS = 3
 
-/** Work that one process of all processes and nodes on a database does at a time. */
+/** Work that one of all processes and nodes on a database does at a time. */
 export interface LeasedWork {
   readonly name: string
-  /** From the end of a run, whoever did it, until the next is due. */
+  /** Time from the end of a run, on any node, until the next is due. */
   readonly everyMs: number
-  /** A cheap look whether there is anything to do; without anything nothing is written. */
+  /** A cheap check whether there is anything to do; if not, nothing is written. */
   readonly pending?: () => Promise<boolean>
   /**
-   * The work. It stops soon after `signal` says so: the lease was lost, or the process stops. It may run twice at once for a
-   * while all the same (a process that is frozen, a clock that is set), so it must be safe to repeat and to run beside itself.
+   * The work. It has to stop soon after `signal` aborts, because the lease was lost or the process stops. Two runs may
+   * still overlap (a frozen process, a clock that was changed), so it must be safe to repeat and to run concurrently.
    */
   readonly run: (signal: AbortSignal) => Promise<unknown>
 }
 
 /**
- * Gives each piece of work to one process at a time. A holder that ends without a word is replaced once its lease has run
- * out. All moments are of the database's own clock, so the clocks of nodes do not matter.
+ * Gives each task to one process at a time. A holder that dies is replaced when its lease expires. All times are of the
+ * database's clock, so the clocks of nodes do not matter.
  */
 export class Leases {
   readonly #database: Database
@@ -36,18 +36,18 @@ export class Leases {
   }
 
   /**
-   * Does the work, where it is due, there is some and nobody else is at it.
-   * @returns whether it was done here, to its end
+   * Runs the work if it is due, there is something to do and no other process is running it.
+   * @returns whether it was completed here
    */
   async run(work: LeasedWork, stop: AbortSignal): Promise<boolean> {
     const { name, everyMs, pending, run } = work
     const lease: Lease = { name, everyMs, ttlMs: this.#ttlMs, holder: randomBytes(12).toString('base64url') }
     const { dialect } = this.#database
-    if ((await this.#database.first(queries.freeLease(dialect, lease))) === undefined) return false
+    if ((await this.#database.first(freeLease(dialect, lease))) === undefined) return false
     if (pending !== undefined && !(await pending())) return false
     const asked = performance.now()
-    if (!(await this.#write(queries.takeLease(dialect, lease)))) return false
-    const hold = new Hold(this.#ttlMs, () => this.#write(queries.renewLease(dialect, lease)))
+    if (!(await this.#write(takeLease(dialect, lease)))) return false
+    const hold = new HeldLease(this.#ttlMs, () => this.#write(renewLease(dialect, lease)))
     hold.start(asked)
     let isDone = false
     try {
@@ -56,24 +56,24 @@ export class Leases {
       isDone = !signal.aborted
     } finally {
       hold.end()
-      const last = isDone ? queries.finishLease(dialect, lease) : queries.giveUpLease(lease)
-      // Should this fail, the lease runs out by itself.
+      const last = isDone ? finishLease(dialect, lease) : giveUpLease(lease)
+      // If this fails, the lease expires.
       await this.#write(last).catch(() => {})
     }
     return isDone
   }
 
-  async #write(query: ReturnType<typeof queries.giveUpLease>): Promise<boolean> {
+  async #write(query: ReturnType<typeof giveUpLease>): Promise<boolean> {
     return (await this.#database.transaction((tx) => tx.run(query))) > 0
   }
 }
 
-/** A lease in hand: renewed in good time, and given up as lost when that does not succeed before it runs out. */
-class Hold {
+/** A lease that this process holds. It is renewed in time; `lost` aborts if that fails until it expires. */
+class HeldLease {
   readonly #ttlMs: number
   readonly #renew: () => Promise<boolean>
   readonly #losing = new AbortController()
-  #turns: NodeJS.Timeout | undefined
+  #renewals: NodeJS.Timeout | undefined
   #expiry: NodeJS.Timeout | undefined
 
   constructor(ttlMs: number, renew: () => Promise<boolean>) {
@@ -85,28 +85,28 @@ class Hold {
     return this.#losing.signal
   }
 
-  /** @param asked when the database was asked for the lease, which is before it granted it */
+  /** @param asked when the request for the lease was sent, which is before it was granted */
   start(asked: number): void {
     this.#expireAfter(asked)
-    // Neither timer keeps a process that has nothing else to do.
-    this.#turns = setInterval(() => void this.#prolong(), this.#ttlMs / RENEWALS).unref()
+    // Neither timer keeps the process alive.
+    this.#renewals = setInterval(() => void this.#prolong(), this.#ttlMs / RENEWALS).unref()
   }
 
   end(): void {
-    clearInterval(this.#turns)
+    clearInterval(this.#renewals)
     clearTimeout(this.#expiry)
-    this.#turns = undefined
+    this.#renewals = undefined
   }
 
   async #prolong(): Promise<void> {
     const asked = performance.now()
     try {
       const isRenewed = await this.#renew()
-      if (this.#turns === undefined) return
+      if (this.#renewals === undefined) return
       if (isRenewed) this.#expireAfter(asked)
       else this.#losing.abort()
     } catch {
-      // Tried again at the next turn, for as long as the lease lasts.
+      // The next interval retries, until the lease expires.
     }
   }
 
@@ -116,3 +116,42 @@ class Hold {
     this.#expiry = setTimeout(() => this.#losing.abort(), left).unref()
   }
 }
+
+/**
+ * Whether a time of the database's clock has passed. A time further ahead than any that is ever set was written before
+ * the clock was set back, and counts as passed.
+ */
+const hasPassed = ({ now }: Dialect, time: Sql, longestMs: number) =>
+  sql`(${time} <= ${now} OR ${time} > ${now} + ${longestMs})`
+
+interface Lease {
+  readonly name: string
+  readonly holder: string
+  readonly ttlMs: number
+  /** From the end of one run until the next is due. */
+  readonly everyMs: number
+}
+
+/** Returns a row unless the lease is held or its work is not due. */
+const freeLease = (dialect: Dialect, { name, ttlMs, everyMs }: Omit<Lease, 'holder'>) =>
+  sql<{ free: number }>`
+  SELECT 1 AS free WHERE NOT EXISTS (SELECT 1 FROM leases WHERE name = ${name}
+    AND NOT (${hasPassed(dialect, sql`expires_at`, ttlMs)} AND ${hasPassed(dialect, sql`due_at`, everyMs)}))`
+
+/** Changes a row if the lease was free and its work due. */
+const takeLease = (dialect: Dialect, { name, holder, ttlMs, everyMs }: Lease) => sql`
+  INSERT INTO leases (name, holder, expires_at, due_at) VALUES (${name}, ${holder}, ${dialect.now} + ${ttlMs}, 0)
+  ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, expires_at = excluded.expires_at
+  WHERE ${hasPassed(dialect, sql`leases.expires_at`, ttlMs)} AND ${hasPassed(dialect, sql`leases.due_at`, everyMs)}`
+
+/** Changes a row unless another process has taken the lease. */
+const renewLease = (dialect: Dialect, { name, holder, ttlMs }: Lease) => sql`
+  UPDATE leases SET expires_at = ${dialect.now} + ${ttlMs} WHERE name = ${name} AND holder = ${holder}`
+
+/** Releases the lease after the work was done; it is due again later. */
+const finishLease = (dialect: Dialect, { name, holder, everyMs }: Lease) => sql`
+  UPDATE leases SET expires_at = 0, due_at = ${dialect.now} + ${everyMs} WHERE name = ${name} AND holder = ${holder}`
+
+/** Releases the lease after the work was not done: another process may take it. */
+const giveUpLease = ({ name, holder }: Lease) => sql`
+  UPDATE leases SET expires_at = 0 WHERE name = ${name} AND holder = ${holder}`

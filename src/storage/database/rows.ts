@@ -8,7 +8,7 @@ export type Row = readonly SqlValue[]
 
 const names = (columns: readonly string[]) => raw(columns.join(', '))
 
-/** The rows behind the one with this key (from the first on without it), by key. */
+/** A page of rows by key, after the row with this key, or from the first on. */
 export const pageOf = (
   table: Table,
   after: Row | undefined,
@@ -29,7 +29,7 @@ export async function hasRows(reader: Reader, table: Table): Promise<boolean> {
   return (await reader.values(pageOf(table, undefined, 1, [...table.key]))).length > 0
 }
 
-/** Stores rows as they are given; one whose key is there already is replaced. Keys must not repeat. */
+/** Stores rows as they are; an existing row with the same key is replaced. Keys must not repeat. */
 export async function storeRows(tx: Transaction, dialect: Dialect, table: Table, rows: readonly Row[]) {
   const columns = Object.keys(table.columns)
   const others = columns.slice(table.key.length)
@@ -38,7 +38,7 @@ export async function storeRows(tx: Transaction, dialect: Dialect, table: Table,
     others.length === 0
       ? raw('DO NOTHING')
       : raw(`DO UPDATE SET ${others.map((name) => `${name} = excluded.${name}`).join(', ')}`)
-  // Without a condition SQLite would take ON for the beginning of a join's.
+  // Without a condition SQLite would parse ON as the beginning of a join condition.
   await tx.run(sql`
     INSERT INTO ${raw(table.name)} (${names(columns)}) ${dialect.givenIds}
     SELECT ${given.columns} FROM ${given.table} WHERE 1 = 1
@@ -54,7 +54,7 @@ export async function removeRows(tx: Transaction, dialect: Dialect, table: Table
     WHERE (${names(table.key)}) IN (SELECT ${given.columns} FROM ${given.table})`)
 }
 
-/** Makes the ids that the database draws from now on follow those that are there. */
+/** Advances the sequence of generated ids past the existing ones. */
 export async function continueIds(tx: Transaction, dialect: Dialect, table: Table): Promise<void> {
   if (table.identity === undefined) return
   const query = dialect.continueIds(table.name, table.identity)

@@ -1,20 +1,20 @@
 import type { ValueType } from './batch.ts'
 
-/** A table as it goes from one database to another, or into a backup. */
+/** A table that is copied to another database or into a backup. */
 export interface Table {
   readonly name: string
-  /** The primary key. All its texts sort by code point. */
+  /** The primary key. Its text columns sort by code point. */
   readonly key: readonly string[]
-  /** What is stored; generated columns are not among them. The key's columns come first, in the key's order. */
+  /** The stored columns, without generated ones. The columns of the key come first, in its order. */
   readonly columns: Readonly<Record<string, ValueType>>
-  /** The column whose values the database makes by itself: after rows with given values it must go on behind them. */
+  /** The identity column. After rows with explicit ids, its sequence has to be advanced. */
   readonly identity?: string
 }
 
-/** What becomes of a table when an instance is moved. */
+/** What happens to a table when an instance is copied. */
 export type Policy =
   | { readonly kind: 'copied'; readonly table: Table }
-  /** It says something about this very place, or about the moment, and would be wrong elsewhere. */
+  /** Its rows describe this place or this moment and would be wrong elsewhere. */
   | { readonly kind: 'left'; readonly name: string }
 
 const KEY_LIMITS = {
@@ -27,7 +27,7 @@ const KEY_LIMITS = {
 const copied = (table: Table): Policy => ({ kind: 'copied', table })
 const left = (name: string): Policy => ({ kind: 'left', name })
 
-/** What is exported of a domain is a row of it, and what is imported again. */
+/** The columns that exports contain and imports restore. */
 export const DOMAINS = {
   name: 'domains',
   key: ['name'],
@@ -47,10 +47,10 @@ export const DOMAINS = {
   },
 } as const satisfies Table
 
-/** Triggers write here whatever is written to other tables: it can only be made equal after all of them. */
+/** Triggers add a row for every write to other tables, so this table can be made equal only after all of them. */
 export const CHANGES = 'changes'
 
-/** Every table of the schema. Whatever a row refers to comes before it. */
+/** Every table of the schema. A table comes after those that its rows refer to. */
 export const policies: readonly Policy[] = [
   copied({
     name: 'accounts',
@@ -116,7 +116,7 @@ export const policies: readonly Policy[] = [
     key: ['account_id'],
     columns: { account_id: 'integer', max_bytes: 'integer', max_images: 'integer' },
   }),
-  // Cursors are of this database alone: elsewhere a watch begins with a gap.
+  // Cursors are valid in one database only: in a copy, a watch starts with a gap.
   copied({
     name: 'watches',
     key: ['id'],
@@ -144,9 +144,9 @@ export const policies: readonly Policy[] = [
       feed: 'text',
     },
   }),
-  // The store may be moved without its database, and then what was to be removed from it still is.
+  // The store may be moved without its database, and then still has to remove these.
   copied({ name: 'blob_trash', key: ['key'], columns: { key: 'text' } }),
-  // A store of images knows its database by this.
+  // A store of images identifies its database by this.
   copied({ name: 'instance', key: ['only_row'], columns: { only_row: 'integer', id: 'text' } }),
   copied({
     name: 'name_servers',
@@ -165,7 +165,7 @@ export const policies: readonly Policy[] = [
       ...KEY_LIMITS,
     },
   }),
-  // The history of records. Their ids stay, but of which log they are does not: `renewLog`.
+  // The history of records. Their ids are kept, but they become those of another log: `renewLog`.
   copied({
     name: CHANGES,
     key: ['id'],
@@ -187,11 +187,11 @@ export const policies: readonly Policy[] = [
   left('failed_keys'),
   left('leases'),
   left('moves'),
-  // Triggers make them again from the images.
+  // Triggers create them from the images.
   left('image_dhashes'),
   left('image_totals'),
   left('image_usage'),
-  // PostgreSQL's own count of the migrations.
+  // PostgreSQL's version of the schema.
   left('schema_version'),
 ]
 

@@ -4,8 +4,8 @@ import type { Topic } from './changes/change.ts'
 import type { Database } from './database.ts'
 
 /**
- * Keeps what was read from the database for as long as nobody, in any process, commits a change of its topics. As old as
- * `Database.version` may be, so old may an answer from here be: of this process's own writes it knows all.
+ * Caches what was read from the database until any process commits a change of its topics. Values may be as old as
+ * `Database.version`; writes of this process are seen immediately.
  */
 export class VersionedCache<V extends {}> {
   readonly #database: Database
@@ -14,8 +14,8 @@ export class VersionedCache<V extends {}> {
   #version: number
 
   /**
-   * @param topics all that values are read from must belong to one of them
-   * @param max entries kept; past it the one unused for longest goes
+   * @param topics everything that the values are read from must belong to one of them
+   * @param max entries kept; the least recently used is evicted
    */
   constructor(database: Database, topics: Topic | readonly Topic[], max: number) {
     this.#database = database
@@ -24,19 +24,19 @@ export class VersionedCache<V extends {}> {
     this.#version = this.version
   }
 
-  /** Another one at each change of the topics. Versions only grow: none of them can make up for another. */
+  /** Changes with each change of the topics. The versions of topics only grow, so their sum cannot repeat. */
   get version(): number {
     let sum = 0
     for (const topic of this.#topics) sum += this.#database.version(topic)
     return sum
   }
 
-  /** The value under `key` where it is known at this moment. */
+  /** Returns the cached value if it is current. */
   peek(key: string): V | undefined {
     return this.version === this.#version ? this.#entries.get(key) : undefined
   }
 
-  /** The value under `key`, read by `read` unless it is known. What is undefined is not kept. */
+  /** Returns the cached value, or reads it with `read`. Undefined is not cached. */
   async get(key: string, read: () => Promise<V | undefined>): Promise<V | undefined> {
     const { version } = this
     if (version !== this.#version) {
@@ -46,7 +46,7 @@ export class VersionedCache<V extends {}> {
     const known = this.#entries.get(key)
     if (known !== undefined) return known
     const value = await read()
-    // A commit during the read may have made it old already.
+    // A commit during the read may have made it stale.
     if (value !== undefined && this.version === version) this.#entries.set(key, value)
     return value
   }

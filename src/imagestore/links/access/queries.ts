@@ -1,4 +1,4 @@
-import type { Service } from '../../../http/authentication.ts'
+import type { Service } from '../../../http/auth/authenticator.ts'
 import { sql } from '../../../storage/database/sql.ts'
 import type { DeliveryMode } from './modes.ts'
 

@@ -1,10 +1,10 @@
 import type { SqlValue } from '../sql.ts'
 
-/** What a change is about. Caches name the topic that they depend on. */
+/** What a change is about. A cache names the topics that it depends on. */
 export const TOPICS = ['domain', 'image', 'key', 'account'] as const
 export type Topic = (typeof TOPICS)[number]
 
-/** Where a follower stands: all changes up to here are known to it. Opaque, and good across restarts. */
+/** Position of a follower: it has read all changes up to here. Opaque, and valid across restarts. */
 export type Cursor = string & { readonly __brand: 'Cursor' }
 
 /** The fields of a record, by name. */
@@ -20,14 +20,14 @@ export interface Change {
   readonly kind: string
   /** The domain's name, the image's hash, the key's id, the account's name. */
   readonly key: string
-  /** On whose behalf; null where nobody is known: a deletion by time, a write past the service. */
+  /** The author; null if unknown: a deletion by time, or a write from outside the service. */
   readonly accountId: number | null
-  /** null where there was, or is, no such record, and for keys. */
+  /** Null if the record did not exist before, or does not exist after, and for keys. */
   readonly before: Fields | null
   readonly after: Fields | null
 }
 
-/** The fields in the order in which the triggers write them. A later version may add some at the end. */
+/** The fields in the order in which the triggers write them. Later versions may add some at the end. */
 const FIELDS: Readonly<Record<Topic, readonly string[]>> = {
   domain: ['agent', 'status', 'reserved', 'revision', 'discarded_at', 'date_reg', 'date_mod', 'released_at'],
   image: ['name', 'date'],
@@ -35,11 +35,11 @@ const FIELDS: Readonly<Record<Topic, readonly string[]>> = {
   account: ['service'],
 }
 
-/** A row of the table: `queries.ts` says in which order. */
+/** Returns the change in a row of `queries.ts`; undefined if its topic is unknown. */
 export function changeOf(row: readonly SqlValue[], epoch: string): Change | undefined {
   const [id, at, topic, kind, key, account, before, after] = row
   const known = TOPICS.find((one) => one === topic)
-  // A newer version's topic, in a rolling restart.
+  // Written by a newer version during a rolling restart.
   if (known === undefined) return undefined
   return {
     cursor: cursorAt(epoch, Number(id)),
@@ -63,7 +63,7 @@ export function cursorAt(epoch: string, id: number): Cursor {
   return `${epoch}-${id}` as Cursor
 }
 
-/** Parts of a cursor that came from outside; undefined when it cannot be one. */
+/** Parses a cursor from outside; undefined if it is not one. */
 export function partsOf(cursor: string): { readonly epoch: string; readonly id: number } | undefined {
   const [, epoch, id] = /^([0-9a-f]{12})-(\d{1,15})$/.exec(cursor) ?? []
   return epoch === undefined ? undefined : { epoch, id: Number(id) }

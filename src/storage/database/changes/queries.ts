@@ -2,7 +2,7 @@ import type { Dialect } from '../dialect.ts'
 import { limit, sql } from '../sql.ts'
 import type { Topic } from './change.ts'
 
-/** The table's bounds. `newest` is 0 while it is empty. */
+/** The ids that the table spans. `newest` is 0 while it is empty. */
 export const logState = () => sql<{ epoch: string; floor: number; newest: number }>`
   SELECT epoch, floor, COALESCE((SELECT max(id) FROM changes), 0) AS newest FROM change_log`
 
@@ -20,7 +20,7 @@ export const changesBefore = (floor: number, upTo: number, count: number) => sql
 export const changeUpTo = (id: number) => sql`
   SELECT id, at, topic, kind, key, before, after FROM changes WHERE id <= ${id} ORDER BY id DESC LIMIT 1`
 
-/** The oldest changes: how far they reach, and the first of them that is young enough to stay. */
+/** The last id of the oldest changes, and the first of them that is young enough to keep. */
 export const oldest = (floor: number, bornAfter: number, count: number) => sql<{
   last: number | null
   staying: number | null
@@ -28,20 +28,20 @@ export const oldest = (floor: number, bornAfter: number, count: number) => sql<{
   SELECT max(id) AS last, min(CASE WHEN at >= ${bornAfter} THEN id END) AS staying
   FROM (SELECT id, at FROM changes WHERE id > ${floor} ORDER BY id ${limit(count)}) AS oldest`
 
-/** Says first that they are gone, so that whoever has not read them knows. */
+/** To be run before the changes are removed, so that a reader that misses them finds out. */
 export const raiseFloor = (floor: number) =>
   sql`UPDATE change_log SET floor = ${floor} WHERE floor < ${floor}`
 
 /**
- * What is said of domains stays: it is their history. The plus keeps engines from going through all of that by id: what is
- * not of domains has an index.
+ * Changes of domains stay, as their history. The unary plus keeps the planner from walking through all of them by id:
+ * the other changes have an index of their own.
  */
 export const removeChanges = (upTo: number, count: number) => sql`
   DELETE FROM changes WHERE id IN (
     SELECT id FROM changes WHERE topic <> 'domain' AND +id <= ${upTo} ${limit(count)}
   )`
 
-/** A copy goes its own way from here: cursors of where it came from are void, and what it brought along is history. */
+/** Invalidates all cursors of the database that this one was copied from; the copied changes become history. */
 export const renewLog = (epoch: string) => sql`
   UPDATE change_log SET epoch = ${epoch}, floor = COALESCE((SELECT max(id) FROM changes), 0)`
 
@@ -49,8 +49,8 @@ export const removeAllChanges = (count: number) => sql`
   DELETE FROM changes WHERE id IN (SELECT id FROM changes ORDER BY id ${limit(count)})`
 
 /**
- * Changes of one topic in one text, which costs a tenth of so many rows: key, before and after in JSON, with commas between
- * the changes. `last` and `count` are of all topics.
+ * Changes of one topic as one text, which costs a tenth of reading rows: key, before and after as JSON, separated by
+ * commas. `last` and `count` refer to all topics.
  */
 export const changesAsText = (
   dialect: Dialect,

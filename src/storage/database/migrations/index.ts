@@ -1,39 +1,56 @@
-import { initial } from './001-initial.ts'
-import { changes } from './002-changes.ts'
-import { coordination } from './003-coordination.ts'
-import { instance } from './004-instance.ts'
-import { moves } from './005-moves.ts'
-import { history } from './006-history.ts'
-import { watches } from './007-watches.ts'
-import { images } from './008-images.ts'
-import { delivery } from './009-delivery.ts'
-import { administrators } from './010-administrators.ts'
-import { feeds } from './011-feeds.ts'
-import { keyLimits } from './012-key-limits.ts'
-import { imageTriggers } from './013-image-triggers.ts'
+import { postgres } from './001-initial/postgres.ts'
+import { sqlite } from './001-initial/sqlite.ts'
 
-/** One step of the schema. Its place in the list is its version; a released step never changes. */
+/** One step of the schema. A released step never changes. */
 export interface Migration {
+  /** The version that the schema has afterwards. */
+  readonly version: number
   readonly sqlite: string
-  /** Texts sort by code point (`COLLATE "C"`), as they do in SQLite: order and cursors must agree. */
   readonly postgres: string
 }
 
-export const migrations: readonly Migration[] = [
-  initial,
-  changes,
-  coordination,
-  instance,
-  moves,
-  history,
-  watches,
-  images,
-  delivery,
-  administrators,
-  feeds,
-  keyLimits,
-  imageTriggers,
-]
+/** The schema of release 0.1.0. Versions 1 to 12 were never released. */
+const FIRST_VERSION = 13
+/** The last commit that upgrades databases of the versions before. */
+export const UPGRADING_COMMIT = 'fdb3bef'
+
+/** In order of their versions, without a gap. */
+export const migrations: readonly Migration[] = [{ version: FIRST_VERSION, sqlite, postgres }]
 
 /** The version of the schema that this program works with. */
-export const SCHEMA = migrations.length
+export const SCHEMA: number = newest(migrations)
+
+export function newest(steps: readonly Migration[]): number {
+  return steps.at(-1)?.version ?? 0
+}
+
+/**
+ * Returns the next step for a database.
+ * @param current its version; 0 for an empty one
+ * @param target no step goes past this version
+ * @throws if no step leads from that version to this program's
+ */
+export function nextMigration(
+  current: number,
+  target: number,
+  steps: readonly Migration[],
+): Migration | undefined {
+  const known = newest(steps)
+  if (current > known) throw new Error(newerThan(current, known))
+  assertUpgradable(current)
+  return steps.find(({ version }) => version > current && version <= target)
+}
+
+export const newerThan = (version: number, known = SCHEMA): string =>
+  `the database is at schema ${version}, this version knows only ${known}`
+
+export const isUnreleased = (version: number): boolean => version > 0 && version < FIRST_VERSION
+
+/** @throws if a database is at a version from before the first release */
+export function assertUpgradable(version: number): void {
+  if (!isUnreleased(version)) return
+  throw new Error(
+    `the database is at schema ${version}, from before release 0.1.0: start it once with commit ${UPGRADING_COMMIT} of ` +
+      `Catalejo, which upgrades it to schema ${FIRST_VERSION}, then with this version`,
+  )
+}

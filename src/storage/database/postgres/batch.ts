@@ -3,12 +3,12 @@ import { setClause, type BatchStatement, type ValueType } from '../batch.ts'
 const TYPES: Readonly<Record<ValueType, string>> = { text: 'text', integer: 'bigint' }
 
 /**
- * The batch's rows: `$1` is the JSON array of arrays. As jsonb each is taken apart once; as json once for each of its
- * elements, which costs twice as much.
+ * The batch's rows: `$1` is the JSON array of arrays. jsonb is parsed once per row, json once per element, which costs
+ * twice as much.
  */
 const ROWS = 'jsonb_array_elements($1::json::jsonb)'
 
-/** The batch's rows as a table. */
+/** The batch's rows as a common table expression. */
 function items({ elements }: BatchStatement): string {
   const columns = Object.entries(elements).map(
     ([name, type], i) => `(value ->> ${i})${type === 'text' ? '' : `::${TYPES[type]}`} AS ${name}`,
@@ -16,15 +16,15 @@ function items({ elements }: BatchStatement): string {
   return `item AS MATERIALIZED (SELECT ${columns.join(', ')} FROM ${ROWS})`
 }
 
-function constantPlaces({ constants }: BatchStatement): Record<string, string> {
+function constantExpressions({ constants }: BatchStatement): Record<string, string> {
   return Object.fromEntries(
     Object.entries(constants).map(([name, type], i) => [name, `$${i + 2}::${TYPES[type]}`]),
   )
 }
 
 /**
- * Locks the rows that an update will change, in the order of their keys. The update itself takes them in whatever order
- * its plan has, so two of the same rows might wait for each other.
+ * Locks the rows to update in the order of their keys. The update itself visits them in the order of its plan, so two
+ * updates of the same rows could deadlock.
  */
 export function lockStatement({ table, key, elements }: BatchStatement): string {
   const place = Object.keys(elements).indexOf(key)
@@ -35,14 +35,14 @@ export function lockStatement({ table, key, elements }: BatchStatement): string 
   ) AS locked`
 }
 
-/** One statement for all rows: `$1` is the JSON array of arrays, the constants follow it. */
+/** Returns one statement for all rows: `$1` is the JSON array of arrays, the constants follow. */
 export function batchStatement(batch: BatchStatement): string {
   return batch.insert === undefined ? updateStatement(batch) : upsertStatement(batch)
 }
 
 function updateStatement(batch: BatchStatement): string {
   const { table, key, elements } = batch
-  const at = constantPlaces(batch)
+  const at = constantExpressions(batch)
   for (const name of Object.keys(elements)) at[name] = `item.${name}`
   const when = batch.when?.(at)
   return `WITH ${items(batch)}
@@ -51,13 +51,13 @@ function updateStatement(batch: BatchStatement): string {
 }
 
 /**
- * Rows go in by the order of their keys, so that two batches of the same names do not wait for each other.
- * `ON CONFLICT` knows the row as it would have been stored, not the element it was made from; the elements that an
- * update asks for are therefore gathered in an object by key, which is searched in logarithmic time.
+ * Inserts rows in the order of their keys, so that two batches with the same names do not deadlock. `ON CONFLICT` knows
+ * the row as it would have been stored, not the element it came from. The elements that the update needs are therefore
+ * collected in an object by key, which is searched in logarithmic time.
  */
 function upsertStatement(batch: BatchStatement): string {
   const { table, key, elements } = batch
-  const constants = constantPlaces(batch)
+  const constants = constantExpressions(batch)
   const own = Object.fromEntries(Object.keys(elements).map((name) => [name, `item.${name}`]))
   const inserted = batch.insert?.({ ...constants, ...own }) ?? {}
 

@@ -2,15 +2,15 @@ import type { Dialect, GlobPart } from '../dialect.ts'
 import { raw, sql, type Sql } from '../sql.ts'
 
 export const postgresDialect: Dialect = {
-  // LIKE is what a trigram index serves; without one, and for one or two characters, it visits the rows.
-  // Text never holds U+0000 here, and the server refuses it as a parameter.
+  // A trigram index serves LIKE. Without one, and for one or two characters, it visits all rows. Text never contains
+  // U+0000 here, and the server rejects it as a parameter.
   contains: (column, text) => like(column, [MANY, text, MANY]),
   glob: like,
   quoted: (text) => sql`to_json(${text})::text`,
   hasDigit: (column) => sql`${column} ~ '[0-9]'`,
   plansAsWritten: false,
   forUpdate: raw('FOR UPDATE'),
-  // jsonb: json's text is searched from its beginning for each column, which takes three times as long.
+  // jsonb, because json is scanned from its beginning for each column, which takes three times as long.
   jsonRows: (json, types) => ({
     table: sql`jsonb_array_elements(${json}::jsonb)`,
     columns: raw(

@@ -2,20 +2,20 @@ import { OverloadError } from '../../../lib/errors.ts'
 import type { StorageFaultKind } from '../faults.ts'
 
 /**
- * What a failure means for the work that met it: `conflict`, somebody else's transaction came in between, and running it
- * again may succeed; `lost`, the server or the way to it is gone; `slow`, a time-out ended it; `fault`, all else.
+ * What a failure means for the work that it interrupts. `conflict`: another transaction interfered, retrying may
+ * succeed. `lost`: the server or the connection is gone. `slow`: a timeout ended it. `fault`: anything else.
  */
 export type FaultKind = 'conflict' | 'lost' | 'slow' | 'fault'
 
 /**
- * A failure of the database, with no more than is fit for a log: the driver's own errors carry the connection's settings and,
- * in their details, values of rows.
+ * A failure of the database that is safe to log: the driver's own errors contain connection settings and values of
+ * rows.
  */
 export class DatabaseFault extends Error {
   readonly kind: FaultKind
-  /** SQLSTATE, or the system's code. */
+  /** SQLSTATE, or the error code of the system. */
   readonly code: string | undefined
-  /** Whether it may be over in a moment by itself, unlike a wrong password: worth waiting for at the start. */
+  /** Whether it may be temporary, unlike a wrong password, so that startup waits for it. */
   readonly passing: boolean
 
   /** @param kind where it is known from the circumstances */
@@ -28,12 +28,12 @@ export class DatabaseFault extends Error {
     this.passing = kindOf(code, message) !== 'fault'
   }
 
-  /** Whether the connection is of no more use: it is gone, or still busy with what was given up on. */
+  /** Whether the connection must be discarded: it is gone, or still busy with an abandoned statement. */
   get endsConnection(): boolean {
     return this.kind === 'lost' || (this.kind === 'slow' && this.code === undefined)
   }
 
-  /** What the caller is told: to come back where that helps. */
+  /** Returns the error for the caller: an OverloadError if retrying later helps. */
   translated(): Error {
     return this.kind === 'fault' ? this : new OverloadError()
   }
@@ -42,12 +42,12 @@ export class DatabaseFault extends Error {
 const CONFLICTS = new Set([
   '40001', // serialization failure
   '40P01', // deadlock
-  // Two transactions looked, found nothing and wrote the same: the second finds it when it looks again.
+  // Two transactions found nothing and inserted the same row: a retry finds it.
   '23505', // unique violation
   '23503', // foreign key violation
 ])
 
-/** What says something of the server's storage. */
+/** Codes that concern the server's storage. */
 const STORAGE: Readonly<Record<string, StorageFaultKind>> = {
   '25006': 'read-only', // a standby
   '53100': 'full', // disk full
@@ -56,7 +56,7 @@ const STORAGE: Readonly<Record<string, StorageFaultKind>> = {
   XX002: 'damaged', // index corrupted
 }
 
-/** The kind of a storage fault; undefined for any other failure. */
+/** Returns the kind of a storage fault; undefined for any other failure. */
 export const storageKindOf = ({ code }: DatabaseFault): StorageFaultKind | undefined => STORAGE[code ?? '']
 
 const LOST = new Set([
@@ -77,7 +77,7 @@ const SLOW = new Set([
 
 function kindOf(code: string | undefined, message: string): FaultKind {
   if (code === undefined) {
-    // The driver's own, which have no code.
+    // The driver's own errors have no code.
     if (/^(Query read timeout|timeout exceeded)/.test(message)) return 'slow'
     if (/does not support SSL/.test(message)) return 'fault'
     return /connection|not queryable|^timeout expired/i.test(message) ? 'lost' : 'fault'
@@ -90,7 +90,7 @@ function kindOf(code: string | undefined, message: string): FaultKind {
 }
 
 function messageOf(error: unknown): string {
-  // A name with several addresses, none of which answers.
+  // A host name with several addresses, none of which answers.
   if (error instanceof AggregateError && error.errors.length > 0) return messageOf(error.errors[0])
   return error instanceof Error ? error.message || error.name : String(error)
 }

@@ -1,44 +1,44 @@
-import { ChangeFeed } from '../changes/feed.ts'
+import { ChangeLog } from '../changes/change-log.ts'
+import { clientOf, connectionSlots } from '../connection-slots.ts'
 import type { Database, ObserveDatabase } from '../database.ts'
 import { StorageFault } from '../faults.ts'
-import { SCHEMA } from '../migrations/index.ts'
-import type { OpenOptions } from '../opening.ts'
+import { migrations, newest } from '../migrations/index.ts'
+import type { OpenOptions } from '../open-options.ts'
 import { sql } from '../sql.ts'
-import { checkPostgres } from './check.ts'
+import { CommitWatch } from './commit-watch.ts'
 import { postgresDialect } from './dialect.ts'
 import { DatabaseFault, storageKindOf } from './faults.ts'
-import { ConnectionPool, type PostgresConnection, type Report } from './pool.ts'
-import { clientOf, turnsFor } from '../turns.ts'
-import { readerOn } from './reader.ts'
 import {
+  ConnectionPool,
+  connectionShares,
   localLimits,
   READ_TIMEOUT_MS,
+  readerOn,
   SCAN_TIMEOUT_MS,
-  shares,
   SILENCE_MS,
   WRITE_TIMEOUT_MS,
-} from './settings.ts'
-import { readSnapshot } from './snapshot.ts'
-import { prepareServer, START_PATIENCE_MS } from './start.ts'
+  type PostgresConnection,
+  type Report,
+} from './pool.ts'
+import { prepareServer, START_TIMEOUT_MS } from './prepare.ts'
 import { transact } from './transactions.ts'
-import { CommitWatch } from './watch.ts'
 
 const BEGIN_SCAN = `BEGIN READ ONLY; ${localLimits(SCAN_TIMEOUT_MS)}`
 
 export interface PostgresOptions extends Omit<OpenOptions, 'load'> {
-  /** Where LISTEN works: the server itself, where `url` names a pooler in transaction mode. */
+  /** The server itself, for LISTEN, if `url` names a pooler in transaction mode. */
   readonly listenUrl?: string | undefined
-  /** Connections in all but the listening one; at least 3. */
+  /** Connections without the listening one; at least 3. */
   readonly connections?: number | undefined
-  /** How long a server that cannot be used yet is waited for. */
-  readonly patienceMs?: number
+  /** How long startup waits for a server that is not ready. */
+  readonly startTimeoutMs?: number
 }
 
 /**
- * Connects to PostgreSQL and makes or migrates the schema.
- * @param url `postgres://…`; it holds a password, so it goes nowhere else
- * @param report told of trouble that needs no help: a lost connection, a server that does not answer
- * @throws an error whose message is one line, fit to be shown, where the server cannot be used
+ * Connects to PostgreSQL and creates or migrates the schema.
+ * @param url `postgres://…`; it contains a password, so it is passed on to nothing else
+ * @param report called with failures that need no action: a lost connection, a server that does not answer
+ * @throws an error with a one-line message for the user, if the server cannot be used
  */
 export async function openPostgres(
   url: string,
@@ -46,15 +46,16 @@ export async function openPostgres(
   report: Report = () => {},
   options: PostgresOptions = {},
 ): Promise<Database> {
-  const { listenUrl = url, connections, onFault, patienceMs = START_PATIENCE_MS, schema = SCHEMA } = options
-  const version = await prepareServer(url, report, patienceMs, options)
+  const { listenUrl = url, connections, onFault, startTimeoutMs = START_TIMEOUT_MS } = options
+  const { schema = newest(options.migrations ?? migrations) } = options
+  const version = await prepareServer(url, report, startTimeoutMs, options)
   if (version !== 0 && version < schema) options.onMigrated?.(version, schema)
-  const share = shares(connections)
+  const share = connectionShares(connections)
   const reads = new ConnectionPool(url, share.reads, READ_TIMEOUT_MS, report)
   const writes = new ConnectionPool(url, share.writes, WRITE_TIMEOUT_MS + SILENCE_MS, report)
   const scans = new ConnectionPool(url, share.scans, SCAN_TIMEOUT_MS + SILENCE_MS, report)
-  const writeTurns = turnsFor('write', share.writes)
-  const scanTurns = turnsFor('scan', share.scans)
+  const writeSlots = connectionSlots('write', share.writes)
+  const scanSlots = connectionSlots('scan', share.scans)
   const watch = new CommitWatch(listenUrl, report)
 
   async function timed<T>(operation: 'read' | 'scan' | 'write', work: () => Promise<T>): Promise<T> {
@@ -82,34 +83,34 @@ export async function openPostgres(
   const scannerFor = (account?: number) =>
     readerOn((work) =>
       timed('scan', () =>
-        scanTurns.run(clientOf(account), () => scans.use((connection) => limited(connection, work))),
+        scanSlots.run(clientOf(account), () => scans.use((connection) => withTimeouts(connection, work))),
       ),
     )
-  const reader = readerOn((work) => timed('read', () => again(() => reads.use(work))))
+  const reader = readerOn((work) => timed('read', () => retryOnce(() => reads.use(work))))
   return {
     dialect: postgresDialect,
     ...reader,
     scanner: scannerFor(),
     scannerOf: scannerFor,
     transaction: (work, author) =>
-      timed('write', () => writeTurns.run(clientOf(author), () => transact(writes, watch, work, author))),
+      timed('write', () => writeSlots.run(clientOf(author), () => transact(writes, watch, work, author))),
     snapshot: (work) =>
       timed('scan', () =>
         readSnapshot(url, report, (connection) => work(readerOn((use) => use(connection)))),
       ),
     version: (topic) => watch.version(topic),
-    changes: new ChangeFeed(reader, watch, postgresDialect),
+    changes: new ChangeLog(reader, watch, postgresDialect),
     check: () => timed('scan', () => scans.use(checkPostgres)),
     ping: async () => {
       await reads.use((connection) => connection.rows(sql`SELECT 1`))
     },
-    stats: () => ({ waitingWrites: writeTurns.waiting, waitingScans: scanTurns.waiting }),
+    stats: () => ({ waitingWrites: writeSlots.waiting, waitingScans: scanSlots.waiting }),
     close,
   }
 }
 
-/** A connection that waited in the pool may be dead without our knowing: a read changes nothing, so it may go twice. */
-async function again<T>(read: () => Promise<T>): Promise<T> {
+/** Retries a read once, because an idle connection of the pool may be dead without our knowing. */
+async function retryOnce<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
@@ -118,7 +119,7 @@ async function again<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-async function limited<T>(
+async function withTimeouts<T>(
   connection: PostgresConnection,
   work: (connection: PostgresConnection) => Promise<T>,
 ): Promise<T> {
@@ -128,4 +129,49 @@ async function limited<T>(
   } finally {
     await connection.run('COMMIT').catch(() => {})
   }
+}
+
+/** Reading one page of rows, or counting them all. */
+const SNAPSHOT_TIMEOUT_MS = 60_000
+/** Processing a page before the next one is requested. */
+const SNAPSHOT_IDLE_MS = 120_000
+
+const BEGIN_SNAPSHOT =
+  `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${localLimits(SNAPSHOT_TIMEOUT_MS)}; ` +
+  `SET LOCAL idle_in_transaction_session_timeout = ${SNAPSHOT_IDLE_MS}`
+
+/** Runs `work` with a separate connection that sees the database as it is now. */
+async function readSnapshot<T>(
+  url: string,
+  report: Report,
+  work: (connection: PostgresConnection) => Promise<T>,
+): Promise<T> {
+  const pool = new ConnectionPool(url, 1, SNAPSHOT_TIMEOUT_MS + SILENCE_MS, report)
+  try {
+    return await pool.use(async (connection) => {
+      // The snapshot is taken by the first statement after BEGIN.
+      await connection.run(`${BEGIN_SNAPSHOT}; SELECT 1`)
+      try {
+        return await work(connection)
+      } finally {
+        await connection.run('COMMIT').catch(() => {})
+      }
+    })
+  } finally {
+    await pool.close()
+  }
+}
+
+/** Reports unfinished indexes and constraints that were never validated. */
+async function checkPostgres(connection: PostgresConnection): Promise<string[]> {
+  const rows = await connection.rows(sql`
+    SELECT 'the index ' || relname || ' is not valid' AS fault
+    FROM pg_index
+    JOIN pg_class ON pg_class.oid = indexrelid
+    WHERE NOT indisvalid AND relnamespace = current_schema()::regnamespace
+    UNION ALL
+    SELECT 'the constraint ' || conname || ' was never checked'
+    FROM pg_constraint
+    WHERE NOT convalidated AND connamespace = current_schema()::regnamespace`)
+  return rows.map(({ fault }) => String(fault))
 }

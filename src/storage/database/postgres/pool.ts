@@ -1,28 +1,96 @@
 import pg from 'pg'
 import { OverloadError } from '../../../lib/errors.ts'
-import type { Query, SqlValue } from '../sql.ts'
+import type { Reader } from '../database.ts'
+import { sqlValues, type Query, type SqlValue } from '../sql.ts'
 import { DatabaseFault } from './faults.ts'
-import { connectionSettings } from './settings.ts'
 
-/** Callers in line for a connection, each for `CONNECT_TIMEOUT_MS` at most. */
+/** Default number of connections of one process, without the listening one. */
+const DEFAULT_CONNECTIONS = 12
+
+/** Divides the connections, so that scans and writes never take the last one from small reads. */
+export function connectionShares(connections = DEFAULT_CONNECTIONS) {
+  const scans = Math.max(1, Math.floor(connections / 6))
+  const writes = Math.max(1, Math.floor((connections * 5) / 12))
+  return { scans, writes, reads: Math.max(1, connections - scans - writes) }
+}
+
+/** How long a caller waits for a connection, from the pool or the server. */
+const CONNECT_TIMEOUT_MS = 5_000
+/** A small read. */
+export const READ_TIMEOUT_MS = 5_000
+/** A read of many rows. */
+export const SCAN_TIMEOUT_MS = 15_000
+/** One statement of a transaction: a batch of 50,000 rows takes some seconds. */
+export const WRITE_TIMEOUT_MS = 30_000
+/** Waiting for a row that another transaction has locked. */
+const LOCK_TIMEOUT_MS = 10_000
+/**
+ * How long a statement of a transaction that is not a batch may go unanswered, waiting for a row included, so that a
+ * request fails in time if the server freezes.
+ */
+export const STATEMENT_SILENCE_MS = LOCK_TIMEOUT_MS + 1_000
+/** Bytes of a batch for which the server gets another second. */
+const BATCH_BYTES_A_SECOND = 256 * 1024
+
+/** Returns how long a batch may go unanswered, in milliseconds, by its size. */
+export function batchSilence(bytes: number): number {
+  const most = WRITE_TIMEOUT_MS + SILENCE_MS
+  return Math.min(most, STATEMENT_SILENCE_MS + (bytes / BATCH_BYTES_A_SECOND) * 1_000)
+}
+
+/** A transaction whose process went silent. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
+/** The server ends a statement first. If it does not answer at all, the connection is closed this much later. */
+export const SILENCE_MS = 2_000
+
+/** The type bigint, which the driver returns as text by default: our numbers (times, sizes, counts) fit a double. */
+const INT8 = 20
+
+/**
+ * Settings of every connection. None is a session setting, because a pooler may hand each transaction to another
+ * session.
+ */
+export function connectionSettings(url: string): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: 'catalejo',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
+    },
+  }
+}
+
+/** Returns the statements that set a transaction's timeouts, for that transaction only. Times in milliseconds. */
+export function localLimits(statementMs: number): string {
+  return (
+    `SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; ` +
+    `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`
+  )
+}
+
+/** Callers that wait for a connection, each for `CONNECT_TIMEOUT_MS` at most. */
 const MAX_WAITING = 1_000
 const IDLE_MS = 30_000
-/** A connection is replaced after an hour, so that load finds its way to servers that were added. */
+/** Connections are replaced after an hour, so that load reaches servers that were added. */
 const MAX_LIFETIME_S = 3_600
 
-/** Told of trouble that the service gets over by itself. */
+/** Called with failures that the service recovers from. */
 export type Report = (fault: DatabaseFault) => void
 
-/** A connection in hand. Its failures are `DatabaseFault`s. */
+/** A connection taken from a pool. It rejects with `DatabaseFault`s. */
 export interface PostgresConnection {
   rows(query: Query): Promise<Record<string, unknown>[]>
   arrays(query: Query): Promise<SqlValue[][]>
   /**
-   * @param silenceMs the server may be silent for this long; by default for as long as the pool allows
-   * @returns how many rows the statement changed or found
+   * @param silenceMs how long the server may be silent, by default the limit of the pool
+   * @returns the number of rows that the statement changed or returned
    */
   run(text: string, values?: readonly (SqlValue | Buffer)[], silenceMs?: number): Promise<number>
-  /** Runs several statements at once, in the simple protocol. @returns the rows of the first */
+  /** Runs several statements in one message of the simple protocol. Returns the rows of the first. */
   several(text: string, silenceMs: number): Promise<Record<string, unknown>[]>
 }
 
@@ -30,7 +98,7 @@ export interface PostgresConnection {
 export class ConnectionPool {
   readonly #pool: pg.Pool
 
-  /** @param queryTimeoutMs when the server does not answer at all, the connection is cut after this time */
+  /** @param queryTimeoutMs a connection whose server does not answer is closed after this time */
   constructor(url: string, max: number, queryTimeoutMs: number, report: Report) {
     this.#pool = new pg.Pool({
       ...connectionSettings(url),
@@ -39,10 +107,9 @@ export class ConnectionPool {
       idleTimeoutMillis: IDLE_MS,
       maxLifetimeSeconds: MAX_LIFETIME_S,
     })
-    // Without a listener an idle connection that the server closes would end the process.
+    // Without a listener, an idle connection that the server closes would end the process.
     this.#pool.on('error', (error: unknown) => report(new DatabaseFault(error)))
-    // So would one that is in somebody's hands just between two statements, which the pool does not listen to. Whoever
-    // holds it hears of it from the next statement.
+    // The pool does not listen to connections in use. Their holder gets the error from the next statement.
     this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
@@ -50,12 +117,12 @@ export class ConnectionPool {
     return this.#pool.waitingCount
   }
 
-  /** Hands a connection to `work`; it is not used again where its state is in doubt. */
+  /** Runs `work` with a connection, and discards the connection afterwards if its state is uncertain. */
   async use<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T> {
     if (this.#pool.ending) throw new DatabaseFault(new Error('the database was closed'), 'fault')
     if (this.#pool.waitingCount >= MAX_WAITING) throw new OverloadError()
     const client = await this.#pool.connect().catch((error: unknown) => {
-      // Whatever keeps us out, it is not the request's doing.
+      // The cause is never the request itself.
       throw new DatabaseFault(error, 'lost')
     })
     let healthy = false
@@ -64,7 +131,7 @@ export class ConnectionPool {
       healthy = client.getTransactionStatus() === 'I'
       return result
     } catch (error) {
-      // A statement that failed by itself leaves the connection as it was, one that timed out may still run.
+      // After a failed statement the connection is intact; a statement that timed out may still be running.
       healthy =
         !(error instanceof DatabaseFault && error.endsConnection) && client.getTransactionStatus() === 'I'
       throw error
@@ -73,7 +140,7 @@ export class ConnectionPool {
     }
   }
 
-  /** May be called again, as a database may be closed again. */
+  /** Closing again does nothing. */
   async close(): Promise<void> {
     if (!this.#pool.ending) await this.#pool.end()
   }
@@ -82,17 +149,17 @@ export class ConnectionPool {
 function connectionOf(client: pg.ClientBase): PostgresConnection {
   return {
     rows: async (query) => {
-      const config = { text: query.text, values: parameters(query.values) }
+      const config = { text: query.text, values: sqlValues(query) }
       return (await client.query<Record<string, unknown>>(config).catch(toFault)).rows
     },
     arrays: async (query) => {
-      const config = { text: query.text, values: parameters(query.values), rowMode: 'array' as const }
+      const config = { text: query.text, values: sqlValues(query), rowMode: 'array' as const }
       return (await client.query<SqlValue[]>(config).catch(toFault)).rows
     },
     run: async (text, values, silenceMs) => {
       const config = {
         text,
-        // Several statements at once go without parameters, in the simple protocol.
+        // Several statements have no parameters, in the simple protocol.
         ...(values === undefined ? {} : { values: [...values] }),
         ...(silenceMs === undefined ? {} : { query_timeout: silenceMs }),
       }
@@ -100,7 +167,7 @@ function connectionOf(client: pg.ClientBase): PostgresConnection {
     },
     several: async (text, silenceMs) => {
       const config = { text, query_timeout: silenceMs }
-      // An array where there are several, which the library's types do not know.
+      // An array if there are several, which the library's types do not express.
       const results: unknown = await client.query<Record<string, unknown>>(config).catch(toFault)
       const [first]: readonly pg.QueryResult<Record<string, unknown>>[] = Array.isArray(results)
         ? results
@@ -114,10 +181,15 @@ function toFault(error: unknown): never {
   throw new DatabaseFault(error)
 }
 
-export function parameters(values: readonly unknown[]): (SqlValue | Buffer)[] {
-  return values.map((value) => {
-    if (value === null || typeof value === 'string' || typeof value === 'number') return value
-    if (typeof value === 'bigint' || value instanceof Uint8Array) return value
-    throw new TypeError(`a ${typeof value} is no SQL value`)
-  })
+/** Returns a reader on the connections that `use` provides. */
+export function readerOn(
+  use: <T>(work: (connection: PostgresConnection) => Promise<T>) => Promise<T>,
+): Reader {
+  // The engine cannot know a statement's row type: the statement's own declaration is trusted, here only.
+  const all = async <Row>(query: Query<Row>) => (await use((connection) => connection.rows(query))) as Row[]
+  return {
+    all,
+    first: async (query) => (await all(query))[0],
+    values: (query): Promise<SqlValue[][]> => use((connection) => connection.arrays(query)),
+  }
 }

@@ -3,31 +3,33 @@ import { TOPICS } from '../changes/change.ts'
 import type { Transaction } from '../database.ts'
 import { batchStatement, lockStatement } from './batch.ts'
 import { DatabaseFault } from './faults.ts'
-import { parameters, type ConnectionPool, type PostgresConnection } from './pool.ts'
-import { readerOn } from './reader.ts'
 import {
   batchSilence,
   localLimits,
   READ_TIMEOUT_MS,
   STATEMENT_SILENCE_MS,
   WRITE_TIMEOUT_MS,
-} from './settings.ts'
-import type { CommitWatch } from './watch.ts'
+  readerOn,
+  type ConnectionPool,
+  type PostgresConnection,
+} from './pool.ts'
+import { sqlValues } from '../sql.ts'
+import type { CommitWatch } from './commit-watch.ts'
 
-/** Runs of one transaction in all, while others come in between or the connection is lost. */
-const MAX_RUNS = 8
-/** The pause before a run doubles up to the longest; its length is drawn, so that rivals part. */
+/** Attempts of one transaction in all, after conflicts or lost connections. */
+const MAX_ATTEMPTS = 8
+/** The pause before an attempt doubles up to the maximum. Its length is random, so that rivals diverge. */
 const FIRST_PAUSE_MS = 5
 const MAX_PAUSE_MS = 500
-/** No further run begins after this time. */
+/** No further attempt begins after this time. */
 const MAX_TOTAL_MS = 15_000
 
-/** Sorting a batch of 50,000 takes some 10 MB; the server's default of 4 would go through the disk. */
+/** Sorting a batch of 50,000 takes some 10 MB; with the server's default of 4 MB it would spill to disk. */
 const SORT_MEMORY = '32MB'
 
 /**
- * A server, database or role may be set to acknowledge commits before they are on stable storage, which we promise of
- * every write. What waits for more than that stays.
+ * A server, database or role may be configured to acknowledge commits before they are on stable storage, which we
+ * promise for every write. Stricter settings stay.
  */
 const DURABLE = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`
 
@@ -35,14 +37,14 @@ const BEGIN =
   `BEGIN ISOLATION LEVEL READ COMMITTED; ${localLimits(WRITE_TIMEOUT_MS)}; ` +
   `SET LOCAL work_mem = '${SORT_MEMORY}'; ${DURABLE}`
 
-/** The triggers' rows, while they can be told from others'. */
+/** The topics of this transaction's changes, read while they can still be identified by its number. */
 const COMMIT = `
   SELECT DISTINCT topic FROM changes WHERE tx = pg_current_xact_id_if_assigned();
   COMMIT`
 
 /**
- * Runs `work` in a transaction, again where that may help.
- * @param author the account on whose behalf, for the table of changes
+ * Runs `work` in a transaction and retries it where that may help.
+ * @param author the account that the changes are attributed to
  */
 export async function transact<T>(
   pool: ConnectionPool,
@@ -57,9 +59,9 @@ export async function transact<T>(
       return await pool.use((connection) => once(connection, watch, work, author, attempt))
     } catch (error) {
       if (!(error instanceof DatabaseFault)) throw error
-      // Once COMMIT was sent, nobody knows whether it took place: only the caller can tell whether to try again.
+      // After COMMIT was sent, only the caller can decide whether to retry, because the outcome is unknown.
       const mayRepeat = error.kind === 'conflict' || (error.kind === 'lost' && !attempt.committing)
-      if (!mayRepeat || run === MAX_RUNS || performance.now() > deadline) throw error
+      if (!mayRepeat || run === MAX_ATTEMPTS || performance.now() > deadline) throw error
     }
     await pause(Math.random() * Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** run))
   }
@@ -82,12 +84,12 @@ async function once<T>(
   const tx: Transaction = {
     ...readerOn((use) => use(connection)),
     async run(query) {
-      const count = await connection.run(query.text, parameters(query.values), STATEMENT_SILENCE_MS)
+      const count = await connection.run(query.text, sqlValues(query), STATEMENT_SILENCE_MS)
       changed += count
       return count
     },
     async runMany(batch, constants, rows) {
-      // Sent as it is, in the binary form of json, which is its text.
+      // Sent unchanged, in the binary format of json, which is its text.
       const json = Buffer.from(rows.buffer, rows.byteOffset, rows.byteLength)
       const silenceMs = batchSilence(json.byteLength)
       if (batch.insert === undefined) await connection.run(lockStatement(batch), [json], silenceMs)
@@ -108,12 +110,12 @@ async function once<T>(
     try {
       touched = (await connection.several(COMMIT, STATEMENT_SILENCE_MS)).map(({ topic }) => String(topic))
     } finally {
-      // All of them when it failed: it may have taken place.
+      // All topics if it failed, because it may have committed.
       watch.committed(touched)
     }
     return result
   } catch (error) {
-    // Where this fails too, the connection is not used again, and the server rolls back when it goes.
+    // If this fails too, the connection is discarded and the server rolls back.
     if (!(error instanceof DatabaseFault && error.endsConnection))
       await connection.run('ROLLBACK', undefined, READ_TIMEOUT_MS).catch(() => {})
     throw error

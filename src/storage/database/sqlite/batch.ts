@@ -1,97 +1,75 @@
 import { setClause, type BatchStatement } from '../batch.ts'
-import { sqliteDomainsAdded } from '../migrations/002-changes.ts'
+import type { SqlValue } from '../sql.ts'
+import type { Connection } from './connection.ts'
 
-/** Rows that one statement adds where they are bound to it one by one: more gain nothing. */
-export const GROUP = 100
+/** Rows of one INSERT. Running a statement costs as much as storing a row, so new rows share one; larger groups gain little. */
+const GROUP = 200
 
-/** How a batch is stored. The rows of a statement are JSON, an array of arrays, in the parameter behind the constants. */
-export interface BatchPlan {
-  /** Where in a row its key is. */
+/** The texts of a batch's statements. Their parameters are the constants, then the values of one row after the other. */
+export interface BatchTexts {
+  /** Position of the key in a row. */
   readonly key: number
-  /** Changes what is there. */
-  readonly update: string
-  /** Adds the rest; without it, that is passed over. */
-  readonly insert: string | undefined
-  /** Adds many that are new, quicker than the trigger lets it. */
-  readonly added: AddedPlan | undefined
+  /** Adds the new ones of `GROUP` rows and returns their keys. Undefined if the batch only updates. */
+  readonly addGroup: string | undefined
+  /** Stores one row, new or existing. */
+  readonly store: string
 }
 
-export interface AddedPlan {
-  /** Stands in the way: it is taken off for the transaction, where it is what this version knows. */
-  readonly trigger: string
-  readonly triggerText: string
-  /** Which keys of a JSON array are there. */
-  readonly known: string
-  /** Adds `GROUP` rows: the constants, then the elements of one after the other. */
-  readonly insert: string
-  /** Does for a JSON array of keys what the trigger would have done. */
-  readonly instead: string
-}
-
-/** The batch's rows as a table: the JSON array of arrays is the parameter behind the constants. */
-function given({ constants, elements }: BatchStatement): string {
-  const columns = Object.keys(elements).map((name, i) => `value ->> ${i} AS ${name}`)
-  return `(SELECT ${columns.join(', ')} FROM json_each(?${Object.keys(constants).length + 1}))`
-}
-
-/** The same of rows that are bound one by one. */
-function boundItems({ elements }: BatchStatement): string {
+export function batchTexts(batch: BatchStatement): BatchTexts {
+  const { table, key, constants, elements } = batch
   const names = Object.keys(elements)
-  const columns = names.map((name, i) => `column${i + 1} AS ${name}`)
-  const row = `(${names.map(() => '?').join(',')})`
-  return `(SELECT ${columns.join(', ')} FROM (VALUES ${Array(GROUP).fill(row).join(',')})) AS item`
+  const first = Object.keys(constants).length
+  const constantsAt = Object.fromEntries(Object.keys(constants).map((name, i) => [name, `?${i + 1}`]))
+  const at = { ...constantsAt, ...Object.fromEntries(names.map((name, i) => [name, `?${first + i + 1}`])) }
+  const set = setClause(batch.update(at))
+  const when = batch.when?.(at)
+  const place = names.indexOf(key)
+  const inserted = batch.insert?.(at)
+  if (inserted === undefined || batch.insert === undefined) {
+    const condition = when === undefined ? '' : ` AND (${when})`
+    const store = `UPDATE ${table} SET ${set} WHERE ${table}.${key} = ${at[key]}${condition}`
+    return { key: place, addGroup: undefined, store }
+  }
+  const into = `INSERT INTO ${table} (${Object.keys(inserted).join(', ')})`
+  const inGroup = { ...constantsAt, ...Object.fromEntries(names.map((name, i) => [name, `column${i + 1}`])) }
+  const rows = Array.from({ length: GROUP }, (_, row) => {
+    // Only the first is numbered: node:sqlite searches the list of numbered parameters for each value that it binds.
+    const values = names.map((_name, i) => (row === 0 && i === 0 ? `?${first + 1}` : '?'))
+    return `(${values.join(',')})`
+  })
+  return {
+    key: place,
+    addGroup: `${into} SELECT ${Object.values(batch.insert(inGroup)).join(', ')} FROM (VALUES ${rows.join(',')})
+      WHERE true ON CONFLICT (${key}) DO NOTHING RETURNING ${key}`,
+    store: `${into} VALUES (${Object.values(inserted).join(', ')})
+      ON CONFLICT (${key}) DO UPDATE SET ${set} ${when === undefined ? '' : `WHERE ${when}`}`,
+  }
 }
-
-const constantPlaces = ({ constants }: BatchStatement) =>
-  Object.fromEntries(Object.keys(constants).map((name, i) => [name, `?${i + 1}`]))
-
-/** An element's place among the columns of `excluded`, beside what would be stored. */
-const givenName = (name: string) => `given_${name}`
 
 /**
- * Statements to be run one after the other: what is there changes, the rest is added. `ON CONFLICT DO UPDATE` would not
- * know the elements that a row was made from. One statement for many rows: with a trigger on the table each statement costs
- * as much again as the row it stores.
+ * Stores rows in the order of their keys, so that pages are visited one after the other.
+ * @returns the number of rows added or changed
  */
-export function batchPlan(batch: BatchStatement): BatchPlan {
-  const { table, key, elements } = batch
-  const constants = constantPlaces(batch)
-  const at = { ...constants }
-  const item = { ...constants }
-  for (const name of Object.keys(elements)) {
-    at[name] = `excluded.${givenName(name)}`
-    item[name] = `item.${name}`
+export function runMany(
+  connection: Connection,
+  { key, addGroup, store }: BatchTexts,
+  constants: readonly SqlValue[],
+  rows: readonly (readonly SqlValue[])[],
+): number {
+  const sorted = rows.toSorted((a, b) => (String(a[key]) < String(b[key]) ? -1 : 1))
+  let changes = 0
+  const storeEach = (some: typeof rows) => {
+    for (const row of some) changes += connection.run(store, [...constants, ...row])
   }
-  const inserted = batch.insert?.(item)
-  const columns = [
-    ...Object.entries(inserted ?? {}).map(([column, value]) => `${value} AS ${column}`),
-    ...Object.keys(elements).map((name) => `item.${name} AS ${givenName(name)}`),
-  ]
-  // The planner must not visit the table and parse the JSON once per row. A unary plus disqualifies the indexes of the
-  // condition, and a materialized CTE is cheap to visit whatever statistics an ANALYZE left.
-  const when = batch.when?.(at)
-  const update = `WITH item AS MATERIALIZED ${given(batch)}
-    UPDATE ${table} SET ${setClause(batch.update(at))}
-    FROM (SELECT ${columns.join(', ')} FROM item) AS excluded
-    WHERE ${table}.${key} = excluded.${givenName(key)} ${when === undefined ? '' : `AND +(${when})`}`
-  const plan = { key: Object.keys(elements).indexOf(key), update }
-  if (inserted === undefined) return { ...plan, insert: undefined, added: undefined }
-  const insert = (from: string, or = '') => `INSERT ${or} INTO ${table} (${Object.keys(inserted).join(', ')})
-    SELECT ${Object.values(inserted).join(', ')} FROM ${from}`
-  return {
-    ...plan,
-    insert: `${insert(`${given(batch)} AS item`)} WHERE 1 = 1 ON CONFLICT (${key}) DO NOTHING`,
-    added: table === 'domains' ? addedPlan(batch, insert(boundItems(batch), 'OR ROLLBACK')) : undefined,
+  for (let from = 0; from < sorted.length; from += GROUP) {
+    const group = sorted.slice(from, from + GROUP)
+    if (addGroup === undefined || group.length < GROUP) {
+      storeEach(group)
+      continue
+    }
+    const added = new Set(connection.values(addGroup, [...constants, ...group.flat()]).map(([each]) => each))
+    changes += added.size
+    if (added.size < GROUP) storeEach(group.filter((row) => !added.has(row[key] ?? null)))
   }
-}
-
-function addedPlan({ table, key }: BatchStatement, insert: string): AddedPlan {
-  const { trigger, text, forMany } = sqliteDomainsAdded
-  return {
-    trigger,
-    triggerText: text,
-    known: `SELECT value FROM json_each(?1) WHERE EXISTS (SELECT 1 FROM ${table} WHERE ${key} = value)`,
-    insert,
-    instead: forMany,
-  }
+  return changes
 }

@@ -2,26 +2,26 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { LRUCache } from 'lru-cache'
 import { ensureFileSync } from '../../../lib/private-files.ts'
 import type { SqlValue } from '../sql.ts'
-import { untilFree } from './turns.ts'
+import { untilFree } from './write-lock.ts'
 
-/** Prepared statements kept a connection: filters combine freely, so their texts are many but not endless. */
+/** Prepared statements cached per connection: filters combine freely, so their texts are many but limited. */
 const MAX_STATEMENTS = 256
 
 /**
- * How long a read waits for another process. In WAL mode nothing makes it, but for the moments in which the first process
- * after a crash puts the log in order, or the last one that leaves puts it away.
+ * How long a read waits for another process. In WAL mode that happens only while the first process after a crash
+ * recovers the log, or the last one to close removes it.
  */
 const READ_WAIT_MS = 10_000
 
-/** A commit that finds so many pages in the log moves them into the file: SQLite's own default. */
+/** A commit moves the log into the file when it has this many pages: the default of SQLite. */
 const LOG_PAGES = 1_000
 
-/** `load` writes too, batch after batch. */
+/** `load` is for writing batch after batch. */
 export type ConnectionMode = 'read' | 'write' | 'load'
 
 /**
- * Pages in memory. A batch of 50,000 to a million records changes some 100 MB of them, to ten million some 300, each of them
- * many times; those that do not fit are written more than once.
+ * Page cache. A batch of 50,000 changes some 100 MB of pages in a table of a million records, some 300 MB in one of ten
+ * million, each of them many times; pages that do not fit are written more than once.
  */
 const CACHE_KIB: Readonly<Record<ConnectionMode, number>> = {
   read: 65_536,
@@ -29,7 +29,7 @@ const CACHE_KIB: Readonly<Record<ConnectionMode, number>> = {
   load: 262_144,
 }
 
-/** One SQLite connection with the settings that every connection of ours needs. */
+/** A SQLite connection with the settings that all our connections need. */
 export class Connection {
   readonly #db: DatabaseSync
   readonly #statements = new LRUCache<string, StatementSync>({ max: MAX_STATEMENTS })
@@ -38,27 +38,27 @@ export class Connection {
   readonly #version: StatementSync
 
   constructor(path: string, mode: ConnectionMode, existing = false) {
-    // SQLite would leave the file's mode to the umask; its log and index get the mode of the file.
+    // SQLite would leave the mode of the file to the umask; its log and index get the mode of the file.
     if (mode !== 'read' && !existing) ensureFileSync(path)
     this.#db = new DatabaseSync(path, {
       readOnly: mode === 'read',
       timeout: mode === 'read' ? READ_WAIT_MS : 0,
     })
     if (mode !== 'read') {
-      // WAL lets reads go on during a write. `synchronous` is not stored in the file: without FULL on each
+      // WAL lets reads continue during a write. `synchronous` is not stored in the file: without FULL on each
       // connection a commit is acknowledged before it is on stable storage.
       untilFree(() => this.#db.exec('PRAGMA journal_mode = WAL'))
       this.#db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
-      // What is erased, an uploader's address above all, goes from the pages too that it stood on; FAST writes no page more.
+      // Overwrites erased data, above all an uploader's address, in the pages too; FAST writes no additional page.
       this.#db.exec('PRAGMA secure_delete = FAST')
     }
-    // The default page cache of 2 MB made reads three times slower.
+    // With the default page cache of 2 MB reads are three times slower.
     this.#db.exec(`PRAGMA cache_size = -${CACHE_KIB[mode]}`)
     this.#db.exec('PRAGMA mmap_size = 268435456; PRAGMA temp_store = MEMORY')
     this.#version = this.#db.prepare('PRAGMA data_version')
   }
 
-  /** Another number after each commit of another connection. Asked for at almost every request. */
+  /** Returns a number that changes with each commit of another connection. Read at almost every request. */
   dataVersion(): number {
     return Number(this.#version.get()?.['data_version'])
   }
@@ -71,11 +71,11 @@ export class Connection {
     return this.#statement(text).get(...values)
   }
 
-  /** Rows as arrays, in the order of the columns. */
+  /** Returns rows as arrays, in the order of the columns. */
   values(text: string, values: readonly SqlValue[]): SqlValue[][] {
     const statement = this.#statement(text, this.#arrayStatements)
     statement.setReturnArrays(true)
-    // Which is what the setting makes of the rows; the library's types do not know it.
+    // The setting has this effect, which the library's types do not express.
     return statement.all(...values) as unknown as SqlValue[][]
   }
 
@@ -87,18 +87,18 @@ export class Connection {
     this.#db.exec(text)
   }
 
-  /** Until `moveLog` a commit leaves what it wrote in the log. */
+  /** Leaves commits in the log until `moveLog`. */
   keepLog(): void {
     this.#db.exec('PRAGMA wal_autocheckpoint = 0')
   }
 
-  /** Moves what is in the log into the file, as far as no reader stands in the way. A failure leaves it to the next commit. */
+  /** Moves the log into the file, as far as readers allow. If it fails, a later commit does it. */
   moveLog(): void {
     this.#db.exec(`PRAGMA wal_autocheckpoint = ${LOG_PAGES}`)
     try {
       this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
-      // As SQLite does after a commit: the log has it all.
+      // Like SQLite after a commit: the log has everything.
     }
   }
 

@@ -4,14 +4,14 @@ import { empty, raw, sql } from '../sql.ts'
 export const sqliteDialect: Dialect = {
   // Not LIKE: its wildcards would need escaping, and it folds only ASCII letters.
   contains: (column, text) => sql`instr(${column}, ${text}) > 0`,
-  // What follows U+0000 the operator would not see.
+  // The operator ignores everything after U+0000.
   glob: (column, parts) =>
     parts.some((part) => typeof part === 'string' && part.includes('\0'))
       ? raw('1 = 0')
       : sql`${column} GLOB ${parts.map(globText).join('')}`,
   quoted: (text) => sql`json_quote(${text})`,
   hasDigit: (column) => sql`${column} GLOB '*[0-9]*'`,
-  // `sqlite_stat1` is made by ANALYZE alone, which reads all there is.
+  // Only ANALYZE creates `sqlite_stat1`, and it reads the whole table.
   plansAsWritten: true,
   // There is one writer.
   forUpdate: empty,

@@ -1,6 +1,6 @@
 import { StorageFault, type StorageFaultKind } from '../faults.ts'
 
-/** Primary result codes (https://sqlite.org/rescode.html) that say something of the storage and not of the statement. */
+/** Primary result codes (https://sqlite.org/rescode.html) that concern the storage and not the statement. */
 const KINDS: Readonly<Record<number, StorageFaultKind>> = {
   8: 'read-only', // SQLITE_READONLY
   10: 'failing', // SQLITE_IOERR
@@ -10,7 +10,7 @@ const KINDS: Readonly<Record<number, StorageFaultKind>> = {
   26: 'damaged', // SQLITE_NOTADB
 }
 
-/** What the system says when a file cannot be made. */
+/** System errors when a file cannot be created. */
 const CODES: Readonly<Record<string, StorageFaultKind>> = {
   EACCES: 'read-only',
   EDQUOT: 'full',
@@ -20,7 +20,7 @@ const CODES: Readonly<Record<string, StorageFaultKind>> = {
   EROFS: 'read-only',
 }
 
-/** The kind of a storage fault; undefined for any other error. */
+/** Returns the kind of a storage fault; undefined for any other error. */
 export function storageKindOf(error: unknown): StorageFaultKind | undefined {
   if (!(error instanceof Error)) return undefined
   // The low byte of an extended code is the primary one.
@@ -28,7 +28,10 @@ export function storageKindOf(error: unknown): StorageFaultKind | undefined {
   return 'code' in error ? CODES[String(error.code)] : undefined
 }
 
-/** Runs an operation on this thread. @throws StorageFault in place of SQLite's own error where the storage is at fault */
+/**
+ * Runs an operation on this thread.
+ * @throws StorageFault instead of SQLite's own error if the storage is at fault
+ */
 export function onStorage<T>(path: string, operation: () => T): T {
   try {
     return operation()

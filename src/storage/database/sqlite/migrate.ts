@@ -1,35 +1,31 @@
-import { migrations, type Migration } from '../migrations/index.ts'
-import { tooNew } from '../opening.ts'
+import { migrations, nextMigration, type Migration } from '../migrations/index.ts'
 import type { Connection } from './connection.ts'
-import { untilFree } from './turns.ts'
+import { untilFree } from './write-lock.ts'
 
 export const schemaVersion = (connection: Connection): number =>
   Number(connection.first('PRAGMA user_version', [])?.['user_version'] ?? 0)
 
 /**
- * Brings the schema up to date, one transaction a step. The write lock is taken before the version is read,
- * so that processes that start together do not run a step twice.
- * @param target go no further than this version
- * @throws when the file was written by a newer version than this program knows
+ * Migrates the schema, one transaction per step. The version is read under the write lock, so processes that start together
+ * do not run a step twice.
+ * @param target no step goes past this version
+ * @throws if no step leads from the file's version to this program's
  */
 export function migrate(
   connection: Connection,
-  target = migrations.length,
+  target = Infinity,
   steps: readonly Migration[] = migrations,
 ): void {
   for (;;) {
     untilFree(() => connection.exec('BEGIN IMMEDIATE'))
-    const current = schemaVersion(connection)
-    if (current > steps.length) {
-      connection.exec('ROLLBACK')
-      throw tooNew(current)
+    let next: Migration | undefined
+    try {
+      next = nextMigration(schemaVersion(connection), target, steps)
+    } finally {
+      if (next === undefined) connection.exec('ROLLBACK')
     }
-    const next = current < target ? steps[current] : undefined
-    if (next === undefined) {
-      connection.exec('ROLLBACK')
-      return
-    }
+    if (next === undefined) return
     connection.exec(next.sqlite)
-    connection.exec(`PRAGMA user_version = ${current + 1}; COMMIT`)
+    connection.exec(`PRAGMA user_version = ${next.version}; COMMIT`)
   }
 }

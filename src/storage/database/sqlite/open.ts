@@ -1,47 +1,45 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ChangeFeed } from '../changes/feed.ts'
-import { newestChange } from '../changes/queries.ts'
-import type { Database, ObserveDatabase, Reader, Transaction } from '../database.ts'
+import { ChangeLog } from '../changes/change-log.ts'
+import { clientOf, connectionSlots } from '../connection-slots.ts'
+import type { Database, ObserveDatabase } from '../database.ts'
 import { StorageFault } from '../faults.ts'
-import { SCHEMA } from '../migrations/index.ts'
-import type { OpenOptions } from '../opening.ts'
-import { sql, type Query, type SqlValue } from '../sql.ts'
-import { clientOf, turnsFor } from '../turns.ts'
-import { batchPlan } from './batch.ts'
-import { checkSqlite } from './check.ts'
+import { newest, migrations as released } from '../migrations/index.ts'
+import type { OpenOptions } from '../open-options.ts'
+import { sql } from '../sql.ts'
+import { CommitWatch } from './commit-watch.ts'
 import { Connection } from './connection.ts'
+import { ConnectionThread, type MigrationOptions } from './connection-thread.ts'
 import { sqliteDialect } from './dialect.ts'
 import { onStorage } from './faults.ts'
+import { mainThreadReader, threadReader, writingTransaction } from './readers.ts'
 import { Reserve } from './reserve.ts'
-import { readSnapshot } from './snapshot.ts'
-import { ConnectionThread } from './thread-client.ts'
-import { CommitWatch } from './watch.ts'
 
 /**
- * Opens (and makes or migrates) the SQLite file at `path`. Small reads run on the caller's thread, where they
- * cost microseconds; writes and scans have a thread each.
+ * Opens the SQLite file at `path`, and creates or migrates it. Small reads run on the caller's thread, where they take
+ * microseconds; writes and scans have a thread each.
  */
 export async function openSqlite(
   path: string,
   observe: ObserveDatabase = () => {},
-  { schema, load = false, existing = false, reserve = false, onMigrated, onFault }: OpenOptions = {},
+  { load = false, existing = false, reserve = false, onMigrated, onFault, ...steps }: OpenOptions = {},
 ): Promise<Database> {
   if (existing && !existsSync(path)) throw missing(path)
-  const { writer, scanner, reader } = await connect(path, load ? 'load' : 'write', { schema, existing })
-  const target = schema ?? SCHEMA
-  if (writer.version !== 0 && writer.version < target) onMigrated?.(writer.version, target)
+  const { migrations = released, schema = newest(migrations) } = steps
+  const migration = existing ? undefined : { schema, migrations }
+  const { writer, scanner, reader } = await connect(path, load ? 'load' : 'write', migration)
+  if (writer.version !== 0 && writer.version < schema) onMigrated?.(writer.version, schema)
   const watch = new CommitWatch(reader)
   // SQLite has one writer.
-  const writes = turnsFor('write', 1)
-  const scans = turnsFor('scan', 1)
+  const writes = connectionSlots('write', 1)
+  const scans = connectionSlots('scan', 1)
   const scannerFor = (account?: number) =>
     threadReader(scanner, (work) => timed('scan', () => scans.run(clientOf(account), work)))
 
   const tx = writingTransaction(writer)
-  const here = readerHere(reader, path, observe, onFault)
-  const room = new Reserve(join(dirname(path), 'reserve'))
-  const reserving = reserve ? room.restore() : undefined
+  const here = mainThreadReader(reader, path, observe, onFault)
+  const diskReserve = new Reserve(join(dirname(path), 'reserve'))
+  const reserving = reserve ? diskReserve.restore() : undefined
   let closing: Promise<void> | undefined
 
   return {
@@ -74,7 +72,7 @@ export async function openSqlite(
 
     check: () => checkSqlite(path),
     version: (topic) => watch.version(topic),
-    changes: new ChangeFeed(here, watch, sqliteDialect),
+    changes: new ChangeLog(here, watch, sqliteDialect),
     ping: async () => {
       if (!writer.alive || !scanner.alive) throw new Error('a database thread ended')
       onStorage(path, () => reader.first('SELECT count(*) FROM accounts', []))
@@ -96,17 +94,17 @@ export async function openSqlite(
     }
   }
 
-  /** Runs a transaction as far as the room on the disk is for its purpose; one that frees space again, with the room kept for it. */
+  /** Runs a transaction if the disk has room for its purpose. One that frees space may use the reserve. */
   async function withRoom<T>(purpose: 'free-space' | undefined, transact: () => Promise<T>): Promise<T> {
-    if (purpose === undefined && room.isReleased) {
-      await room.restore()
-      if (room.isReleased) throw new StorageFault('full', path, 'what room is left is for deletions')
+    if (purpose === undefined && diskReserve.isReleased) {
+      await diskReserve.restore()
+      if (diskReserve.isReleased) throw new StorageFault('full', path, 'what room is left is for deletions')
     }
     try {
       return await transact()
     } catch (error) {
       const isFull = error instanceof StorageFault && error.kind === 'full'
-      if (purpose === undefined || !isFull || !room.release()) throw error
+      if (purpose === undefined || !isFull || !diskReserve.release()) throw error
       return await transact()
     }
   }
@@ -117,21 +115,21 @@ export async function openSqlite(
     await writes.run(clientOf(undefined), async () => {
       reader.close()
       await scanner.close()
-      // Last, because the last connection to close moves the log into the database file.
+      // Last, because the last connection to close moves the log into the file.
       await writer.close()
     })
   }
 }
 
-/** The writer, which creates and migrates, then those that read. Leaves none behind if one of them fails. */
+/** Opens the writer, which creates and migrates, then the readers. Closes all of them if one fails. */
 async function connect(
   path: string,
   mode: 'load' | 'write',
-  options: { readonly schema: number | undefined; readonly existing: boolean },
+  migration: MigrationOptions | undefined,
 ): Promise<{ writer: ConnectionThread; scanner: ConnectionThread; reader: Connection }> {
   const threads: ConnectionThread[] = []
   try {
-    const writer = await ConnectionThread.open(path, mode, options)
+    const writer = await ConnectionThread.open(path, mode, { migration })
     threads.push(writer)
     const scanner = await ConnectionThread.open(path, 'read')
     threads.push(scanner)
@@ -151,82 +149,49 @@ function missing(path: string): Error {
   )
 }
 
-/** Reads on the caller's own thread. */
-function readerHere(
-  connection: Connection,
-  path: string,
-  observe: ObserveDatabase,
-  onFault: OpenOptions['onFault'],
-): Reader {
-  function read<T>(operation: () => T): T {
-    const start = performance.now()
-    try {
-      return onStorage(path, operation)
-    } catch (error) {
-      if (error instanceof StorageFault) onFault?.(error)
-      throw error
-    } finally {
-      observe('read', (performance.now() - start) / 1000)
-    }
-  }
-
-  return {
-    all: async <Row>(query: Query<Row>) =>
-      read(() => trusted<Row[]>(connection.all(query.sql, parameters(query)))),
-    first: async <Row>(query: Query<Row>) =>
-      read(() => trusted<Row | undefined>(connection.first(query.sql, parameters(query)))),
-    values: async (query) => read(() => connection.values(query.sql, parameters(query))),
+/**
+ * Runs `work` with a separate connection that sees the database as it is now. The log of later writes cannot be moved
+ * into the file before it ends.
+ */
+async function readSnapshot<T>(path: string, work: (thread: ConnectionThread) => Promise<T>): Promise<T> {
+  const thread = await ConnectionThread.open(path, 'read')
+  try {
+    await thread.send({ kind: 'run', text: 'BEGIN', values: [] })
+    // The snapshot is taken by the first read.
+    await thread.send({ kind: 'values', text: 'SELECT count(*) FROM sqlite_schema', values: [] })
+    return await work(thread)
+  } finally {
+    await thread.close()
   }
 }
 
-/** What a transaction may do, between its begin and its end. */
-function writingTransaction(writer: ConnectionThread): Transaction {
-  const reads = threadReader(writer, (work) => work())
-  return {
-    ...reads,
-    run: async (query) =>
-      Number(await writer.send({ kind: 'run', text: query.sql, values: parameters(query) })),
-    runMany: async (batch, constants, rows) =>
-      Number(
-        await writer.send(
-          { kind: 'runMany', plan: batchPlan(batch), values: constants, rows },
-          transferable(rows),
+/** Reading a database of some hundred gigabytes. */
+const CHECK_TIMEOUT_MS = 24 * 60 * 60 * 1000
+/** The most faults to report: a damaged page causes many. */
+const MAX_FAULTS = 100
+
+/** Checks the whole file on a separate connection, so that others continue. */
+async function checkSqlite(path: string): Promise<string[]> {
+  const thread = await ConnectionThread.open(path, 'read', { timeoutMs: CHECK_TIMEOUT_MS })
+  const lines = async (text: string) => {
+    const rows = await thread.send({ kind: 'values', text, values: [] })
+    return Array.isArray(rows) ? rows.map((row) => (Array.isArray(row) ? row.map(String) : [])) : []
+  }
+  try {
+    const integrity = await lines(`PRAGMA integrity_check(${MAX_FAULTS})`)
+    const foreign = await lines('PRAGMA foreign_key_check')
+    return [
+      ...integrity.map((row) => row.join(' ')).filter((fault) => fault !== 'ok'),
+      ...foreign
+        .slice(0, MAX_FAULTS)
+        .map(
+          ([table = '', , parent = '']) => `a row of ${table} refers to a row of ${parent} that is not there`,
         ),
-      ),
-    newestChange: async () => Number((await reads.first(newestChange()))?.id),
+    ]
+  } catch (error) {
+    // A badly damaged file cannot even be checked.
+    return [error instanceof Error ? error.message : String(error)]
+  } finally {
+    await thread.close()
   }
-}
-
-/** Reads on a connection in a thread, each run by `run`. */
-function threadReader(thread: ConnectionThread, run: <T>(work: () => Promise<T>) => Promise<T>): Reader {
-  async function all<Row>(query: Query<Row>): Promise<Row[]> {
-    const work = () => thread.send({ kind: 'all', text: query.sql, values: parameters(query) })
-    return trusted<Row[]>(await run(work))
-  }
-  return {
-    all,
-    first: async (query) => (await all(query))[0],
-    values: async (query) => {
-      const work = () => thread.send({ kind: 'values', text: query.sql, values: parameters(query) })
-      return trusted<SqlValue[][]>(await run(work))
-    },
-  }
-}
-
-function parameters(query: Query): SqlValue[] {
-  return query.values.map((value) => {
-    if (value === null || typeof value === 'string' || typeof value === 'number') return value
-    if (typeof value === 'bigint' || value instanceof Uint8Array) return value
-    throw new TypeError(`a ${typeof value} is no SQL value`)
-  })
-}
-
-// The engine cannot know a statement's row type: the statement's own declaration is trusted, here only.
-function trusted<T>(value: unknown): T {
-  return value as T
-}
-
-function transferable(bytes: Uint8Array): ArrayBuffer[] {
-  const whole = bytes.byteOffset === 0 && bytes.byteLength === bytes.buffer.byteLength
-  return whole && bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : []
 }

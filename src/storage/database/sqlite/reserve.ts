@@ -3,16 +3,16 @@ import { statfs } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { fillFile } from '../../../lib/private-files.ts'
 
-/** Twice what the log grows to before it is moved into the file (`LOG_PAGES`), which may grow by as much meanwhile. */
+/** Twice the size at which the log is moved into the file (`LOG_PAGES`), which may grow by as much meanwhile. */
 const MAX_BYTES = 8 * 1024 * 1024
-/** It takes no more than this part of a small disk. */
+/** The largest share of a small disk. */
 const PART_OF_DISK = 1 / 16
 const RETRY_MS = 1_000
 
 /**
- * Room on the disk for deletions. Every commit of SQLite takes room first, one that deletes too, so on a full disk nothing could
- * be deleted to make room. A file holds some: it is emptied when a deletion finds the disk full, and from then on only deletions
- * may write, until there is room for it again. Processes that share the database share the file.
+ * Disk space for deletions. Every commit of SQLite first needs space, deletions included, so on a full disk nothing
+ * could be deleted. A file reserves some: it is truncated when a deletion finds the disk full, and from then on only
+ * deletions may write until it can be filled again. Processes that share the database share the file.
  */
 export class Reserve {
   readonly #path: string
@@ -23,7 +23,7 @@ export class Reserve {
     this.#path = path
   }
 
-  /** Whether its room was given away and is not back. A disk that never had room for it counts as one that has. */
+  /** Whether the space was released and not restored. A disk that never had room for it counts as restored. */
   get isReleased(): boolean {
     return this.#size === 0
   }
@@ -32,14 +32,17 @@ export class Reserve {
     return statSync(this.#path, { throwIfNoEntry: false })?.size
   }
 
-  /** Gives its room away. @returns false if it has none */
+  /** Releases the space. Returns false if there is none. */
   release(): boolean {
     if ((this.#size ?? 0) === 0) return false
     truncateSync(this.#path, 0)
     return true
   }
 
-  /** Takes its room if that is free, twice over. Tries at most once a second; concurrent calls share one attempt. */
+  /**
+   * Reserves the space again if the disk has twice as much. Tries at most once a second; concurrent calls share one
+   * attempt.
+   */
   restore(): Promise<void> {
     this.#restoring ??= this.#restore().finally(() => (this.#restoring = undefined))
     return this.#restoring
@@ -49,7 +52,7 @@ export class Reserve {
     const now = performance.now()
     if (now - this.#triedAt < RETRY_MS) return
     this.#triedAt = now
-    // Of this process alone, and renamed when it is whole: an empty file would say that the room was given away.
+    // One file per process, renamed when complete: an empty file would mean that the space was released.
     const filling = `${this.#path}.${process.pid}`
     try {
       if ((this.#size ?? 0) > 0) return
@@ -59,7 +62,7 @@ export class Reserve {
       await fillFile(filling, bytes)
       renameSync(filling, this.#path)
     } catch {
-      // Without it everything goes on as on a disk that never had room for it.
+      // Without a reserve the service works as on a disk that never had room for it.
       rmSync(filling, { force: true })
     }
   }

@@ -1,40 +1,43 @@
 /**
- * A connection in a thread of its own, answering one message after another: the writer (so that a commit's
- * fsync or a batch of 50,000 rows never holds the event loop) and the scanner (reads of many rows).
+ * A connection in a worker thread that answers one message after another: the writer (so that neither the fsync of a
+ * commit nor a batch of 50,000 rows blocks the event loop) or the scanner (reads of many rows).
  */
 import { dirname } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
-import { assertCurrentSchema } from '../opening.ts'
+import { assertCurrentSchema } from '../open-options.ts'
 import { Connection } from './connection.ts'
 import { migrate, schemaVersion } from './migrate.ts'
 import { OverloadError } from '../../../lib/errors.ts'
 import { storageKindOf } from './faults.ts'
-import type { Answer, Start, Task } from './messages.ts'
-import { LARGE, runMany } from './run-many.ts'
+import type { Answer, Start, Task } from './connection-thread.ts'
+import { runMany } from './batch.ts'
 import type { SqlValue } from '../sql.ts'
-import { Turns } from './turns.ts'
+import { WriteLock } from './write-lock.ts'
 
 const port = parentPort
 if (port === null) throw new Error('sqlite/thread must run as a worker thread')
-const { path, mode, schema, existing }: Start = workerData
+const { path, mode, migration }: Start = workerData
 const { connection, version } = opened()
-const turns = new Turns(connection)
-/** Whether the transaction that is under way stores so much that its pages are moved into the file behind the answer. */
+const lock = new WriteLock(connection)
+/** Rows from which on moving the log into the file takes noticeably long. */
+const LARGE_BATCH = 1_000
+/** Whether the current transaction is so large that the log is moved into the file after the answer. */
 let isLarge = false
 
-/** The connection, and the schema that the database was at. Ends the thread where it cannot be opened. */
+/** Opens the connection and returns it with the version that the schema had. Ends the thread if that fails. */
 function opened(): { readonly connection: Connection; readonly version: number } {
   try {
-    const connection = new Connection(path, mode, existing)
+    const connection = new Connection(path, mode, migration === undefined)
     const version = schemaVersion(connection)
-    if (mode !== 'read' && existing) {
+    if (mode === 'read') return { connection, version }
+    if (migration === undefined) {
       const folder = dirname(path)
       assertCurrentSchema(version, `the database in ${folder}`, `there is no database in ${folder}`)
-    } else if (mode !== 'read') migrate(connection, schema)
+    } else migrate(connection, migration.schema, migration.migrations)
     return { connection, version }
   } catch (error) {
     port?.postMessage(refusal(0, error))
-    // The answer is on its way; nothing is left to do here.
+    // The answer has been posted.
     process.exit(1)
   }
 }
@@ -54,20 +57,20 @@ function perform(task: Task): unknown {
       return connection.run(task.text, task.values)
     case 'runMany': {
       const rows: SqlValue[][] = JSON.parse(Buffer.from(task.rows).toString())
-      isLarge ||= rows.length >= LARGE
-      return runMany(connection, task.plan, task.values, rows)
+      isLarge ||= rows.length >= LARGE_BATCH
+      return runMany(connection, task.batch, task.values, rows)
     }
     case 'begin':
-      return turns.begin()
+      return lock.begin()
     case 'commit':
-      // The log is on stable storage: what it holds comes into the file later, which takes as long again.
+      // The commit is durable in the log. Moving the log into the file takes as long again, so that happens later.
       if (isLarge) connection.keepLog()
       connection.exec('COMMIT')
-      return turns.end()
+      return lock.end()
     case 'rollback':
-      // A failed statement may have ended the transaction by itself (disk full, I/O error).
+      // A failed statement may have ended the transaction (disk full, I/O error).
       if (connection.inTransaction) connection.exec('ROLLBACK')
-      return turns.end()
+      return lock.end()
     case 'close':
       connection.close()
       return undefined

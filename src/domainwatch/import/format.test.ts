@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+
+import { bareName, layoutOf, registryDate, splitCsv } from './format.ts'
+
+test('what RFC 4180 writes is read back', () => {
+  const field = fc.string({ unit: fc.constantFrom('a', 'ñ', '"', ',', ';', '\n', ' ') })
+  const separators = fc.constantFrom(',', ';')
+  fc.assert(
+    fc.property(fc.array(field, { minLength: 1 }), separators, (fields, separator) => {
+      const written = fields.map((text) => (/[",;\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text))
+      assert.deepEqual(splitCsv(written.join(separator), separator), fields)
+    }),
+  )
+})
+
+test('a quoted field that does not end is open, a stray quote is no CSV', () => {
+  assert.equal(splitCsv('a,"b', ','), 'open')
+  assert.equal(splitCsv('a,"b""', ','), 'open')
+  assert.equal(splitCsv('a,b"c', ','), undefined)
+  assert.equal(splitCsv('a,"b"c', ','), undefined)
+})
+
+const OWN = 'name,length,agent,status,reserved,revision,discarded,date_reg,date_mod,deleted_at,discarded_at'
+
+test('the layout is told by the first lines', () => {
+  const told = (...sample: string[]) => {
+    const layout = layoutOf(sample)
+    return layout && [layout.format, layout.separator, layout.hasHeader, [...layout.columns.values()]]
+  }
+  assert.deepEqual(told('Nombre Dominio,Fecha Inscripción'), ['registrations', ',', true, [0, 1]])
+  assert.deepEqual(told('"Fecha";"Dominio"'), ['registrations', ';', true, [1, 0]])
+  assert.deepEqual(told('nombre.cl,2025-12-31 10:00:00'), ['registrations', ',', false, [0, 1]])
+  assert.deepEqual(told('ejemplo.cl'), ['deletions', ',', false, []])
+  assert.deepEqual(told('{"name":"a"}'), ['ndjson', ',', false, []])
+  assert.equal(told(OWN)?.[0], 'csv')
+  assert.equal(told('uno,dos,tres'), undefined)
+  assert.deepEqual(told('Dominio\tFecha\tTitular\t'), ['registrations', '\t', true, [0, 1]])
+  assert.deepEqual(told('uno.cl\t'), ['deletions', ',', false, []])
+  assert.deepEqual(told('Nombre de dominio', 'uno.cl'), ['deletions', ',', true, []])
+  assert.deepEqual(told('dominio'), ['deletions', ',', false, []])
+  // Some that are wrong make no other kind of file.
+  assert.deepEqual(told('¿?', '-malo.cl', 'ma lo.cl', 'uno.com'), ['deletions', ',', false, []])
+  assert.equal(told('<html>', '<body>', 'uno', '</body>'), undefined)
+  assert.equal(told('Dominio,Fecha\runo.cl,2025-12-31'), undefined)
+  assert.equal(layoutOf(['ejemplo.cl'], 'csv'), undefined)
+  assert.equal(layoutOf(['ejemplo.cl'], 'registrations'), undefined)
+})
+
+test('dates of lists become those of records', () => {
+  assert.equal(registryDate('2025-12-31 10:20:30'), '2025-12-31 10:20:30')
+  assert.equal(registryDate('2025-12-31T10:20'), '2025-12-31 10:20:00')
+  assert.equal(registryDate('31/12/2025'), '2025-12-31 00:00:00')
+  assert.equal(registryDate('31-12-2025 10:20:30'), '2025-12-31 10:20:30')
+  assert.equal(registryDate('12.31.2025'), undefined)
+})
+
+test('names lose the suffix, once', () => {
+  assert.deepEqual([' Uno.CL ', 'dos.cl.', 'tres', 'cuatro.cl.cl'].map(bareName), [
+    'Uno',
+    'dos',
+    'tres',
+    'cuatro.cl',
+  ])
+})

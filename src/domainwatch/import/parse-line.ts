@@ -1,0 +1,77 @@
+import { fromCell } from '../../lib/free-text.ts'
+import { parseLabel } from '../../lib/domain-names.ts'
+import {
+  readExportedRecord,
+  readNewRecord,
+  type ExportedDomain,
+  type NewDomain,
+  type ReadRecord,
+} from '../records.ts'
+import { bareName, registryDate, splitCsv, type Layout } from './format.ts'
+import type { Completeness } from './lines.ts'
+
+const INTEGERS = new Set(['length', 'status', 'reserved', 'revision', 'discarded'])
+
+/** Tells whether one or more lines are a complete record. */
+export function completeness(text: string, { format, separator }: Layout): Completeness {
+  if (format === 'ndjson' || format === 'deletions') return 'complete'
+  const fields = splitCsv(text, separator)
+  return fields === 'open' ? 'open' : fields === undefined ? 'broken' : 'complete'
+}
+
+/**
+ * Parses and checks the record of a line.
+ * @param now the date of a deletion, which lists do not contain (`YYYY-MM-DD HH:MM:SS`)
+ */
+export function parseLine(line: string, layout: Layout, now: string): ReadRecord<NewDomain | ExportedDomain> {
+  switch (layout.format) {
+    case 'ndjson':
+      return readExportedRecord(parseJson(line))
+    case 'deletions':
+      return readNewRecord(newRecord(line, 0, now))
+    case 'registrations':
+    case 'csv': {
+      const fields = splitCsv(line, layout.separator)
+      if (!Array.isArray(fields)) return NOT_CSV
+      return layout.format === 'csv'
+        ? readExportedRecord(exported(fields, layout.columns))
+        : readNewRecord(registration(fields, layout.columns))
+    }
+  }
+}
+
+const NOT_CSV = { ok: false, field: '', msg: 'La línea no es CSV válido' } as const
+
+function registration(fields: readonly string[], columns: Layout['columns']) {
+  const date = fields[columns.get('date') ?? 1]
+  return newRecord(
+    fields[columns.get('name') ?? 0] ?? '',
+    1,
+    date === undefined ? date : (registryDate(date) ?? date),
+  )
+}
+
+function newRecord(text: string, status: 0 | 1, date_reg: string | undefined) {
+  const domain = bareName(text)
+  const label = parseLabel(domain)
+  return { domain, length: label.ok ? label.name.length : 0, reserve: 0, status, date_reg }
+}
+
+function exported(fields: readonly string[], columns: Layout['columns']): Record<string, unknown> {
+  const record: Record<string, unknown> = {}
+  for (const [name, at] of columns) {
+    const text = fields[at]
+    if (text === undefined || text === '') continue
+    record[name] = INTEGERS.has(name) && /^\d{1,3}$/.test(text) ? Number(text) : fromCell(text)
+  }
+  return record
+}
+
+/** Returns undefined, which is not a record, if the text is not JSON. A line is too short to nest dangerously deep. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { RowBuffer, type SortedRows } from './row-buffer.ts'
+
+function bufferOf(...rows: readonly (readonly [name: string, date: string])[]): RowBuffer {
+  const buffer = new RowBuffer(0)
+  for (const [name, date] of rows)
+    buffer.add(name, JSON.stringify([name, null, name.length, null, null, 1, 0, date]))
+  return buffer
+}
+
+function all(rows: SortedRows, count = 2): unknown[] {
+  const taken: unknown[] = []
+  while (!rows.isEmpty) {
+    const { names, json } = rows.take(count)
+    assert.ok(names.length <= count)
+    const read: unknown = JSON.parse(json)
+    assert.ok(Array.isArray(read))
+    assert.deepEqual(
+      read.map(([name]) => name),
+      names,
+    )
+    taken.push(...read.map(([name, , , , , , , date]) => `${name} ${date}`))
+  }
+  return taken
+}
+
+test('rows come in the order of names, a name that begins another one first', () => {
+  const buffer = bufferOf(['ñu', '1'], ['casa', '2'], ['casa-2', '3'], ['casas', '4'], ['1', '5'])
+  assert.deepEqual(all(buffer.sorted('csv')), ['1 5', 'casa 2', 'casa-2 3', 'casas 4', 'ñu 1'])
+})
+
+test('of several lines the last counts, of several registrations the newest', () => {
+  const lines = [
+    ['b', '2'],
+    ['a', '3'],
+    ['a', '9'],
+    ['a', '4'],
+    ['b', '1'],
+  ] as const
+  assert.deepEqual(all(bufferOf(...lines).sorted('csv')), ['a 4', 'b 1'])
+  assert.deepEqual(all(bufferOf(...lines).sorted('registrations')), ['a 9', 'b 2'])
+})
+
+test('what is stored of it is left out, all lines of such a name', () => {
+  const buffer = bufferOf(['c', '1'], ['a', '2'], ['b', '3'], ['b', '4'], ['bb', '5'])
+  assert.deepEqual(all(buffer.sorted('ndjson', 'b')), ['bb 5', 'c 1'])
+})
+
+test('the first buffer is short, later ones grow with what was read, and none is too long', () => {
+  const lengthOf = (before: number) => {
+    const buffer = new RowBuffer(before)
+    let length = 0
+    for (; !buffer.isFull; length++) buffer.add(`n${length}`, '[]')
+    return length
+  }
+  assert.deepEqual([1_000, 70_000, 10_000_000].map(lengthOf), [50_000, 70_000, 500_000])
+  // A million of the longest rows would be half a gigabyte.
+  const buffer = new RowBuffer(10_000_000)
+  const row = JSON.stringify(['x'.repeat(60_000)])
+  for (let i = 0; i < 2_000 && !buffer.isFull; i++) buffer.add(`n${i}`, row)
+  assert.equal(buffer.isFull, true)
+})

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BatchSize } from './writer.ts'
+
+test('as many rows as fit into a second, twice as many at most as last time, 50,000 in all', () => {
+  const pace = new BatchSize()
+  assert.equal(pace.rows, 10_000)
+  pace.record(10_000, 250)
+  assert.equal(pace.rows, 20_000)
+  pace.record(20_000, 800)
+  assert.equal(pace.rows, 25_000)
+  pace.record(25_000, 0)
+  assert.equal(pace.rows, 50_000)
+  pace.record(50_000, 100)
+  assert.equal(pace.rows, 50_000)
+})
+
+test('a slow database gets fewer at once, but never a few', () => {
+  const pace = new BatchSize()
+  pace.record(10_000, 4_000)
+  assert.equal(pace.rows, 2_500)
+  pace.record(2_500, 60_000)
+  assert.equal(pace.rows, 1_000)
+})
+
+test('a batch that was shorter than that says nothing', () => {
+  const pace = new BatchSize()
+  pace.record(37, 900)
+  assert.equal(pace.rows, 10_000)
+})

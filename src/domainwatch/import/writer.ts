@@ -1,0 +1,145 @@
+import { OverloadError } from '../../lib/errors.ts'
+import type { RowBatch, SortedRows } from './row-buffer.ts'
+
+/** Attempts while the database is overloaded. */
+const MAX_ATTEMPTS = 10
+
+export interface ImportCounts {
+  /** Valid records of the file, repeated ones included. */
+  read: number
+  /** Records added or changed. */
+  changed: number
+  refused: number
+}
+
+interface Stored {
+  /** Rows added or changed. */
+  readonly changed: number
+  /** How long the transaction blocked other writers. */
+  readonly heldMs: number
+}
+
+/** Stores rows in one transaction. */
+export type StoreRows = (batch: RowBatch) => Promise<Stored>
+
+/** Progress of an import: the position from which another run can resume. */
+export interface Reached {
+  /** All lines up to this one are stored. */
+  readonly line: number
+  /** `read` and `refused` up to that line, `changed` so far. */
+  readonly counts: ImportCounts
+  /** Of the following lines up to `to`, the names up to `name` are stored too. */
+  readonly part?: { readonly to: number; readonly name: string } | undefined
+}
+
+/** Progress through the source, in any unit. Reading is far ahead of storing. */
+interface Source {
+  /** Returns how much was read. */
+  readonly read: () => number
+  /** Called after each transaction with how much of the source is stored. */
+  readonly stored: (amount: number) => void
+}
+
+export interface WriterOptions {
+  readonly store: StoreRows
+  /** Called after each transaction. */
+  readonly stored?: (reached: Reached) => Promise<void>
+  readonly source?: Source
+}
+
+/** A line, and the counts up to it. */
+interface Mark {
+  readonly line: number
+  readonly read: number
+  readonly refused: number
+}
+
+/** Stores buffers of rows one after the other and reports progress. */
+export class ImportWriter {
+  readonly #options: WriterOptions
+  readonly #size = new BatchSize()
+  #changed: number
+  #from: Mark
+  /** How much of the source was read when the next buffer began. */
+  #position = 0
+  #work: Promise<void> = Promise.resolve()
+
+  constructor(options: WriterOptions, from: Mark, changed: number) {
+    this.#options = options
+    this.#from = from
+    this.#changed = changed
+  }
+
+  /** Starts to store rows. Resolves when the previous rows are stored. */
+  async begin(rows: SortedRows, upTo: Mark): Promise<void> {
+    const position = this.#options.source?.read() ?? 0
+    await this.#work
+    this.#work = this.#store(rows, upTo, position)
+    // Awaited by the next call: until then the rejection must not count as unhandled.
+    this.#work.catch(() => {})
+  }
+
+  /** Resolves when everything is stored, to the number of rows added or changed. */
+  async end(): Promise<number> {
+    await this.#work
+    return this.#changed
+  }
+
+  async #store(rows: SortedRows, upTo: Mark, position: number): Promise<void> {
+    const { store, stored, source } = this.#options
+    while (!rows.isEmpty) {
+      const batch = rows.take(this.#size.rows)
+      const { changed, heldMs } = await retried(() => store(batch))
+      this.#size.record(batch.names.length, heldMs)
+      this.#changed += changed
+      const name = batch.names.at(-1)
+      if (rows.isEmpty || name === undefined) break
+      source?.stored(this.#position + Math.floor((position - this.#position) * rows.share))
+      await stored?.({ ...this.#reached(), part: { to: upTo.line, name } })
+    }
+    this.#from = upTo
+    this.#position = position
+    source?.stored(position)
+    await stored?.(this.#reached())
+  }
+
+  #reached(): { readonly line: number; readonly counts: ImportCounts } {
+    const { line, read, refused } = this.#from
+    return { line, counts: { read, changed: this.#changed, refused } }
+  }
+}
+
+async function retried<T>(work: () => Promise<T>): Promise<T> {
+  for (let run = 1; ; run++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof OverloadError) || run === MAX_ATTEMPTS) throw error
+      await new Promise((resolve) => setTimeout(resolve, 100 * run))
+    }
+  }
+}
+
+/** Target duration of a transaction, for which other writers to SQLite wait. */
+const HOLD_MS = 1_000
+const FIRST_ROWS = 10_000
+/** The limit of `add`. */
+const MAX_ROWS = 50_000
+const MIN_ROWS = 1_000
+
+/** Adapts the number of rows per transaction to how long the previous one took. */
+export class BatchSize {
+  #rows = FIRST_ROWS
+
+  get rows(): number {
+    return this.#rows
+  }
+
+  /** @param ms how long the transaction blocked other writers, its commit included */
+  record(rows: number, ms: number): void {
+    // A smaller last batch is not representative: part of a transaction's cost does not depend on its rows.
+    if (rows < this.#rows) return
+    const fitting = Math.round((rows * HOLD_MS) / Math.max(1, ms))
+    this.#rows = Math.max(MIN_ROWS, Math.min(MAX_ROWS, 2 * rows, fitting))
+  }
+}

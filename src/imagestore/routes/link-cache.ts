@@ -1,0 +1,114 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { matches } from '../../http/conditional.ts'
+import { lruCache } from '../../lib/lru-cache.ts'
+import { keyOf, type Delivery } from '../delivery.ts'
+import type { ImageHash } from '../hash.ts'
+import type { BlobRow } from '../queries.ts'
+import { knownHeaders, wholeHeaders } from './link-headers.ts'
+
+/** Cached links, less than a kilobyte each. */
+const MAX_LINKS = 20_000
+const MAX_KEY_LENGTH = 512
+
+/** What a link resolves to. */
+export interface ResolvedLink {
+  readonly hash: ImageHash
+  /** Of the image: the link is resolved again when it changes. */
+  readonly state: string
+  readonly blob: BlobRow
+  /** Of the derivative; undefined for the original. */
+  readonly name: string | undefined
+  readonly etag: string
+  /** Headers of every response to the link. */
+  readonly common: Readonly<Record<string, string>>
+}
+
+export interface CachedResponse {
+  readonly status: 200 | 304
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | undefined
+}
+
+interface Entry extends ResolvedLink {
+  readonly kind: 'link'
+  /** What the bytes are called in the memory cache. */
+  readonly key: string
+  /** The version of all image rows at which `state` was last found unchanged. */
+  checkedVersion: number
+  /** Headers of a 200 with `length` bytes. */
+  headers: Readonly<Record<string, string>>
+  length: number
+}
+
+/** The link resolves differently depending on these request headers. */
+interface Negotiated {
+  readonly kind: 'negotiated'
+  readonly headers: readonly string[]
+}
+
+/**
+ * Caches what links resolved to. What a link means, and whether it may be served, cannot change while its image is in the same
+ * state, which is compared at each use.
+ */
+export class LinkCache {
+  readonly #entries = lruCache<Entry | Negotiated>(MAX_LINKS)
+  readonly #delivery: Delivery
+
+  constructor(delivery: Delivery) {
+    this.#delivery = delivery
+  }
+
+  /** @param varies names of the request headers that had a say, in lower case */
+  set(link: string, varies: readonly string[], headers: IncomingHttpHeaders, resolved: ResolvedLink): void {
+    const key = varies.length === 0 ? link : variantKey(link, varies, headers)
+    if (key.length > MAX_KEY_LENGTH) return
+    if (varies.length > 0) this.#entries.set(link, { kind: 'negotiated', headers: varies })
+    const known = this.#entries.get(key)
+    if (known?.kind === 'link' && known.state === resolved.state) return
+    this.#entries.set(key, {
+      kind: 'link',
+      ...resolved,
+      key: keyOf(resolved.blob.key, resolved.name),
+      checkedVersion: NaN,
+      headers: {},
+      length: -1,
+    })
+  }
+
+  /** The response, if it needs no wait; undefined for range requests, too. */
+  find(link: string, headers: IncomingHttpHeaders): CachedResponse | undefined {
+    const known = this.#entries.get(link)
+    const entry =
+      known?.kind === 'negotiated' ? this.#entries.get(variantKey(link, known.headers, headers)) : known
+    if (entry?.kind !== 'link' || !this.#isCurrent(entry)) return undefined
+    const { blob, name, key, etag, common } = entry
+    if (matches(headers['if-none-match'], etag))
+      return { status: 304, headers: knownHeaders(common, etag), body: undefined }
+    if (headers.range !== undefined) return undefined
+    const image =
+      name === undefined
+        ? this.#delivery.originalSync(blob)
+        : this.#delivery.derivativeSync(blob.key, name, key)
+    if (image === undefined) return undefined
+    const { bytes, mime } = image
+    // Another process may have made it again, and an encoder need not produce the same bytes twice.
+    if (entry.length !== bytes.byteLength) {
+      entry.headers = wholeHeaders(common, etag, mime, bytes.byteLength)
+      entry.length = bytes.byteLength
+    }
+    return { status: 200, headers: entry.headers, body: bytes }
+  }
+
+  #isCurrent(entry: Entry): boolean {
+    const { images } = this.#delivery
+    const { version } = images
+    if (version === entry.checkedVersion) return true
+    if (images.peek(entry.hash)?.state !== entry.state) return false
+    entry.checkedVersion = version
+    return true
+  }
+}
+
+function variantKey(link: string, names: readonly string[], headers: IncomingHttpHeaders): string {
+  return `${link}\n${names.map((name) => headers[name] ?? '').join('\n')}`
+}

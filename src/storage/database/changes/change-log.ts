@@ -1,0 +1,185 @@
+import type { Reader } from '../database.ts'
+import type { Dialect } from '../dialect.ts'
+import { changeOf, cursorAt, partsOf, type Change, type Cursor, type Topic } from './change.ts'
+import { changesAsText, changesBefore, changesBetween, changeUpTo, logState } from './queries.ts'
+
+/** Changes per page: the most that one follower holds in memory. */
+const PAGE = 500
+
+/** `gap`: changes after the cursor were removed, or it belongs to another database. The follower has to start over. */
+export type ChangePage =
+  | { readonly kind: 'page'; readonly changes: readonly Change[]; readonly cursor: Cursor }
+  | { readonly kind: 'gap' }
+
+/**
+ * Changes of one topic as one text. `isWhole`: no committed change is left out, so a follower that has read up to here
+ * knows a state that the database was in.
+ */
+export type ChangeText =
+  | {
+      readonly kind: 'text'
+      /** JSON: `[key, before, after]` of each change, commas between them; before and after as the triggers write them. */
+      readonly text: string
+      /** Changes read, of all topics. */
+      readonly count: number
+      readonly cursor: Cursor
+      readonly isWhole: boolean
+    }
+  | { readonly kind: 'gap' }
+
+/** How an engine reports commits. */
+export interface ChangeSource {
+  /**
+   * Returns an id up to which all changes can be read that will ever exist: no running transaction can still commit one
+   * with a lower id. It never falls.
+   */
+  settled(): Promise<number>
+  /**
+   * Calls back whenever `settled` may have risen, within the lag that the engine states. Returns a function that ends
+   * it.
+   */
+  watch(callback: () => void): () => void
+}
+
+/** The changes of all writers, complete and in the same order for every reader. */
+export class ChangeLog {
+  readonly #reader: Reader
+  readonly #source: ChangeSource
+  readonly #dialect: Dialect
+
+  constructor(reader: Reader, source: ChangeSource, dialect: Dialect) {
+    this.#reader = reader
+    this.#source = source
+    this.#dialect = dialect
+  }
+
+  /**
+   * Returns the position of a follower that wants what is committed from now on. Changes of running transactions come
+   * after it.
+   */
+  async head(): Promise<Cursor> {
+    const settled = await this.#source.settled()
+    const log = await this.#log()
+    return cursorAt(log.epoch, Math.max(settled, log.floor))
+  }
+
+  /** Returns the oldest position after which nothing is missing. */
+  async start(): Promise<Cursor> {
+    const log = await this.#log()
+    return cursorAt(log.epoch, log.floor)
+  }
+
+  /**
+   * Returns the last change up to a cursor, as an opaque text. A log that was restored from an older state may reach
+   * the same cursor again with another change there.
+   */
+  async witness(cursor: string): Promise<string> {
+    const place = partsOf(cursor)
+    const rows = place === undefined ? [] : await this.#reader.values(changeUpTo(place.id))
+    return JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+  }
+
+  /** Calls back whenever there may be more changes. Returns a function that ends it. */
+  watch(callback: () => void): () => void {
+    return this.#source.watch(callback)
+  }
+
+  /** Returns at most `count` changes after `cursor`. An empty page means that there are no more yet. */
+  async since(cursor: string, count: number): Promise<ChangePage> {
+    const place = partsOf(cursor)
+    if (place === undefined) return { kind: 'gap' }
+    const settled = await this.#source.settled()
+    const rows = await this.#reader.values(changesBetween(place.id, settled, count))
+    // Read after the rows: if some had been removed before, the floor would show it now.
+    const { epoch, floor, newest } = await this.#log()
+    if (!isContinued(place, { epoch, floor, newest })) return { kind: 'gap' }
+    const changes = rows.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
+    return { kind: 'page', changes, cursor: cursorAt(epoch, Number(rows.at(-1)?.[0] ?? place.id)) }
+  }
+
+  /**
+   * Yields up to `count` of the newest changes, newest first. Not for followers: a running transaction may still add a
+   * change among them.
+   */
+  async *newest(count: number): AsyncGenerator<readonly Change[]> {
+    const { epoch, floor } = await this.#log()
+    let upTo = Number.MAX_SAFE_INTEGER
+    for (let left = count; left > 0; left -= PAGE) {
+      const rows = await this.#reader.values(changesBefore(floor, upTo, Math.min(PAGE, left)))
+      if (rows.length === 0) return
+      upTo = Number(rows.at(-1)?.[0]) - 1
+      yield rows.map((row) => changeOf(row, epoch)).filter((change) => change !== undefined)
+    }
+  }
+
+  /**
+   * Returns the changes of a topic among the next `count` changes after `cursor`.
+   * @param reader another reader, for many changes
+   */
+  async text(cursor: string, topic: Topic, count: number, reader = this.#reader): Promise<ChangeText> {
+    const place = partsOf(cursor)
+    if (place === undefined) return { kind: 'gap' }
+    const settled = await this.#source.settled()
+    const read = await reader.first(changesAsText(this.#dialect, topic, place.id, settled, count))
+    const { epoch, floor, newest } = await this.#log()
+    const last = read?.last ?? place.id
+    if (!isContinued(place, { epoch, floor, newest })) return { kind: 'gap' }
+    return {
+      kind: 'text',
+      text: read?.text ?? '',
+      count: read?.count ?? 0,
+      cursor: cursorAt(epoch, last),
+      isWhole: last >= newest,
+    }
+  }
+
+  /**
+   * Yields every change after `cursor`, then new ones, until `signal` aborts. Reads at most one page ahead. Ends with
+   * `gap` if the follower falls behind the retained changes.
+   * @throws what reading throws; resume from the last change
+   */
+  async *follow(cursor: string, signal: AbortSignal): AsyncGenerator<Change | 'gap', void> {
+    let wakeup = Promise.withResolvers<void>()
+    const wake = () => wakeup.resolve()
+    const unwatch = this.#source.watch(wake)
+    signal.addEventListener('abort', wake)
+    try {
+      let place = cursor
+      while (!signal.aborted) {
+        // Created before reading, so that a change during the read is not missed.
+        wakeup = Promise.withResolvers<void>()
+        const page = await this.since(place, PAGE)
+        if (page.kind === 'gap') {
+          yield 'gap'
+          return
+        }
+        for (const change of page.changes) {
+          if (signal.aborted) return
+          yield change
+        }
+        if (page.cursor === place && !signal.aborted) await wakeup.promise
+        place = page.cursor
+      }
+    } finally {
+      signal.removeEventListener('abort', wake)
+      unwatch()
+    }
+  }
+
+  async #log() {
+    const log = await this.#reader.first(logState())
+    if (log === undefined) throw new Error('the table change_log is empty')
+    return log
+  }
+}
+
+interface LogState {
+  readonly epoch: string
+  readonly floor: number
+  readonly newest: number
+}
+
+/** Tells whether all changes after a position still exist. */
+function isContinued(place: { readonly epoch: string; readonly id: number }, log: LogState): boolean {
+  return place.epoch === log.epoch && place.id >= log.floor && place.id <= Math.max(log.newest, log.floor)
+}

@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Database } from '../database.ts'
+import {
+  logState,
+  oldest,
+  raiseFloor,
+  removeAllChanges,
+  removeChanges,
+  renewLog as renew,
+} from './queries.ts'
+
+/** Changes removed in one transaction, so that other writers can run in between. */
+const BATCH = 2_000
+
+export interface Retention {
+  readonly maxAgeMs: number
+  readonly maxCount: number
+}
+
+/**
+ * Removes changes that are too old or too many for followers. Changes of domains stay, as their history. The newest
+ * change always stays, because ids continue from it.
+ * @returns how many were removed
+ */
+export async function sweepChanges(database: Database, clock: Clock, keep: Retention): Promise<number> {
+  let total = 0
+  for (;;) {
+    const { removed, more } = await database.transaction(async (tx) => {
+      const log = await tx.first(logState())
+      if (log === undefined) throw new Error('the table change_log is empty')
+      const { last, staying } = (await tx.first(oldest(log.floor, clock.now() - keep.maxAgeMs, BATCH))) ?? {
+        last: null,
+        staying: null,
+      }
+      const floor = Math.max(log.floor, floorOf(log, keep.maxCount, last, staying))
+      if (floor > log.floor) await tx.run(raiseFloor(floor))
+      const removed = await tx.run(removeChanges(Math.min(floor, log.newest - 1), BATCH))
+      return { removed, more: removed === BATCH || (floor > log.floor && floor === last) }
+    })
+    total += removed
+    if (!more) return total
+  }
+}
+
+/** Returns the id up to which followers may not need the changes any more. */
+function floorOf(log: { newest: number }, maxCount: number, last: number | null, staying: number | null) {
+  if (last === null) return 0
+  const tooOld = staying === null ? last : staying - 1
+  const tooMany = Math.min(last, log.newest - maxCount)
+  return Math.min(Math.max(tooOld, tooMany), log.newest - 1)
+}
+
+/** Changes removed in one transaction. */
+const CLEAR_BATCH = 10_000
+
+/**
+ * Gives the changes of a copy a log of its own, before anyone follows it. Cursors of the source become invalid here,
+ * because what is written there from now on is missing in the copy.
+ */
+export async function renewLog(database: Database): Promise<void> {
+  await database.transaction((tx) => tx.run(renew(randomBytes(6).toString('hex'))))
+}
+
+/** Removes all changes, if they only record that rows were copied here. To be called before anyone follows them. */
+export async function clearChanges(database: Database): Promise<void> {
+  while ((await database.transaction((tx) => tx.run(removeAllChanges(CLEAR_BATCH)))) === CLEAR_BATCH);
+}

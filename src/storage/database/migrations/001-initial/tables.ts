@@ -1,0 +1,229 @@
+/**
+ * The tables that are the same on both engines. Each engine has its own names for the types `TEXT`, `INT64` and `INT32`.
+ * PostgreSQL sorts text by code point (`COLLATE "C"`), as SQLite does, because order and cursors must agree.
+ */
+const TABLES = `
+    CREATE TABLE accounts (
+      id IDENTITY,
+      name TEXT NOT NULL UNIQUE,
+      service TEXT NOT NULL CHECK (service IN ('domainwatch', 'imagestore')),
+      created_at INT64 NOT NULL
+    ) STRICT;
+
+    -- Times ending in _at are milliseconds since 1970. A rate is rate_count requests in rate_ms milliseconds.
+    CREATE TABLE keys (
+      id TEXT PRIMARY KEY,
+      account_id INT64 NOT NULL REFERENCES accounts (id),
+      digest TEXT NOT NULL UNIQUE,
+      created_at INT64 NOT NULL,
+      revoked_at INT64,
+      scope TEXT NOT NULL DEFAULT 'full',
+      expires_at INT64,
+      rate_count INT64,
+      rate_ms INT64
+    ) STRICT, WITHOUT ROWID;
+
+    -- Keys of the service admin.
+    CREATE TABLE administrators (
+      id TEXT PRIMARY KEY,
+      name TEXT NOT NULL,
+      digest TEXT NOT NULL UNIQUE,
+      created_at INT64 NOT NULL,
+      revoked_at INT64,
+      scope TEXT NOT NULL DEFAULT 'full',
+      expires_at INT64,
+      rate_count INT64,
+      rate_ms INT64
+    ) STRICT, WITHOUT ROWID;
+
+    -- When a key was last used, to within some minutes.
+    CREATE TABLE key_uses (
+      id TEXT PRIMARY KEY,
+      used_at INT64 NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    -- Requests of rate-limited keys in their current window.
+    CREATE TABLE key_rates (
+      id TEXT PRIMARY KEY,
+      count INT64 NOT NULL,
+      period_ms INT64 NOT NULL,
+      ends_at INT64 NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    -- Wrong keys sent to any process or node, by a digest of the client's address.
+    CREATE TABLE failed_keys (
+      address TEXT PRIMARY KEY,
+      count INT64 NOT NULL,
+      ends_at INT64 NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX failed_keys_by_end ON failed_keys (ends_at);
+
+    CREATE TABLE domains (
+      name TEXT PRIMARY KEY,
+      ascii TEXT,
+      length INT32 NOT NULL,
+      agent TEXT NOT NULL,
+      agent_folded TEXT NOT NULL,
+      status INT32 NOT NULL,
+      reserved INT32 NOT NULL,
+      revision INT32 NOT NULL DEFAULT 0,
+      discarded_at INT64,
+      date_reg TEXT NOT NULL,
+      date_mod TEXT NOT NULL,
+      released_at TEXT,
+      deleted_at TEXT GENERATED ALWAYS AS (CASE WHEN status = 0 THEN COALESCE(released_at, date_reg) END) STORED
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX domains_expiring ON domains (discarded_at) WHERE discarded_at IS NOT NULL;
+
+    -- When each account last added domains, even if that changed nothing.
+    CREATE TABLE feeds (
+      account_id INT64 PRIMARY KEY REFERENCES accounts (id),
+      added_at INT64 NOT NULL
+    ) STRICT;
+
+    -- Name servers observed for a name. servers is a JSON array of host names, NULL if the name did not exist.
+    CREATE TABLE name_servers (
+      name TEXT NOT NULL,
+      first_at INT64 NOT NULL,
+      last_at INT64 NOT NULL,
+      servers TEXT,
+      PRIMARY KEY (name, first_at)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Saved filters. cursor is the position of the webhook, feed_cursor that of the feed. The pending delivery is stored, so
+    -- that it is the same after a crash. feed is a JSON array of entries.
+    CREATE TABLE watches (
+      id TEXT PRIMARY KEY,
+      account_id INT64 NOT NULL REFERENCES accounts (id),
+      name TEXT NOT NULL,
+      filters TEXT NOT NULL,
+      changes TEXT NOT NULL,
+      created_at INT64 NOT NULL,
+      state TEXT NOT NULL,
+      url TEXT,
+      secret TEXT,
+      cursor TEXT,
+      delivery_id TEXT,
+      delivery_body TEXT,
+      delivery_cursor TEXT,
+      attempts INT64 NOT NULL DEFAULT 0,
+      next_at INT64 NOT NULL DEFAULT 0,
+      delivered_at INT64,
+      last_error TEXT,
+      last_error_at INT64,
+      feed_digest TEXT UNIQUE,
+      feed_cursor TEXT,
+      feed TEXT
+    ) STRICT;
+    CREATE INDEX watches_by_account ON watches (account_id, created_at, id);
+
+    CREATE TABLE blobs (
+      hash TEXT PRIMARY KEY,
+      key TEXT NOT NULL UNIQUE,
+      format TEXT NOT NULL,
+      mime TEXT NOT NULL,
+      size INT64 NOT NULL,
+      width INT32 NOT NULL,
+      height INT32 NOT NULL,
+      frames INT32 NOT NULL,
+      dhash TEXT NOT NULL,
+      thumbhash TEXT
+    ) STRICT, WITHOUT ROWID;
+
+    -- date and expires are seconds since 1970; expires is NULL for never. An erased ip is ''.
+    CREATE TABLE images (
+      account_id INT64 NOT NULL REFERENCES accounts (id),
+      hash TEXT NOT NULL REFERENCES blobs (hash),
+      name TEXT NOT NULL,
+      name_folded TEXT NOT NULL,
+      ip TEXT NOT NULL,
+      date INT64 NOT NULL,
+      expires INT64,
+      PRIMARY KEY (account_id, hash)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX images_by_hash ON images (hash);
+    CREATE INDEX images_expiring ON images (expires) WHERE expires IS NOT NULL;
+    CREATE INDEX images_with_address ON images (date) WHERE ip <> '';
+
+    -- Which keys of scope upload uploaded an image. An image without a row belongs to the application; where there are rows,
+    -- an empty key_id says that it belongs to the application too.
+    CREATE TABLE image_uploads (
+      account_id INT64 NOT NULL,
+      hash TEXT NOT NULL,
+      key_id TEXT NOT NULL,
+      PRIMARY KEY (account_id, hash, key_id),
+      FOREIGN KEY (account_id, hash) REFERENCES images (account_id, hash) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
+
+    -- Quotas. No row, or NULL, means no limit.
+    CREATE TABLE image_limits (
+      account_id INT64 PRIMARY KEY REFERENCES accounts (id),
+      max_bytes INT64,
+      max_images INT64
+    ) STRICT;
+
+    -- Delivery mode of an application's images; without a row, open. The secret is stored as it is, because checking a
+    -- signature means computing it.
+    CREATE TABLE delivery (
+      account_id INT64 PRIMARY KEY REFERENCES accounts (id),
+      mode TEXT NOT NULL CHECK (mode IN ('open', 'ladder', 'presets', 'signed')),
+      secret TEXT
+    ) STRICT;
+
+    -- Triggers keep the next three, expired images included until they are removed. A day counts from 1970, in UTC.
+    CREATE TABLE image_dhashes (
+      account_id INT64 NOT NULL,
+      dhash TEXT NOT NULL,
+      hash TEXT NOT NULL,
+      PRIMARY KEY (account_id, dhash, hash)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE image_totals (
+      account_id INT64 PRIMARY KEY,
+      images INT64 NOT NULL,
+      bytes INT64 NOT NULL
+    ) STRICT;
+    CREATE TABLE image_usage (
+      account_id INT64 NOT NULL,
+      day INT64 NOT NULL,
+      mime TEXT NOT NULL,
+      images INT64 NOT NULL,
+      bytes INT64 NOT NULL,
+      PRIMARY KEY (account_id, day, mime)
+    ) STRICT, WITHOUT ROWID;
+
+    -- Keys of blobs that no image refers to any more, until their bytes are removed.
+    CREATE TABLE blob_trash (
+      key TEXT PRIMARY KEY
+    ) STRICT, WITHOUT ROWID;
+
+    -- Which process or node runs a background job. Times are of the database's clock.
+    CREATE TABLE leases (
+      name TEXT PRIMARY KEY,
+      holder TEXT NOT NULL,
+      expires_at INT64 NOT NULL,
+      due_at INT64 NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    -- Marks of copies and backups that other processes respect.
+    CREATE TABLE moves (
+      name TEXT PRIMARY KEY,
+      until INT64 NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    -- Identifies this database: a store of images names it as its owner. It is copied with the data.
+    CREATE TABLE instance (
+      only_row INTEGER PRIMARY KEY DEFAULT 1 CHECK (only_row = 1),
+      id TEXT NOT NULL
+    ) STRICT;
+`
+
+export const sqliteTables: string = TABLES.replaceAll('IDENTITY', 'INTEGER PRIMARY KEY').replaceAll(
+  /\bINT(64|32)\b/g,
+  'INTEGER',
+)
+
+export const postgresTables: string = TABLES.replaceAll(/\) STRICT(, WITHOUT ROWID)?;/g, ');')
+  .replaceAll('IDENTITY', 'bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY')
+  .replaceAll(/\bTEXT\b/g, 'text COLLATE "C"')
+  .replaceAll(/\bINT64\b/g, 'bigint')
+  .replaceAll(/\bINT32\b/g, 'integer')

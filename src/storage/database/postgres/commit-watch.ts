@@ -1,0 +1,250 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { TOPICS, type Topic } from '../changes/change.ts'
+import type { ChangeSource } from '../changes/change-log.ts'
+import { DatabaseFault } from './faults.ts'
+import { connectionSettings, type Report } from './pool.ts'
+
+/** Announcements follow commits and carry the node's name. */
+const CHANNEL = 'catalejo_changes'
+
+/** How often a node polls without announcements: a node may have died between commit and announcement. */
+const POLL_MS = 1_000
+/** Minimum time between two polls, and between two announcements. */
+const MIN_INTERVAL_MS = 25
+/**
+ * The longest time for which a commit on another node may go unnoticed, if the server does not answer. Normally it is
+ * noticed within milliseconds, and within a second if an announcement is lost.
+ */
+const MAX_SILENCE_MS = 3_000
+const RETRY_MS = 500
+
+/**
+ * Finds what was committed since the snapshot `$1`: by transactions that are visible in the new snapshot and not in the
+ * old one. This misses nothing, whatever the order of ids and transactions.
+ * `age` is the distance of the transaction counter from number 3, the first there is. The end of a snapshot cannot
+ * replace it: it comes after the last transaction that ended, and later ones may be running.
+ */
+const POLL = `
+  SELECT pg_current_snapshot()::text AS snapshot, age('3'::xid) AS age,
+    COALESCE((SELECT max(id) FROM changes), 0) AS newest,
+    ARRAY(
+      SELECT DISTINCT topic FROM changes
+      WHERE tx >= pg_snapshot_xmin($1::pg_snapshot) AND NOT pg_visible_in_snapshot(tx, $1::pg_snapshot)
+    ) AS topics`
+
+interface Poll {
+  readonly snapshot: string
+  readonly age: number
+  readonly newest: number
+  readonly topics: readonly string[]
+}
+
+/**
+ * Follows the commits of all nodes and announces those of this one. The version of a topic changes with every commit
+ * that concerns it, on any node. While commits may be missed it changes at every call, so that no cache relies on it.
+ */
+export class CommitWatch implements ChangeSource {
+  readonly #node = randomBytes(9).toString('base64url')
+  readonly #url: string
+  readonly #report: Report
+  readonly #versions: Record<Topic, number> = { domain: 0, image: 0, key: 0, account: 0 }
+  readonly #watchers = new Set<() => void>()
+  #client: pg.Client | undefined
+  #loop: Promise<void> | undefined
+  #closed = false
+
+  /** When the last successful poll began, and its snapshot. */
+  #polledAt = -Infinity
+  #snapshot: string | undefined
+  /** Whether something was committed since the last poll began. */
+  #stale = true
+  #unannounced = false
+  #waiting: PromiseWithResolvers<void>[] = []
+  #wakeup = Promise.withResolvers<void>()
+
+  #settled = 0
+  /** Ids up to `newest` are settled when every transaction before `until` has ended. */
+  #settling: { readonly newest: number; readonly until: bigint } | undefined
+
+  constructor(url: string, report: Report) {
+    this.#url = url
+    this.#report = report
+  }
+
+  version(topic: Topic): number {
+    if (!this.isCurrent) this.#versions[topic]++
+    return this.#versions[topic]
+  }
+
+  /** Whether commits of other nodes are known to be noticed in time. */
+  get isCurrent(): boolean {
+    return performance.now() - this.#polledAt < MAX_SILENCE_MS
+  }
+
+  /** Counts a commit of this node immediately, and schedules its announcement. */
+  committed(topics: Iterable<string>): void {
+    if (!this.#count(topics)) return
+    this.#stale = true
+    this.#unannounced = true
+    this.#wake()
+  }
+
+  async settled(): Promise<number> {
+    if (this.#stale || performance.now() - this.#polledAt > POLL_MS) {
+      const polled = Promise.withResolvers<void>()
+      this.#waiting.push(polled)
+      this.#wake()
+      await polled.promise
+    }
+    return this.#settled
+  }
+
+  watch(callback: () => void): () => void {
+    this.#watchers.add(callback)
+    this.#wake()
+    return () => this.#watchers.delete(callback)
+  }
+
+  start(): void {
+    this.#loop ??= this.#run()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#wake()
+    await this.#loop
+    // No cache may rely on it any more.
+    this.#polledAt = -Infinity
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#closed) {
+      const began = performance.now()
+      const waiting = this.#waiting.splice(0)
+      let next = POLL_MS
+      try {
+        const client = await this.#connected()
+        await this.#announce(client)
+        await this.#poll(client, began)
+        for (const one of waiting) one.resolve()
+        if (this.#settling !== undefined && this.#watchers.size > 0) next = MIN_INTERVAL_MS
+      } catch (error) {
+        const fault = error instanceof DatabaseFault ? error : new DatabaseFault(error, 'lost')
+        if (!this.#closed) this.#report(fault)
+        for (const one of waiting) one.reject(fault.translated())
+        await this.#drop()
+        next = RETRY_MS * (1 + Math.random())
+      }
+      await this.#pause(next)
+      this.#wakeup = Promise.withResolvers()
+      await this.#pause(MIN_INTERVAL_MS - (performance.now() - began))
+    }
+    for (const one of this.#waiting)
+      one.reject(new DatabaseFault(new Error('the database was closed'), 'fault'))
+    // For short commands: the other nodes would find out a second later.
+    if (this.#client !== undefined) await this.#announce(this.#client).catch(() => {})
+    await this.#drop()
+  }
+
+  /** Waits until woken, for `ms` at most. */
+  async #pause(ms: number): Promise<void> {
+    if (ms <= 0 || this.#closed) return
+    const timer = setTimeout(() => this.#wake(), ms)
+    await this.#wakeup.promise
+    clearTimeout(timer)
+  }
+
+  #wake(): void {
+    this.#wakeup.resolve()
+  }
+
+  async #connected(): Promise<pg.Client> {
+    if (this.#client !== undefined) return this.#client
+    const client = new pg.Client({ ...connectionSettings(this.#url), query_timeout: MAX_SILENCE_MS })
+    client.on('error', (error) => {
+      if (this.#client === client) this.#report(new DatabaseFault(error))
+      void this.#drop(client)
+    })
+    client.on('end', () => void this.#drop(client))
+    client.on('notification', ({ payload }) => {
+      if (payload === this.#node) return
+      this.#stale = true
+      this.#wake()
+    })
+    this.#client = client
+    await client.connect()
+    await client.query(`LISTEN ${CHANNEL}`)
+    return client
+  }
+
+  /**
+   * Runs after commits and never in them: NOTIFY takes a lock that all announcing transactions of the database hold
+   * until they have committed.
+   */
+  async #announce(client: pg.Client): Promise<void> {
+    if (!this.#unannounced) return
+    this.#unannounced = false
+    await client.query('SELECT pg_notify($1, $2)', [CHANNEL, this.#node])
+  }
+
+  async #poll(client: pg.Client, began: number): Promise<void> {
+    this.#stale = false
+    const [poll] = (await client.query<Poll>(POLL, [this.#snapshot])).rows
+    if (poll === undefined) throw new Error('the poll returned no row')
+    const { xmin, xmax } = horizonsOf(poll.snapshot)
+    const next = nextTransaction(poll.age, xmax)
+    // The counter of another server: the database was moved, so everything may have changed.
+    const isContinued = this.#snapshot !== undefined && horizonsOf(this.#snapshot).xmin <= xmin
+    this.#count(isContinued ? poll.topics : TOPICS)
+    this.#snapshot = poll.snapshot
+    this.#polledAt = began
+    this.#settle(poll.newest, xmin, next)
+  }
+
+  /**
+   * An id below the newest visible one was drawn before this poll, by a transaction whose number is below the next one.
+   * When all those have ended, no lower id can appear.
+   */
+  #settle(newest: number, xmin: bigint, next: bigint): void {
+    const before = this.#settled
+    if (this.#settling !== undefined && this.#settling.until <= xmin) {
+      this.#settled = Math.max(this.#settled, this.#settling.newest)
+      this.#settling = undefined
+    }
+    if (next <= xmin) this.#settled = Math.max(this.#settled, newest)
+    else if (newest > this.#settled) this.#settling ??= { newest, until: next }
+    if (this.#settled > before) for (const callback of this.#watchers) callback()
+  }
+
+  #count(topics: Iterable<string>): boolean {
+    let any = false
+    for (const topic of TOPICS) {
+      for (const one of topics) {
+        if (one !== topic) continue
+        this.#versions[topic]++
+        any = true
+      }
+    }
+    return any
+  }
+
+  async #drop(client = this.#client): Promise<void> {
+    if (client === undefined) return
+    if (client === this.#client) this.#client = undefined
+    await client.end().catch(() => {})
+  }
+}
+
+/** Parses `xmin:xmax:running`: all transactions before xmin have ended, none from xmax on had. */
+function horizonsOf(snapshot: string): { readonly xmin: bigint; readonly xmax: bigint } {
+  const [xmin = '0', xmax = '0'] = snapshot.split(':')
+  return { xmin: BigInt(xmin), xmax: BigInt(xmax) }
+}
+
+const NUMBERS = 2n ** 32n
+
+/** Returns the number of the next transaction from its lower half, which `age` counts: at least `xmax`. */
+function nextTransaction(age: number, xmax: bigint): bigint {
+  return xmax + ((((BigInt(age) + 3n - xmax) % NUMBERS) + NUMBERS) % NUMBERS)
+}

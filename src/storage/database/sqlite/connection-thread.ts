@@ -1,0 +1,152 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { OverloadError } from '../../../lib/errors.ts'
+import { StorageFault, type StorageFaultKind } from '../faults.ts'
+import type { Migration } from '../migrations/index.ts'
+import type { SqlValue } from '../sql.ts'
+import type { BatchTexts } from './batch.ts'
+import type { ConnectionMode } from './connection.ts'
+
+/** What a thread starts with. */
+export interface Start {
+  readonly path: string
+  readonly mode: ConnectionMode
+  /** How a writer migrates the schema; undefined if it must be current. */
+  readonly migration: MigrationOptions | undefined
+}
+
+export interface MigrationOptions {
+  /** No step goes past this version. */
+  readonly schema: number
+  readonly migrations: readonly Migration[]
+}
+
+export type Work =
+  | { readonly kind: 'all' | 'values' | 'run'; readonly text: string; readonly values: readonly SqlValue[] }
+  | {
+      readonly kind: 'runMany'
+      readonly batch: BatchTexts
+      readonly values: readonly SqlValue[]
+      /** A JSON array of arrays. */
+      readonly rows: Uint8Array
+    }
+  | { readonly kind: 'begin' | 'commit' | 'rollback' }
+  | { readonly kind: 'close' }
+
+export type Task = Work & { readonly id: number }
+
+/**
+ * The answer to the task with the same id. Id 0 means that the thread is ready; its value is the version that the
+ * schema had.
+ */
+export type Answer =
+  | { readonly id: number; readonly value: unknown }
+  /** `busy`: another process held the lock for too long. `storage`: set if the storage is at fault. */
+  | {
+      readonly id: number
+      readonly fault: string
+      readonly busy: boolean
+      readonly storage: StorageFaultKind | undefined
+    }
+
+/** A statement that takes longer is abandoned: the disk hangs. */
+const STATEMENT_TIMEOUT_MS = 60_000
+
+interface Pending {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: Error) => void
+  readonly timer: NodeJS.Timeout
+}
+
+interface ThreadOptions {
+  /** Statements that take longer are abandoned. */
+  readonly timeoutMs?: number
+  /** How a writer migrates the schema; undefined if it must be current. */
+  readonly migration?: MigrationOptions | undefined
+}
+
+/** A connection in a worker thread. */
+export class ConnectionThread {
+  readonly #worker: Worker
+  readonly #timeoutMs: number
+  readonly #path: string
+  readonly #pending = new Map<number, Pending>()
+  #nextId = 0
+  #ended: Error | undefined
+  /** The version of the schema when it was opened. */
+  version = 0
+
+  private constructor(path: string, mode: ConnectionMode, { timeoutMs, migration }: ThreadOptions) {
+    this.#path = path
+    this.#timeoutMs = timeoutMs ?? STATEMENT_TIMEOUT_MS
+    // A .ts file in a checkout, a .js file in a packed release.
+    const file = new URL(`./thread${extname(import.meta.url)}`, import.meta.url)
+    this.#worker = new Worker(file, {
+      workerData: { path, mode, migration } satisfies Start,
+      name: `sqlite-${mode}`,
+    })
+    this.#worker.on('message', (answer: Answer) => this.#settle(answer))
+    this.#worker.on('error', (error) => this.#end(error instanceof Error ? error : new Error(String(error))))
+    this.#worker.on('exit', () => this.#end(new Error('the database thread ended')))
+  }
+
+  /** Resolves when the connection is open and, for a writer, the schema is migrated. */
+  static async open(
+    path: string,
+    mode: ConnectionMode,
+    options: ThreadOptions = {},
+  ): Promise<ConnectionThread> {
+    const thread = new ConnectionThread(path, mode, options)
+    thread.version = Number(await thread.#expect(thread.#nextId++))
+    return thread
+  }
+
+  get alive(): boolean {
+    return this.#ended === undefined
+  }
+
+  send(work: Work, transfer: ArrayBuffer[] = []): Promise<unknown> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    const id = this.#nextId++
+    const answer = this.#expect(id)
+    this.#worker.postMessage({ ...work, id }, transfer)
+    return answer
+  }
+
+  async close(): Promise<void> {
+    if (this.#ended === undefined) await this.send({ kind: 'close' }).catch(() => undefined)
+    await this.#worker.terminate()
+  }
+
+  #expect(id: number): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#pending.delete(id)
+        reject(
+          new StorageFault('failing', this.#path, `the database did not answer within ${this.#timeoutMs} ms`),
+        )
+      }, this.#timeoutMs)
+      this.#pending.set(id, { resolve, reject, timer })
+    })
+  }
+
+  #settle(answer: Answer): void {
+    const pending = this.#pending.get(answer.id)
+    if (pending === undefined) return
+    this.#pending.delete(answer.id)
+    clearTimeout(pending.timer)
+    if (!('fault' in answer)) pending.resolve(answer.value)
+    else if (answer.busy) pending.reject(new OverloadError())
+    else if (answer.storage === undefined) pending.reject(new Error(answer.fault))
+    else pending.reject(new StorageFault(answer.storage, this.#path, answer.fault))
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error
+    for (const pending of this.#pending.values()) {
+      clearTimeout(pending.timer)
+      pending.reject(error)
+    }
+    this.#pending.clear()
+  }
+}

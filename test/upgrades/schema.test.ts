@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import { openPostgres } from '../../src/storage/database/postgres/open.ts'
+import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
+import { makeDatabase, POSTGRES_URL } from '../support/engine.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { administer } from '../support/postgres.ts'
+import { oldPostgres, oldSqlite, RELEASED } from './released.ts'
+
+const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
+const NEWEST = RELEASED[RELEASED.length - 1] ?? ''
+const freshName = () => `schema_${randomBytes(6).toString('hex')}`
+
+/** Without comments, and with the same blanks whoever wrote it. */
+const normalized = (text: unknown) =>
+  String(text)
+    .replaceAll(/--.*/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ ?([(),;]) ?/g, '$1')
+    .trim()
+
+function sqliteSchema(path: string): string[] {
+  using db = new DatabaseSync(path, { readOnly: true })
+  const rows = db.prepare(`SELECT type, name, tbl_name, sql FROM sqlite_schema`).all()
+  return rows
+    .map(({ type, name, tbl_name, sql }) => [type, name, tbl_name, normalized(sql)].join(' '))
+    .toSorted()
+}
+
+const POSTGRES_SCHEMA = `
+  SELECT concat_ws(' ', 'column', c.relname, attnum, attname, format_type(atttypid, atttypmod), attnotnull, attidentity,
+    attgenerated, attcollation::regcollation, pg_get_expr(adbin, adrelid)) AS item
+  FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid
+  LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
+  WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0
+  UNION ALL SELECT concat_ws(' ', 'constraint', conrelid::regclass, conname, convalidated, pg_get_constraintdef(oid))
+  FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
+  UNION ALL SELECT concat_ws(' ', 'index', indexdef) FROM pg_indexes WHERE schemaname = 'public'
+  UNION ALL SELECT concat_ws(' ', 'trigger', pg_get_triggerdef(oid)) FROM pg_trigger WHERE NOT tgisinternal
+  UNION ALL SELECT concat_ws(' ', 'function', pg_get_functiondef(p.oid)) FROM pg_proc p
+  JOIN pg_language l ON l.oid = prolang
+  WHERE pronamespace = 'public'::regnamespace AND lanname IN ('sql', 'plpgsql') AND proname LIKE 'catalejo%'`
+
+async function postgresSchema(url: string): Promise<string[]> {
+  return (await administer(url, POSTGRES_SCHEMA)).map(({ item }) => normalized(item)).toSorted()
+}
+
+describe('a new database has the schema of the newest release', () => {
+  test('on SQLite', async () => {
+    await using folder = await temporaryFolder()
+    await using empty = await temporaryFolder()
+    const path = await oldSqlite(NEWEST, folder.path)
+    const newPath = `${empty.path}/catalejo.db`
+    await (await openSqlite(newPath)).close()
+    const expected = sqliteSchema(path)
+    assert.ok(expected.length > 60)
+    assert.deepEqual(sqliteSchema(newPath), expected)
+    // Opening it changes nothing.
+    await (await openSqlite(path)).close()
+    assert.deepEqual(sqliteSchema(path), expected)
+  })
+
+  test('on PostgreSQL', { skip: NO_SERVER }, async () => {
+    const old = await oldPostgres(NEWEST, POSTGRES_URL ?? '', freshName())
+    const fresh = await makeDatabase(POSTGRES_URL ?? '', freshName())
+    try {
+      await (await openPostgres(fresh.url)).close()
+      const expected = await postgresSchema(old.url)
+      assert.ok(expected.length > 150)
+      assert.deepEqual(await postgresSchema(fresh.url), expected)
+      await (await openPostgres(old.url)).close()
+      assert.deepEqual(await postgresSchema(old.url), expected)
+    } finally {
+      await Promise.all([old.drop(), fresh.drop()])
+    }
+  })
+})
