@@ -28,7 +28,7 @@ test('a folder moves in, and what is exported moves in again to the same state',
   const imported = await run('import', source, '--account', 'vieja')
   assert.equal(imported.code, 1)
   assert.equal(imported.stdout, `${source}: 8 images stored, 2 refused\n`)
-  assert.match(imported.stderr, /nota\.txt: damaged: not an accepted kind\n.*rota\.png: damaged: /)
+  assert.match(imported.stderr, /nota\.txt: damaged: not an accepted format\n.*rota\.png: damaged: /)
   const { body } = await old.get(expectedHash(stamped(png, 'árbol')))
   assert.equal(body['name'], 'árbol.png')
 
@@ -172,7 +172,7 @@ test('a place that is none is told in a line, and names of files cannot write to
   await writeFile(join(folder.path, 'a\n\x1b[2Jb.png'), 'no es una imagen')
   const imported = await run('import', folder.path)
   assert.equal(imported.code, 1)
-  assert.match(imported.stderr, /: a\\x0a\\x1b\[2Jb\.png: damaged: not an accepted kind\n/)
+  assert.match(imported.stderr, /: a\\x0a\\x1b\[2Jb\.png: damaged: not an accepted format\n/)
   const file = join(folder.path, 'archivo')
   await writeFile(file, '')
   const exported = await run('export', file)

@@ -3,10 +3,9 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { suite, test } from 'node:test'
-import { SCHEMA } from '../../src/storage/database/migrations/index.ts'
-import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
 import { catalejo } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { oldSqlite, UNRELEASED } from '../upgrades/released.ts'
 import { gradient, ImageClient } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 
@@ -39,6 +38,10 @@ async function run(words: readonly string[], folder: string, data: string) {
   return lines[0] ?? ''
 }
 
+const TOO_OLD =
+  'the database is at schema 1, from before release 0.1.0: start it once with commit fdb3bef of Catalejo, ' +
+  'which upgrades it to schema 13, then with this version'
+
 suite('a command that needs an instance creates none', { timeout: 240_000 }, () => {
   for (const words of COMMANDS) {
     test(`catalejo ${words.join(' ')}`, async () => {
@@ -63,15 +66,10 @@ suite('a command that needs an instance creates none', { timeout: 240_000 }, () 
       assert.ok(void_.endsWith(`there is no database in ${data}`), void_)
 
       await rm(join(data, 'catalejo.db'))
-      await (await openSqlite(join(data, 'catalejo.db'), undefined, { schema: 9 })).close()
+      await oldSqlite(UNRELEASED, data)
       const old = await run(words, folder.path, data)
-      assert.ok(
-        old.endsWith(
-          `the database in ${data} is at schema 9, this version needs ${SCHEMA}: catalejo serve brings it up to date`,
-        ),
-        old,
-      )
-      assert.equal(schemaOf(data), 9)
+      assert.ok(old.endsWith(TOO_OLD), old)
+      assert.equal(schemaOf(data), 1)
       assert.deepEqual(await readdir(folder.path), ['data'])
     })
   }
@@ -84,23 +82,16 @@ suite('a command that needs an instance creates none', { timeout: 240_000 }, () 
     assert.deepEqual(await readdir(folder.path), [])
   })
 
-  test('key create and import tell that they migrated an older database', async () => {
+  test('key create and import leave a database from before the first release as it is', async () => {
     await using folder = await temporaryFolder()
     const create = ['key', 'create', '--account', 'a', '--service', 'domainwatch', '--data', folder.path]
-    const made = await catalejo(create)
-    assert.deepEqual([made.code, made.stderr], [0, ''])
     await writeFile(join(folder.path, 'names.txt'), 'uno\n')
+    await oldSqlite(UNRELEASED, folder.path)
     for (const args of [create, ['import', join(folder.path, 'names.txt'), '--data', folder.path]]) {
-      await rm(join(folder.path, 'catalejo.db'))
-      await (await openSqlite(join(folder.path, 'catalejo.db'), undefined, { schema: 9 })).close()
-      const { stderr } = await catalejo(args)
-      assert.ok(
-        stderr.startsWith(
-          `catalejo: the schema of the database was brought up to date, from 9 to ${SCHEMA}\n`,
-        ),
-        stderr,
-      )
-      assert.equal(schemaOf(folder.path), SCHEMA)
+      const { code, stderr } = await catalejo(args)
+      assert.ok(stderr.endsWith(`${TOO_OLD}\n`), stderr)
+      assert.equal(code, 1)
+      assert.equal(schemaOf(folder.path), 1)
     }
   })
 
