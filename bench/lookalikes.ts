@@ -3,9 +3,8 @@
 // others do: names within two letters, names that contain the brand, and names that are a permutation of it.
 import { readFileSync } from 'node:fs'
 import { distance } from 'fastest-levenshtein'
-import { octetsOf, TOO_MUCH } from '../src/domainwatch/lookalikes/alignment.ts'
-import { Matcher } from '../src/domainwatch/lookalikes/matcher.ts'
-import { Vocabulary } from '../src/domainwatch/lookalikes/vocabulary.ts'
+import { readVocabulary } from '../src/domainwatch/lookalikes/vocabulary.ts'
+import { Matcher } from '../src/lib/lookalikes/index.ts'
 import { variants } from '../test/support/similar-variants.ts'
 import { recordsOf } from './lib/names.ts'
 
@@ -26,7 +25,7 @@ const REAL = 109_000
 const ONE = 1
 
 const real = recordsOf(REAL).map(({ domain }) => domain)
-const vocabulary = new Vocabulary()
+const vocabulary = readVocabulary()
 
 type Finder = (brand: string) => (name: string) => boolean
 const finders: readonly (readonly [string, Finder])[] = [
@@ -76,10 +75,7 @@ for (const [title, finder] of finders) {
 
 function ours(brand: string): (name: string) => boolean {
   const matcher = new Matcher(brand, vocabulary)
-  return (name) => {
-    const octets = octetsOf(name)
-    return matcher.cost(octets, 0, octets.length) < TOO_MUCH
-  }
+  return (name) => matcher.resembles(name)
 }
 
 function plantedOf(brand: string) {

@@ -1,12 +1,11 @@
-// Lookalikes among 1 million names (`--records` for more): the sweep beside a bare pass over the same octets and beside the
+// Lookalikes among 1 million names (`--records` for more): the scan beside a bare pass over the same octets and beside the
 // plain edit distance of a known library over all names, which knows neither what looks alike nor words; each name's own
 // time and the longest that the event loop is held, and of 500 the worst. Then the same over HTTP.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { distance } from 'fastest-levenshtein'
-import { DIGEST_BYTES, digestOf, SORTED_AT_ONCE } from '../src/domainwatch/lookalikes/digest.ts'
-import { Matcher, type NameBlock } from '../src/domainwatch/lookalikes/matcher.ts'
-import { Vocabulary } from '../src/domainwatch/lookalikes/vocabulary.ts'
+import { readVocabulary } from '../src/domainwatch/lookalikes/vocabulary.ts'
+import { Matcher, SIGNATURE_WORDS, signaturesOf, type NameBlock } from '../src/lib/lookalikes/index.ts'
 import { compare, median, sampleOf, type Contender } from './lib/compare.ts'
 import { addAll, generateDomains, type DomainRecord } from './lib/domains.ts'
 import { RECORDS } from './lib/options.ts'
@@ -42,22 +41,22 @@ const MOST_OVER_HTTP = 1_000_000
 
 const names = allNames()
 const blocks: NameBlock[] = []
-const digesting = performance.now()
+const signing = performance.now()
 for (let from = 0; from < names.length; from += BLOCK) blocks.push(blockOf(names.slice(from, from + BLOCK)))
-const digested = (performance.now() - digesting) / 1000
+const signed = (performance.now() - signing) / 1000
 const floor = 'a bare pass over the octets'
-const vocabulary = new Vocabulary()
+const vocabulary = readVocabulary()
 /** So that no pass is compiled away. */
 let sum = 0
 /** So that no two ask the same. */
 let turn = 0
 
-function sweep(name: string, isOver = () => false): number {
+function scan(name: string, isOver = () => false): number {
   const matcher = new Matcher(name, vocabulary)
   let found = 0
   for (const block of blocks) {
     for (let at: number | undefined = 0; at !== undefined;) {
-      at = matcher.sweep(block, at, () => found++, isOver)
+      at = matcher.scan(block, at, () => found++, isOver)
     }
   }
   return found
@@ -71,7 +70,7 @@ await compare(`Names like one among ${names.length.toLocaleString('en')}, in pro
       sum += passed
     }
   }),
-  { ...eachOf('our sweep', (name) => (sum += sweep(name))), floor },
+  { ...eachOf('our scan', (name) => (sum += scan(name))), floor },
   {
     ...eachOf('`fastest-levenshtein` over all names', (name) => {
       let near = 0
@@ -82,7 +81,7 @@ await compare(`Names like one among ${names.length.toLocaleString('en')}, in pro
   },
 ])
 
-console.log(`\nDigests: ${digested.toFixed(1)} s to make, ${DIGEST_BYTES} bytes a name.`)
+console.log(`\nSignatures: ${signed.toFixed(1)} s to compute, ${4 * SIGNATURE_WORDS} bytes per name.`)
 console.log('\n| | found | median | slowest | event loop held at most |\n|---|---|---|---|---|')
 for (const name of WANTED) {
   const runs = Array.from({ length: 15 }, () => timed(name))
@@ -113,7 +112,7 @@ function timed(name: string): { found: number; time: number; longest: number } {
   const start = performance.now()
   let since = start
   let longest = 0
-  const found = sweep(name, () => {
+  const found = scan(name, () => {
     const now = performance.now()
     if (now - since < STRETCH_MS) return false
     longest = Math.max(longest, now - since)
@@ -219,6 +218,6 @@ function blockOf(all: readonly string[]): NameBlock {
     names: octets,
     starts,
     count: all.length,
-    digest: digestOf(octets, starts, all.length, SORTED_AT_ONCE),
+    signatures: signaturesOf(octets, starts, 0, all.length),
   }
 }

@@ -1,54 +1,43 @@
 import { createAccounts } from '../accounts/index.ts'
-import type { Config, Flags } from '../server/config/config.ts'
-import { openDatabase } from '../server/context.ts'
+import type { Flags } from '../server/config/config.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import { DELIVERY_MODES, type DeliveryMode } from '../imagestore/links/access/modes.ts'
 import { deliveries, settleDelivery } from '../imagestore/links/access/settings.ts'
 import { createTermsOffice } from '../imagestore/terms.ts'
-import { fail, failureLine } from './failure.ts'
+import { withDatabase } from './database.ts'
+import { fail } from './failure.ts'
 import type { Options } from './options.ts'
 import { usageFault } from './usage.ts'
 
 const NONE = 'none'
 
-/** `catalejo account list`. The account commands work beside a running service. */
+/** `catalejo account list`. The account commands work while the service runs. */
 export async function listAccounts({ config }: Options): Promise<void> {
-  await withDatabase(config, list)
+  await withDatabase(config, { existing: true }, list)
 }
 
 /** `catalejo account set NAME`. */
 export async function setAccount({ config, own, positionals: [name = ''] }: Options): Promise<void> {
-  const wanted = readWanted(own)
-  if (wanted !== undefined) await withDatabase(config, (database) => set(database, name, wanted))
+  const requested = readRequested(own)
+  if (requested !== undefined)
+    await withDatabase(config, { existing: true }, (database) => set(database, name, requested))
 }
 
 /** `catalejo account secret NAME`. */
 export async function accountSecret({ config, positionals, switches }: Options): Promise<void> {
   const [name = ''] = positionals
-  await withDatabase(config, (database) => secret(database, name, switches.has('new')))
+  await withDatabase(config, { existing: true }, (database) => secret(database, name, switches.has('new')))
 }
 
-async function withDatabase(config: Config, use: (database: Database) => Promise<void>): Promise<void> {
-  const database = await openDatabase(config, undefined, undefined, { existing: true }).catch(
-    (error: unknown) => fail(`could not open the database: ${failureLine(error)}`),
-  )
-  if (database === undefined) return
-  try {
-    await use(database)
-  } finally {
-    await database.close()
-  }
-}
-
-interface Wanted {
+interface Requested {
   readonly mode: DeliveryMode | undefined
-  /** null lifts the bound; undefined leaves it. */
+  /** null removes the limit, undefined keeps it. */
   readonly maxBytes: number | null | undefined
   readonly maxImages: number | null | undefined
 }
 
-function readWanted(own: Flags): Wanted | undefined {
+function readRequested(own: Flags): Requested | undefined {
   const mode = DELIVERY_MODES.find((one) => one === own['delivery'])
   const maxBytes = readLimit(own['max-bytes'])
   const maxImages = readLimit(own['max-images'])
@@ -72,7 +61,7 @@ async function list(database: Database) {
   }
 }
 
-async function set(database: Database, name: string, { mode, maxBytes, maxImages }: Wanted) {
+async function set(database: Database, name: string, { mode, maxBytes, maxImages }: Requested) {
   const found = await createAccounts(database, systemClock).find(name)
   if (found === undefined) return fail(faultOf('unknown', name))
   if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
@@ -88,7 +77,7 @@ async function set(database: Database, name: string, { mode, maxBytes, maxImages
   }
 }
 
-/** For applications that sign their links themselves. */
+/** Prints the secret for applications that sign their links themselves. */
 async function secret(database: Database, name: string, isNew: boolean) {
   const outcome = await settleDelivery(database, name, { secret: isNew ? 'new' : 'kept' })
   if (outcome.kind === 'settled') console.log(outcome.secret)

@@ -6,15 +6,15 @@ import type { Options } from './options.ts'
 const PAGE = 500
 
 /**
- * `catalejo changes`: what was changed, by whom and when, a JSON line each, from the oldest that is kept or after
- * `--since`; with `--follow yes` also what comes, until it is stopped. Works beside a running service. Exits 3 when changes
- * after the cursor are not kept any more.
+ * `catalejo changes`: prints what was changed, by whom and when, one JSON line per change, from the oldest or after `--since`.
+ * With `--follow yes` it waits for more until it is stopped. Works while the service runs. Exits with 3 if changes after
+ * the cursor have been removed.
  */
 export async function changes({ config, own }: Options): Promise<void> {
   const database = await openDatabase(config, undefined, createLog('silent'), { existing: true })
   const stopping = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
-  // Whoever read it has gone.
+  // The reader has closed the pipe.
   process.stdout.once('error', () => stopping.abort())
   try {
     let cursor: string = own['since'] ?? (await database.changes.start())
@@ -37,7 +37,7 @@ export async function changes({ config, own }: Options): Promise<void> {
   }
 }
 
-/** No faster than it is read. */
+/** Waits while the output buffer is full. */
 async function print(change: Change): Promise<void> {
   if (process.stdout.write(`${JSON.stringify(change)}\n`)) return
   await new Promise<void>((resolve) => {

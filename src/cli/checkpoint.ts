@@ -8,20 +8,20 @@ import type { ImportCounts, Reached } from '../domainwatch/index.ts'
 export interface Checkpoint {
   readonly line: number
   readonly counts: ImportCounts
-  /** Of the lines behind it, those of the names that are stored too. */
+  /** Of the lines after it, the names that are stored already. */
   readonly part?: Reached['part']
-  /** What is at that line, where the file's date does not tell whether it is still the same. */
+  /** The content at that position, for sources whose modification time does not tell whether they changed. */
   readonly at?: string | undefined
 }
 
-/** How far the import of one file has come, kept beside the data until it is done: an interrupted one goes on there. */
+/** The progress of importing one file, kept in the data folder until the import is done, so that it can be resumed. */
 export interface Checkpoints {
   read(): Promise<Checkpoint | undefined>
   write(checkpoint: Checkpoint): Promise<void>
   remove(): Promise<void>
 }
 
-/** A file is the same while its place, size and time of change are. */
+/** Returns the checkpoints of a file, which is identified by path, size and modification time. */
 export async function checkpointsOf(data: string, file: string): Promise<Checkpoints> {
   const folder = join(data, 'imports')
   await makeFolder(folder)
@@ -35,7 +35,7 @@ export async function checkpointsOf(data: string, file: string): Promise<Checkpo
       const text = await readFile(path, 'utf8').catch(() => undefined)
       return text === undefined ? undefined : parse(text)
     },
-    // Not flushed: should it get lost, lines are stored again, which changes nothing.
+    // Not flushed: if it is lost, lines are imported again, which changes nothing.
     async write(checkpoint) {
       await rm(`${path}.new`, { force: true })
       await createFileWith(`${path}.new`, JSON.stringify(checkpoint))

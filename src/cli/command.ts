@@ -1,23 +1,22 @@
 import { Command, Option } from 'commander'
 import { HelpText } from './help.ts'
-import { readOptions, type Options } from './options.ts'
-import { rejectFlag } from './setting-option.ts'
+import { readOptions, rejectFlag, type Options } from './options.ts'
 import { reportUsageError } from './usage.ts'
 
 type Run = (options: Options) => Promise<void>
 
-/** The name of a setting, as its flag is written; `all` for every setting. */
+/** Names of settings as their flags are written, or every setting. */
 export type ShownSettings = readonly string[] | 'all'
 
 /** One command of `catalejo`. Its settings are options of the whole program: every command accepts all of them. */
 export class CatalejoCommand extends Command {
-  /** The settings that matter for this command, and that its help therefore lists. */
+  /** The settings that its help lists. */
   shownSettings: ShownSettings = []
-  /** Command lines that work as they are. */
+  /** Complete command lines for the help. */
   exampleLines: readonly string[] = []
-  /** Flags that must be given. Checked after unknown flags, so that a misspelt one is reported as such. */
+  /** Flags that must be given. Checked after unknown flags, so that a misspelt one is reported as unknown. */
   requiredFlags: readonly Option[] = []
-  /** The exit code if a setting is wrong, where it is not that of all commands. */
+  /** The exit code for a wrong setting, if it differs from that of other commands. */
   settingsExitCode: number | undefined
 
   constructor(name?: string) {
@@ -27,7 +26,7 @@ export class CatalejoCommand extends Command {
       .helpOption('-h, --help', 'show this help')
       .configureOutput({ outputError: (text) => reportUsageError(text, this), writeErr: () => {} })
       .exitOverride((error) => {
-        // A group of commands without one of them.
+        // A command group was given without a command.
         if (error.code === 'commander.help') reportUsageError('a command is missing', this)
         throw error
       })
@@ -41,7 +40,7 @@ export class CatalejoCommand extends Command {
     return Object.assign(new HelpText(), this.configureHelp())
   }
 
-  /** Nothing: the constructor configures each command for itself. */
+  /** Does nothing: the constructor configures each command. */
   override copyInheritedSettings(): this {
     return this
   }
@@ -51,13 +50,13 @@ export class CatalejoCommand extends Command {
     return this.parent instanceof CatalejoCommand ? [...this.parent.path, this.name()] : []
   }
 
-  /** The commands at or below it that do something themselves. */
+  /** The commands at or below it that can be run. */
   leaves(): CatalejoCommand[] {
     const parts = this.commands.filter((one) => one instanceof CatalejoCommand)
     return parts.length === 0 ? [this] : parts.flatMap((one) => one.leaves())
   }
 
-  /** Adds a flag with a value. `values`: all that it takes. */
+  /** Adds a flag with a value; `values` restricts it. */
   flag(flags: string, description: string, more: FlagOptions = {}): this {
     const option = new Option(flags, description).argParser(rejectFlag)
     if (more.values !== undefined) option.choices(more.values)
@@ -76,7 +75,7 @@ export class CatalejoCommand extends Command {
     return this
   }
 
-  /** Loads and runs the command's function once its words and settings are read without a fault. */
+  /** Loads and runs the command's function if the command line and the settings are valid. */
   runs(load: () => Promise<Run>): this {
     return this.action(async () => {
       const missing = this.requiredFlags.find(

@@ -1,8 +1,71 @@
-import type { CatalejoCommand } from './command.ts'
-import { bashScript } from './completion/bash.ts'
-import { fishScript } from './completion/fish.ts'
-import { completionsOf, type Completions } from './completion/model.ts'
-import { zshScript } from './completion/zsh.ts'
+import type { Option } from 'commander'
+import { CatalejoCommand } from './command.ts'
+import { bashScript, fishScript, zshScript } from './completion-scripts.ts'
+import { settingsOf } from './help.ts'
+import { SettingOption } from './options.ts'
+
+/** A word that may come next, and what it means. */
+export interface Word {
+  readonly word: string
+  readonly meaning: string
+}
+
+export interface Flag extends Word {
+  readonly takesValue: boolean
+  /** All permitted values; empty if they cannot be listed: then files are completed. */
+  readonly values: readonly string[]
+}
+
+/** What can follow a command. */
+export interface CommandPath {
+  /** Its words after `catalejo`, separated by spaces; empty for the program itself. */
+  readonly path: string
+  readonly commands: readonly Word[]
+  readonly flags: readonly Flag[]
+  /** The permitted values of its arguments, if they are known. */
+  readonly values: readonly string[]
+  readonly takesFiles: boolean
+}
+
+export interface Completions {
+  readonly paths: readonly CommandPath[]
+  /** Flags of all commands that are settings. */
+  readonly settings: readonly Flag[]
+}
+
+const FILE_ARGUMENTS = /^(FILE|FOLDER|PLACE)$/
+
+const isSetting = (option: Option) => option instanceof SettingOption
+
+/** Derives everything that a shell can complete from the definitions of the commands. */
+function completionsOf(program: CatalejoCommand): Completions {
+  return { paths: pathsOf(program), settings: program.options.filter(isSetting).map(flagOf) }
+}
+
+function pathsOf(command: CatalejoCommand): CommandPath[] {
+  const parts = command.commands.filter((one) => one instanceof CatalejoCommand)
+  const options = command.options.filter((option) => !isSetting(option))
+  const path: CommandPath = {
+    path: command.path.join(' '),
+    commands: parts.map((one) => ({ word: one.name(), meaning: one.summary() || one.description() })),
+    flags: [
+      ...[...options, ...settingsOf(command)].map(flagOf),
+      { word: '--help', meaning: 'show this help', takesValue: false, values: [] },
+    ],
+    values: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+    takesFiles: command.registeredArguments.some((one) => FILE_ARGUMENTS.test(one.name())),
+  }
+  return [path, ...parts.flatMap(pathsOf)]
+}
+
+function flagOf(option: Option): Flag {
+  return {
+    word: option.long ?? option.flags,
+    meaning: option.description,
+    takesValue: option.required,
+    values: option.argChoices ?? [],
+  }
+}
 
 const SCRIPTS: Readonly<Record<string, (completions: Completions) => string>> = {
   bash: bashScript,
@@ -10,7 +73,7 @@ const SCRIPTS: Readonly<Record<string, (completions: Completions) => string>> = 
   fish: fishScript,
 }
 
-/** `catalejo completion SHELL`: the script is complete, so a shell that completes words starts no process. */
+/** `catalejo completion SHELL`. The script contains all words, so completing one starts no process. */
 export function printCompletion(program: CatalejoCommand, shell: string): void {
   const write = SCRIPTS[shell]
   if (write !== undefined) process.stdout.write(write(completionsOf(program)))

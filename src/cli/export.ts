@@ -5,14 +5,14 @@ import type { Options } from './options.ts'
 
 const EVERYTHING = { filters: { reserve: false, rev: false, dis: false }, ascending: false }
 
-/** `catalejo export`: every record, on standard output. Works beside a running service. */
+/** `catalejo export`: prints every record on standard output. Works while the service runs. */
 export async function exportAll({ config, own }: Options): Promise<void> {
   const format = EXPORT_FORMATS.find((name) => name === own['format']) ?? 'csv'
   const database = await openDatabase(config, undefined, undefined, { existing: true })
   try {
     const rows = new DomainLists(database, systemClock).rows(EVERYTHING)
     const fault = await writeAll(process.stdout, exportText(rows, format))
-    // Whoever read it has what he wanted.
+    // The reader may stop early.
     if (fault === undefined || fault.code === 'EPIPE') return
     console.error(`catalejo: the export could not be written: ${fault.message}`)
     process.exitCode = 1
@@ -21,7 +21,10 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   }
 }
 
-/** No faster than it is taken. @returns why no more could be written */
+/**
+ * Writes no faster than the output is read.
+ * @returns the error that ended it, if any
+ */
 async function writeAll(
   output: NodeJS.WriteStream,
   texts: AsyncIterable<string>,
@@ -30,7 +33,7 @@ async function writeAll(
   output.on('error', (error) => (fault ??= error))
   for await (const text of texts) {
     if (fault !== undefined) return fault
-    // Each is awaited until it is out: an error comes with it, not whenever.
+    // Waiting for each write attributes an error to it.
     await new Promise<void>((resolve) => output.write(text, () => resolve()))
   }
   return fault

@@ -1,12 +1,12 @@
 import { Help, type Command, type Argument, type Option } from 'commander'
 import type { CatalejoCommand } from './command.ts'
-import { SettingOption } from './setting-option.ts'
+import { SettingOption } from './options.ts'
 
 const ALL_SETTINGS =
   'Every command takes all settings, as flags and from the environment (flags win). To list them: catalejo serve --help'
 const ENVIRONMENT =
   'Each setting is also an environment variable; NAME_FILE names a file that holds the value. Flags win over the environment.'
-/** The first column of a list is no wider, so that the second stays readable at 80 columns. */
+/** Maximum width of the first column of a list, so that the second stays readable at 80 columns. */
 const MAX_TERM = 28
 
 /** The help of a command: usage, what it does, its flags, the settings that matter for it, examples. */
@@ -77,7 +77,7 @@ export class HelpText extends Help {
   }
 }
 
-/** What a flag means, whether it is required, its permitted values and its default. */
+/** Returns the meaning of a flag, whether it is required, its permitted values and its default. */
 function describe(option: Option, isRequired: boolean): string {
   const notes = [
     ...(isRequired ? ['required'] : []),
@@ -96,4 +96,16 @@ export function settingsOf(command: CatalejoCommand): SettingOption[] {
   return program.options
     .filter((option) => option instanceof SettingOption)
     .filter((option) => shownSettings === 'all' || shownSettings.includes(option.name()))
+}
+
+/** `catalejo help COMMAND`: prints the same as `catalejo COMMAND --help`. */
+export function showHelp(program: Command, words: readonly string[]): void {
+  let command = program
+  for (const word of words) {
+    const next = command.commands.find((one) => one.name() === word)
+    // Reports the word with the most similar command.
+    if (next === undefined) return command.error(`error: unknown command '${word}'`)
+    command = next
+  }
+  command.outputHelp()
 }

@@ -12,9 +12,9 @@ import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
 
-/** An interrupted import goes over so many again at most. */
+/** Images that an interrupted import repeats at most. */
 const CHECKPOINT_EVERY = 50
-const MAX_TOLD = 20
+const MAX_LISTED = 20
 
 interface Run {
   readonly context: Context
@@ -23,10 +23,10 @@ interface Run {
   readonly restart: boolean
 }
 
-/** `catalejo images import PLACE`. Works beside a running service. */
+/** `catalejo images import PLACE`. Works while the service runs. */
 export const importCommand = (options: Options): Promise<void> => run('import', options)
 
-/** `catalejo images export FOLDER`. Works beside a running service. */
+/** `catalejo images export FOLDER`. Works while the service runs. */
 export const exportCommand = (options: Options): Promise<void> => run('export', options)
 
 async function run(
@@ -45,7 +45,7 @@ async function run(
     const asked = { context, accountId: account.id, place, restart: switches.has('restart') }
     await (action === 'import' ? importAll(asked) : exportAll(asked))
   } catch (error) {
-    // A folder that cannot be read or made, a full disk, a database that went away: begun again, it goes on.
+    // An unreadable folder, a full disk or a lost database: the command can be repeated and continues.
     console.error(`catalejo: ${action} of ${place}: ${failureLine(error)}`)
     process.exitCode = 1
   } finally {
@@ -65,7 +65,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
   let total = 0
   for await (const { number, label } of items()) {
     total++
-    // A folder whose files have changed is gone over from the beginning.
+    // If the files of the folder have changed, the import starts over.
     if (number === before?.line && label !== before.at) before = undefined
   }
   if (before !== undefined) console.error(`${place}: going on after ${before.line} of ${total}`)
@@ -106,7 +106,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
   }
   await checkpoints.remove()
   console.log(`${place}: ${result.stored} images stored, ${result.refused} refused`)
-  for (const { label, reason } of result.faults) console.error(`${place}: ${shown(label)}: ${reason}`)
+  for (const { label, reason } of result.faults) console.error(`${place}: ${printable(label)}: ${reason}`)
   if (result.refused > result.faults.length) console.error(`${place}: … and more`)
   if (result.refused > 0) process.exitCode = 1
 }
@@ -127,10 +127,10 @@ async function exportAll({ context, accountId, place }: Run): Promise<void> {
   console.log(
     `${place}: ${written} images written, ${present} there before, ${missing.length} lost; ${MANIFEST} lists them`,
   )
-  for (const hash of missing.slice(0, MAX_TOLD)) console.error(`${place}: the bytes of ${hash} are lost`)
+  for (const hash of missing.slice(0, MAX_LISTED)) console.error(`${place}: the bytes of ${hash} are lost`)
   if (missing.length > 0) process.exitCode = 1
 }
 
-/** On one line, and without what a terminal would act upon: names of files may hold anything but a slash. */
-const shown = (label: string): string =>
+/** Escapes control characters, which names of files may contain. */
+const printable = (label: string): string =>
   label.replaceAll(/\p{Cc}/gu, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)

@@ -14,10 +14,11 @@ import {
   type ImportOutcome,
 } from '../domainwatch/index.ts'
 import { checkpointsOf } from './checkpoint.ts'
-import { failureLine, tellMigrated } from './failure.ts'
+import { reportMigration } from './database.ts'
+import { failureLine } from './failure.ts'
 import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
-import { bytesOf } from './source.ts'
+import { bytesOf } from './import-source.ts'
 import { usageFault } from './usage.ts'
 
 const STANDARD_INPUT = '-'
@@ -32,7 +33,7 @@ interface Run {
   readonly progress: Progress
 }
 
-/** `catalejo import FILE…`: loads lists of domains. Works beside a running service. */
+/** `catalejo import FILE…`: loads lists of domains. Works while the service runs. */
 export async function importFiles({ config, own, positionals, switches }: Options): Promise<void> {
   const format = IMPORT_FORMATS.find((name) => name === own['format'])
   const isPiped = positionals.length === 0 && process.stdin.isTTY !== true
@@ -41,7 +42,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
 
   const database = await openDatabase(config, undefined, undefined, {
     load: true,
-    onMigrated: tellMigrated,
+    onMigrated: reportMigration,
   })
   try {
     const account = await accountFor(database, own['account'])
@@ -69,7 +70,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
 }
 
 type FileOutcome =
-  /** `added`: of a dry run, the names that are not recorded yet. */
+  /** `added`: in a dry run, how many names are not recorded yet. */
   | (ImportOutcome & { readonly added?: number })
   | { readonly kind: 'unreadable' | 'failed'; readonly reason: string }
 
@@ -108,12 +109,12 @@ async function importFile(file: string, run: Run): Promise<FileOutcome> {
     source,
     ...(checkpoints === undefined ? {} : { stored: (reached) => checkpoints.write(reached) }),
   })
-  // What can be read another time goes on where it broke off.
+  // A file that could not be read to its end is continued next time.
   if (outcome.kind !== 'imported' || outcome.cutOff === undefined) await checkpoints?.remove()
   return trial === undefined || outcome.kind !== 'imported' ? outcome : { ...outcome, added: trial.added() }
 }
 
-/** In bytes, or why it cannot be read. */
+/** The size in bytes, or a string that says why the file cannot be read. */
 async function sizeOf(path: string): Promise<number | string> {
   try {
     const found = await stat(path)
@@ -154,7 +155,7 @@ function reasonOf(outcome: Exclude<FileOutcome, { kind: 'imported' }>): string {
   }
 }
 
-/** The account that is named, or the only one there is. */
+/** The named account, or the only one. */
 async function accountFor(database: Database, name: string | undefined) {
   const accounts = await createAccounts(database, systemClock).ofService('domainwatch')
   const found =

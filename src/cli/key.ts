@@ -1,6 +1,5 @@
 import { createAccounts, type Accounts, type KeyRecord } from '../accounts/index.ts'
 import type { Config, Flags } from '../server/config/config.ts'
-import { openDatabase } from '../server/context.ts'
 import { systemClock } from '../lib/clock.ts'
 import { SERVICES, type Service } from '../http/auth/authenticator.ts'
 import {
@@ -11,11 +10,12 @@ import {
   SCOPES,
   type KeyLimits,
 } from '../http/auth/key-limits.ts'
-import { fail, failureLine, tellMigrated } from './failure.ts'
+import { reportMigration, withDatabase } from './database.ts'
+import { fail } from './failure.ts'
 import type { Options } from './options.ts'
 import { usageFault } from './usage.ts'
 
-/** `catalejo key create`. The keys commands work beside a running service. */
+/** `catalejo key create`. The key commands work while the service runs. */
 export async function createKey({ config, own }: Options): Promise<void> {
   const { account = '' } = own
   const service = SERVICES.find((one) => one === own['service'])
@@ -43,19 +43,12 @@ export async function revokeKey({ config, positionals: [id = ''] }: Options): Pr
 
 async function withAccounts(
   config: Config,
-  how: { readonly existing?: boolean },
+  options: { readonly existing?: boolean },
   use: (accounts: Accounts) => Promise<void>,
 ): Promise<void> {
-  const database = await openDatabase(config, undefined, undefined, {
-    ...how,
-    onMigrated: tellMigrated,
-  }).catch((error: unknown) => fail(`could not open the database: ${failureLine(error)}`))
-  if (database === undefined) return
-  try {
-    await use(createAccounts(database, systemClock))
-  } finally {
-    await database.close()
-  }
+  await withDatabase(config, { ...options, onMigrated: reportMigration }, (database) =>
+    use(createAccounts(database, systemClock)),
+  )
 }
 
 function report(outcome: Awaited<ReturnType<Accounts['createKey']>>, account: string): void {
@@ -70,7 +63,7 @@ function report(outcome: Awaited<ReturnType<Accounts['createKey']>>, account: st
   }
 }
 
-/** What the flags limit a key to, or what is wrong with one of them. */
+/** Reads the limits of a key from flags; a string says which flag is wrong. */
 function readLimits({ scope: scopeText = 'full', expires, rate: rateText }: Flags, service: Service) {
   const scope = parseScope(scopeText, service)
   if (scope === undefined) return `--scope takes ${SCOPES[service].join(', ')} for the service ${service}`

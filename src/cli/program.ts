@@ -6,7 +6,8 @@ import { ALL_SCOPES } from '../http/auth/key-limits.ts'
 import { DELIVERY_MODES } from '../imagestore/links/access/modes.ts'
 import { VERSION } from '../lib/version.ts'
 import { CatalejoCommand } from './command.ts'
-import { SettingOption } from './setting-option.ts'
+import { showHelp } from './help.ts'
+import { SettingOption } from './options.ts'
 
 const DATABASE = ['data', 'database-url']
 /** `verify` exits with 1 only if it found faults. */
@@ -45,7 +46,7 @@ export function createProgram(): CatalejoCommand {
     .description('Shows the same as COMMAND --help; without a command, the list of commands.')
     .argument('[COMMAND...]', 'words of the command')
     .examples('catalejo help key create')
-    .action(async (words: string[]) => (await import('./help-command.ts')).showHelp(program, words))
+    .action((words: string[]) => showHelp(program, words))
   program
     .command('completion')
     .summary('print a script that completes commands in a shell')
@@ -239,7 +240,7 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .option('--force', 'replace what the target holds')
     .settings(STORES)
     .examples('catalejo migrate --to-data ./copy')
-    .runs(async () => (await import('./migrate.ts')).migrateCommand)
+    .runs(async () => (await import('./transfer.ts')).migrateCommand)
   program
     .command('backup')
     .summary('take a snapshot of records and images')
@@ -248,7 +249,7 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .flag('--keep <N>', 'remove all but the newest N snapshots; without it, none is removed')
     .settings(STORES)
     .examples('catalejo backup ./backups --keep 14')
-    .runs(async () => (await import('./backup.ts')).backupCommand)
+    .runs(async () => (await import('./transfer.ts')).backupCommand)
   program
     .command('restore')
     .summary('fill an empty instance from a snapshot')
@@ -257,5 +258,5 @@ function defineMaintenanceCommands(program: CatalejoCommand): void {
     .flag('--snapshot <NAME>', 'snapshot to restore; without it, the newest')
     .settings(STORES)
     .examples('catalejo restore ./backups --data ./restored')
-    .runs(async () => (await import('./restore.ts')).restoreCommand)
+    .runs(async () => (await import('./transfer.ts')).restoreCommand)
 }

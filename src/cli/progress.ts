@@ -1,6 +1,6 @@
 import type { Progress, ProgressUnit } from '../lib/progress.ts'
 
-/** Where it is shown: a terminal is drawn on again and again, anything else gets a line now and then. */
+/** Where progress is printed: a terminal is redrawn, other outputs get a line every few seconds. */
 export interface ProgressOutput {
   readonly isTTY?: boolean
   readonly columns?: number
@@ -9,7 +9,7 @@ export interface ProgressOutput {
 
 const REDRAW_MS = 200
 const LINE_MS = 5_000
-/** A bar that has less room is left out. */
+/** Widths in characters. A bar with less room than `MIN_BAR` is omitted. */
 const MAX_BAR = 24
 const MIN_BAR = 4
 const MIN_NAME = 12
@@ -24,14 +24,14 @@ interface Part {
   bytes: number
 }
 
-/** Whether anything was under way: what failed before that left nothing to continue. */
+/** `hasBegun`: whether a part was started, so that a failed command may have left something to continue. */
 export interface ShownProgress extends Progress {
   readonly hasBegun: boolean
 }
 
 /**
- * Shows the progress of a long command on standard error: standard output is for its results.
- * @param now milliseconds, of any beginning
+ * Prints the progress of a long-running command on standard error; standard output is for results.
+ * @param now a monotonic clock in milliseconds
  */
 export function createProgress(
   output: ProgressOutput = process.stderr,
@@ -45,7 +45,7 @@ export function createProgress(
   function show(): void {
     if (part === undefined) return
     const { name, words, share } = progressOf(part, now())
-    // A line that wraps could not be drawn over.
+    // A line that wraps cannot be redrawn.
     if (isTerminal) output.write(`\r\u001b[K${fitted(name, words, share, (output.columns ?? 80) - 1)}`)
     else output.write(`${name}: ${words}\n`)
   }
@@ -68,7 +68,7 @@ export function createProgress(
       hasBegun = true
       part = { name, total, unit, before: done, startedAt: now(), count: done, bytes: 0 }
       if (isTerminal) show()
-      // A forgotten end must not keep the command from ending.
+      // A missing end() must not keep the process alive.
       timer = setInterval(show, isTerminal ? REDRAW_MS : LINE_MS).unref()
     },
     add(count, bytes = 0) {
@@ -80,7 +80,7 @@ export function createProgress(
   }
 }
 
-/** @returns what is said of a part, and the share that is done, from 0 to 1, if it is known */
+/** @returns the text for a part, and the share that is done, from 0 to 1, if it is known */
 function progressOf(part: Part, now: number): { name: string; words: string; share: number | undefined } {
   const { name, total, unit, count, before, bytes } = part
   const amount = unit === 'bytes' ? bytesText : String
@@ -98,7 +98,7 @@ function progressOf(part: Part, now: number): { name: string; words: string; sha
   return { name, words: words.join('  '), share }
 }
 
-/** One line of at most `width` characters: the bar gives way first, then the middle of the name. */
+/** Fits a line into `width` characters by shortening the bar first, then the middle of the name. */
 function fitted(name: string, words: string, share: number | undefined, width: number): string {
   const room = Math.min(MAX_BAR, width - `${name}: []  ${words}`.length)
   if (share !== undefined && room >= MIN_BAR) {
@@ -117,7 +117,7 @@ function shortened(name: string, most: number): string {
 
 const UNITS = ['B', 'kB', 'MB', 'GB', 'TB']
 
-/** Bytes in a decimal unit, with one digit behind the point: `41.5 MB`. */
+/** Bytes in a decimal unit with one decimal place: `41.5 MB`. */
 function bytesText(bytes: number): string {
   const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)))
   const value = bytes / 1_000 ** power

@@ -1,13 +1,15 @@
 import cluster from 'node:cluster'
 import type { Options } from './options.ts'
 
+/** `catalejo serve`: in this process, or as the primary or a worker of several. */
 export async function serve({ config }: Options): Promise<void> {
-  // Nobody reading what is printed is no reason to stop serving.
+  // The service keeps running if standard output is closed.
   process.stdout.on('error', () => {})
   if (config.workers > 1 && cluster.isPrimary) {
-    // It loads nothing of what the workers do.
+    // The primary does not load the code of the workers.
     return (await import('./serve/primary.ts')).servePrimary(config)
   }
-  const crew = config.workers > 1 ? (await import('./serve/crew.ts')).joinCrew() : undefined
-  return (await import('./serve/process.ts')).serveProcess(config, crew)
+  const channel =
+    config.workers > 1 ? (await import('./serve/worker-channel.ts')).openWorkerChannel() : undefined
+  return (await import('./serve/process.ts')).serveProcess(config, channel)
 }

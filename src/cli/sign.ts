@@ -1,4 +1,3 @@
-import { openDatabase } from '../server/context.ts'
 import { settleDelivery } from '../imagestore/links/access/settings.ts'
 import { sign, signedText } from '../imagestore/links/access/signature.ts'
 import { parseLink } from '../imagestore/link-reader.ts'
@@ -6,23 +5,20 @@ import { readLink } from '../imagestore/link.ts'
 import { canonical, findMisplaced } from '../imagestore/links/modifiers/index.ts'
 import { blobByHash } from '../imagestore/queries.ts'
 import { faultOf } from './account.ts'
-import { fail, failureLine } from './failure.ts'
+import { withDatabase } from './database.ts'
+import { fail } from './failure.ts'
 import type { Options } from './options.ts'
 
-/** `catalejo sign '<id>[.<ext>][&m=…]' --account NAME`: prints the link, signed. Works beside a running service. */
+/** `catalejo sign '<id>[.<ext>][&m=…]' --account NAME`: prints the signed link. Works while the service runs. */
 export async function signLink({ config, own, positionals }: Options): Promise<void> {
   const { account = '', expires: until } = own
-  // A whole address may be given too.
+  // A whole URL is accepted too.
   const target = readLink((positionals[0] ?? '').replace(/^.*\/i\//, ''))
   const expires = until === undefined ? undefined : readTime(until)
   if (target === undefined) return fail(`«${positionals[0]}» names no image: it takes what stands behind /i/`)
   if (expires === null)
     return fail(`--expires «${until}» is not valid, it takes seconds from now or a date to come`)
-  const database = await openDatabase(config, undefined, undefined, { existing: true }).catch(
-    (error: unknown) => fail(`could not open the database: ${failureLine(error)}`),
-  )
-  if (database === undefined) return
-  try {
+  await withDatabase(config, { existing: true }, async (database) => {
     const blob = await database.first(blobByHash(target.hash))
     if (blob === undefined) return fail(`there is no image ${target.hash}`)
     const parsed = parseLink(target.extension, target.modifier, blob.format, config.imageSettings.grammar)
@@ -42,12 +38,10 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
     ]
     const base = config.baseUrl === '' ? `http://${config.host}:${config.port}` : config.baseUrl
     console.log(`${base}/i/${target.hash}&m=${terms.filter((term) => term !== '').join(',')}`)
-  } finally {
-    await database.close()
-  }
+  })
 }
 
-/** Seconds since 1970; null when it is no time to come. */
+/** Seconds since 1970; null if the time is not valid or has passed. */
 function readTime(text: string): number | null {
   const now = Math.floor(Date.now() / 1_000)
   const time = /^\d{1,10}$/.test(text) ? now + Number(text) : Math.floor(Date.parse(text) / 1_000)

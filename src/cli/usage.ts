@@ -1,29 +1,30 @@
 import type { Command } from 'commander'
 import { suggestion } from '../lib/suggestion.ts'
-import { USAGE } from './exit-codes.ts'
 
-/** Reports in one line what is wrong with the command's words, and sets the exit code. */
+/** Exit codes beyond 0 and 1 that a supervisor may act upon: a wrong command line, and wrong settings (EX_CONFIG of sysexits.h). */
+export const USAGE = 2
+export const WRONG_SETTINGS = 78
+
+/** Reports in one line what is wrong with the command line, and sets the exit code. */
 export function usageFault(message: string): void {
   console.error(`catalejo: ${message}`)
   process.exitCode = USAGE
 }
 
-/** Reports an error of the parser, with the nearest known name where the words have an unknown one. */
+/** Reports an error of the parser, with the most similar name if a command or an option is unknown. */
 export function reportUsageError(text: string, command: Command): void {
   const message = text.replace(/^error: /, '').replace(/\.?\s*$/, '')
   const [, kind, unknown] = /^unknown (option|command) '(.*)'$/s.exec(message) ?? []
   if (kind === undefined || unknown === undefined) return usageFault(`${message}${seeHelp(command)}`)
-  // What is behind an equals sign may be secret.
+  // The value after an equals sign may be secret.
   const name = unknown.replace(/=.*/s, '')
-  const near = suggestion(name, kind === 'option' ? optionsOf(command) : namesOf(command))
-  usageFault(`unknown ${kind} '${name}'${near === undefined ? seeHelp(command) : `, did you mean ${near}?`}`)
+  const known = kind === 'option' ? optionsOf(command) : command.commands.map((one) => one.name())
+  const similar = suggestion(name, known)
+  const advice = similar === undefined ? seeHelp(command) : `, did you mean ${similar}?`
+  usageFault(`unknown ${kind} '${name}'${advice}`)
 }
 
-function namesOf(command: Command): string[] {
-  return command.commands.map((one) => one.name())
-}
-
-/** The long flags that a command accepts, those of the whole program included. */
+/** The long flags that a command accepts, including those of the whole program. */
 function optionsOf(command: Command | null): string[] {
   if (command === null) return ['--help']
   return [...command.options.flatMap(({ long }) => long ?? []), ...optionsOf(command.parent)]

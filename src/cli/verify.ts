@@ -14,12 +14,12 @@ import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
 
-/** An upload that takes longer was given up long ago. */
+/** No upload takes longer, so that older bytes without a record are leftovers. */
 const MIN_AGE_MS = 60 * 60_000
 
-const COULD_NOT = 2
+const COULD_NOT_VERIFY = 2
 
-/** `catalejo verify [--repair] [--claim]`. Works beside a running service. */
+/** `catalejo verify [--repair] [--claim]`. Works while the service runs. */
 export async function verifyCommand({ config, own, switches }: Options): Promise<void> {
   const examples = Number(own['examples'])
   if (!Number.isSafeInteger(examples) || examples < 0) return usageFault('--examples takes a number from 0')
@@ -31,7 +31,7 @@ export async function verifyCommand({ config, own, switches }: Options): Promise
   } catch (error) {
     const reason = error instanceof StorageFault ? error.explanation : failureLine(error)
     console.error(`catalejo: could not verify: ${reason}`)
-    process.exitCode = COULD_NOT
+    process.exitCode = COULD_NOT_VERIFY
   }
 }
 
@@ -62,7 +62,7 @@ async function verifyAll(
   }
 }
 
-/** Bytes that are all gone at once are more likely on a disk that is not mounted: none may be marked as lost for that. */
+/** If all bytes are missing, a disk is probably not mounted: no image may be marked as lost for that. */
 async function assertStore(database: Database, folder: string): Promise<void> {
   if (existsSync(folder)) return
   const count = await countBlobs(database)

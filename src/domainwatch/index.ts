@@ -21,9 +21,8 @@ import { statsRoute } from './routes/stats.ts'
 import { watchFeedRoute } from './routes/watch-feed.ts'
 import { watchesRoutes } from './routes/watches.ts'
 import { updateRoute } from './routes/update.ts'
-import { Digests } from './lookalikes/catalogue-names.ts'
-import { LookalikeSearch } from './lookalikes/lookalikes.ts'
-import { allNames } from './lookalikes/names.ts'
+import { recordedNames, SignatureCache } from './lookalikes/recorded-names.ts'
+import { LookalikeSearch } from './lookalikes/search.ts'
 import { Statistics } from './stats/statistics.ts'
 import { NameIndex, type NameIndexStats } from './list/name-index.ts'
 import type { IndexFile } from './list/index-file.ts'
@@ -78,15 +77,15 @@ export function domainwatchRoutes(
 ): void {
   const { database, tasks, clock, timeZone, baseUrl, nameServers, dnsInFlight, following, sightings } =
     options
-  const digests = new Digests(tasks)
-  const nameIndex = nameIndexFor(app, options, digests)
+  const signatures = new SignatureCache()
+  const nameIndex = nameIndexFor(app, options, signatures)
   const batches = new DomainBatches(database, tasks, clock, timeZone, nameIndex)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
   const lists = new DomainLists(database, clock, nameIndex)
   listRoute(app, shared, lists, baseUrl)
   exportRoute(app, shared, lists)
-  const names = () => allNames(database, clock, nameIndex, digests)
+  const names = () => recordedNames(database, clock, nameIndex, signatures)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
   statsRoute(app, shared, new Statistics(database, clock, timeZone, nameIndex))
   historyRoute(app, shared, { database, timeZone, baseUrl })
@@ -103,16 +102,20 @@ export function domainwatchRoutes(
 }
 
 /** Fills while the server listens: whatever it does not answer yet the database does. */
-function nameIndexFor(app: FastifyInstance, options: DomainwatchOptions, digests: Digests): NameIndex {
+function nameIndexFor(
+  app: FastifyInstance,
+  options: DomainwatchOptions,
+  signatures: SignatureCache,
+): NameIndex {
   const { database, tasks, searchMemory, searchFile, metrics, log } = options
   const nameIndex = new NameIndex({
     database,
     tasks,
     memory: searchMemory,
     file: searchFile,
-    // Names are looked through in the order by date alone. Without a digest the first to ask waits for it.
+    // Lookalikes are searched in the order by date alone. Without signatures the first search would wait for them.
     prepare: async (columns, order) => {
-      if (order === 'registered') await digests.of(columns).catch(() => undefined)
+      if (order === 'registered') await signatures.of(columns)
     },
     report: (message, error) => log.warn({ err: error }, message),
   })

@@ -1,5 +1,5 @@
 import { array, constant, integer, number, object, optional, string } from '../http/openapi/json-schema.ts'
-import { REASONS } from './lookalikes/explain.ts'
+import { REASONS } from '../lib/lookalikes/index.ts'
 
 const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
 const dateTime = (description: string) =>

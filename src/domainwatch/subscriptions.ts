@@ -2,7 +2,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import type { AccountName } from './events/event.ts'
 import { Events } from './events/index.ts'
-import { Vocabulary } from './lookalikes/vocabulary.ts'
+import type { Vocabulary } from '../lib/lookalikes/index.ts'
+import { readVocabulary } from './lookalikes/vocabulary.ts'
 import { Watches } from './watches/index.ts'
 import { connectable, type MayConnect } from './watches/webhook/addresses.ts'
 import { sender } from './watches/webhook/send.ts'
@@ -26,13 +27,13 @@ export interface Subscriptions {
   readonly events: Events
   readonly watches: Watches
   readonly mayConnect: MayConnect
-  /** Words by which lookalikes that add a word are recognised. */
+  /** Classifies the words next to a name when lookalikes are searched. */
   readonly vocabulary: Vocabulary
 }
 
 export function openSubscriptions(options: SubscriptionsOptions): Subscriptions {
   const { clock, database, failed, userAgent } = options
-  const vocabulary = new Vocabulary(options.phishingKeywords)
+  const vocabulary = readVocabulary(options.phishingKeywords)
   const mayConnect = connectable(options.webhookNetworks)
   const events = new Events({ ...options, failed: (error) => failed('changes could not be read', error) })
   const watches = new Watches({

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { FastifyInstance } from 'fastify'
 import { keyRoutes } from '../accounts/routes/key.ts'
 import { adminRoutes } from '../admin/index.ts'
-import { chores } from './background-jobs.ts'
+import { backgroundJobs } from './background-jobs.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from '../console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
@@ -38,9 +38,9 @@ import {
 } from '../imagestore/index.ts'
 import { VERSION } from '../lib/version.ts'
 
-/** Open connections, in all of them. */
+/** Open connections of all processes together. */
 const MAX_CONNECTIONS = 20_000
-/** From the order to stop until connections with an unfinished request are cut. */
+/** From the signal to stop until connections with unfinished requests are closed. */
 const STOP_GRACE_MS = 7_000
 const IMMEDIATE: ShutdownOptions = { drainDelayMs: 0, idleGraceMs: 0 }
 const MIB = 1024 * 1024
@@ -48,19 +48,19 @@ const MIB = 1024 * 1024
 export interface App {
   readonly context: Context
   readonly server: FastifyInstance
-  /** Where clients find the service, with the path it is served under. */
+  /** The public URL, including the path prefix. */
   readonly baseUrl: string
-  /** No new connections; requests in flight finish, or are cut after a while. See `ShutdownOptions`. */
+  /** Stops accepting connections, waits for requests in flight up to a limit, and closes the context. */
   close(options?: ShutdownOptions): Promise<void>
 }
 
-/** Settings to a running service: the only file that knows all parts. */
+/** Starts the service. The composition root: the only file that knows all parts. */
 export async function startApp(config: Config, overrides: Overrides = {}): Promise<App> {
   const context = await createContext(config, overrides)
   try {
     return await startOn(context)
   } catch (error) {
-    // Threads that did start would keep the process alive.
+    // Threads that were started would keep the process alive.
     await context.close()
     throw error
   }
@@ -68,7 +68,7 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
 
 async function startOn(context: Context): Promise<App> {
   const { config } = context
-  await takeOver(context)
+  await assertFinishedCopy(context)
   const images = openImagestore(context)
   let baseUrl = config.baseUrl
   const following = follow(context)
@@ -77,12 +77,12 @@ async function startOn(context: Context): Promise<App> {
   baseUrl ||= defaultBaseUrl(config.host, server)
   const metricsServer = config.metricsAddress && (await serveMetrics(context.metrics, config.metricsAddress))
   if (metricsServer !== undefined) context.log.info({ address: metricsServer.url }, 'serving metrics')
-  // Who searches before that waits for it.
+  // A search that comes earlier waits for it.
   images.similar
     .warm()
-    .catch((error: unknown) => context.log.warn({ err: error }, 'hashes of images could not be read ahead'))
-  const stopChores = startBackgroundJobs(chores(context, images, following), (name, error) =>
-    context.log.error({ err: error, chore: name }, 'a chore failed'),
+    .catch((error: unknown) => context.log.warn({ err: error }, 'hashes of images could not be preloaded'))
+  const stopJobs = startBackgroundJobs(backgroundJobs(context, images, following), (name, error) =>
+    context.log.error({ err: error, chore: name }, 'background job failed'),
   )
 
   return {
@@ -92,19 +92,19 @@ async function startOn(context: Context): Promise<App> {
     async close({ drainDelayMs, idleGraceMs } = IMMEDIATE) {
       server.shutdown.begin(idleGraceMs)
       await pause(drainDelayMs)
-      // Once around: clients whose connection waits to be accepted believe that they are being served.
+      // Accept pending connections: their clients believe that they are being served.
       await nextTurn()
-      const cut = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS)
+      const timer = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS)
       images.derivatives.stopSweeps()
-      await Promise.all([server.close(), metricsServer?.close(), stopChores()])
-      clearTimeout(cut)
+      await Promise.all([server.close(), metricsServer?.close(), stopJobs()])
+      clearTimeout(timer)
       await context.close()
     },
   }
 }
 
-/** Makes a copy an instance in its own right: from now on nothing may be copied over it. */
-async function takeOver(context: Context): Promise<void> {
+/** Turns a finished copy into an instance that later copies cannot overwrite. Throws if the copy is not finished. */
+async function assertFinishedCopy(context: Context): Promise<void> {
   const state = await copyState(context.database)
   if (state === 'finished') {
     await renewLog(context.database)
@@ -114,7 +114,7 @@ async function takeOver(context: Context): Promise<void> {
     throw new Error('its data is a copy that is not finished: run catalejo migrate, or restore, again')
 }
 
-/** The server with every route, listening on nothing: also what `openapi.json` is generated from. */
+/** Creates the server with all routes, without listening. `openapi.json` is generated from it. */
 export async function createRoutes(
   context: Context,
   images: Imagestore,
@@ -143,7 +143,7 @@ export async function createRoutes(
   const rates = new KeyRates(clock, sharedWindows(database))
   context.onClose(() => rates.close())
   const sightings = createSightings(database, clock, (error) =>
-    log.error({ err: error }, 'the name servers seen could not be stored'),
+    log.error({ err: error }, 'observed name servers could not be stored'),
   )
   context.onClose(() => sightings.close())
   metrics.total(
@@ -216,7 +216,7 @@ export async function createRoutes(
   return server
 }
 
-/** What follows the changes of domains. */
+/** Opens everything that follows the changes of domains: events and watches. */
 export function follow(context: Context): Subscriptions {
   const { accounts, clock, config, database, log, metrics } = context
   const following = openSubscriptions({
@@ -238,7 +238,7 @@ export function follow(context: Context): Subscriptions {
 function defaultBaseUrl(host: string, server: FastifyInstance): string {
   const address = server.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  // What listens everywhere has no address of its own to show.
+  // A wildcard address cannot be used in a URL.
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

@@ -16,17 +16,21 @@ import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/ownership.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
-/** How often a process looks whether there is work that one does for all. */
-const LOOK_MS = 5_000
-/** Leftovers younger than this may belong to an upload that is under way. */
+/** How often a process checks for work that one process does for all. */
+const POLL_MS = 5_000
+/** Younger leftovers may belong to an upload in progress. */
 const LEFTOVER_AGE_MS = 60 * MINUTE
 
-/** What each process does for itself, and what one of all processes and nodes does for all. */
-export function chores(context: Context, images: Imagestore, { watches }: Subscriptions): BackgroundJob[] {
+/** The jobs that each process runs, and those that run on one process of all nodes (leased). */
+export function backgroundJobs(
+  context: Context,
+  images: Imagestore,
+  { watches }: Subscriptions,
+): BackgroundJob[] {
   const { accounts, clock, database, log, staging } = context
   const leases = new Leases(database)
-  // For as long as this process has the lease.
-  const telling: LeasedWork = {
+  // Runs as long as this process holds the lease.
+  const delivery: LeasedWork = {
     name: 'delivery of watches',
     everyMs: 0,
     pending: () => watches.tellers.hasWatches(),
@@ -34,7 +38,7 @@ export function chores(context: Context, images: Imagestore, { watches }: Subscr
   }
   const shared = (work: LeasedWork): BackgroundJob => ({
     name: work.name,
-    everyMs: LOOK_MS,
+    everyMs: POLL_MS,
     run: (stop) => leases.run(work, stop),
   })
   return [
@@ -42,23 +46,23 @@ export function chores(context: Context, images: Imagestore, { watches }: Subscr
       name: 'sweep of staged files',
       everyMs: 60 * MINUTE,
       run: async () => {
-        // Several processes may share the folder: what one has removed already is no fault of another.
+        // Several processes may share the folder, so files may be gone already.
         const staged = await staging.sweep(clock.now(), LEFTOVER_AGE_MS)
         if (staged > 0) log.info({ staged }, 'leftovers of interrupted uploads removed')
       },
     },
-    { name: 'following of new images', everyMs: LOOK_MS, run: () => images.similar.advance() },
-    // Each process knows what it was asked.
+    { name: 'following of new images', everyMs: POLL_MS, run: () => images.similar.advance() },
+    // Each process knows the keys that it was called with.
     { name: 'writing of uses of keys', everyMs: MINUTE, run: () => accounts.writeUses() },
-    // On every machine: each has a folder of its own.
+    // Each machine has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
     ...sharedWork(context, images).map(shared),
-    // The first watch of all is told of at once.
-    { ...shared(telling), wakeup: watches.tellers.wakeup },
+    // Delivery starts as soon as the first watch exists.
+    { ...shared(delivery), wakeup: watches.tellers.wakeup },
   ]
 }
 
-/** All of it may be cut off at any point and done again, and may run beside itself. */
+/** Jobs that can be interrupted at any point and repeated, even concurrently. */
 function sharedWork(
   { clock, config, database, log }: Context,
   { derivatives, fillThumbhashes, store }: Imagestore,
@@ -82,7 +86,7 @@ function sharedWork(
       pending: () => hasOldAddresses(database, clock, config.ipDays),
       run: (signal) => eraseAddresses(database, clock, config.ipDays, signal),
     },
-    // The first time when the service that knows them first starts; a day later what could not be read then.
+    // Runs after an upgrade to the first version that has them, and again a day later for images that failed.
     { name: 'ThumbHashes of earlier images', everyMs: DAY, run: fillThumbhashes },
     {
       name: 'sweep of removed images',

@@ -22,7 +22,7 @@ import { createResolver, systemServers, type Resolver } from '../lib/dns/index.t
 import { createHealth, type Health } from './health.ts'
 import { Metrics } from '../http/observability/metrics.ts'
 
-/** All that the service runs on, wired once. */
+/** The resources that the service uses, created once. */
 export interface Context {
   readonly config: Config
   readonly clock: Clock
@@ -31,32 +31,32 @@ export interface Context {
   readonly database: Database
   readonly blobs: BlobStore
   readonly staging: Staging
-  /** Where nodes share what they made; undefined when they do not. */
+  /** Derivatives shared by all nodes; undefined if they are not shared. */
   readonly derivativeStore: DerivativeStore | undefined
-  /** Work in other threads: parsing of large bodies, hashing. */
+  /** Runs work in other threads: parsing large bodies, hashing. */
   readonly tasks: Tasks
   readonly accounts: Accounts
   readonly health: Health
   readonly resolver: Resolver
-  /** Something else that must end with the rest. */
+  /** Registers something to close with the context. */
   onClose(close: () => Promise<void>): void
   close(): Promise<void>
 }
 
-/** What a test may put in place of the real thing. */
+/** Replacements for tests. */
 export interface Overrides {
   readonly clock?: Clock
   readonly log?: Logger
 }
 
 const TAKE_RIGHTS = 'take their rights away with chmod -R go='
-/** Of a process: one for each kind of work. */
-const LEAST_CONNECTIONS = 3
-/** Under which all names are. */
+/** Connections per process: at least one for each kind of work. */
+const MIN_CONNECTIONS = 3
+/** The zone that contains all names. */
 const ZONE = 'cl'
 const TASK_THREADS = Math.min(4, Math.max(2, availableParallelism()))
 
-/** @param existing uses only a database that is there, and of this version */
+/** @param existing only opens an existing database of this version */
 export async function createContext(
   config: Config,
   overrides: Overrides = {},
@@ -66,7 +66,7 @@ export async function createContext(
   const metrics = new Metrics()
   const data = resolve(config.data)
   if (!existing) await makeFolder(data)
-  // It was made by an earlier version, or by hand; whoever did that may have had a reason.
+  // Created by an earlier version or by hand: warn, but keep the permissions.
   if (existsSync(data) && isOpenToOthers(data))
     log.warn({ folder: data }, `others can read the data folder: ${TAKE_RIGHTS}`)
   const health = createHealth(clock, log)
@@ -96,7 +96,7 @@ export async function createContext(
   try {
     return await open()
   } catch (error) {
-    // Threads that did start would keep the process alive.
+    // Threads that were started would keep the process alive.
     await close()
     throw error
   }
@@ -143,7 +143,7 @@ export async function createContext(
   }
 }
 
-/** The database alone, for commands that need nothing else. */
+/** Opens only the database, for commands that need nothing else. */
 export async function openDatabase(
   config: Pick<Config, 'data' | 'databaseUrl'> & Partial<Config>,
   metrics?: Metrics,
@@ -160,7 +160,7 @@ export async function openDatabase(
       listenUrl: config.databaseListenUrl || undefined,
       connections:
         config.databaseConnections &&
-        Math.max(LEAST_CONNECTIONS, perProcessShare(config.databaseConnections, config.workers ?? 1)),
+        Math.max(MIN_CONNECTIONS, perProcessShare(config.databaseConnections, config.workers ?? 1)),
       ...options,
     })
   }
@@ -169,12 +169,20 @@ export async function openDatabase(
   return openSqlite(join(data, 'catalejo.db'), observe, options)
 }
 
-/** What becomes of requests to an S3 store, for the log and the metrics. */
+/** Callbacks that log and count requests to an S3 store. */
 function observeS3(metrics: Metrics, log: Logger, health: Health): [ObserveFaults, ObserveAttempts] {
   const labels = ['operation']
   const attempts = metrics.counter('catalejo_s3_attempts_total', 'Requests to the S3 store', labels)
-  const retries = metrics.counter('catalejo_s3_retries_total', 'Those of them that repeat one', labels)
-  const faults = metrics.counter('catalejo_s3_faults_total', 'Operations that failed for good', labels)
+  const retries = metrics.counter(
+    'catalejo_s3_retries_total',
+    'Requests to the S3 store that were retries',
+    labels,
+  )
+  const faults = metrics.counter(
+    'catalejo_s3_faults_total',
+    'Operations of the S3 store that failed after all retries',
+    labels,
+  )
   return [
     (operation, error) => {
       faults.inc({ operation })
@@ -191,12 +199,12 @@ function observeS3(metrics: Metrics, log: Logger, health: Health): [ObserveFault
 function observe(metrics: Metrics, database: Database, tasks: Tasks, resolver: Resolver): void {
   metrics.gauge(
     'catalejo_database_waiting_writes',
-    'Transactions in line',
+    'Transactions waiting',
     () => database.stats().waitingWrites,
   )
-  metrics.gauge('catalejo_database_waiting_scans', 'Scans in line', () => database.stats().waitingScans)
-  metrics.gauge('catalejo_tasks_waiting', 'Tasks in line for a thread', () => tasks.waiting)
-  metrics.gauge('catalejo_dns_in_flight', 'DNS questions under way', () => resolver.stats().inFlight)
+  metrics.gauge('catalejo_database_waiting_scans', 'Scans waiting', () => database.stats().waitingScans)
+  metrics.gauge('catalejo_tasks_waiting', 'Tasks waiting for a thread', () => tasks.waiting)
+  metrics.gauge('catalejo_dns_in_flight', 'DNS queries in flight', () => resolver.stats().inFlight)
   metrics.total('catalejo_dns_cache_hits_total', 'DNS answers from the cache', () => resolver.stats().hits)
   metrics.total(
     'catalejo_dns_cache_misses_total',

@@ -7,9 +7,9 @@ import { StorageFault } from '../storage/database/faults.ts'
 import { probeWrite } from '../storage/database/transfer-marks.ts'
 
 const SECOND = 1_000
-/** Reading a whole database takes a while, and what is damaged seldom heals. */
+/** Checking the whole database takes a while, and damage rarely disappears. */
 const INTEGRITY = { everyMs: Infinity, retryMs: 10 * SECOND, holdMs: 5 * SECOND }
-/** A probe is one small write, flushed. */
+/** A probe is one small flushed write. */
 const WRITES = { everyMs: 10 * SECOND, retryMs: SECOND, holdMs: 5 * SECOND }
 const PROBE = Buffer.alloc(4_096, 'probe')
 
@@ -18,15 +18,15 @@ interface Parts {
   readonly staging: Staging
 }
 
-/** Whether requests succeed, as far as database and image store are concerned. Read by `/readyz`. */
+/** Whether the database and the image store work. Read by `/readyz`. */
 export interface Health {
-  /** The storage failed an operation of the database. */
+  /** Reports that an operation of the database failed. */
   databaseFailed(fault: StorageFault): void
-  /** The image store, or the disk under it, failed an operation. */
+  /** Reports that an operation of the image store, or of its disk, failed. */
   imagesFailed(fault: Error): void
-  /** Probes these from then on. */
+  /** Starts to probe them. */
   watch(parts: Parts): void
-  /** Rejects with what is wrong. */
+  /** Rejects with the fault if something does not work. */
   check(): Promise<void>
 }
 

@@ -7,8 +7,8 @@ import fc from 'fast-check'
 import { conditionsOf, FILTER_NAMES, matches } from '../../src/domainwatch/filters.ts'
 import { purgeExpired } from '../../src/domainwatch/index.ts'
 import { listParameters } from '../../src/domainwatch/list/request.ts'
-import { countInCatalogue } from '../../src/domainwatch/stats/count-catalogue.ts'
-import { countInDatabase } from '../../src/domainwatch/stats/count-database.ts'
+import { countInDatabase } from '../../src/domainwatch/stats/count-in-database.ts'
+import { countInIndex } from '../../src/domainwatch/stats/count-in-index.ts'
 import { createTasks } from '../../src/lib/tasks.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { openBoth, requestOf } from '../support/lists-both-ways.ts'
@@ -56,8 +56,8 @@ test('all engines give the same answer to the same filters', async () => {
         const { dialect, scanner } = database
         const counted = [await countInDatabase({ dialect, scanner }, request, clock.now())]
         const segments = await nameIndex.current()
-        if (segments !== undefined) counted.push(await countInCatalogue(segments, request, clock.now()))
-        for (const { tally } of counted) assert.equal(tally.totals.records, names.length)
+        if (segments !== undefined) counted.push(await countInIndex(segments, request, clock.now()))
+        for (const { totals } of counted) assert.equal(totals.overall.records, names.length)
         for (const { name } of conditionsOf(asked.filters)) compared.add(name)
       }
     }),

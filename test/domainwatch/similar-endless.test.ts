@@ -3,9 +3,9 @@ import { after, test } from 'node:test'
 import { setImmediate as breathe } from 'node:timers/promises'
 import { OverloadError } from '../../src/lib/errors.ts'
 import { createTasks } from '../../src/lib/tasks.ts'
-import { databaseNames } from '../../src/domainwatch/lookalikes/database-names.ts'
-import { LookalikeSearch } from '../../src/domainwatch/lookalikes/lookalikes.ts'
-import { Vocabulary } from '../../src/domainwatch/lookalikes/vocabulary.ts'
+import { databaseNames } from '../../src/domainwatch/lookalikes/recorded-names.ts'
+import { LookalikeSearch } from '../../src/domainwatch/lookalikes/search.ts'
+import { readVocabulary } from '../../src/domainwatch/lookalikes/vocabulary.ts'
 import { many, openBoth } from '../support/lists-both-ways.ts'
 
 const tasks = createTasks(1)
@@ -27,7 +27,7 @@ test(
       // Several queries: by then the second account has asked for the version, and is waiting for its turn.
       for (let i = 0; i < 5; i++) for await (const _ of databaseNames(database, clock));
     }
-    const search = new LookalikeSearch(database, clock, names, new Vocabulary())
+    const search = new LookalikeSearch(database, clock, names, readVocabulary())
     const flooding = Array.from({ length: 12 }, (_, i) => search.find(`casa${i}`, 10, 1))
     await search.find('casa', 10, 2)
     second.resolve()
@@ -51,7 +51,7 @@ test('lookalikes that do not come to their end in time are given up', async () =
     }
   }
   await assert.rejects(
-    new LookalikeSearch(database, clock, endless, new Vocabulary(), 50).find('casa', 10),
+    new LookalikeSearch(database, clock, endless, readVocabulary(), 50).find('casa', 10),
     OverloadError,
   )
 })

@@ -1,11 +1,15 @@
 import {
   additionCost,
   omissionCost,
-  PLURAL,
-  TRANSPOSITION,
-} from '../../src/domainwatch/lookalikes/alignment.ts'
-import type { Vocabulary } from '../../src/domainwatch/lookalikes/vocabulary.ts'
-import { PAIRS, replacementOf } from '../../src/domainwatch/lookalikes/letters.ts'
+  PLURAL_COST as PLURAL,
+  TRANSPOSITION_COST as TRANSPOSITION,
+} from '../../src/lib/lookalikes/distance.ts'
+import type { Vocabulary } from '../../src/lib/lookalikes/vocabulary.ts'
+import { readVocabulary } from '../../src/domainwatch/lookalikes/vocabulary.ts'
+import { LETTER_PAIRS as PAIRS, replacementOf } from '../../src/lib/lookalikes/letters.ts'
+
+/** The built-in words and keywords. */
+export const vocabulary = readVocabulary()
 
 /** For tests: what it costs to make one name from another, straight from the definition, trying every way. */
 export function referenceCost(name: string, other: string): number {

@@ -1,43 +1,40 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Config } from '../../server/config/config.ts'
 import { createLog } from '../../lib/log.ts'
-import { Gathering } from './gathering.ts'
-import type { FromWorker } from './messages.ts'
-import { Restarts } from './restarts.ts'
+import { MetricsAggregation, type FromWorker } from './worker-channel.ts'
 
-/** Workers end by themselves sooner than this after the order to stop, and its delay. */
+/** Workers still running this long after the signal to stop, and its delay, are killed. They exit earlier by themselves. */
 const KILL_MS = 9_700
 
 /**
- * Starts the workers, the first one alone: it migrates and makes the first keys. Replaces those that end, and stops all when
- * told to. Serves nothing itself but connections, which it hands to the workers in turn.
+ * Starts the workers, the first one alone because it migrates the database and creates the first keys. Replaces workers that
+ * exit, and stops all on SIGTERM or SIGINT. It only accepts connections and distributes them to the workers.
  */
 export function servePrimary({ logLevel, stopDelay, workers }: Config): void {
   const log = createLog(logLevel)
   const alive = new Set<Worker>()
-  /** Those that are ready, since when. */
+  /** Workers that are ready, and since when. */
   const serving = new Map<Worker, number>()
-  const gathering = new Gathering()
-  const restarts = new Restarts(workers)
+  const metrics = new MetricsAggregation()
+  const restarts = new RestartPolicy(workers)
   let hasServed = false
-  /** Set when all is to end: the exit code. */
-  let ending: number | undefined
+  /** The exit code, once the service is stopping. */
+  let exitCode: number | undefined
 
   function start(): void {
-    if (ending !== undefined) return
+    if (exitCode !== undefined) return
     const worker = cluster.fork()
     alive.add(worker)
-    // Only our own workers speak on this channel.
-    worker.on('message', (message: FromWorker) => hear(worker, message))
-    worker.once('exit', (code: number | null, signal: string | null) => bury(worker, code, signal))
+    worker.on('message', (message: FromWorker) => onMessage(worker, message))
+    worker.once('exit', (code: number | null, signal: string | null) => onExit(worker, code, signal))
     worker.on('error', (error) => {
-      log.error({ err: error, worker: worker.id }, 'trouble with a worker')
-      // `exit` does not follow when it could not be started at all.
-      if (worker.process.pid === undefined) bury(worker, 1, null)
+      log.error({ err: error, worker: worker.id }, 'worker error')
+      // A worker that could not be started does not emit `exit`.
+      if (worker.process.pid === undefined) onExit(worker, 1, null)
     })
   }
 
-  function hear(worker: Worker, message: FromWorker): void {
+  function onMessage(worker: Worker, message: FromWorker): void {
     switch (message.kind) {
       case 'ready':
         serving.set(worker, performance.now())
@@ -45,49 +42,89 @@ export function servePrimary({ logLevel, stopDelay, workers }: Config): void {
         hasServed = true
         return
       case 'gather':
-        return gathering.ask(worker, serving.keys())
+        return metrics.request(worker, serving.keys())
       case 'measured':
-        return gathering.take(worker, message)
+        return metrics.receive(worker, message)
     }
   }
 
-  function bury(worker: Worker, code: number | null, signal: string | null): void {
+  function onExit(worker: Worker, code: number | null, signal: string | null): void {
     if (!alive.delete(worker)) return
     const served = serving.get(worker)
     serving.delete(worker)
-    gathering.forget(worker)
-    if (ending !== undefined) {
-      if (alive.size === 0) leave()
+    metrics.remove(worker)
+    if (exitCode !== undefined) {
+      if (alive.size === 0) exit()
       return
     }
-    // Its own line says why, where it could write one.
-    if (!hasServed) return end(1, signal === null ? undefined : `could not start: ended by ${signal}`)
+    // The worker has reported the reason itself, unless a signal ended it.
+    if (!hasServed) return stop(1, signal === null ? undefined : `could not start: ended by ${signal}`)
     log.error({ worker: worker.id, code, signal }, 'a worker ended')
-    const pause = restarts.pauseAfter({ now: performance.now(), served, others: serving.values() })
-    if (pause === undefined) return end(1, 'workers end again and again')
-    setTimeout(start, pause)
+    const delayMs = restarts.delayAfter({ now: performance.now(), served, others: serving.values() })
+    if (delayMs === undefined) return stop(1, 'workers end again and again')
+    setTimeout(start, delayMs)
   }
 
-  /** @param fault told on standard error, in a line */
-  function end(code: number, fault?: string): void {
-    if (ending !== undefined) return
-    ending = code
+  /** @param fault printed on standard error */
+  function stop(code: number, fault?: string): void {
+    if (exitCode !== undefined) return
+    exitCode = code
     if (fault !== undefined) console.error(`catalejo: ${fault}`)
-    if (alive.size === 0) return leave()
+    if (alive.size === 0) return exit()
     for (const worker of alive) worker.process.kill('SIGTERM')
     setTimeout(
       () => {
         for (const worker of alive) worker.process.kill('SIGKILL')
-        leave()
+        exit()
       },
       stopDelay * 1000 + KILL_MS,
     )
   }
 
-  function leave(): void {
-    log.flush(() => process.exit(ending))
+  function exit(): void {
+    log.flush(() => process.exit(exitCode))
   }
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(0))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop(0))
   start()
+}
+
+/** A worker that exited is replaced after a delay, which doubles with each exit of the last minute. */
+const FIRST_DELAY_MS = 250
+const MAX_DELAY_MS = 10_000
+const MINUTE = 60_000
+/** A worker that served this long did not fail at its start. */
+const STEADY_MS = 10_000
+/** Early exits per worker, while none is steady, after which the service ends so that its supervisor notices. */
+const MAX_EARLY_EXITS = 5
+
+/** All times in milliseconds. */
+interface WorkerExit {
+  readonly now: number
+  /** Since when it served; undefined if it never did. */
+  readonly served: number | undefined
+  /** Since when the others serve. */
+  readonly others: Iterable<number>
+}
+
+/** Decides when a worker that exited is replaced, and when the service gives up. */
+export class RestartPolicy {
+  readonly #maxEarlyExits: number
+  #exits: number[] = []
+  /** Early exits since a worker was steady. */
+  #earlyExits = 0
+
+  constructor(workers: number) {
+    this.#maxEarlyExits = MAX_EARLY_EXITS * workers
+  }
+
+  /** @returns the delay of the replacement in milliseconds; undefined if the service is to end */
+  delayAfter({ now, served, others }: WorkerExit): number | undefined {
+    const isSteady = (since: number) => now - since >= STEADY_MS
+    const anySteady = [...(served === undefined ? [] : [served]), ...others].some(isSteady)
+    this.#earlyExits = anySteady ? 0 : this.#earlyExits + 1
+    if (this.#earlyExits > this.#maxEarlyExits) return undefined
+    this.#exits = [...this.#exits.filter((at) => now - at < MINUTE), now]
+    return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (this.#exits.length - 1))
+  }
 }

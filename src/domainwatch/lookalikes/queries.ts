@@ -2,7 +2,7 @@ import type { Dialect } from '../../storage/database/dialect.ts'
 import { limit, raw, sql } from '../../storage/database/sql.ts'
 import { COLUMNS, notGone } from '../queries.ts'
 
-/** The records of these names that have not run out, as arrays: what `recordsToJson` takes. */
+/** The records of these names that have not expired, as arrays: the input of `rowsToJson`. */
 export const recordsNamed = (dialect: Dialect, names: readonly string[], now: number) => {
   const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
   return sql`
@@ -10,10 +10,7 @@ export const recordsNamed = (dialect: Dialect, names: readonly string[], now: nu
     WHERE name IN (SELECT ${given.columns} FROM ${given.table}) AND ${notGone(now)}`
 }
 
-/**
- * So many names behind one, in one text, a line each, and the last of them. That the engine joins them spares a value a
- * row: a third of the time.
- */
+/** The next `count` names after one, joined by line feeds, and the last of them. Joining them in SQL saves a third of the time. */
 export const namesAfter = (after: string, count: number, now: number) => sql<{
   names: string | null
   last: string | null

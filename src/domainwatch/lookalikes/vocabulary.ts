@@ -1,127 +1,35 @@
 import { readFileSync } from 'node:fs'
-import { phishingKeywords } from './phishing-keywords.ts'
+import { Vocabulary } from '../../lib/lookalikes/index.ts'
 
-/** Ranked Spanish and English words, one a line. */
-const WORDS = new URL('../../../assets/words/words.txt', import.meta.url)
+/** Spanish and English words by frequency, one per line. */
+const DICTIONARY = new URL('../../../assets/words/words.txt', import.meta.url)
 
-/** What a text beside a brand is, the most telling first. */
-export const Beside = {
-  nothing: 0,
-  /** Phishing keywords: `login`, `pago`, `soportetecnico`. */
-  keywords: 1,
-  /** Anything that a hyphen separates from the brand. */
-  hyphenated: 2,
-  /** Words of the dictionary. */
-  words: 3,
-  /** Anything else of two letters and more. */
-  text: 4,
-  /** A single letter, which is no word. */
-  letter: 5,
-} as const
-export type Beside = (typeof Beside)[keyof typeof Beside]
+/** Words that phishing names put next to a brand, mostly in Chile. Operators add and remove some with a setting. */
+const PHISHING_KEYWORDS: readonly string[] = (
+  'acceso acceder access account actualizacion actualizar aduana admin alerta app apps asistencia atencion autorizado ayuda ' +
+  'banca bank beneficio beneficios blog bonificacion bono bonos canal chat chile cl clave cliente clientes club com ' +
+  'comercial compra compras confirmacion confirmar contacto corp correo corporativo credito creditos cuenta cuentas cupo ' +
+  'cupon cupones delivery descuento descuentos despacho despachos devolucion devoluciones digital empresa empresas en ' +
+  'encomienda encomiendas enlinea entrega entregas envio envios ferias factura facturas giro giros gob gratis group grupo ' +
+  'help home hogar hoy http https impuesto impuestos info informacion ingresa ingresar ingreso internet latam linea live ' +
+  'login logon mail mall market master mi mis mobile movil multa multas net now oferta ofertas oficial online operacion ' +
+  'org outlet pago pagos paquete paquetes pay payment pedido pedidos personas phone plus portal premio premios pro promo ' +
+  'promociones puntos reclamo reembolso reembolsos registro renta reserva retiro sac secure segura seguridad seguro ' +
+  'seguros seguimiento service services servicio servicios shop sistema sitio sitioweb soporte spa store sucursal ' +
+  'sucursalvirtual support tarjeta tarjetas tecnico tienda tiendas token tramite tramites transferencia transferencias tu ' +
+  'unete usuario usuarios validacion validar ventas verificacion verificar verify virtual vip web webmail webpay ww www'
+).split(' ')
 
-/** Bits of what a text can be split into. */
-const WORD = 1
-const KEYWORD = 2
-
-const HYPHEN = '-'
-/** Shorter words are looked up one by one, longer ones by the lengths that words with the same beginning, or end, have. */
-const STEM = 4
-const MAX_WORD = 31
-
-/** Classifies what stands before and after a brand. */
-export class Vocabulary {
-  readonly #kinds = new Map<string, number>()
-  /** By the first letters of words, and by the last: a bit for each length. */
-  readonly #lengthsByBegin = new Map<string, number>()
-  readonly #lengthsByEnd = new Map<string, number>()
-
-  /** @param keywords words to add to the phishing keywords, or to remove from them behind a hyphen */
-  constructor(keywords: readonly string[] = []) {
-    for (const word of dictionary()) this.#add(word, WORD)
-    for (const word of phishingKeywords(keywords)) this.#add(word, WORD | KEYWORD)
+/** @param changes words to add to the phishing keywords, or to remove if they begin with a hyphen */
+export function readVocabulary(changes: readonly string[] = []): Vocabulary {
+  const keywords = new Set(PHISHING_KEYWORDS)
+  for (const entry of changes) {
+    if (entry.startsWith('-')) keywords.delete(entry.slice(1))
+    else keywords.add(entry)
   }
-
-  #add(word: string, kinds: number): void {
-    if (word.length > MAX_WORD) return
-    this.#kinds.set(word, kinds)
-    const bit = 1 << word.length
-    addBit(this.#lengthsByBegin, word.slice(0, STEM), bit)
-    addBit(this.#lengthsByEnd, word.slice(-STEM), bit)
-  }
-
-  /** At `i`: what the first `i` characters of the name are to a brand that begins behind them. */
-  before(name: string): Uint8Array {
-    const text = withoutAccents(name)
-    const reached = new Uint8Array(text.length + 1)
-    reached[0] = WORD | KEYWORD
-    for (let from = 0; from < text.length; from++) {
-      const kinds = reached[from] ?? 0
-      if (kinds === 0) continue
-      if (text[from] === HYPHEN) mark(reached, from + 1, kinds)
-      let lengths = this.#lengthsByBegin.get(text.slice(from, from + STEM)) ?? 0
-      for (let size = 2; size < STEM && from + size <= text.length; size++) lengths |= 1 << size
-      for (; lengths !== 0; lengths &= lengths - 1) {
-        const to = from + lowestBit(lengths)
-        if (to <= text.length) mark(reached, to, kinds & (this.#kinds.get(text.slice(from, to)) ?? 0))
-      }
-    }
-    for (let i = 1; i <= text.length; i++) reached[i] = classOf(reached[i] ?? 0, name[i - 1], i)
-    reached[0] = Beside.nothing
-    return reached
-  }
-
-  /** At `i`: what the characters of the name from `i` on are to a brand that ends before them. */
-  after(name: string): Uint8Array {
-    const text = withoutAccents(name)
-    const length = text.length
-    const reached = new Uint8Array(length + 1)
-    reached[length] = WORD | KEYWORD
-    for (let to = length; to > 0; to--) {
-      const kinds = reached[to] ?? 0
-      if (kinds === 0) continue
-      if (text[to - 1] === HYPHEN) mark(reached, to - 1, kinds)
-      let lengths = to < STEM ? 0 : (this.#lengthsByEnd.get(text.slice(to - STEM, to)) ?? 0)
-      for (let size = 2; size < STEM && size <= to; size++) lengths |= 1 << size
-      for (; lengths !== 0; lengths &= lengths - 1) {
-        const from = to - lowestBit(lengths)
-        if (from >= 0) mark(reached, from, kinds & (this.#kinds.get(text.slice(from, to)) ?? 0))
-      }
-    }
-    for (let i = 0; i < length; i++) reached[i] = classOf(reached[i] ?? 0, name[i], length - i)
-    reached[length] = Beside.nothing
-    return reached
-  }
-}
-
-/** @param next the character of the text that is next to the brand */
-function classOf(kinds: number, next: string | undefined, length: number): Beside {
-  if ((kinds & KEYWORD) !== 0) return Beside.keywords
-  if (next === HYPHEN) return Beside.hyphenated
-  if (kinds !== 0) return Beside.words
-  return length > 1 ? Beside.text : Beside.letter
-}
-
-function mark(reached: Uint8Array, at: number, kinds: number): void {
-  reached[at] = (reached[at] ?? 0) | kinds
-}
-
-function addBit(lengths: Map<string, number>, stem: string, bit: number): void {
-  lengths.set(stem, (lengths.get(stem) ?? 0) | bit)
-}
-
-const lowestBit = (bits: number) => 31 - Math.clz32(bits & -bits)
-
-const ACCENTED = /[áéíóúü]/g
-const withoutAccents = (name: string) =>
-  name.replaceAll(ACCENTED, (letter) => letter.normalize('NFD').charAt(0))
-
-let read: readonly string[] | undefined
-
-/** Read at the first use, and kept. */
-function dictionary(): readonly string[] {
-  read ??= readFileSync(WORDS, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
-  return read
+  const words = readFileSync(DICTIONARY, 'utf8').split('\n')
+  return new Vocabulary(
+    words.filter((line) => line !== '' && !line.startsWith('#')),
+    keywords,
+  )
 }

@@ -5,7 +5,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer, text } from '../../http/parameters.ts'
 import { MAX_PAGE } from '../list/request.ts'
 import { similarAnswer } from '../schemas.ts'
-import type { LookalikeSearch } from '../lookalikes/lookalikes.ts'
+import type { LookalikeSearch } from '../lookalikes/search.ts'
 
 const DEFAULT_LIMIT = 100
 

@@ -2,17 +2,17 @@ import type { Dialect } from '../../storage/database/dialect.ts'
 import { allOf, limit, raw, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Filters } from '../filters.ts'
 import { matching, notGone } from '../queries.ts'
-import type { Span } from './counted.ts'
+import type { Span } from './counts.ts'
 
 const within = (column: Sql, { from, to }: Span) => sql`${column} >= ${from} AND ${column} <= ${to}`
 
-/** The so many records behind a name. */
+/** The next `count` records after a name. */
 const pageAfter = (after: string, count: number) =>
   sql`(SELECT * FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}) AS page`
 
 /**
- * How many of the so many records behind a name were registered and deleted on each day of the span. What was first recorded as
- * deleted was registered on none.
+ * Registrations and deletions per day of the span, among the next `count` records after a name. A record first recorded as
+ * deleted has no registration.
  */
 export function daysAfter(
   dialect: Dialect,
@@ -23,12 +23,12 @@ export function daysAfter(
   now: number,
 ) {
   const matches = [...matching(dialect, filters), notGone(now)]
-  const wasThere = sql`(status = 1 OR deleted_at <> date_reg)`
+  const wasRegistered = sql`(status = 1 OR deleted_at <> date_reg)`
   const perDay = (series: 'registered' | 'deleted', column: Sql, conditions: readonly Sql[]) => sql`
     SELECT ${raw(`'${series}'`)} AS series, substr(${column}, 1, 10) AS day, count(*) AS count
     FROM ${pageAfter(after, count)} WHERE ${allOf([within(column, span), ...conditions])}
     GROUP BY substr(${column}, 1, 10)`
-  const registered = perDay('registered', sql`date_reg`, [wasThere, ...matches])
+  const registered = perDay('registered', sql`date_reg`, [wasRegistered, ...matches])
   const deleted = perDay('deleted', sql`deleted_at`, [sql`status = 0`, ...matches])
   return sql<DayRow>`${registered} UNION ALL ${deleted}`
 }
@@ -40,8 +40,8 @@ interface DayRow {
 }
 
 /**
- * The so many records behind a name, by length and agent, as arrays: length, agent; how many match, how many of them are
- * bought, reserved, in review, discarded; how many there are in all, and the last name.
+ * The next `count` records after a name, grouped by length and agent, as arrays: length, agent; matches; how many of them are
+ * bought, reserved, in review, discarded; all records of the group, and the last name.
  */
 export function groupsAfter(dialect: Dialect, filters: Filters, after: string, count: number, now: number) {
   const matches = allOf([...matching(dialect, filters), notGone(now)])
@@ -56,7 +56,7 @@ export function groupsAfter(dialect: Dialect, filters: Filters, after: string, c
     GROUP BY length, agent`
 }
 
-/** All accounts that track domains, and when each last added some: milliseconds since 1970. */
+/** All domainwatch accounts, and when each last added records: milliseconds since 1970. */
 export const lastAdds = () => sql<{ account: string; added_at: number | null }>`
   SELECT accounts.name AS account, feeds.added_at
   FROM accounts LEFT JOIN feeds ON feeds.account_id = accounts.id

@@ -7,53 +7,52 @@ import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
 import { firstDiscarded } from '../queries.ts'
 import type { NameIndex } from '../list/name-index.ts'
-import { countInCatalogue } from './count-catalogue.ts'
-import { countInDatabase } from './count-database.ts'
-import type { CountRequest } from './counted.ts'
-import { dayOf } from './days.ts'
+import { countInDatabase } from './count-in-database.ts'
+import { countInIndex } from './count-in-index.ts'
+import { dayOf, type CountRequest } from './counts.ts'
 import { lastAdds } from './queries.ts'
 
-/** Statistics in line: each may take a second at a million records. */
+/** Requests that wait: each may take a second with a million records. */
 const MAX_WAITING = 32
 const MAX_WAITING_PER_ACCOUNT = 8
 const WAIT_MS = 30_000
-/** Kept until something is written; with ten years of days one has some 100 kB. */
-const MAX_KEPT = 100
+/** Results cached until the next write; one of ten years takes about 100 kB. */
+const MAX_CACHED = 100
 
 interface StatsRequest extends CountRequest {
-  /** How many agents are told apart. */
+  /** How many agents are listed separately. */
   readonly agents: number
 }
 
 type Counts = Readonly<Record<'days' | 'lengths' | 'agents' | 'totals', object>>
 
-interface Kept {
+interface CachedCounts {
   readonly counts: Counts
   /** Milliseconds since 1970. */
   readonly validBefore: number
 }
 
-/** Counts records, for plots. */
+/** Counts records for charts. */
 export class Statistics {
   readonly #database: Database
   readonly #clock: Clock
   readonly #timeZone: string
   readonly #nameIndex: Pick<NameIndex, 'current'>
-  readonly #turns = new FairSlots({
+  readonly #slots = new FairSlots({
     slots: 1,
     slotsPerClient: 1,
     maxWaiting: MAX_WAITING,
     maxWaitingPerClient: MAX_WAITING_PER_ACCOUNT,
     timeoutMs: WAIT_MS,
   })
-  readonly #kept: VersionedCache<Kept>
+  readonly #cache: VersionedCache<CachedCounts>
 
   constructor(database: Database, clock: Clock, timeZone: string, nameIndex: Pick<NameIndex, 'current'>) {
     this.#database = database
     this.#clock = clock
     this.#timeZone = timeZone
     this.#nameIndex = nameIndex
-    this.#kept = new VersionedCache(database, 'domain', MAX_KEPT)
+    this.#cache = new VersionedCache(database, 'domain', MAX_CACHED)
   }
 
   /** Today, in the time zone of the service. */
@@ -62,23 +61,24 @@ export class Statistics {
   }
 
   /**
-   * @param account its id: accounts take turns
-   * @throws OverloadError when too many are asked for at once
+   * @param account id of the caller; accounts share the slot fairly
+   * @throws OverloadError if too many requests wait
    */
   async counts(request: StatsRequest, account?: number): Promise<Counts> {
     const key = JSON.stringify(request)
-    const known = await this.#kept.get(key, async () => undefined)
+    const known = await this.#cache.get(key, async () => undefined)
     if (known !== undefined && this.#clock.now() < known.validBefore) return known.counts
-    return this.#turns.run(clientOf(account), async () => {
-      let fresh: Kept | undefined
-      // Whoever was in line before may have asked for the same.
-      const kept = await this.#kept.get(key, async () => (fresh = await this.#read(request, account)))
-      if (kept !== undefined && (kept === fresh || this.#clock.now() < kept.validBefore)) return kept.counts
+    return this.#slots.run(clientOf(account), async () => {
+      let fresh: CachedCounts | undefined
+      // A request that waited before may have computed the same.
+      const cached = await this.#cache.get(key, async () => (fresh = await this.#read(request, account)))
+      if (cached !== undefined && (cached === fresh || this.#clock.now() < cached.validBefore))
+        return cached.counts
       return (await this.#read(request, account)).counts
     })
   }
 
-  /** When each account last added domains, to the second; null for those that never did. */
+  /** Returns when each account last added domains, to the second; null if it never did. */
   async feeds(): Promise<{
     readonly account: readonly string[]
     readonly last_add: readonly (string | null)[]
@@ -92,21 +92,21 @@ export class Statistics {
     }
   }
 
-  async #read(request: StatsRequest, account: number | undefined): Promise<Kept> {
+  async #read(request: StatsRequest, account: number | undefined): Promise<CachedCounts> {
     const now = this.#clock.now()
-    // Without any write the counts change only when a discarded record comes to the end of its days.
+    // Without a write, the counts only change when a discarded record expires.
     const first = await this.#database.first(firstDiscarded(now))
     const segments = await this.#nameIndex.current()
     const { dialect } = this.#database
-    const { days, tally } =
+    const { days, totals } =
       segments === undefined
         ? await countInDatabase({ dialect, scanner: this.#database.scannerOf(account) }, request, now)
-        : await countInCatalogue(segments, request, now)
+        : await countInIndex(segments, request, now)
     const counts = {
       days,
-      lengths: tally.lengths(),
-      agents: tally.agents(request.agents),
-      totals: tally.totals,
+      lengths: totals.lengths(),
+      agents: totals.agents(request.agents),
+      totals: totals.overall,
     }
     return { counts, validBefore: (first?.marked_at ?? Infinity) + DISCARDED_LIFETIME_MS }
   }

@@ -1,4 +1,4 @@
-/** Task for another thread: builds columns of texts from the database, or of several segments. */
+/** Worker-thread task: builds columns from texts of the database, and merges segments. */
 import {
   mergeParts,
   UnsupportedValueError,
@@ -18,7 +18,7 @@ export type Output =
   | { readonly kind: 'records'; readonly columns: Readonly<Record<Order, Columns>> }
   | { readonly kind: 'changes'; readonly delta: Delta }
   | { readonly kind: 'merge'; readonly columns: Columns }
-  /** The database holds a value that columns cannot hold. */
+  /** The database contains a value that columns cannot hold. */
   | { readonly kind: 'unsupported'; readonly reason: string }
 
 export default function work(input: Input): Output {

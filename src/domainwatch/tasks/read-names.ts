@@ -1,7 +1,7 @@
-/** Task for another thread: the body of a bulk `dns` call to its names. Senders without a key must not hold the event loop. */
+/** Worker-thread task: parses the body of a bulk `dns` request, so that clients without a key cannot block the event loop. */
 import { readData, type DataBody } from '../data-field.ts'
 
-/** Names in one call. */
+/** Names per request. */
 const MAX_NAMES = 1_000
 
 export interface Input {

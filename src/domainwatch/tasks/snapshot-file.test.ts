@@ -10,7 +10,7 @@ import { aLabelOf } from '../../lib/punycode.ts'
 import type { Snapshot } from '../list/index-file.ts'
 import work, { type Input } from './snapshot-file.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'catalejo-room-'))
+const folder = mkdtempSync(join(tmpdir(), 'catalejo-space-'))
 after(() => rmSync(folder, { recursive: true }))
 const path = join(folder, 'lists')
 
@@ -22,8 +22,8 @@ const snapshot: Snapshot = {
 const size = sizeOf(snapshot.parts)
 const write: Input = { kind: 'write', path, version: '1', snapshot, near: 0 }
 
-/** The disk has so many bytes left. */
-function room(t: TestContext, bytes: number): void {
+/** Simulates a disk with this many free bytes. */
+function limitSpace(t: TestContext, bytes: number): void {
   const { statfsSync } = fs
   t.mock.method(fs, 'statfsSync', () => ({ ...statfsSync(folder), bsize: 1, bavail: bytes }))
   syncBuiltinESMExports()
@@ -33,16 +33,16 @@ function room(t: TestContext, bytes: number): void {
   })
 }
 
-test('lists that would take more than a third of what the disk has left are not written', (t) => {
-  room(t, 3 * size - 3)
+test('an index that needs more than a third of the free space is not written', (t) => {
+  limitSpace(t, 3 * size - 3)
   writeFileSync(path, 'earlier')
   assert.deepEqual(work(write), { kind: 'failed', reason: 'Error: the disk has too little room left' })
   assert.equal(readFileSync(path, 'utf8'), 'earlier')
   assert.equal(existsSync(`${path}.new`), false)
 })
 
-test('those that take no more are', (t) => {
-  room(t, 3 * size)
+test('an index that needs a third of the free space is written', (t) => {
+  limitSpace(t, 3 * size)
   assert.deepEqual(work(write), { kind: 'written' })
   const read = work({ kind: 'read', path, version: '1', memory: 2 ** 20 })
   assert.ok(read.kind === 'read')

@@ -1,4 +1,4 @@
-/** Tasks for another thread: writes the index to a file, or reads it. */
+/** Worker-thread task: writes the list index to a file, and reads it. */
 import { renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { partsOf } from '../../storage/database/changes/change.ts'
@@ -7,19 +7,19 @@ import { cursorIn, readSnapshot, writeSnapshot, type IndexFile, type Snapshot } 
 
 export type Input =
   | (IndexFile & { readonly kind: 'read'; readonly memory: number })
-  /** Unless there is one already that is no more than `near` changes away. */
+  /** Writes nothing if the existing file is at most `near` changes away. */
   | (IndexFile & { readonly kind: 'write'; readonly snapshot: Snapshot; readonly near: number })
 
 export type Output =
   | { readonly kind: 'read'; readonly snapshot: Snapshot | undefined }
-  /** `busy`: another process is writing it. */
+  /** `busy`: another process is writing the file. */
   | { readonly kind: 'written' | 'near' | 'busy' }
   | { readonly kind: 'failed'; readonly reason: string }
 
-/** A file that was begun longer ago, or in the future, was left behind by a killed process. */
+/** A temporary file older than this, or from the future, was left by a process that ended. */
 const ABANDONED_MS = 120_000
-/** The file takes at most this part of the free disk space: what others write there matters more. */
-const PART_OF_ROOM = 1 / 3
+/** Maximum share of the free disk space: other data matters more. */
+const MAX_SPACE_SHARE = 1 / 3
 
 export default function work(input: Input): Output {
   try {
@@ -40,21 +40,21 @@ function write({
   snapshot,
   near,
 }: Extract<Input, { kind: 'write' }>): 'written' | 'near' | 'busy' {
-  const begun = `${path}.new`
-  const age = Math.abs(Date.now() - (statSync(begun, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()))
-  if (age > ABANDONED_MS) rmSync(begun, { force: true })
+  const temporary = `${path}.new`
+  const age = Math.abs(Date.now() - (statSync(temporary, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()))
+  if (age > ABANDONED_MS) rmSync(temporary, { force: true })
   if (isNear(cursorIn({ path, version }), snapshot.logPosition.cursor, near)) return 'near'
   const { bavail, bsize } = statfsSync(dirname(path))
-  if (sizeOf(snapshot.parts) > bavail * bsize * PART_OF_ROOM)
+  if (sizeOf(snapshot.parts) > bavail * bsize * MAX_SPACE_SHARE)
     throw new Error('the disk has too little room left')
   try {
-    writeSnapshot({ path: begun, version }, snapshot)
+    writeSnapshot({ path: temporary, version }, snapshot)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return 'busy'
-    rmSync(begun, { force: true })
+    rmSync(temporary, { force: true })
     throw error
   }
-  renameSync(begun, path)
+  renameSync(temporary, path)
   return 'written'
 }
 

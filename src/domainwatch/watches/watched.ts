@@ -2,8 +2,7 @@ import { parseLabel } from '../../lib/domain-names.ts'
 import { parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { enters, recordIn, touches, type DomainEvent } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'
-import { resembling } from '../lookalikes/resembles.ts'
-import type { Vocabulary } from '../lookalikes/vocabulary.ts'
+import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { TellingRow } from './queries.ts'
 
 /** What a watch may look for: names like one, too. */
@@ -47,8 +46,8 @@ export function watcherOf(
   const wanted = readFilters(parsed.values)
   const isAbout = changes === 'new' ? enters : touches
   const { similar } = parsed.values
-  const resembles = similar === undefined ? () => true : resembling(similar, vocabulary)
-  return (event) => isAbout(wanted, event) && resembles(recordIn(event)?.name ?? '')
+  const matcher = similar === undefined ? undefined : new Matcher(similar, vocabulary)
+  return (event) => isAbout(wanted, event) && matcher?.resembles(recordIn(event)?.name ?? '') !== false
 }
 
 export function savedOf(filters: string): SavedFilters {

@@ -8,7 +8,12 @@ type Read = {
   readonly [K in keyof Values]: Values[K] extends Setting<infer T> ? T : never
 }
 
-/** A setting as its owner may see it: without what is secret in it. */
+const all: { readonly [K in keyof Read]: Setting<Read[K]> } = settings
+const isKey = (key: string): key is keyof Read => Object.hasOwn(settings, key)
+const isComplete = (values: Partial<Read>): values is Read =>
+  Object.keys(settings).every((key) => Object.hasOwn(values, key))
+
+/** A setting as administrators see it, without secrets. */
 export interface ShownSetting {
   /** The variable: `CATALEJO_PORT`. */
   readonly name: string
@@ -17,28 +22,28 @@ export interface ShownSetting {
 }
 
 export interface Config extends Read {
-  /** All of them, in the order in which they are documented. */
+  /** All settings, in the order of the documentation. */
   readonly shown: readonly ShownSetting[]
 }
 
 export type ConfigResult =
   | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
-  /** One line a fault: which setting, what it was, where it came from and what it takes. */
+  /** One line per fault: the setting, its value, where it was set, and the permitted values. */
   | { readonly ok: false; readonly faults: readonly string[]; readonly warnings: readonly string[] }
 
-/** Values of flags, by the setting's name. */
+/** Values of flags by name. */
 export type Flags = Readonly<Record<string, string | undefined>>
 
 interface Source {
   readonly text: string
   readonly kind: 'flag' | 'environment' | 'file'
-  /** For a line that tells of a fault. */
+  /** The source as error messages name it. */
   readonly from: string
 }
 
 /**
- * Reads every setting: flags win over the environment, the environment over defaults. All faults are found
- * in one go. This is the only reader of the environment.
+ * Reads every setting. Flags override the environment, which overrides defaults. Reports all faults at a time. The only reader
+ * of the environment.
  */
 export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = process.env): ConfigResult {
   const faults: string[] = []
@@ -84,56 +89,13 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     }
   }
 
-  const config: Config = {
-    host: read(settings.host),
-    port: read(settings.port),
-    data: read(settings.data),
-    databaseUrl: read(settings.databaseUrl),
-    databaseListenUrl: read(settings.databaseListenUrl),
-    databaseConnections: read(settings.databaseConnections),
-    blobsUrl: read(settings.blobsUrl),
-    blobsRedirect: read(settings.blobsRedirect),
-    baseUrl: read(settings.baseUrl),
-    timeZone: read(settings.timeZone),
-    dnsServers: read(settings.dnsServers),
-    dnsMode: read(settings.dnsMode),
-    dnsTcp: read(settings.dnsTcp),
-    dnsInFlight: read(settings.dnsInFlight),
-    workers: read(settings.workers),
-    stopDelay: read(settings.stopDelay),
-    logLevel: read(settings.logLevel),
-    trustedProxies: read(settings.trustedProxies),
-    corsOrigins: read(settings.corsOrigins),
-    maxImageBytes: read(settings.maxImageBytes),
-    maxImagePixels: read(settings.maxImagePixels),
-    imageWorkers: read(settings.imageWorkers),
-    imageMemory: read(settings.imageMemory),
-    imageTimeout: read(settings.imageTimeout),
-    imageQueue: read(settings.imageQueue),
-    imageWait: read(settings.imageWait),
-    imageSettings: read(settings.imageSettings),
-    autoFormatCache: read(settings.autoFormatCache),
-    strip: read(settings.strip),
-    memoryCache: read(settings.memoryCache),
-    similarMemory: read(settings.similarMemory),
-    ipDays: read(settings.ipDays),
-    searchMemory: read(settings.searchMemory),
-    changesDays: read(settings.changesDays),
-    changesMax: read(settings.changesMax),
-    historyDays: read(settings.historyDays),
-    derivativeCache: read(settings.derivativeCache),
-    sharedDerivatives: read(settings.sharedDerivatives),
-    eventStreams: read(settings.eventStreams),
-    webhookNetworks: read(settings.webhookNetworks),
-    failedKeys: read(settings.failedKeys),
-    phishingKeywords: read(settings.phishingKeywords),
-    clientConnections: read(settings.clientConnections),
-    bodyMinRate: read(settings.bodyMinRate),
-    bodyRateWindow: read(settings.bodyRateWindow),
-    clientLogLines: read(settings.clientLogLines),
-    metricsAddress: read(settings.metricsAddress),
-    shown,
+  const values: { -readonly [K in keyof Read]?: Read[K] } = {}
+  function readInto<K extends keyof Read>(key: K): void {
+    values[key] = read(all[key])
   }
+  for (const key of Object.keys(settings)) if (isKey(key)) readInto(key)
+  if (!isComplete(values)) throw new Error('a setting was not read')
+  const config: Config = { ...values, shown }
   const warnings = [...unknownNames(environment), ...withoutEffect(shown)]
   return faults.length > 0 ? { ok: false, faults, warnings } : { ok: true, config, warnings }
 }
@@ -146,12 +108,12 @@ function shownSetting<T>(
   if (source !== undefined) {
     return { name: variable, value: show?.(source.text) ?? source.text, from: source.kind }
   }
-  // Defaults that are not a text, a number or a list of those stand for a setting that is empty.
+  // A default other than a string, a number or a list of them means that the setting is empty.
   const isPlain = ['string', 'number'].includes(typeof fallback) || Array.isArray(fallback)
   return { name: variable, value: isPlain ? String(fallback) : '', from: 'default' }
 }
 
-/** Settings that were given without the one that they need. */
+/** Warns about settings that were set without the one they need. */
 function withoutEffect(shown: readonly ShownSetting[]): string[] {
   const given = new Set(
     shown.filter(({ from, value }) => from !== 'default' && value !== '').map(({ name }) => name),

@@ -1,32 +1,32 @@
-/** What a setting's text turned out to be: its value, or what it should have been. */
+/** The value of a setting, or a description of the permitted values. */
 export type Parsed<T> =
   | { readonly value: T }
-  /** `faults`: of a text that may have several, a line for each. */
+  /** `faults`: one line for each fault, for texts that may have several. */
   | { readonly takes: string; readonly faults?: readonly string[] }
 
 export interface Parser<T> {
   (text: string): Parsed<T>
-  /** All that it takes, where these are a few words. */
+  /** The permitted values, if they can be listed. */
   readonly values?: readonly string[]
 }
 
-/** One setting: `CATALEJO_<NAME>`, its `_FILE` twin and its flag are all derived from `name`. */
+/** One setting. `CATALEJO_<NAME>`, `CATALEJO_<NAME>_FILE` and the flag are derived from `name`. */
 export interface Setting<T> {
-  /** Lower-case words joined by hyphens, as the flag is written. */
+  /** Lower-case words joined by hyphens, as in the flag. */
   readonly name: string
-  /** What `--help` and the operations page say of it. */
+  /** The description in `--help`. */
   readonly summary: string
   readonly default: T
   readonly parse: Parser<T>
   /** The name of the setting without which this one has no effect. */
   readonly needs?: string
-  /** How a wrong value is shown, where it may hold a secret. */
+  /** Removes secrets from a value before it is shown. */
   readonly show?: (text: string) => string
 }
 
 export const environmentName = (name: string): string => `CATALEJO_${name.toUpperCase().replaceAll('-', '_')}`
 
-/** A decimal integer between two bounds. */
+/** A decimal integer from `min` to `max`. */
 export function integer(min: number, max: number): (text: string) => Parsed<number> {
   return (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN
@@ -42,7 +42,7 @@ export function oneOf<const T extends string>(...values: readonly T[]): Parser<T
   return Object.assign(parse, { values })
 }
 
-/** A comma-separated list, each entry parsed by itself; an empty text is an empty list. */
+/** A comma-separated list; an empty text is an empty list. */
 export function listOf<T>(parse: (text: string) => Parsed<T>): (text: string) => Parsed<readonly T[]> {
   return (text) => {
     const values: T[] = []

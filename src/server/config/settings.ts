@@ -27,7 +27,7 @@ export const settings = {
   databaseListenUrl: {
     ...setting(
       'database-listen-url',
-      'the database itself, where database-url is a pooler in transaction mode',
+      'address of the server itself if database-url is a pooler in transaction mode',
       '',
       databaseUrl,
     ),
@@ -37,7 +37,7 @@ export const settings = {
   databaseConnections: {
     ...setting(
       'database-connections',
-      'connections to PostgreSQL, beside one that listens',
+      'connections to PostgreSQL, in addition to one for LISTEN',
       12,
       integer(3, 1_000),
     ),
@@ -52,97 +52,122 @@ export const settings = {
   blobsRedirect: {
     ...setting(
       'blobs-redirect',
-      'originals from this many bytes on are fetched by clients from S3 itself; 0 for none',
+      'minimum size in bytes of originals that clients are redirected to S3 for; 0 disables redirects',
       0,
       integer(0, 1_000_000_000),
     ),
     needs: 'blobs-url',
   },
-  baseUrl: setting('base-url', 'public address; its path is where everything is served', '', baseUrl),
+  baseUrl: setting('base-url', 'public URL; its path is the prefix of all routes', '', baseUrl),
   timeZone: setting('time-zone', 'IANA time zone of date_mod', 'America/Santiago', timeZone),
   dnsServers: setting(
     'dns-servers',
-    'whom to ask, address:port,…: resolvers, or with dns-mode parent servers of cl; empty for those of the system, or found by them',
+    'DNS servers, address:port,…: resolvers, or servers of cl if dns-mode is parent; empty for the resolvers of the system, or the servers found through them',
     undefined,
     dnsServers,
   ),
   dnsMode: setting(
     'dns-mode',
-    'resolver asks resolvers; parent asks the servers of cl and reads the delegation',
+    'resolver queries resolvers; parent queries the servers of cl and reads the delegation',
     'resolver',
     oneOf('resolver', 'parent'),
   ),
   dnsTcp: setting(
     'dns-tcp',
-    'bulk asks over one TCP connection a server what is more than 32 questions at a time; truncated only what needs it',
+    'bulk uses one TCP connection per server for more than 32 queries at a time; truncated uses TCP only for truncated answers',
     'bulk',
     oneOf('bulk', 'truncated'),
   ),
-  dnsInFlight: setting('dns-in-flight', 'DNS questions under way at once', 4_096, integer(1, 65_536)),
-  workers: setting('workers', 'processes that serve, a number or auto for one a core', 1, workers),
+  dnsInFlight: setting(
+    'dns-in-flight',
+    'maximum number of concurrent DNS queries',
+    4_096,
+    integer(1, 65_536),
+  ),
+  workers: setting('workers', 'number of worker processes, or auto for one per core', 1, workers),
   stopDelay: setting(
     'stop-delay',
-    'seconds for which new connections are still taken after the order to stop, not ready any more',
+    'seconds to keep accepting connections after the signal to stop, while /readyz already fails',
     0,
     integer(0, 60),
   ),
   logLevel: setting(
     'log-level',
-    'least level that is logged',
+    'minimum level of log messages',
     'info',
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
   ),
   trustedProxies: setting(
     'trusted-proxies',
-    'addresses or networks whose X-Forwarded-For is believed',
+    'addresses or networks whose X-Forwarded-For header is trusted',
     [],
     listOf(network),
   ),
   corsOrigins: setting(
     'cors-origins',
-    'origins that may call from a browser; * for all, empty for none',
+    'origins that browsers may send requests from; * for all, empty for none',
     ['*'],
     listOf(origin),
   ),
   maxImageBytes: setting(
     'max-image-bytes',
-    'largest image accepted, in bytes',
+    'maximum size of an image, in bytes',
     20 * MIB,
     integer(1_024, 512 * MIB),
   ),
   maxImagePixels: setting(
     'max-image-pixels',
-    'most pixels of an image, all frames together',
+    'maximum number of pixels of an image, in all frames',
     64_000_000,
     integer(1, 1_000_000_000),
   ),
-  imageWorkers: setting('image-workers', 'processes that decode images; 0 for one a core', 0, integer(0, 64)),
+  imageWorkers: setting(
+    'image-workers',
+    'number of processes that decode images; 0 for one per core',
+    0,
+    integer(0, 64),
+  ),
   imageMemory: setting(
     'image-memory',
-    'memory all decoding together may take, in MiB',
+    'maximum memory of all image decoding, in MiB',
     1_280,
     integer(128, 65_536),
   ),
-  imageTimeout: setting('image-timeout', 'longest time one image may take, in seconds', 15, integer(1, 300)),
-  imageQueue: setting('image-queue', 'images that may wait to be decoded', 128, integer(1, 10_000)),
-  imageWait: setting('image-wait', 'longest wait of an image to be decoded, in seconds', 30, integer(1, 300)),
+  imageTimeout: setting(
+    'image-timeout',
+    'maximum processing time of an image, in seconds',
+    15,
+    integer(1, 300),
+  ),
+  imageQueue: setting(
+    'image-queue',
+    'maximum number of images waiting to be decoded',
+    128,
+    integer(1, 10_000),
+  ),
+  imageWait: setting(
+    'image-wait',
+    'maximum time an image waits to be decoded, in seconds',
+    30,
+    integer(1, 300),
+  ),
   imageSettings: setting(
     'image-settings',
-    'JSON file with presets and watermarks of links',
+    'JSON file with presets and watermarks for links',
     usualImageSettings,
     imageSettings,
   ),
   autoFormatCache: setting(
     'auto-format-cache',
-    'caches that may keep answers to f_auto: private (browsers only), or shared where all shared caches respect Vary',
+    'caches that may store responses to f_auto: private (browsers only), or shared if all shared caches respect Vary',
     'private',
     oneOf('private', 'shared'),
   ),
-  strip: setting('strip', '1 removes metadata from images as they are uploaded', 0, integer(0, 1)),
-  memoryCache: setting('memory-cache', 'memory for images served often, in MiB', 64, integer(0, 65_536)),
+  strip: setting('strip', '1 removes metadata from uploaded images', 0, integer(0, 1)),
+  memoryCache: setting('memory-cache', 'memory for frequently served images, in MiB', 64, integer(0, 65_536)),
   searchMemory: setting(
     'search-memory',
-    'memory of the index that answers lists, in MiB, in each process; 0 for none; auto from what the machine has',
+    'memory of the list index in each process, in MiB; 0 disables it; auto depends on the memory of the machine',
     'auto',
     searchMemory,
   ),
@@ -152,36 +177,36 @@ export const settings = {
     512,
     integer(1, 65_536),
   ),
-  ipDays: setting('ip-days', "days after which an uploader's address is erased", 90, integer(1, 3_650)),
-  changesDays: setting('changes-days', 'days for which changes can be followed', 30, integer(1, 3_650)),
+  ipDays: setting('ip-days', "days after which an uploader's IP address is erased", 90, integer(1, 3_650)),
+  changesDays: setting('changes-days', 'days that changes are kept', 30, integer(1, 3_650)),
   changesMax: setting(
     'changes-max',
-    'most changes that can be followed',
+    'maximum number of changes kept',
     2_000_000,
     integer(1_000, 1_000_000_000),
   ),
   historyDays: setting(
     'history-days',
-    'days for which the history of deleted records is kept',
+    'days that the history of deleted records is kept',
     365,
     integer(1, 36_500),
   ),
   derivativeCache: setting(
     'derivative-cache',
-    'disk for modified images, in MiB; 0 keeps none',
+    'disk space for transformed images, in MiB; 0 disables the cache',
     1_024,
     integer(0, 16 * MIB),
   ),
   sharedDerivatives: {
     ...setting(
       'shared-derivatives',
-      '1 keeps modified images in the S3 store too, for all nodes',
+      '1 also stores transformed images in S3, for all nodes',
       0,
       integer(0, 1),
     ),
     needs: 'blobs-url',
   },
-  eventStreams: setting('event-streams', 'event streams open at a time', 1_000, integer(1, 100_000)),
+  eventStreams: setting('event-streams', 'maximum number of open event streams', 1_000, integer(1, 100_000)),
   webhookNetworks: setting(
     'webhook-networks',
     'private networks that webhooks may be sent to, such as 10.0.0.0/8',
@@ -190,44 +215,49 @@ export const settings = {
   ),
   phishingKeywords: setting(
     'phishing-keywords',
-    'words that phishing names put beside a brand, besides the built-in ones; -word removes one',
+    'words that phishing names put next to a brand, in addition to the built-in ones; -word removes one',
     [],
     listOf(phishingKeyword),
   ),
-  failedKeys: setting('failed-keys', 'wrong keys one address may send a minute', 300, integer(1, 1_000_000)),
+  failedKeys: setting(
+    'failed-keys',
+    'wrong keys accepted from one address per minute',
+    300,
+    integer(1, 1_000_000),
+  ),
   clientConnections: setting(
     'client-connections',
-    'connections that one address may have open, trusted proxies excepted',
+    'maximum number of open connections per address, except trusted proxies',
     1_000,
     integer(1, 1_000_000),
   ),
   bodyMinRate: setting(
     'body-min-rate',
-    'bytes a second that a body must bring on average, else it is ended; 0 for no limit',
+    'minimum average rate of a request body, in bytes per second; 0 for no limit',
     500,
     integer(0, 1_000_000_000),
   ),
   bodyRateWindow: setting(
     'body-rate-window',
-    'seconds over which body-min-rate is the average',
+    'seconds over which body-min-rate is averaged',
     30,
     integer(1, 120),
   ),
   clientLogLines: setting(
     'client-log-lines',
-    'requests of one address that are logged a minute, the rest is counted; 0 for all',
+    'requests of one address logged per minute, the others are only counted; 0 for all',
     6_000,
     integer(0, 1_000_000_000),
   ),
   metricsAddress: setting(
     'metrics-address',
-    'address:port that serves /metrics, and nothing else does; empty for the same as everything',
+    'address:port that serves /metrics exclusively; empty for the main port',
     undefined,
     listenAddress,
   ),
 } satisfies Record<string, Setting<unknown>>
 
-/** A word that may stand in a .cl name, without accents; behind a hyphen one to remove. */
+/** A word that .cl names can contain, without accents; after a hyphen, one to remove. */
 function phishingKeyword(text: string): Parsed<string> {
   return /^-?[a-z0-9ñ]{2,24}$/.test(text)
     ? { value: text }
@@ -246,7 +276,7 @@ function databaseUrl(value: string): Parsed<string> {
   return url.pathname.length > 1 ? { value } : { takes }
 }
 
-/** An address without what may be a password, in whatever way it was mistyped. */
+/** Removes everything that may be a password, even from a malformed address. */
 function withoutSecrets(value: string): string {
   return value.replace(/^(\w+:\/\/)?.*@/s, '$1…@').replace(/\?.*$/s, '?…')
 }
@@ -307,7 +337,7 @@ function network(value: string): Parsed<string> {
   return valid ? { value } : { takes: 'an IP address or network, such as 10.0.0.0/8' }
 }
 
-/** Where something listens. */
+/** An address to listen on. */
 export interface ListenAddress {
   readonly host: string
   readonly port: number

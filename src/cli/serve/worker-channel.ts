@@ -1,0 +1,115 @@
+import cluster, { type Worker } from 'node:cluster'
+import type { Measurements, Metrics } from '../../http/observability/metrics.ts'
+import { OverloadError } from '../../lib/errors.ts'
+
+/** Messages between the primary process and its workers. Nothing else writes to this channel. */
+export type FromWorker =
+  /** It serves requests, and the first keys exist. */
+  | { readonly kind: 'ready' }
+  /** It requests the measurements of all workers. */
+  | { readonly kind: 'gather' }
+  | { readonly kind: 'measured'; readonly round: number; readonly measurements: Measurements }
+
+type ToWorker =
+  | { readonly kind: 'measure'; readonly round: number }
+  | { readonly kind: 'gathered'; readonly all: readonly Measurements[] }
+
+/** How long the primary waits for the measurements of a worker before it uses the previous ones. */
+const MEASURE_TIMEOUT_MS = 1_000
+/** How long a worker waits for the primary. Longer than the primary waits for the other workers. */
+const GATHER_TIMEOUT_MS = 2_000
+
+/** A worker's connection to the primary. */
+export interface WorkerChannel {
+  /** The number of this worker, for the log. A worker that replaces another gets a new one. */
+  readonly worker: number
+  /** Lets the primary start the other workers, and aggregates the metrics of all from now on. */
+  ready(metrics: Metrics): void
+}
+
+export function openWorkerChannel(): WorkerChannel {
+  return {
+    worker: cluster.worker?.id ?? 0,
+    ready(metrics) {
+      const waiting = new Set<(all: readonly Measurements[]) => void>()
+      process.on('message', (message: ToWorker) => {
+        if (message.kind === 'gathered') {
+          for (const resolve of waiting) resolve(message.all)
+          waiting.clear()
+        } else {
+          void metrics
+            .measurements()
+            .then((measurements) => sendToPrimary({ kind: 'measured', round: message.round, measurements }))
+        }
+      })
+      metrics.gatherBy(() => {
+        const { promise, resolve, reject } = Promise.withResolvers<readonly Measurements[]>()
+        const timer = setTimeout(() => {
+          waiting.delete(resolve)
+          reject(new OverloadError())
+        }, GATHER_TIMEOUT_MS)
+        if (waiting.size === 0) sendToPrimary({ kind: 'gather' })
+        waiting.add(resolve)
+        return promise.finally(() => clearTimeout(timer))
+      })
+      sendToPrimary({ kind: 'ready' })
+    },
+  }
+}
+
+function sendToPrimary(message: FromWorker): void {
+  // The primary may have ended; then this process ends too.
+  if (process.connected) process.send?.(message, undefined, {}, () => {})
+}
+
+/** Collects the measurements of all workers in the primary, one round at a time, and sends them to the workers that asked. */
+export class MetricsAggregation {
+  readonly #last = new Map<Worker, Measurements>()
+  readonly #askers = new Set<Worker>()
+  readonly #missing = new Set<Worker>()
+  #round = 0
+  #timer: NodeJS.Timeout | undefined
+
+  /** @param workers all that serve */
+  request(asker: Worker, workers: Iterable<Worker>): void {
+    this.#askers.add(asker)
+    if (this.#timer !== undefined) return
+    this.#round++
+    for (const worker of workers) {
+      this.#missing.add(worker)
+      sendToWorker(worker, { kind: 'measure', round: this.#round })
+    }
+    this.#timer = setTimeout(() => this.#finish(), MEASURE_TIMEOUT_MS)
+  }
+
+  receive(worker: Worker, { round, measurements }: Extract<FromWorker, { kind: 'measured' }>): void {
+    this.#last.set(worker, measurements)
+    if (round === this.#round) this.#missing.delete(worker)
+    this.#finishIfComplete()
+  }
+
+  remove(worker: Worker): void {
+    this.#last.delete(worker)
+    this.#askers.delete(worker)
+    this.#missing.delete(worker)
+    this.#finishIfComplete()
+  }
+
+  #finishIfComplete(): void {
+    if (this.#timer !== undefined && this.#missing.size === 0) this.#finish()
+  }
+
+  #finish(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#missing.clear()
+    const all = [...this.#last.values()]
+    for (const asker of this.#askers) sendToWorker(asker, { kind: 'gathered', all })
+    this.#askers.clear()
+  }
+}
+
+function sendToWorker(worker: Worker, message: ToWorker): void {
+  // It may be about to exit.
+  if (worker.isConnected()) worker.send(message, undefined, () => {})
+}

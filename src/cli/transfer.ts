@@ -1,0 +1,191 @@
+import { backup } from '../operations/transfer/backup.ts'
+import type { BackupLocation } from '../operations/transfer/backup-store.ts'
+import type { CopyResult } from '../operations/transfer/copy-images.ts'
+import type { InstanceLocation } from '../operations/transfer/instance.ts'
+import { migrate, type MigrationOutcome } from '../operations/transfer/migrate.ts'
+import { restore, type RestoreOutcome } from '../operations/transfer/restore.ts'
+import type { Config, Flags } from '../server/config/config.ts'
+import { settings } from '../server/config/settings.ts'
+import { isBlobKey } from '../storage/blobs/blob-store.ts'
+import { parseS3Location, S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
+import { fail, failureLine } from './failure.ts'
+import type { Options } from './options.ts'
+import { createProgress, type ShownProgress } from './progress.ts'
+import { usageFault } from './usage.ts'
+
+/** `catalejo backup`. Exits with 0 if the snapshot is complete, otherwise with 1. */
+export async function backupCommand({ config, own, positionals }: Options): Promise<void> {
+  const address = readBackupAddress('backup', positionals)
+  if (address === undefined) return
+  const { keep: text } = own
+  if (text !== undefined && !/^[1-9]\d{0,5}$/.test(text)) return usageFault('--keep takes a number from 1 on')
+  const keep = text === undefined ? undefined : Number(text)
+  await withProgress(undefined, async (progress) => {
+    const outcome = await backup(config, address, { keep, progress })
+    switch (outcome.kind) {
+      case 'refused':
+        return fail(
+          outcome.reason === 'own-place'
+            ? 'backups do not go where the instance itself has its data'
+            : 'there are backups of another instance: take a place of its own for each',
+        )
+      case 'busy': {
+        const until = new Date(outcome.until).toISOString()
+        return fail(`another backup is under way, or was cut off: try again, at the latest after ${until}`)
+      }
+      case 'written': {
+        const { images, manifest, pruned } = outcome
+        const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0)
+        console.log(`snapshot ${manifest.name}: ${rows} rows; ${imagesText(images)}`)
+        if (pruned !== undefined) {
+          console.log(`removed ${pruned.snapshots} snapshots, ${pruned.files} files, ${pruned.images} images`)
+        }
+        reportFaults(
+          images,
+          'These images are not whole in the instance: see catalejo verify. All else is in the snapshot.',
+        )
+      }
+    }
+  })
+}
+
+const RESTORE_REFUSALS: Readonly<Record<Extract<RestoreOutcome, { kind: 'refused' }>['reason'], string>> = {
+  'own-place': 'backups are not where the instance itself has its data',
+  'not-empty': 'the instance is not empty: give it an empty data folder and database',
+  'newer-database': 'the database has a newer schema than the snapshot: give an empty one',
+}
+
+/** `catalejo restore`. Exits with 0 if the whole snapshot was restored and verified, otherwise with 1. */
+export async function restoreCommand({ config, own, positionals }: Options): Promise<void> {
+  const address = readBackupAddress('restore', positionals)
+  if (address === undefined) return
+  const advice = 'It is not restored. Run the same again: it goes on where it is.'
+  await withProgress(advice, async (progress) => {
+    const outcome = await restore(address, config, { snapshot: own['snapshot'], progress })
+    switch (outcome.kind) {
+      case 'refused':
+        return fail(RESTORE_REFUSALS[outcome.reason])
+      case 'unusable': {
+        const { others, reasons, snapshot = '' } = outcome
+        for (const reason of reasons) console.error(`snapshot ${snapshot}: ${reason}`)
+        fail('nothing was restored')
+        if (others.length > 0) console.error(`Other snapshots: ${others.join(' ')}`)
+        return
+      }
+      case 'restored': {
+        const { images, manifest, rows } = outcome
+        console.log(`snapshot ${manifest.name}: ${rows} rows written, all verified; ${imagesText(images)}`)
+        reportFaults(
+          images,
+          `${images.faultCount} of ${manifest.images.count} images could not be restored; the records of all, and the other images, are there`,
+        )
+      }
+    }
+  })
+}
+
+const MIGRATION_REFUSALS: Readonly<Record<Extract<MigrationOutcome, { kind: 'refused' }>['reason'], string>> =
+  {
+    'nothing-to-move': 'the target is the source: give --to-database-url, --to-blobs-url or --to-data',
+    'same-database': 'both addresses are of the same database',
+    'own-data':
+      'the target holds data of its own: an instance that is or was served, or another one. --force replaces it all',
+    'own-images': 'the target holds images that the source does not know. --force puts ours beside them',
+  }
+
+/** `catalejo migrate`. Exits with 0 if the copy is equal and every image was read back, otherwise with 1. */
+export async function migrateCommand({ config, own, switches }: Options): Promise<void> {
+  const to = targetOf(config, own)
+  if (to === undefined) return
+  const advice = 'The copy is not finished. Run the same again: it goes on where it is.'
+  await withProgress(advice, async (progress) => {
+    const outcome = await migrate({ from: config, to, force: switches.has('force'), progress })
+    switch (outcome.kind) {
+      case 'refused':
+        return fail(MIGRATION_REFUSALS[outcome.reason])
+      case 'changing':
+        return fail(
+          'the source is written to all the while. Stop the service and run it again: only what changed is left.',
+        )
+      case 'equal': {
+        const { rows, images, passes } = outcome
+        const parts = [
+          ...(rows === undefined ? [] : [`${rows} rows written, all equal to the source`]),
+          ...(images === undefined ? [] : [imagesText(images)]),
+        ]
+        console.log(`${parts.join('; ')}; ${passes} passes`)
+        if (images !== undefined && images.faultCount > 0) {
+          reportFaults(images, 'These images are not whole at the source: see catalejo verify.')
+        } else console.log('Done. What is written to the source from now on is not in the copy.')
+      }
+    }
+  })
+}
+
+/** What no flag names stays where it is, or with `--to-data` goes into that folder. */
+function targetOf(from: Config, own: Flags): InstanceLocation | undefined {
+  const { 'to-data': data, 'to-database-url': databaseUrl, 'to-blobs-url': blobsUrl } = own
+  const database = databaseUrl === undefined ? undefined : settings.databaseUrl.parse(databaseUrl)
+  const blobs = blobsUrl === undefined ? undefined : settings.blobsUrl.parse(blobsUrl)
+  if (database !== undefined && 'takes' in database) {
+    usageFault(`--to-database-url takes ${database.takes}`)
+    return undefined
+  }
+  if (blobs !== undefined && 'takes' in blobs) {
+    usageFault(`--to-blobs-url takes ${blobs.takes}`)
+    return undefined
+  }
+  const stay: InstanceLocation = data === undefined ? from : { data, databaseUrl: '', blobsUrl: undefined }
+  return {
+    data: stay.data,
+    databaseUrl: database === undefined ? stay.databaseUrl : database.value,
+    blobsUrl: blobs === undefined ? stay.blobsUrl : blobs.value,
+  }
+}
+
+/** Reads the address of the backups. Undefined, and reported, if there is not exactly one, or it is not valid. */
+function readBackupAddress(command: string, positionals: readonly string[]): BackupLocation | undefined {
+  const [text, ...more] = positionals
+  if (text === undefined || text === '' || more.length > 0) {
+    usageFault(`${command} takes one FOLDER or s3://…`)
+    return undefined
+  }
+  if (!text.startsWith('s3:')) return { kind: 'folder', path: text }
+  const location = parseS3Location(text)
+  if (location === undefined) {
+    usageFault(`${command} takes a FOLDER or ${S3_LOCATION_TAKES}`)
+    return undefined
+  }
+  return { kind: 's3', location }
+}
+
+/** @param advice printed after a failure that left something to continue */
+async function withProgress(
+  advice: string | undefined,
+  run: (progress: ShownProgress) => Promise<void>,
+): Promise<void> {
+  const progress = createProgress()
+  try {
+    await run(progress)
+  } catch (error) {
+    progress.end()
+    fail(failureLine(error))
+    if (advice !== undefined && progress.hasBegun) console.error(advice)
+  }
+}
+
+function imagesText({ copied, copiedBytes, present }: CopyResult): string {
+  return `${copied} images copied (${(copiedBytes / 1e6).toFixed(1)} MB), ${present} there before`
+}
+
+/** Lists the images that could not be copied, followed by `explanation`, and sets the exit code if there are any. */
+function reportFaults({ faults, faultCount }: CopyResult, explanation: string): void {
+  if (faultCount === 0) return
+  for (const { key, kind } of faults) console.error(`image ${printable(key)}: ${kind}`)
+  if (faultCount > faults.length) console.error(`and ${faultCount - faults.length} more`)
+  console.error(explanation)
+  process.exitCode = 1
+}
+
+/** A key in a database may be any text, including control sequences of a terminal. */
+const printable = (key: string): string => (isBlobKey(key) ? key : JSON.stringify(key))

@@ -1,0 +1,143 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Clock } from '../../lib/clock.ts'
+import { OverloadError } from '../../lib/errors.ts'
+import { FairSlots } from '../../lib/fair-slots.ts'
+import {
+  BestMatches,
+  explain,
+  Matcher,
+  type Change,
+  type Match,
+  type NameBlock,
+  type Vocabulary,
+} from '../../lib/lookalikes/index.ts'
+import type { Database } from '../../storage/database/database.ts'
+import { clientOf } from '../../storage/database/connection-slots.ts'
+import { VersionedCache } from '../../storage/database/versioned-cache.ts'
+import { rowsToJson } from '../list/page-json.ts'
+import { recordsNamed } from './queries.ts'
+
+/** Searches that wait: one runs at a time, on part of a core, while other requests are answered. */
+const MAX_WAITING = 64
+const MAX_WAITING_PER_ACCOUNT = 16
+const WAIT_MS = 10_000
+/** Maximum duration: without the index, ten million names are read from the database for each search, about 20 s. */
+const MAX_MS = 60_000
+/** How long a search holds the event loop before other requests get a turn. */
+const STRETCH_MS = 4
+/** Records read and explained between two turns of the event loop: about 3 ms. */
+const CHUNK = 64
+/** Rankings cached until the next write: a hundred with at most 1,024 names take about 10 MB. */
+const MAX_CACHED = 100
+
+export interface Lookalikes {
+  /** A JSON array of records. */
+  readonly json: string
+  readonly count: number
+}
+
+interface Ranking {
+  readonly matches: readonly Match[]
+  readonly isCut: boolean
+}
+
+/** Finds recorded names that resemble a given one. */
+export class LookalikeSearch {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #names: () => AsyncIterable<NameBlock>
+  readonly #vocabulary: Vocabulary
+  readonly #maxMs: number
+  readonly #slots = new FairSlots({
+    slots: 1,
+    slotsPerClient: 1,
+    maxWaiting: MAX_WAITING,
+    maxWaitingPerClient: MAX_WAITING_PER_ACCOUNT,
+    timeoutMs: WAIT_MS,
+  })
+  readonly #rankings: VersionedCache<Ranking>
+
+  /**
+   * @param names reads all recorded names that have not expired
+   * @param maxMs maximum duration of a search
+   */
+  constructor(
+    database: Database,
+    clock: Clock,
+    names: () => AsyncIterable<NameBlock>,
+    vocabulary: Vocabulary,
+    maxMs = MAX_MS,
+  ) {
+    this.#database = database
+    this.#clock = clock
+    this.#names = names
+    this.#vocabulary = vocabulary
+    this.#maxMs = maxMs
+    this.#rankings = new VersionedCache(database, 'domain', MAX_CACHED)
+  }
+
+  /**
+   * Returns the names that resemble this one most, best first, ties by name.
+   * @param account id of the caller; accounts share the searches fairly
+   * @throws OverloadError if too many searches wait, or this one takes too long
+   */
+  async find(name: string, limit: number, account?: number): Promise<Lookalikes> {
+    const matcher = new Matcher(name, this.#vocabulary)
+    const cached = await this.#rankings.get(`${limit} ${name}`, () => this.#rank(matcher, limit, account))
+    const found = await this.#read(matcher, name, cached)
+    // Records that expired since the ranking was made leave room for others.
+    const isShort = cached?.isCut === true && found.count < limit
+    return isShort ? this.#read(matcher, name, await this.#rank(matcher, limit, account)) : found
+  }
+
+  #rank(matcher: Matcher, limit: number, account?: number): Promise<Ranking> {
+    return this.#slots.run(clientOf(account), async () => {
+      const best = new BestMatches(limit)
+      let since = performance.now()
+      const shouldPause = () => performance.now() - since > STRETCH_MS
+      const deadline = since + this.#maxMs
+      for await (const block of this.#names()) {
+        if (performance.now() > deadline) throw new OverloadError()
+        for (let at: number | undefined = 0; at !== undefined;) {
+          at = matcher.scan(block, at, best.add, shouldPause)
+          if (!shouldPause()) continue
+          await nextTurn()
+          since = performance.now()
+        }
+      }
+      return best.result()
+    })
+  }
+
+  async #read(matcher: Matcher, name: string, ranking: Ranking | undefined): Promise<Lookalikes> {
+    const matches = ranking?.matches ?? []
+    const now = this.#clock.now()
+    const records: string[] = []
+    for (let from = 0; from < matches.length; from += CHUNK) {
+      const part = matches.slice(from, from + CHUNK)
+      const names = part.map((match) => match.name)
+      const rows = await this.#database.values(recordsNamed(this.#database.dialect, names, now))
+      const rowOf = new Map(rows.map((row) => [row[0], row]))
+      if (from > 0) await nextTurn()
+      for (const { name: other, cost } of part) {
+        const row = rowOf.get(other)
+        if (row === undefined) continue
+        const reason = reasonJson(explain(matcher, name, other), scoreOf(name, cost))
+        records.push(`${rowsToJson([row]).slice(1, -2)},${reason}}`)
+      }
+    }
+    return { json: `[${records.join(',')}]`, count: records.length }
+  }
+}
+
+/** Returns a score from 1, for names that look the same, down to 0. */
+function scoreOf(name: string, cost: number): number {
+  return Math.round(1000 / (1 + cost / (10 * name.length))) / 1000
+}
+
+/** The members `reason`, of the costliest change, `detail` and `score`. */
+function reasonJson(changes: readonly Change[], score: number): string {
+  const main = changes.reduce((most, change) => (change.cost > most.cost ? change : most))
+  const detail = JSON.stringify(changes.map(({ text }) => text).join(', '))
+  return `"reason":"${main.reason}","detail":${detail},"score":${score}`
+}

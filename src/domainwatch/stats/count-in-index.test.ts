@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Filters } from '../filters.ts'
+import { ColumnBuilder, parseTimestamp, Scan, Segment } from '../../lib/name-index/index.ts'
+import { aLabelOf } from '../../lib/punycode.ts'
+import { countInIndex } from './count-in-index.ts'
+
+const RECORDS = 50_000
+const SPAN = { from: '2026-01-01 00:00:00', to: '2026-01-31 23:59:59' }
+
+function segments() {
+  const builder = new ColumnBuilder(RECORDS, aLabelOf)
+  const moment = parseTimestamp('2026-01-02 03:04:05')
+  for (let i = 0; i < RECORDS; i++) {
+    const marks = { status: 1, reserved: i === 7 ? 1 : 0, revision: 0, discardedAt: NaN, deleted: NaN }
+    builder.add({ name: `casa${i}`, agent: 'grupo', registered: moment, modified: moment, ...marks })
+  }
+  return { registered: [new Segment(builder.build('registered'))], deleted: [] }
+}
+
+const all = segments()
+const ANY: Filters = { reserve: false, rev: false, dis: false }
+/** No record matches, one does, all do. */
+const FILTERED: readonly [Filters, number][] = [
+  [{ ...ANY, min_length: 40 }, 0],
+  [{ ...ANY, reserve: true }, 1],
+  [ANY, RECORDS],
+]
+
+for (const [filters, records] of FILTERED) {
+  test(`counting yields to the event loop if ${records} of ${RECORDS} records match`, async (t) => {
+    let now = 0
+    // The time is spent at every check.
+    t.mock.method(performance, 'now', () => (now += 10))
+    let turns = 0
+    let isDone = false
+    const turn = () => {
+      turns++
+      if (!isDone) setImmediate(turn)
+    }
+    setImmediate(turn)
+    const { totals } = await countInIndex(all, { filters, span: SPAN }, 0)
+    isDone = true
+    assert.equal(totals.overall.records, records)
+    assert.ok(turns >= 3, `${turns} turns`)
+  })
+}
+
+test('only deletions of the span are visited, and records deleted later count as registered', async (t) => {
+  const builder = new ColumnBuilder(RECORDS, aLabelOf)
+  const add = (name: string, date: string, deletion: string) => {
+    const marks = { status: 0, reserved: 0, revision: 0, discardedAt: NaN, modified: parseTimestamp(date) }
+    builder.add({
+      name,
+      agent: 'grupo',
+      registered: parseTimestamp(date),
+      deleted: parseTimestamp(deletion),
+      ...marks,
+    })
+  }
+  const day = (date: string) => `${date} 12:00:00`
+  for (let i = 0; i < RECORDS; i++) add(`vieja${i}`, day('2020-01-01'), day('2025-06-01'))
+  add('antes', day('2026-01-01'), day('2025-12-31'))
+  add('primera', SPAN.from, SPAN.from)
+  add('luego', day('2026-01-01'), SPAN.to)
+  add('futura', day('2026-01-02'), day('2026-02-01'))
+  const orders = (['registered', 'deleted'] as const).map((order) => new Segment(builder.build(order)))
+  const [registered, deleted] = orders
+  assert.ok(registered !== undefined && deleted !== undefined)
+  const seen = t.mock.method(Scan.prototype, 'next')
+  const filters = { ...ANY, to: '2019-12-31 23:59:59' }
+  await countInIndex({ registered: [], deleted: [deleted] }, { filters, span: SPAN }, 0)
+  assert.ok(seen.mock.callCount() < 10, `${seen.mock.callCount()} calls`)
+
+  const { days } = await countInIndex(
+    { registered: [registered], deleted: [deleted] },
+    { filters: ANY, span: SPAN },
+    0,
+  )
+  // The first of January and the second, and the last: `primera` was first recorded as deleted.
+  assert.deepEqual([days.registered.slice(0, 2), days.registered.at(-1)], [[2, 1], 0])
+  assert.deepEqual([days.deleted.slice(0, 2), days.deleted.at(-1)], [[1, 0], 1])
+})

@@ -1,0 +1,189 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  formatTimestamp,
+  parseTimestamp,
+  Plane,
+  rangeOf,
+  Scan,
+  Segment,
+  type IndexQuery,
+  type Range,
+} from '../../lib/name-index/index.ts'
+import { indexQuery, type IndexSegments } from '../list/index-page.ts'
+import { DayCounts, dayOf, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
+
+/** How long counting holds the event loop before others get a turn, and records between two checks: about 2 ms at most. */
+const STRETCH_MS = 3
+const PIECE = 16_384
+/** Keys of one day differ in their last 17 bits only. */
+const DAY_UNIT = 2 ** 17
+
+/** Counts in memory, as of the call: later changes have no effect. */
+export async function countInIndex(
+  segments: IndexSegments,
+  request: CountRequest,
+  now: number,
+): Promise<Counted> {
+  const { filters, span } = request
+  const snapshotOf = (segment: Segment) => new Segment(segment.columns, segment.live, segment)
+  const registered = segments.registered.map(snapshotOf)
+  const deleted = segments.deleted.map(snapshotOf)
+  const [from, to] = [parseTimestamp(span.from), parseTimestamp(span.to)]
+  const budget = new EventLoopBudget()
+  const series = { registered: new DaySums(from, to), deleted: new DaySums(from, to) }
+
+  // A record that was deleted later counts as a registration; one first recorded as deleted does not. The latter has the
+  // time of its deletion as its date, so both follow from the span in either order, however long the lists are.
+  const inSpan = indexQuery({ ...filters, ...span }, now)
+  for (const segment of registered) {
+    const { keys } = segment.columns
+    await visit(segment, inSpan, rangeOf(segment, inSpan, true, {}), budget, (position) =>
+      series.registered.add(keys[position] ?? NaN, 1),
+    )
+  }
+  const ofAnyDate = indexQuery(seriesFilters(request), now)
+  for (const segment of deleted) {
+    const { keys, registered: dates } = segment.columns
+    const range: Range = [segment.lowerBound({ key: to }, true), segment.lowerBound({ key: from }, false)]
+    await visit(segment, ofAnyDate, range, budget, (position) => {
+      const key = keys[position] ?? NaN
+      series.deleted.add(key, 1)
+      if (dates[position] === key) series.registered.add(key, -1)
+    })
+  }
+  const days = new DayCounts(dayOf(span.from), dayOf(span.to))
+  for (const name of ['registered', 'deleted'] as const) {
+    for (const [day, count] of series[name].entries()) days.add(name, day, count)
+  }
+  return { days, totals: await totalsOf(registered, indexQuery(filters, now), budget) }
+}
+
+/** Counts per day of a span, by key. */
+class DaySums {
+  readonly #first: number
+  readonly #counts: Int32Array
+
+  /** @param from keys of the first and the last time */
+  constructor(from: number, to: number) {
+    this.#first = Math.floor(from / DAY_UNIT)
+    this.#counts = new Int32Array(Math.floor(to / DAY_UNIT) - this.#first + 1)
+  }
+
+  /** @param key in the span */
+  add(key: number, count: number): void {
+    const day = Math.floor(key / DAY_UNIT) - this.#first
+    this.#counts[day] = (this.#counts[day] ?? 0) + count
+  }
+
+  /** The days with a count other than 0. */
+  *entries(): Generator<[day: string, count: number]> {
+    for (const [day, count] of this.#counts.entries()) {
+      if (count !== 0) yield [dayOf(formatTimestamp((this.#first + day) * DAY_UNIT)), count]
+    }
+  }
+}
+
+const PLANES = [Plane.status, Plane.reserved, Plane.revision, Plane.discarded] as const
+const MAX_LENGTH = 63
+
+async function totalsOf(
+  segments: readonly Segment[],
+  plan: IndexQuery,
+  budget: EventLoopBudget,
+): Promise<Totals> {
+  const totals = new Totals()
+  for (const segment of segments) {
+    const { agent, agents, starts } = segment.columns
+    const byAgent = new Uint32Array(agents.length)
+    // For each length, the records of each of the 16 combinations of the four marks.
+    const byMarks = new Uint32Array((MAX_LENGTH + 1) << PLANES.length)
+    const marks = new MarksReader(segment)
+    await visit(segment, plan, rangeOf(segment, plan, true, {}), budget, (position) => {
+      const number = agent[position] ?? 0
+      byAgent[number] = (byAgent[number] ?? 0) + 1
+      const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
+      const index = (length << PLANES.length) | marks.of(position)
+      byMarks[index] = (byMarks[index] ?? 0) + 1
+    })
+    for (let length = 1; length <= MAX_LENGTH; length++) {
+      const counts = byMarks.subarray(length << PLANES.length, (length + 1) << PLANES.length)
+      const having = (mark: number) =>
+        counts.reduce((sum, count, set) => (((set >> mark) & 1) === 1 ? sum + count : sum), 0)
+      totals.addLength(length, {
+        records: counts.reduce((sum, count) => sum + count, 0),
+        bought: having(0),
+        reserved: having(1),
+        revision: having(2),
+        discarded: having(3),
+      })
+    }
+    for (const [i, name] of agents.entries()) totals.addAgent(name, byAgent[i] ?? 0)
+  }
+  return totals
+}
+
+/** Reads the marks of consecutive records, one word per 32 records at a time. */
+class MarksReader {
+  readonly #segment: Segment
+  #block = -1
+  #status = 0
+  #reserved = 0
+  #revision = 0
+  #discarded = 0
+
+  constructor(segment: Segment) {
+    this.#segment = segment
+  }
+
+  /** Returns a bit for each of `PLANES`, the first in the lowest bit. */
+  of(position: number): number {
+    const block = position >>> 5
+    if (block !== this.#block) {
+      this.#block = block
+      const { words, columns } = this.#segment
+      const word = (plane: number) => columns.planes[plane * words + block] ?? 0
+      ;[this.#status, this.#reserved, this.#revision, this.#discarded] = [
+        word(PLANES[0]),
+        word(PLANES[1]),
+        word(PLANES[2]),
+        word(PLANES[3]),
+      ]
+    }
+    const bit = position & 31
+    return (
+      ((this.#status >>> bit) & 1) |
+      (((this.#reserved >>> bit) & 1) << 1) |
+      (((this.#revision >>> bit) & 1) << 2) |
+      (((this.#discarded >>> bit) & 1) << 3)
+    )
+  }
+}
+
+/** Visits the matching records of a segment in pieces, and lets others have a turn even if few match. */
+async function visit(
+  segment: Segment,
+  plan: IndexQuery,
+  [first, last]: Range,
+  budget: EventLoopBudget,
+  see: (position: number) => void,
+): Promise<void> {
+  for (let from = first; from < last;) {
+    // Pieces end where blocks of a scan end.
+    const to = Math.min(last, from - (from % PIECE) + PIECE)
+    const scan = new Scan(segment, plan, [from, to], true)
+    while (scan.next()) see(scan.position)
+    from = to
+    await budget.yieldIfSpent()
+  }
+}
+
+/** Yields to the event loop when its time is spent. */
+class EventLoopBudget {
+  #since = performance.now()
+
+  async yieldIfSpent(): Promise<void> {
+    if (performance.now() - this.#since < STRETCH_MS) return
+    await nextTurn()
+    this.#since = performance.now()
+  }
+}

@@ -1,0 +1,146 @@
+import { Distance, TOO_MUCH } from './distance.ts'
+import { HYPHEN, MAX_HOMOGLYPH_COST, pairKey, pairLetters, replacementCosts } from './letters.ts'
+import { Adjacent, type Vocabulary } from './vocabulary.ts'
+
+/** The least that a text next to the brand costs. */
+export const MIN_WORD_COST = 4
+/** By `Adjacent`. All stay below two edits: a name that contains the whole brand is nearer than one two letters off. */
+const WORD_COSTS: readonly number[] = [0, MIN_WORD_COST, 6, 10, 12, TOO_MUCH]
+/** Added for a text of more letters that is no keyword, and for texts on both sides, of which the dearer counts. */
+const LONG_TEXT = 8
+const LONG_TEXT_COST = 1
+const BOTH_SIDES_COST = 1
+
+/**
+ * What may be next to a brand, by its length: the last entry that is not longer applies. `exact` is for a brand written with
+ * homoglyphs, `plain` for one written as it is, `edited` for one with a further edit. Any text contains a short brand, or one
+ * a letter away from a short brand, by chance.
+ */
+const ALLOWED: readonly {
+  readonly length: number
+  readonly exact: Adjacent
+  readonly plain?: Adjacent
+  readonly edited?: Adjacent
+}[] = [
+  { length: 2, exact: Adjacent.hyphenated, plain: Adjacent.words },
+  { length: 4, exact: Adjacent.text },
+  { length: 5, exact: Adjacent.text, edited: Adjacent.keywords },
+  { length: 6, exact: Adjacent.text, edited: Adjacent.words },
+  { length: 8, exact: Adjacent.text, edited: Adjacent.text },
+]
+
+/** Rows without a possible cost after which there is none: no step spans more. */
+const MAX_DEAD_ROWS = 2
+
+export interface Place {
+  /** In tenths of an ordinary change; `TOO_MUCH` if the brand is not there. */
+  readonly cost: number
+  /** Where it begins and ends in the other name. */
+  readonly from: number
+  readonly to: number
+}
+
+const NOWHERE: Place = { cost: TOO_MUCH, from: 0, to: 0 }
+
+/**
+ * Looks for a brand inside other names: written with homoglyphs and other hyphens, and with at most one further edit, with
+ * words next to it.
+ */
+export class Containment {
+  /** Edits that the brand may have, homoglyphs not counted; undefined if it is too short to be looked for. */
+  readonly edits: 0 | 1 | undefined
+  readonly #own: Uint8Array
+  readonly #distance: Distance
+  readonly #vocabulary: Vocabulary
+  readonly #plain: Adjacent | -1
+  readonly #exact: Adjacent | -1
+  readonly #edited: Adjacent | -1
+
+  constructor(own: Uint8Array, vocabulary: Vocabulary) {
+    const allowed = ALLOWED.findLast(({ length }) => length <= own.length)
+    this.edits = allowed && (allowed.edited === undefined ? 0 : 1)
+    this.#own = own
+    this.#distance = new Distance(own)
+    this.#vocabulary = vocabulary
+    this.#exact = allowed?.exact ?? -1
+    this.#plain = allowed?.plain ?? this.#exact
+    this.#edited = allowed?.edited ?? -1
+  }
+
+  /** Returns the cheapest place, the first of several. */
+  find(others: Uint8Array, start: number, end: number): Place {
+    if (this.edits === undefined) return NOWHERE
+    const other = others.subarray(start, end)
+    const name = Buffer.from(others.buffer, others.byteOffset + start, end - start).toString('latin1')
+    const before = this.#vocabulary.before(name)
+    let after: Uint8Array | undefined
+    let best = NOWHERE
+    const most = Math.max(this.#plain, this.#exact, this.#edited)
+    for (let from = 0; from < other.length; from++) {
+      const left = before[from] ?? 0
+      const edits = left > this.#edited ? 0 : 1
+      if (other[from] === HYPHEN || left > most || !this.#mayBegin(other, from, edits)) continue
+      this.#distance.beginInside()
+      for (let size = 1, dead = 0; from + size <= other.length && dead < MAX_DEAD_ROWS; size++) {
+        dead = this.#distance.extendInside(other, from, size, edits) ? 0 : dead + 1
+        // A hyphen before the following text belongs to neither.
+        if (this.#costOf(size, left) >= best.cost || other[from + size - 1] === HYPHEN) continue
+        after ??= this.#vocabulary.after(name)
+        const right = after[from + size] ?? 0
+        const words = wordsCost(left, from, right, other.length - from - size)
+        const cost = this.#costOf(size, Math.max(left, right)) + words
+        if (cost < best.cost) best = { cost, from, to: from + size }
+      }
+    }
+    return best
+  }
+
+  /** Returns the cost of the brand in `size` letters if `adjacent` is the least telling text next to it. */
+  #costOf(size: number, adjacent: number): number {
+    const exact = this.#distance.insideCost(size, 0)
+    const cost = adjacent <= this.#exact || (exact === 0 && adjacent <= this.#plain) ? exact : TOO_MUCH
+    return adjacent > this.#edited ? cost : Math.min(cost, this.#distance.insideCost(size, 1))
+  }
+
+  /**
+   * Returns whether the brand may begin at `from`, which is false for most places: one of its first two letters is there, or
+   * the second in place of the first, each perhaps split into two or joined with the next one.
+   */
+  #mayBegin(other: Uint8Array, from: number, edits: 0 | 1): boolean {
+    const first = this.#own[0] ?? 0
+    const second = this.#own[1] ?? 0
+    const third = this.#own[2] ?? 0
+    const one = other[from] ?? 0
+    const two = other[from + 1] ?? 0
+    const three = other[from + 2] ?? 0
+    if (second === HYPHEN || two === HYPHEN || isWrittenAs(first, second, one, two)) return true
+    return (
+      edits > 0 &&
+      (isWrittenAs(second, third, one, two) ||
+        isWrittenAs(second, third, two, three) ||
+        pairLetters[pairKey(one, two)] === first ||
+        pairLetters[pairKey(first, second)] === one ||
+        third === HYPHEN ||
+        three === HYPHEN)
+    )
+  }
+}
+
+/** Returns whether a letter of the brand, or it and the next one, may look like these letters of the other name. */
+function isWrittenAs(own: number, next: number, letter: number, after: number): boolean {
+  return (
+    (replacementCosts[pairKey(own, letter)] ?? 0) <= MAX_HOMOGLYPH_COST ||
+    pairLetters[pairKey(letter, after)] === own ||
+    pairLetters[pairKey(own, next)] === letter
+  )
+}
+
+function wordsCost(left: number, leftLength: number, right: number, rightLength: number): number {
+  const sides = [wordCost(left, leftLength), wordCost(right, rightLength)].filter((cost) => cost > 0)
+  return sides.length === 0 ? 0 : Math.max(...sides) + (sides.length === 2 ? BOTH_SIDES_COST : 0)
+}
+
+function wordCost(adjacent: number, length: number): number {
+  const cost = WORD_COSTS[adjacent] ?? TOO_MUCH
+  return adjacent >= Adjacent.hyphenated && length > LONG_TEXT ? cost + LONG_TEXT_COST : cost
+}

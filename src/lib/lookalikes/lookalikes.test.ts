@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { BestMatches } from './best-matches.ts'
+import { TOO_MUCH } from './distance.ts'
+import { explain } from './explain.ts'
+import { octetsOf } from './letters.ts'
+import { Matcher, type NameBlock } from './matcher.ts'
+import { signaturesOf } from './signature.ts'
+import { referenceCost, referenceInside, vocabulary } from '../../../test/support/similar-reference.ts'
+import { variants } from '../../../test/support/similar-variants.ts'
+
+/** Reasons why a name resembles another, in their order. */
+const RESEMBLE: readonly [name: string, other: string, reasons: string][] = [
+  ['mibanco', 'mibancó', 'accent'],
+  ['ñandú', 'nandu', 'accent accent'],
+  ['mibanco', 'mibanc0', 'homoglyph'],
+  ['paypal', 'paypa1', 'homoglyph'],
+  ['linea', 'iinea', 'homoglyph'],
+  ['mibanco', 'm1b4nc0', 'homoglyph homoglyph homoglyph'],
+  ['modelo', 'rnodelo', 'homoglyph'],
+  ['arnes', 'ames', 'homoglyph'],
+  ['web', 'vveb', 'homoglyph'],
+  ['dental', 'clental', 'homoglyph'],
+  ['clinica', 'dinica', 'homoglyph'],
+  ['sii', '5ii', 'homoglyph'],
+  ['luna', 'lvna', 'homoglyph'],
+  ['mibanco', 'mi-banco', 'hyphenation'],
+  ['mi-ban-co', 'mibanco', 'hyphenation hyphenation'],
+  ['mibanco', 'mbianco', 'transposition'],
+  ['mibanco', 'mibbanco', 'repetition'],
+  ['casa', 'casas', 'plural'],
+  ['casas', 'casa', 'plural'],
+  ['mibanco', 'mibonco', 'vowel-swap'],
+  ['mibanco', 'mobanco', 'vowel-swap'],
+  ['mibanco', 'nibanco', 'homoglyph'],
+  ['mibanco', 'mibanxo', 'replacement'],
+  ['mibanco', 'mibanko', 'bitsquatting'],
+  ['mibanco', 'mibnco', 'omission'],
+  ['mibanco', 'mibannco', 'repetition'],
+  ['mibanco', 'mibanzco', 'insertion'],
+  ['mibanco', 'mibancoz', 'addition'],
+  ['mibanco', 'mibanco-chile', 'word'],
+  ['mibanco', 'loginmibanco', 'word'],
+  ['mibanco', 'portal-mi-banc0-seguro', 'word word hyphenation homoglyph'],
+  ['mibanco', 'elmibancodetodos', 'word word'],
+  ['bci', 'bci-pagos', 'word'],
+  ['bci', 'bcichile', 'word'],
+  ['bci', 'httpsbci', 'word'],
+  ['bci', 'bciorg', 'word'],
+  ['mibanco', 'banco', 'subdomain'],
+  ['mibanco', 'mibnaoc', 'transposition transposition'],
+  ['bancoestado', 'bancestado-login', 'word omission'],
+  ['bancoestado', 'bancodelestado', 'word'],
+  ['bancoestado', 'soportetecnicobanconestado', 'word insertion'],
+  ['santander', 'santader-login', 'word omission'],
+  ['santander', 'zantanderpagos', 'word replacement'],
+  ['falabella', 'falabela-login', 'word omission'],
+  ['falabella', 'bancofallabella-cupo', 'word word repetition'],
+  ['chilexpress', 'chilexpess-paquete', 'word omission'],
+  ['paris', 'pari-login', 'word plural'],
+  ['sii', 'impuestossii', 'word'],
+  ['sii', 'devolucionsii', 'word'],
+  ['sii', 'siicontigo', 'word'],
+  ['hp', 'soportehp', 'word'],
+]
+
+for (const [name, other, reasons] of RESEMBLE) {
+  test(`${other} resembles ${name}: ${reasons}`, () => {
+    const matcher = new Matcher(name, vocabulary)
+    assert.notEqual(costOf(matcher, other), TOO_MUCH)
+    const changes = explain(matcher, name, other)
+    assert.equal(changes.map(({ reason }) => reason).join(' '), reasons)
+  })
+}
+
+const DIFFER: readonly [name: string, other: string][] = [
+  ['mibanco', 'mibanco'],
+  ['mibanco', 'otracosa'],
+  ['mibanco', 'xibaxxo'],
+  ['mibanco', 'mi'],
+  ['bci', 'bcixyz'],
+  ['bci', 'abcin'],
+  ['mi-banco', 'xyz'],
+  ['sii', 'wil'],
+  ['sii', 'd-ii'],
+  ['sii', 'siixyz'],
+  ['sii', 'pasiion'],
+  ['sii', 'sillastop'],
+  ['a', 'alogin'],
+  ['paris', 'maris-sol'],
+  ['casa', 'cosalogin'],
+]
+
+for (const [name, other] of DIFFER) {
+  test(`${other} does not resemble ${name}`, () =>
+    assert.equal(costOf(new Matcher(name, vocabulary), other), TOO_MUCH))
+}
+
+test('more alike names cost less', () => {
+  const others = ['mibancó', 'mi-banco', 'mibanco-chile', 'mbianco', 'mibnco', 'mibancodelsur', 'mibnao']
+  const matcher = new Matcher('mibanco', vocabulary)
+  const costs = others.map((other) => costOf(matcher, other))
+  assert.deepEqual(
+    costs.toSorted((a, b) => a - b),
+    costs,
+  )
+})
+
+/** The second one has the letters of pairs that look alike. */
+const ALPHABETS = ['abcdeghiklmnorstuvw0158-áéñü', 'mdwkbhrnvcl']
+const aName = fc
+  .tuple(fc.constantFrom(...ALPHABETS), fc.constantFrom(12, 12, 12, 12, 34))
+  .chain(([letters, maxLength]) => fc.string({ unit: fc.constantFrom(...letters), minLength: 1, maxLength }))
+  .map((text) => text.replaceAll(/^-+|-+$/g, ''))
+  .filter((text) => text !== '')
+const anEdit = fc.record({
+  at: fc.nat(40),
+  kind: fc.nat(4),
+  by: fc.constantFrom(...ALPHABETS.join(''), 'rn', 'vv', 'cl', 'nn', 'lc', 'lb', 'login-', '-s'),
+})
+function edited(text: string, { at, kind, by }: { at: number; kind: number; by: string }): string {
+  const place = at % (text.length + 1)
+  const [left, right] = [text.slice(0, place), text.slice(place)]
+  if (kind === 0) return left + right.slice(1)
+  if (kind === 1) return left + by + right.slice(1)
+  if (kind === 2) return left + right.slice(1, 2) + right.slice(0, 1) + right.slice(2)
+  return left + by + right
+}
+const aPair = fc.tuple(aName, fc.array(anEdit, { maxLength: 4 })).map(([name, edits]) => {
+  const other = edits.reduce(edited, name)
+  return [name, other.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'a'] as const
+})
+
+test('the cost of edits is that of the reference', () => {
+  fc.assert(
+    fc.property(aPair, ([name, other]) => {
+      const matcher = new Matcher(name, vocabulary)
+      const octets = octetsOf(other)
+      const cost = referenceCost(name, other)
+      const wanted = cost <= matcher.maxCost ? cost : TOO_MUCH
+      assert.equal(matcher.distance.compare(octets, 0, octets.length, matcher.maxCost), wanted)
+    }),
+    { numRuns: 700 },
+  )
+})
+
+test('the cost of a name inside another is that of the reference', () => {
+  const word = fc.constantFrom('login', 'soportetecnico', 'contigo', 'zzq', '-x', 'del', 's', '')
+  const aDressedPair = fc.tuple(aName, fc.array(anEdit, { maxLength: 2 }), word, word, fc.boolean())
+  fc.assert(
+    fc.property(aDressedPair, ([name, edits, left, right, isHyphenated]) => {
+      const changed = edits.reduce(edited, name)
+      const joint = isHyphenated ? '-' : ''
+      const other = `${left}${joint}${changed}${joint}${right}`.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'a'
+      const octets = octetsOf(other)
+      const { cost } = new Matcher(name, vocabulary).containment.find(octets, 0, octets.length)
+      const wanted = referenceInside(name, other, vocabulary)
+      assert.equal(cost >= TOO_MUCH ? Infinity : cost, wanted, `${name} in ${other}`)
+    }),
+    { numRuns: 1_500 },
+  )
+})
+
+test('a scan finds exactly the names that the definition accepts', () => {
+  fc.assert(
+    fc.property(fc.array(aPair, { minLength: 1, maxLength: 10 }), (pairs) => {
+      const names = [...new Set(pairs.flat())]
+      const block = blockOf(names)
+      for (const [name] of pairs) {
+        const matcher = new Matcher(name, vocabulary)
+        const wanted = names.filter((other) => costOf(matcher, other) !== TOO_MUCH)
+        assert.deepEqual(scan(matcher, block), wanted)
+      }
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('a letter pair is matched up to its second letter', () => {
+  const pairs = [
+    ['kcwhww', 'wchwvv'],
+    ['hlwdd', 'hllbwcld'],
+    ['lrkmokew', 'lrmoekvv'],
+    ['llonncvnrhravkkokhmdvhmcdcvb', 'llonncvrnhroavkkokhrndvhmcdcvb'],
+  ] as const
+  for (const [name, other] of pairs) {
+    assert.deepEqual(scan(new Matcher(name, vocabulary), blockOf([other])), [other])
+  }
+})
+
+test('no kind of change is missed', () => {
+  for (const name of [
+    'mibanco',
+    'clinica-dental',
+    'warner',
+    'ñandú',
+    'bci',
+    'construccionesdelsurlimitadaymuchomas',
+  ]) {
+    const others = [...variants(name)].filter((other) => other !== name)
+    const found = new Set(scan(new Matcher(name, vocabulary), blockOf(others)))
+    assert.deepEqual(
+      others.filter((other) => !found.has(other)),
+      [],
+    )
+  }
+})
+
+test('a scan continues where it paused and skips names that are not live', () => {
+  const names = Array.from({ length: 2_000 }, (_, i) => `mibanco${i}`)
+  const block = { ...blockOf(names), isLive: (at: number) => at % 2 === 0 }
+  const matcher = new Matcher('mibanco', vocabulary)
+  const found: string[] = []
+  let pauses = 0
+  for (let at: number | undefined = 0; at !== undefined; pauses++) {
+    at = matcher.scan(
+      block,
+      at,
+      (octets, start, end) => found.push(textOf(octets, start, end)),
+      () => true,
+    )
+  }
+  assert.ok(pauses > 1)
+  assert.deepEqual(
+    found,
+    names.filter((_, at) => at % 2 === 0),
+  )
+})
+
+test('the best matches do not depend on the order they are added in', () => {
+  const names = Array.from({ length: 5_000 }, (_, i) => `n${i}`)
+  const bestOf = (order: readonly string[]) => {
+    const best = new BestMatches(7)
+    for (const name of order) best.add(octetsOf(name), 0, name.length, Number(name.slice(1)) % 3)
+    return best.result()
+  }
+  const wanted = bestOf(names)
+  assert.deepEqual(
+    wanted.matches.map(({ name }) => name),
+    names
+      .filter((_, i) => i % 3 === 0)
+      .toSorted()
+      .slice(0, 7),
+  )
+  assert.equal(wanted.isCut, true)
+  assert.deepEqual(bestOf(names.toReversed()), wanted)
+})
+
+function costOf(matcher: Matcher, other: string): number {
+  const octets = octetsOf(other)
+  return matcher.cost(octets, 0, octets.length)
+}
+
+function scan(matcher: Matcher, block: NameBlock): string[] {
+  const found: string[] = []
+  matcher.scan(
+    block,
+    0,
+    (octets, start, end) => found.push(textOf(octets, start, end)),
+    () => false,
+  )
+  return found
+}
+
+function textOf(octets: Uint8Array, start: number, end: number): string {
+  return Buffer.from(octets.subarray(start, end)).toString('latin1')
+}
+
+function blockOf(names: readonly string[]): NameBlock {
+  const starts = new Uint32Array(names.length + 1)
+  for (const [i, name] of names.entries()) starts[i + 1] = (starts[i] ?? 0) + name.length
+  const octets = octetsOf(names.join(''))
+  return {
+    names: octets,
+    starts,
+    count: names.length,
+    signatures: signaturesOf(octets, starts, 0, names.length),
+  }
+}

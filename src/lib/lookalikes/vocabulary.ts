@@ -1,0 +1,111 @@
+/** What the text next to a brand is, the most telling first. */
+export const Adjacent = {
+  nothing: 0,
+  /** Phishing keywords: `login`, `pago`, `soportetecnico`. */
+  keywords: 1,
+  /** Anything that a hyphen separates from the brand. */
+  hyphenated: 2,
+  /** Words of the dictionary. */
+  words: 3,
+  /** Anything else of two letters or more. */
+  text: 4,
+  /** A single letter that is no word. */
+  letter: 5,
+} as const
+export type Adjacent = (typeof Adjacent)[keyof typeof Adjacent]
+
+/** Bits: what a text can be split into. */
+const WORD = 1
+const KEYWORD = 2
+
+const HYPHEN = '-'
+/** Shorter words are looked up one by one, longer ones by the lengths of words with the same first, or last, letters. */
+const STEM = 4
+const MAX_WORD = 31
+
+/** Classifies the texts before and after a brand by splitting them into words. */
+export class Vocabulary {
+  readonly #kinds = new Map<string, number>()
+  /** By the first letters of words, and by the last: a bit for each length. */
+  readonly #lengthsByStart = new Map<string, number>()
+  readonly #lengthsByEnd = new Map<string, number>()
+
+  /** @param keywords words that phishing names put next to a brand */
+  constructor(words: Iterable<string>, keywords: Iterable<string>) {
+    for (const word of words) this.#add(word, WORD)
+    for (const word of keywords) this.#add(word, WORD | KEYWORD)
+  }
+
+  #add(word: string, kinds: number): void {
+    if (word.length > MAX_WORD) return
+    this.#kinds.set(word, kinds)
+    const bit = 1 << word.length
+    addBit(this.#lengthsByStart, word.slice(0, STEM), bit)
+    addBit(this.#lengthsByEnd, word.slice(-STEM), bit)
+  }
+
+  /** Returns, at `i`, what the first `i` characters of the name are to a brand that begins after them. */
+  before(name: string): Uint8Array {
+    const text = withoutAccents(name)
+    const reached = new Uint8Array(text.length + 1)
+    reached[0] = WORD | KEYWORD
+    for (let from = 0; from < text.length; from++) {
+      const kinds = reached[from] ?? 0
+      if (kinds === 0) continue
+      if (text[from] === HYPHEN) mark(reached, from + 1, kinds)
+      let lengths = this.#lengthsByStart.get(text.slice(from, from + STEM)) ?? 0
+      for (let size = 2; size < STEM && from + size <= text.length; size++) lengths |= 1 << size
+      for (; lengths !== 0; lengths &= lengths - 1) {
+        const to = from + lowestBit(lengths)
+        if (to <= text.length) mark(reached, to, kinds & (this.#kinds.get(text.slice(from, to)) ?? 0))
+      }
+    }
+    for (let i = 1; i <= text.length; i++) reached[i] = classOf(reached[i] ?? 0, name[i - 1], i)
+    reached[0] = Adjacent.nothing
+    return reached
+  }
+
+  /** Returns, at `i`, what the characters from `i` on are to a brand that ends before them. */
+  after(name: string): Uint8Array {
+    const text = withoutAccents(name)
+    const length = text.length
+    const reached = new Uint8Array(length + 1)
+    reached[length] = WORD | KEYWORD
+    for (let to = length; to > 0; to--) {
+      const kinds = reached[to] ?? 0
+      if (kinds === 0) continue
+      if (text[to - 1] === HYPHEN) mark(reached, to - 1, kinds)
+      let lengths = to < STEM ? 0 : (this.#lengthsByEnd.get(text.slice(to - STEM, to)) ?? 0)
+      for (let size = 2; size < STEM && size <= to; size++) lengths |= 1 << size
+      for (; lengths !== 0; lengths &= lengths - 1) {
+        const from = to - lowestBit(lengths)
+        if (from >= 0) mark(reached, from, kinds & (this.#kinds.get(text.slice(from, to)) ?? 0))
+      }
+    }
+    for (let i = 0; i < length; i++) reached[i] = classOf(reached[i] ?? 0, name[i], length - i)
+    reached[length] = Adjacent.nothing
+    return reached
+  }
+}
+
+/** @param next the character of the text that is next to the brand */
+function classOf(kinds: number, next: string | undefined, length: number): Adjacent {
+  if ((kinds & KEYWORD) !== 0) return Adjacent.keywords
+  if (next === HYPHEN) return Adjacent.hyphenated
+  if (kinds !== 0) return Adjacent.words
+  return length > 1 ? Adjacent.text : Adjacent.letter
+}
+
+function mark(reached: Uint8Array, at: number, kinds: number): void {
+  reached[at] = (reached[at] ?? 0) | kinds
+}
+
+function addBit(lengths: Map<string, number>, stem: string, bit: number): void {
+  lengths.set(stem, (lengths.get(stem) ?? 0) | bit)
+}
+
+const lowestBit = (bits: number) => 31 - Math.clz32(bits & -bits)
+
+const ACCENTED = /[áéíóúü]/g
+const withoutAccents = (name: string) =>
+  name.replaceAll(ACCENTED, (letter) => letter.normalize('NFD').charAt(0))
