@@ -102,6 +102,7 @@ export class Scan {
           bits &= (planes[from + first + i] ?? 0) ^ inverted
           if (bits === 0) break
         }
+        if (this.#isBounded && bits !== 0) bits = this.#ofLength(first + i, bits)
         if (bits === 0) continue
         this.#left[i] = bits
         waiting |= 1 << i
@@ -112,6 +113,19 @@ export class Scan {
       }
     }
     return false
+  }
+
+  /** Those of these records of a block whose names are not too short or too long. */
+  #ofLength(block: number, given: number): number {
+    const { starts } = this.segment.columns
+    const { minLength, maxLength } = this.#query
+    let bits = 0
+    for (let rest = given; rest !== 0; rest &= rest - 1) {
+      const position = (block << 5) + lowestBit(rest)
+      const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
+      if (length >= minLength && length <= maxLength) bits |= rest & -rest
+    }
+    return bits
   }
 
   /** Those of these records of a block that are in the range. */
@@ -133,10 +147,6 @@ export class Scan {
     if (this.#isDated) {
       const date = columns.registered[position] ?? 0
       if (date < query.from || date > query.to) return false
-    }
-    if (this.#isBounded) {
-      const length = (columns.starts[position + 1] ?? 0) - (columns.starts[position] ?? 0)
-      if (length < query.minLength || length > query.maxLength) return false
     }
     if (this.#agents !== undefined && this.#agents[columns.agent[position] ?? 0] === 0) return false
     for (const test of query.tests) if (!test.matches(segment, position)) return false
