@@ -13,8 +13,8 @@ const FIRST_ORDER_PLANE = FIRST_PAIR_PLANE + 2 ** PAIR_PLANE_BITS
 
 /** For each two of these letters, a plane of the names in which the first occurs somewhere before the second. */
 const COMMON_LETTERS = 'aeiorsltnc-'
-/** Letters that a name contains at least this often: those that would otherwise leave more than a fifth of all names. */
-const REPEATED_LETTERS = 'uu dd mm pp hh gg vv aaa eee iii ooo rrr lll sss aaaa'.split(' ')
+/** Letters that a name contains at least this often, where the planes above leave about a fifth of all names. */
+const REPEATED_LETTERS = 'uu dd mm pp hh gg vv aaa eee iii ooo rrr lll aaaa aaaaa'.split(' ')
 const FIRST_REPEAT_PLANE = FIRST_ORDER_PLANE + COMMON_LETTERS.length ** 2
 export const PLANES = FIRST_REPEAT_PLANE + REPEATED_LETTERS.length
 
@@ -34,7 +34,7 @@ const COMMON_INDEX = new Int8Array(256).fill(-1)
 for (const [index, letter] of [...COMMON_LETTERS].entries()) COMMON_INDEX[codeOf(letter)] = index
 
 /** By Latin-1 code and number of occurrences, the plane of a repeated letter; 0 if there is none. */
-const MAX_REPEATS = 4
+const MAX_REPEATS = 5
 const REPEAT_PLANE = new Uint8Array(256 * (MAX_REPEATS + 1))
 for (const [i, letters] of REPEATED_LETTERS.entries()) {
   REPEAT_PLANE[codeOf(letters) * (MAX_REPEATS + 1) + letters.length] = FIRST_REPEAT_PLANE + i
