@@ -18,6 +18,7 @@ import type { IndexSegments } from './index-page.ts'
 import { IndexPersistence, type IndexState } from './index-persistence.ts'
 import { readAllRecords } from './read-records.ts'
 import { ReadYourWrites, type WriteRange } from './read-your-writes.ts'
+import { SegmentMerger } from './segment-merger.ts'
 
 const POLL_MS = 4
 const RETRY_MS = 2_000
@@ -66,11 +67,11 @@ export class NameIndex {
   readonly #writes = new ReadYourWrites()
   readonly #builder: IndexBuilder
   readonly #follower: ChangeFollower
+  readonly #merger: SegmentMerger
   readonly #persistence: IndexPersistence | undefined
   #isReady = false
   #loadSeconds = 0
   #isRestored = false
-  #isMerging = false
   #isLoading = false
 
   constructor(options: NameIndexOptions) {
@@ -83,6 +84,19 @@ export class NameIndex {
       records: () => this.#sets.registered.liveCount,
       report: (error) => this.#failed(error),
     })
+    this.#merger = new SegmentMerger({
+      sets: this.#sets,
+      builder: this.#builder,
+      updates: this.#updates,
+      prepare: options.prepare,
+      signal: this.#stopping.signal,
+      onMerged: (records) => {
+        this.#persistence?.merged(records)
+        this.#isOverLimit()
+      },
+      onError: (error) => this.#failed(error),
+      onIdle: () => this.#persistence?.changed(0),
+    })
     const { file } = options
     this.#persistence =
       file === undefined
@@ -92,7 +106,7 @@ export class NameIndex {
             file,
             state: () => this.#state(),
             records: () => (this.#isReady ? this.#sets.registered.liveCount : 0),
-            isMerging: () => this.#isMerging,
+            isMerging: () => this.#merger.isRunning,
           })
   }
 
@@ -172,7 +186,7 @@ export class NameIndex {
         }
         this.#isRestored = isRestored
         this.#loadSeconds = (performance.now() - start) / 1000
-        if (await this.#catchUpAfterLoad(signal)) void this.#merge().then(() => this.#prepareAll())
+        if (await this.#catchUpAfterLoad(signal)) void this.#merger.run().then(() => this.#prepareAll())
         else if (isRestored && !signal.aborted) {
           await persistence?.forget()
           this.#unload()
@@ -268,39 +282,7 @@ export class NameIndex {
       for (const order of ORDERS) this.#sets[order].change(removed[order], delta.added[order])
       this.#follower.applied()
       this.#persistence?.changed(count)
-      if (this.#isReady && !this.#isOverLimit()) void this.#merge()
-    })
-  }
-
-  /** Merges segments until there is nothing to merge. Lists use the old ones meanwhile. */
-  async #merge(): Promise<void> {
-    if (this.#isMerging) return
-    this.#isMerging = true
-    try {
-      for (const order of ORDERS) {
-        for (;;) {
-          const old = this.#sets[order].toMerge()
-          if (old.length === 0 || this.#stopping.signal.aborted) break
-          await this.#mergeOnce(order, old)
-        }
-      }
-    } catch (error) {
-      this.#failed(error)
-    } finally {
-      this.#isMerging = false
-      this.#persistence?.changed(0)
-    }
-  }
-
-  async #mergeOnce(order: Order, old: readonly Segment[]): Promise<void> {
-    const parts = old.map(partOf)
-    const columns = await this.#builder.merged(parts, order)
-    await this.#options.prepare(columns, order)
-    await this.#updates.run(async () => {
-      const merged = await this.#sets[order].replace(old, parts, columns)
-      if (merged === undefined) return
-      this.#persistence?.merged(merged.liveCount)
-      this.#isOverLimit()
+      if (this.#isReady && !this.#isOverLimit()) void this.#merger.run()
     })
   }
 }

@@ -1,6 +1,7 @@
 import { BEGIN, END, SYMBOL_OF, SYMBOLS } from './alphabet.ts'
 import { countBits, setBits } from './bits.ts'
 import { BLOCK, MARKS, shared, type BlockIndex } from './columns.ts'
+import { hashed, pairPlane, PLANES, setOrderPlanes, symbolPlane } from './planes.ts'
 
 /**
  * An inverted index of blocks of 32 records: for each symbol, pair and triple of symbols, each length and each mark, a bit per
@@ -21,20 +22,6 @@ export const Key = {
   pair: (first: number, second: number) => FIRST_PAIR + first * SYMBOLS + second,
   triple: (first: number, second: number, third: number) =>
     FIRST_TRIPLE + hashed((first * SYMBOLS + second) * SYMBOLS + third, TRIPLE_KEY_BITS),
-}
-
-/** A bit per record for each mark, each symbol (but the edges, which every name has), and each hash of a pair. */
-const FIRST_SYMBOL_PLANE = MARKS
-const PAIR_PLANE_BITS = 6
-const FIRST_PAIR_PLANE = FIRST_SYMBOL_PLANE + BEGIN
-export const PLANES = FIRST_PAIR_PLANE + 2 ** PAIR_PLANE_BITS
-export const symbolPlane = (symbol: number): number => FIRST_SYMBOL_PLANE + symbol
-export const pairPlane = (first: number, second: number): number =>
-  FIRST_PAIR_PLANE + hashed(first * SYMBOLS + second, PAIR_PLANE_BITS)
-
-/** Fibonacci hashing: spreads neighbouring numbers. */
-function hashed(number: number, bits: number): number {
-  return Math.imul(number, 0x9e37_79b1) >>> (32 - bits)
 }
 
 /** Words that the bits of one key take. */
@@ -95,6 +82,7 @@ function indexName(
   bit: number,
 ): void {
   setBits(keys, Key.length(end - start), blockBit)
+  setOrderPlanes(names, start, end, planes, bit)
   let first = BEGIN
   let second = BEGIN
   for (let at = start; at <= end; at++) {

@@ -13,7 +13,7 @@ const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
 const name = fc.stringMatching(/^[abñ]{0,12}$/)
 const pattern = fc.oneof(
   fc.stringMatching(/^[abñ?*]{0,9}$/),
-  // One that matches, as parts of a name were put out of sight.
+  // One that matches a name: some of its letters become wildcards.
   name.chain((text) =>
     fc
       .array(fc.constantFrom('keep', '?', '*'), { minLength: text.length, maxLength: text.length })
@@ -21,18 +21,22 @@ const pattern = fc.oneof(
   ),
 )
 
-test('patterns on bytes match what they match on text, wherever the bytes stand', () => {
+/** A prefix moves the states of a pattern, up to the second word and across the two. */
+const prefixLength = fc.oneof(fc.constant(0), fc.nat(50))
+
+test('patterns on bytes match what they match on text, wherever the bytes are', () => {
   let matched = 0
   fc.assert(
-    fc.property(name, pattern, name, name, (text, glob, before, after) => {
+    fc.property(name, pattern, name, name, prefixLength, (text, glob, before, after, length) => {
       const wanted = matchesGlob(text, glob)
+      const prefix = 'abñ'.repeat(length).slice(0, length)
       const from = before.length
-      const found = new BytePattern(bytes(glob)).matches(
-        bytes(before + text + after),
+      const found = new BytePattern(bytes(prefix + glob)).matches(
+        bytes(before + prefix + text + after),
         from,
-        from + text.length,
+        from + length + text.length,
       )
-      assert.equal(found, wanted, `${glob} on ${text}`)
+      assert.equal(found, wanted, `${prefix}${glob} on ${prefix}${text}`)
       matched += Number(wanted)
     }),
     { numRuns: 5_000 },
@@ -40,7 +44,7 @@ test('patterns on bytes match what they match on text, wherever the bytes stand'
   assert.ok(matched > 300, `only ${matched} matched`)
 })
 
-test('a star takes no more than it must, and none is taken twice', () => {
+test('a star takes no more than it must, and no byte is matched twice', () => {
   const like = (glob: string, text: string) =>
     new BytePattern(bytes(glob)).matches(bytes(text), 0, text.length)
   assert.ok(like('ab*ba', 'abba'))
@@ -50,4 +54,6 @@ test('a star takes no more than it must, and none is taken twice', () => {
   assert.ok(like('**', ''))
   assert.ok(!like('', 'a'))
   assert.ok(!like('?*?', 'a'))
+  assert.ok(like('?'.repeat(63), 'a'.repeat(63)))
+  assert.ok(!like('?'.repeat(64), 'a'.repeat(64)))
 })

@@ -1,7 +1,8 @@
 import { NO_SYMBOL, SYMBOL_OF } from './alphabet.ts'
 import { setBits } from './bits.ts'
-import { indexNames, PLANES } from './block-index.ts'
+import { indexNames } from './block-index.ts'
 import { BLOCK, MAX_LENGTH, Plane, shared, type Columns, type Order } from './columns.ts'
+import { PLANES } from './planes.ts'
 import { sortedPlaces } from './sort.ts'
 
 /** A value that columns cannot hold. The service itself never writes one. */

@@ -1,6 +1,7 @@
 import { BEGIN, END, isLetter, SYMBOL_OF } from './alphabet.ts'
-import { Key, pairPlane, symbolPlane } from './block-index.ts'
+import { Key } from './block-index.ts'
 import { BytePattern } from './byte-pattern.ts'
+import { orderPlanes, pairPlane, symbolPlane } from './planes.ts'
 import { rankOf, type Segment } from './segment.ts'
 
 const STAR = 0x2a
@@ -29,11 +30,14 @@ export class NameTest {
   constructor(glob: string | undefined, aLabelGlob: string | undefined) {
     const pattern = patternBytes(glob)
     const ofLabel = patternBytes(aLabelGlob)
-    const runs = pattern && runsOf(pattern)
+    const runs = pattern === undefined ? [] : runsOf(pattern)
     this.#name = pattern && new BytePattern(pattern)
     this.#aLabel = ofLabel && new BytePattern(ofLabel)
-    this.keys = runs && [...new Set(runs.flatMap(keysOf))]
-    this.planes = ofLabel === undefined && runs !== undefined ? [...new Set(runs.flatMap(planesOf))] : []
+    this.keys = pattern && [...new Set(runs.flatMap(keysOf))]
+    this.planes =
+      pattern === undefined || ofLabel !== undefined
+        ? []
+        : [...runs.flatMap(planesOf), ...orderPlanes(pattern)]
     // One text at an open end says no more of the length than its keys do.
     const isBounded = glob !== undefined && ofLabel === undefined && !OPEN_TEXT.test(glob)
     const characters = glob?.replaceAll('*', '').length ?? 0

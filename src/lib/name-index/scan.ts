@@ -1,6 +1,6 @@
 import { highestBit, lowestBit, setBits } from './bits.ts'
 import { Key, wordsOfKey } from './block-index.ts'
-import { MAX_LENGTH, Plane, type Columns } from './columns.ts'
+import { BLOCK, MAX_LENGTH, Plane, type Columns } from './columns.ts'
 import type { IndexQuery } from './query.ts'
 import type { Segment } from './segment.ts'
 
@@ -102,6 +102,7 @@ export class Scan {
           bits &= (planes[from + first + i] ?? 0) ^ inverted
           if (bits === 0) break
         }
+        if (this.#isBounded && bits !== 0) bits = this.#ofLength(first + i, bits)
         if (bits === 0) continue
         this.#left[i] = bits
         waiting |= 1 << i
@@ -112,6 +113,19 @@ export class Scan {
       }
     }
     return false
+  }
+
+  /** Those of these records of a block whose names are not too short or too long. */
+  #ofLength(block: number, given: number): number {
+    const { starts } = this.segment.columns
+    const { minLength, maxLength } = this.#query
+    let bits = 0
+    for (let rest = given; rest !== 0; rest &= rest - 1) {
+      const position = (block << 5) + lowestBit(rest)
+      const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
+      if (length >= minLength && length <= maxLength) bits |= rest & -rest
+    }
+    return bits
   }
 
   /** Those of these records of a block that are in the range. */
@@ -133,10 +147,6 @@ export class Scan {
     if (this.#isDated) {
       const date = columns.registered[position] ?? 0
       if (date < query.from || date > query.to) return false
-    }
-    if (this.#isBounded) {
-      const length = (columns.starts[position + 1] ?? 0) - (columns.starts[position] ?? 0)
-      if (length < query.minLength || length > query.maxLength) return false
     }
     if (this.#agents !== undefined && this.#agents[columns.agent[position] ?? 0] === 0) return false
     for (const test of query.tests) if (!test.matches(segment, position)) return false
@@ -198,7 +208,7 @@ function rowsOf(query: IndexQuery, columns: Columns): readonly Row[] | undefined
     else keys.push(...test.keys)
   }
   rows.push(...keys.map((key) => rowOf(key, columns, words)))
-  if (query.minLength > 1 || query.maxLength < MAX_LENGTH) rows.push(rowOfLengths(query, columns, words))
+  if (query.minLength > 1 || query.maxLength < MAX_LENGTH) rows.push(...rowsOfLengths(query, columns, words))
   return rows.some(({ blocks }) => blocks === 0) ? undefined : rows.sort((a, b) => a.blocks - b.blocks)
 }
 
@@ -220,15 +230,20 @@ function rowOfEither(keys: readonly number[] | undefined, columns: Columns, word
   return { bits: either, from: 0, blocks: Infinity }
 }
 
+/** A row is left out if this part of all blocks, or more, has one of its keys: it would exclude too few to be worth making. */
+const NEARLY_ALL = 0.9
+
 /** Blocks with a record of a length within the bounds. */
-function rowOfLengths({ minLength, maxLength }: IndexQuery, columns: Columns, words: number): Row {
-  const either = new Uint32Array(words)
-  let blocks = 0
+function rowsOfLengths({ minLength, maxLength }: IndexQuery, columns: Columns, words: number): Row[] {
+  const rows: Row[] = []
   for (let length = minLength; length <= maxLength; length++) {
     const row = rowOf(Key.length(length), columns, words)
-    if (row.blocks === 0) continue
-    blocks += row.blocks
-    for (let word = 0; word < words; word++) setBits(either, word, row.bits[row.from + word] ?? 0)
+    if (row.blocks >= (NEARLY_ALL * columns.count) / BLOCK) return []
+    if (row.blocks > 0) rows.push(row)
   }
-  return { bits: either, from: 0, blocks }
+  const either = new Uint32Array(words)
+  for (const { bits, from } of rows) {
+    for (let word = 0; word < words; word++) setBits(either, word, bits[from + word] ?? 0)
+  }
+  return [{ bits: either, from: 0, blocks: rows.reduce((sum, { blocks }) => sum + blocks, 0) }]
 }
