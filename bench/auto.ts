@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import sharp, { type Sharp } from 'sharp'
 import { createImageEngine } from '../src/imagestore/decoder/index.ts'
-import { emptyPlan, type SettledPlan } from '../src/imagestore/links/modifiers/index.ts'
+import { UNCHANGED, type ResolvedTransformation } from '../src/lib/modifiers/index.ts'
 import { FILES } from './lib/options.ts'
 import { photo } from './lib/photos.ts'
 
@@ -77,8 +77,8 @@ for (const { name, bytes } of pictures) {
   }
 }
 
-async function derived(path: string, plan: Partial<SettledPlan>): Promise<Buffer | undefined> {
-  const made = await engine.derive(path, { ...emptyPlan, width: DRAWING_WIDTH, ...plan })
+async function derived(path: string, plan: Partial<ResolvedTransformation>): Promise<Buffer | undefined> {
+  const made = await engine.derive(path, { ...UNCHANGED, width: DRAWING_WIDTH, ...plan })
   return made.kind === 'image' ? Buffer.from(made.bytes) : undefined
 }
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { createImageEngine, type DerivedImage } from '../src/imagestore/decoder/index.ts'
-import { parseModifiers, usualGrammar } from '../src/imagestore/links/modifiers/index.ts'
+import { defaultGrammar, FIELDS, modifiers, parseModifiers } from '../src/lib/modifiers/index.ts'
 
 const FOLDER = new URL('../docs/images/modifiers/', import.meta.url)
 const PAGE = new URL('../docs/modifiers.md', import.meta.url)
@@ -31,7 +31,7 @@ interface Group {
   readonly from?: 'scene' | 'framed' | 'clear' | 'moving'
 }
 
-const groups: readonly Group[] = [
+const groups: Group[] = [
   {
     title: 'Width and height',
     text: 'One side alone keeps the proportions.',
@@ -114,6 +114,18 @@ const groups: readonly Group[] = [
   },
   { title: 'Presets', text: '', shown: ['s', 'b', 't', 'm'] },
 ]
+/** Modifiers that cannot be seen in a picture of their own. */
+const UNSEEN: readonly string[] = ['meta']
+const shownKeys = new Set(groups.flatMap(({ shown }) => shown.flatMap((text) => text.split(',').map(keyOf))))
+for (const field of FIELDS) {
+  const { key, description, examples } = modifiers[field]
+  if (shownKeys.has(key) || UNSEEN.includes(key)) continue
+  groups.push({ title: `\`${key}\``, text: `${description}.`, shown: examples.map((one) => `w_160,${one}`) })
+}
+
+function keyOf(token: string): string {
+  return token.split('_', 1)[0] ?? token
+}
 
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-pictures-'))
 const engine = createImageEngine({ workers: 2 })
@@ -127,7 +139,7 @@ try {
     for (const modifier of shown) cells.push(await picture(paths[from], modifier, paths.mark, from))
     sections.push(`## ${title}\n\n${text === '' ? '' : `${text}\n\n`}${cells.join('\n')}`)
   }
-  await writeFile(PAGE, `${head()}\n${sections.join('\n\n')}\n`)
+  await writeFile(PAGE, `${head()}\n${reference()}\n\n${sections.join('\n\n')}\n`)
 } finally {
   await engine.close()
   await rm(folder, { recursive: true })
@@ -138,6 +150,15 @@ function head(): string {
 
 This page shows an example of each [modifier](api/imagestore.md#modifiers). The image engine of the service makes the pictures from one of 240 × 160 pixels (\`node scripts/modifier-pictures.ts\`). \`f_auto\` selects one of the formats below. \`meta_keep\`, \`exp_\` and \`sig_\` have no visible effect.
 `
+}
+
+/** One line for each modifier, in canonical order. */
+function reference(): string {
+  const lines = FIELDS.map((field) => {
+    const { key, values, description } = modifiers[field]
+    return values === '' ? `- \`${key}\`: ${description}` : `- \`${key}_…\` (${values}): ${description}`
+  })
+  return `## Reference\n\nIn canonical order, which is that of the text that a signature covers.\n\n${lines.join('\n')}`
 }
 
 async function sources() {
@@ -184,17 +205,17 @@ async function picture(path: string, modifier: string, markPath: string, from: s
 
 async function derive(path: string, modifier: string, markPath: string): Promise<DerivedImage> {
   const parsed = parseModifiers(modifier, undefined, {
-    presets: usualGrammar.presets,
+    presets: defaultGrammar.presets,
     watermarks: new Set(['logo']),
   })
   if (!parsed.ok) throw new Error(`${modifier}: ${JSON.stringify(parsed.fault)}`)
-  const { format, ...plan } = parsed.plan
+  const { format, ...rest } = parsed.transformation
   if (format === 'auto') throw new Error('f_auto is up to the client')
   const watermark =
-    plan.watermark === null
+    rest.watermark === null
       ? undefined
       : { path: markPath, place: { at: 'se' as const, width: 40, margin: 4, opacity: 80 } }
-  const made = await engine.derive(path, { ...plan, format }, undefined, { watermark })
+  const made = await engine.derive(path, { ...rest, format }, undefined, { watermark })
   if (made.kind !== 'image') throw new Error(`${modifier}: ${JSON.stringify(made)}`)
   return made
 }

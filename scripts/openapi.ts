@@ -10,7 +10,8 @@ import { createRoutes, follow } from '../src/server/app.ts'
 import { readConfig } from '../src/server/config/config.ts'
 import { createContext } from '../src/server/context.ts'
 import { openImagestore } from '../src/imagestore/index.ts'
-import { consoleTypes } from './console-types.ts'
+import { DISCARDED_RETENTION_DAYS, MAX_LABEL_CHARACTERS } from '../src/domainwatch/limits.ts'
+import { consoleLimits, consoleTypes } from './console-types.ts'
 
 const target = new URL('../openapi.json', import.meta.url)
 
@@ -37,6 +38,10 @@ const document = await describeRoutes()
 const made = [
   [target, document],
   [new URL('../console/api/schema.ts', import.meta.url), consoleTypes(JSON.parse(document))],
+  [
+    new URL('../console/api/limits.ts', import.meta.url),
+    consoleLimits({ DISCARDED_RETENTION_DAYS, MAX_LABEL_CHARACTERS }),
+  ],
 ] as const
 for (const [file, text] of made) {
   if (!process.argv.includes('--check')) {

@@ -94,11 +94,11 @@ export interface Operations {
   }
   'GET /api/v1/imagestore/list': {
     query: { search?: string; group?: string; limit?: number; cursor?: string }
-    answer: { status: 200; count: number; data: ({ name: string; hash: string; dhash: string; mime: string; width: number; height: number; size: number; date: number; thumbhash: string | null; expires: number | null; duplicates?: number })[] }
+    answer: { status: 200; count: number; data: ({ name: string; hash: string; mime: string; width: number; height: number; size: number; dhash: string; thumbhash: string | null; date: number; expires: number | null; duplicates?: number })[] }
   }
   'GET /api/v1/imagestore/similar': {
     query: { hash?: string; dhash?: string; distance?: number; limit?: number }
-    answer: { status: 200; count: number; dhash: string; data: ({ name: string; hash: string; dhash: string; mime: string; width: number; height: number; size: number; date: number; thumbhash: string | null; expires: number | null; distance: number })[] }
+    answer: { status: 200; count: number; dhash: string; data: ({ name: string; hash: string; mime: string; width: number; height: number; size: number; dhash: string; thumbhash: string | null; date: number; expires: number | null; distance: number })[] }
   }
   'GET /api/v1/imagestore/stats': {
     query: { days?: number }

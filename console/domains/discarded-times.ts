@@ -7,7 +7,7 @@ import { patches } from './overlay.ts'
 import { leftOf, type Left } from './records.ts'
 import { linesOf } from './lines.ts'
 
-/** Names that were discarded within seven days and are still remembered here. */
+/** Discarded names that are kept here. */
 const MAX_NAMES = 20_000
 const FRESH_MS = 60_000
 /**

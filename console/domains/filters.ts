@@ -1,3 +1,4 @@
+import { MAX_LABEL_CHARACTERS } from '../api/limits.ts'
 import type { Operations } from '../api/schema.ts'
 import type { TextKey } from '../i18n/index.ts'
 
@@ -28,7 +29,7 @@ type Accepted =
 const TEXT: Accepted = { kind: 'text' }
 const DATE: Accepted = { kind: 'date' }
 const FLAG: Accepted = { kind: 'flag' }
-const LENGTH: Accepted = { kind: 'number', min: 1, max: 63 }
+const LENGTH: Accepted = { kind: 'number', min: 1, max: MAX_LABEL_CHARACTERS }
 const NEWEST: Accepted = { kind: 'number', min: 1, max: 1_024 }
 const BIT: Accepted = { kind: 'choice', values: ['0', '1'] }
 const YES_NO = { '1': ['sí', 'yes'], '0': ['no', 'no'] } as const

@@ -1,3 +1,4 @@
+import { DISCARDED_RETENTION_DAYS } from '../api/limits.ts'
 import type { Operations } from '../api/schema.ts'
 
 export type DomainRecord = Operations['GET /api/v1/domainwatch/list']['answer']['data'][number][number]
@@ -9,7 +10,7 @@ export function asciiOf(name: string): string | undefined {
   return hostname.slice(0, -'.cl'.length)
 }
 
-const WEEK_MS = 7 * 24 * 60 * 60_000
+const RETENTION_MS = DISCARDED_RETENTION_DAYS * 24 * 60 * 60_000
 
 export interface Left {
   readonly days: number
@@ -19,6 +20,6 @@ export interface Left {
 
 /** Until a record that was discarded at that moment deletes itself. */
 export function leftOf(discardedAt: number, now: number): Left {
-  const minutes = Math.max(0, Math.ceil((discardedAt + WEEK_MS - now) / 60_000))
+  const minutes = Math.max(0, Math.ceil((discardedAt + RETENTION_MS - now) / 60_000))
   return { days: Math.floor(minutes / 1_440), hours: Math.floor(minutes / 60) % 24, minutes: minutes % 60 }
 }

@@ -1,6 +1,6 @@
+import { MAX_LABEL_CHARACTERS } from '../api/limits.ts'
 import type { TextKey } from '../i18n/index.ts'
 
-const MAX_OCTETS = 63
 const ALPHABET = /^[a-z0-9áéíóúüñ-]+$/
 
 export type ReadName = { readonly name: string } | { readonly reason: TextKey }
@@ -20,7 +20,7 @@ export function readName(text: string): ReadName {
     return { reason: 'import.reason.hyphen' }
   }
   const ascii = /^[\x20-\x7e]*$/.test(name) ? name : asciiOf(name)
-  if (ascii === undefined || ascii.length > MAX_OCTETS) return { reason: 'import.reason.length' }
+  if (ascii === undefined || ascii.length > MAX_LABEL_CHARACTERS) return { reason: 'import.reason.length' }
   if (bare.startsWith('xn--') && ascii !== bare) return { reason: 'import.reason.letters' }
   return { name }
 }

@@ -1,3 +1,4 @@
+import { MAX_LABEL_CHARACTERS } from '../api/limits.ts'
 import { ApiError, ask, askStream, ConnectionLost, type RecordError } from '../api/client.ts'
 import { connection } from '../api/connection.ts'
 import { serverNow, TIME_ZONE } from '../api/server.ts'
@@ -82,7 +83,7 @@ async function lookUp(
   const work = async () => {
     for (let row = left.pop(); row !== undefined; row = left.pop()) {
       const { domain } = row
-      const query = { search: domain, length: Math.min(63, [...domain].length), limit: 1 }
+      const query = { search: domain, length: Math.min(MAX_LABEL_CHARACTERS, [...domain].length), limit: 1 }
       const { data } = await ask('GET /api/v1/domainwatch/list', { query, signal })
       const found = data.data[0]?.find(({ name }) => name === domain)
       if (found !== undefined) known.set(domain, { status: found.status, date: found.date_reg })

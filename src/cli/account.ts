@@ -2,9 +2,8 @@ import { createAccounts } from '../accounts/index.ts'
 import type { Flags } from '../server/config/config.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
-import { DELIVERY_MODES, type DeliveryMode } from '../imagestore/links/access/modes.ts'
-import { deliveries, settleDelivery } from '../imagestore/links/access/settings.ts'
-import { createTermsOffice } from '../imagestore/terms.ts'
+import { createAccountPolicies, listDelivery, updateDelivery } from '../imagestore/account-policy.ts'
+import { DELIVERY_MODES, type DeliveryMode } from '../imagestore/links/access.ts'
 import { withDatabase } from './database.ts'
 import { fail } from './failure.ts'
 import type { Options } from './options.ts'
@@ -56,8 +55,8 @@ function readLimit(given: string | undefined): number | null | undefined | 'wron
 }
 
 async function list(database: Database) {
-  for (const { account: name, mode, signs } of await deliveries(database)) {
-    console.log([name, mode, signs ? 'has a signing secret' : 'no signing secret'].join('\t'))
+  for (const { account: name, mode, hasSecret } of await listDelivery(database)) {
+    console.log([name, mode, hasSecret ? 'has a signing secret' : 'no signing secret'].join('\t'))
   }
 }
 
@@ -65,22 +64,22 @@ async function set(database: Database, name: string, { mode, maxBytes, maxImages
   const found = await createAccounts(database, systemClock).find(name)
   if (found === undefined) return fail(faultOf('unknown', name))
   if (found.service !== 'imagestore') return fail(faultOf('no-images', found.name))
-  const terms = await createTermsOffice(database).change(found, {
+  const policy = await createAccountPolicies(database).change(found, {
     ...(mode === undefined ? {} : { delivery: mode }),
     ...(maxBytes === undefined ? {} : { max_bytes: maxBytes }),
     ...(maxImages === undefined ? {} : { max_images: maxImages }),
   })
-  if (terms === undefined) return fail(faultOf('unknown', name))
-  if (mode !== undefined) console.log(`${found.name}\t${terms.delivery}`)
+  if (policy === undefined) return fail(faultOf('unknown', name))
+  if (mode !== undefined) console.log(`${found.name}\t${policy.delivery}`)
   if (maxBytes !== undefined || maxImages !== undefined) {
-    console.log(`${found.name}: ${text(terms.max_images)} images, ${text(terms.max_bytes)} bytes`)
+    console.log(`${found.name}: ${text(policy.max_images)} images, ${text(policy.max_bytes)} bytes`)
   }
 }
 
 /** Prints the secret for applications that sign their links themselves. */
 async function secret(database: Database, name: string, isNew: boolean) {
-  const outcome = await settleDelivery(database, name, { secret: isNew ? 'new' : 'kept' })
-  if (outcome.kind === 'settled') console.log(outcome.secret)
+  const outcome = await updateDelivery(database, name, { secret: isNew ? 'new' : 'kept' })
+  if (outcome.kind === 'updated') console.log(outcome.secret)
   else fail(faultOf(outcome.kind, name))
 }
 

@@ -1,8 +1,7 @@
-import { settleDelivery } from '../imagestore/links/access/settings.ts'
-import { sign, signedText } from '../imagestore/links/access/signature.ts'
-import { parseLink } from '../imagestore/link-reader.ts'
-import { readLink } from '../imagestore/link.ts'
-import { canonical, findMisplaced } from '../imagestore/links/modifiers/index.ts'
+import { updateDelivery } from '../imagestore/account-policy.ts'
+import { sign, signedText } from '../imagestore/links/access.ts'
+import { parseLink, readLink } from '../imagestore/links/read-link.ts'
+import { canonical, findMisplaced } from '../lib/modifiers/index.ts'
 import { blobByHash } from '../imagestore/queries.ts'
 import { faultOf } from './account.ts'
 import { withDatabase } from './database.ts'
@@ -21,23 +20,23 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
   await withDatabase(config, { existing: true }, async (database) => {
     const blob = await database.first(blobByHash(target.hash))
     if (blob === undefined) return fail(`there is no image ${target.hash}`)
-    const parsed = parseLink(target.extension, target.modifier, blob.format, config.imageSettings.grammar)
+    const parsed = parseLink(target, blob.format, config.imageSettings.grammar)
     const misplaced = findMisplaced(target.others, config.imageSettings.grammar)
     if (misplaced !== undefined) return fail(`«${misplaced}» is not in the modifier: write it after &m=`)
     if (parsed === undefined) return fail(`images cannot be made into .${target.extension}`)
     if (!parsed.ok) return fail(`«${parsed.fault.token}» in the modifier is not valid: ${parsed.fault.kind}`)
-    if (parsed.terms.expires !== undefined || parsed.terms.signature !== undefined)
+    if (parsed.expires !== undefined || parsed.signature !== undefined)
       return fail('the link is to have neither exp_ nor sig_: use --expires')
-    const settled = await settleDelivery(database, account, { secret: 'kept' })
-    if (settled.kind !== 'settled') return fail(faultOf(settled.kind, account))
-    const text = signedText(target.hash, parsed.plan, expires)
-    const terms = [
-      canonical(parsed.plan),
+    const updated = await updateDelivery(database, account, { secret: 'kept' })
+    if (updated.kind !== 'updated') return fail(faultOf(updated.kind, account))
+    const text = signedText(target.hash, parsed.transformation, expires)
+    const tokens = [
+      canonical(parsed.transformation),
       expires === undefined ? '' : `exp_${expires}`,
-      `sig_${sign(settled.secret ?? '', text)}`,
+      `sig_${sign(updated.secret ?? '', text)}`,
     ]
     const base = config.baseUrl === '' ? `http://${config.host}:${config.port}` : config.baseUrl
-    console.log(`${base}/i/${target.hash}&m=${terms.filter((term) => term !== '').join(',')}`)
+    console.log(`${base}/i/${target.hash}&m=${tokens.filter((token) => token !== '').join(',')}`)
   })
 }
 

@@ -7,6 +7,7 @@ import type { Dialect } from '../storage/database/dialect.ts'
 import type { Sql } from '../storage/database/sql.ts'
 import { isGone } from './discarding.ts'
 import { endingWith, globParts, matchesGlob, startingWith } from './glob.ts'
+import { MAX_LABEL_CHARACTERS } from './limits.ts'
 import * as conditions from './queries-conditions.ts'
 import type { IndexTerm } from '../lib/name-index/index.ts'
 
@@ -44,7 +45,6 @@ export interface FilteredRecord {
 }
 
 const MAX_TEXT = 255
-const MAX_LENGTH = 63
 const DAY_LENGTH = 'YYYY-MM-DD'.length
 const TAKES_DATE_TIME = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
 
@@ -79,21 +79,27 @@ const table = {
     sql: (dialect, column, wanted) => dialect.glob(column, globParts(wanted)),
     glob: (wanted) => wanted,
   }),
-  length: filter(integer('Only names of this many characters', 1, MAX_LENGTH), (wanted) => ({
+  length: filter(integer('Only names of this many characters', 1, MAX_LABEL_CHARACTERS), (wanted) => ({
     matches: ({ name }) => name.length === wanted,
     sql: conditions.lengthIs('=', wanted),
     index: { kind: 'length', min: wanted, max: wanted },
   })),
-  min_length: filter(integer('Only names of this many characters or more', 1, MAX_LENGTH), (wanted) => ({
-    matches: ({ name }) => name.length >= wanted,
-    sql: conditions.lengthIs('>=', wanted),
-    index: { kind: 'length', min: wanted },
-  })),
-  max_length: filter(integer('Only names of this many characters or fewer', 1, MAX_LENGTH), (wanted) => ({
-    matches: ({ name }) => name.length <= wanted,
-    sql: conditions.lengthIs('<=', wanted),
-    index: { kind: 'length', max: wanted },
-  })),
+  min_length: filter(
+    integer('Only names of this many characters or more', 1, MAX_LABEL_CHARACTERS),
+    (wanted) => ({
+      matches: ({ name }) => name.length >= wanted,
+      sql: conditions.lengthIs('>=', wanted),
+      index: { kind: 'length', min: wanted },
+    }),
+  ),
+  max_length: filter(
+    integer('Only names of this many characters or fewer', 1, MAX_LABEL_CHARACTERS),
+    (wanted) => ({
+      matches: ({ name }) => name.length <= wanted,
+      sql: conditions.lengthIs('<=', wanted),
+      index: { kind: 'length', max: wanted },
+    }),
+  ),
   from: filter(
     dateTime('Only registered on this day, or at this moment, or later', '00:00:00'),
     (wanted) => ({

@@ -1,5 +1,6 @@
 import { array, constant, integer, number, object, optional, string } from '../http/openapi/json-schema.ts'
 import { REASONS } from '../lib/lookalikes/index.ts'
+import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS } from './limits.ts'
 
 const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
 const dateTime = (description: string) =>
@@ -16,7 +17,7 @@ const recordFields = {
   status: bit('Bought (1) or not (0)'),
   reserved: bit('Reserved (1) or not (0)'),
   revision: bit('Marked for review'),
-  discarded: bit('Marked as discarded: deletes itself after 7 days'),
+  discarded: bit(`Marked as discarded: deletes itself after ${DISCARDED_RETENTION_DAYS} days`),
   date_reg: dateTime('When it was registered'),
   date_mod: dateTime('When the record last changed, in the time zone of the service'),
 }
@@ -171,7 +172,7 @@ export const addBody = object(
         date_reg: dateTime('When it was registered'),
         agent,
       }),
-      { maxItems: 50_000, description: 'The records' },
+      { maxItems: MAX_BATCH_RECORDS, description: 'The records' },
     ),
   },
   {
@@ -192,7 +193,7 @@ export const updateBody = object(
         status: optional(bit('Bought (1) or not (0)')),
         agent,
       }),
-      { maxItems: 50_000, description: 'The marks' },
+      { maxItems: MAX_BATCH_RECORDS, description: 'The marks' },
     ),
   },
   { examples: [{ data: [{ domain: 'catalejo', discarded: 1 }] }] },

@@ -1,213 +1,198 @@
 import type { Readable } from 'node:stream'
-import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { ResolvedTransformation } from '../lib/modifiers/index.ts'
+import type { BlobAddress, BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
+import type { ImageEngine, Requesters, WatermarkFile } from './decoder/index.ts'
 import type { Caller, Derivative, DerivativeCache } from './derivatives/cache.ts'
 import type { Rendered } from './derivatives/checksummed-file.ts'
-import type { ImageEngine, Requesters, WatermarkFile } from './decoder/index.ts'
 import { isHashOf } from './hash.ts'
-import { HotImages } from './hot-images.ts'
+import { ImageCache } from './image-cache.ts'
+import type { BlobRow } from './image-fields.ts'
 import type { MarkPlace } from './image-settings.ts'
-import { damaged, IntactBlobs, verified } from './integrity.ts'
+import { damaged, verified, VerifiedBlobs } from './integrity.ts'
 import { KnownImages } from './known-images.ts'
-import type { SettledPlan } from './links/modifiers/index.ts'
-import { blobByKey, type BlobRow } from './queries.ts'
+import { blobByKey } from './queries.ts'
 
-/** Larger originals are streamed from the store, not kept in memory. */
-const MAX_CACHED_BYTES = 1024 * 1024
+/** Larger originals are streamed from the store, not cached in memory. */
+const MAX_CACHED_ORIGINAL_BYTES = 1024 * 1024
 
-/** Watermarks are everybody's: copies of them count for no client. */
-const MARKS = 'watermarks'
+/** The client name of watermarks, which belong to nobody in particular, in fair queues. */
+const WATERMARKS = 'watermarks'
 
-/** How a derivative is made. */
+/** How to make a derivative. */
 export interface Recipe {
   /** From `derivativeName`. */
   readonly name: string
-  readonly plan: SettledPlan
-  /** The image that is laid over it. */
+  readonly transformation: ResolvedTransformation
   readonly mark: { readonly blob: BlobRow; readonly place: MarkPlace } | undefined
 }
 
-/** What of an image is sent: bytes at hand, or a way to stream a part of them (`start` to `end`, both included). */
+/** Bytes in memory, or a way to stream a part of them: `start` to `end`, both included. */
 export type Content =
   | (Rendered & { readonly kind: 'bytes' })
   | {
       readonly kind: 'stream'
       readonly mime: string
       readonly open: (start: number, end: number) => Promise<Readable | undefined>
-      /** Where a client may fetch all of it instead, for images that are left to the store. */
+      /** The address of all bytes in the store, if clients are redirected there. */
       readonly locate: (() => Promise<BlobAddress>) | undefined
     }
 
-/** Finds what public links serve, with what is asked for often kept in memory, bounded by bytes. */
-export class Delivery {
-  readonly #database: Database
-  readonly #blobs: BlobStore
-  readonly #engine: ImageEngine
-  readonly #redirectBytes: number
-  readonly images: KnownImages
-  readonly #hot: HotImages
-  readonly #derivatives: DerivativeCache
-  readonly #intact = new IntactBlobs()
+export interface DeliveryOptions {
+  readonly database: Database
+  readonly blobs: BlobStore
+  readonly engine: ImageEngine
+  readonly derivatives: DerivativeCache
+  /** Memory for originals and derivatives; 0 for none. */
+  readonly cacheBytes: number
+  /** Clients are redirected to the store for originals of this size and larger, if it can; 0 for never. */
+  readonly redirectBytes: number
+  readonly clock: Clock
+}
 
-  /**
-   * @param cacheBytes memory for originals and derivatives; 0 keeps none
-   * @param redirectBytes originals from this size on are left to the store, where it can; 0 leaves none
-   */
-  constructor(
-    database: Database,
-    blobs: BlobStore,
-    engine: ImageEngine,
-    derivatives: DerivativeCache,
-    cacheBytes: number,
-    redirectBytes: number,
-    clock: Clock,
-  ) {
-    this.#database = database
-    this.#blobs = blobs
-    this.#engine = engine
-    this.#derivatives = derivatives
-    this.#redirectBytes = redirectBytes
-    this.images = new KnownImages(database, clock)
-    this.#hot = new HotImages(cacheBytes)
+/** Finds or makes the bytes that public links serve. */
+export class Delivery {
+  readonly #options: DeliveryOptions
+  readonly images: KnownImages
+  readonly #cache: ImageCache
+  readonly #verified = new VerifiedBlobs()
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options
+    this.images = new KnownImages(options.database, options.clock)
+    this.#cache = new ImageCache(options.cacheBytes)
   }
 
-  /** Images that were in memory when asked for, and those that were not. */
+  /** Requests for images in memory, and for others. */
   hits = 0
   misses = 0
 
   get cachedBytes(): number {
-    return this.#hot.bytes
+    return this.#cache.bytes
   }
 
-  /** Whether a blob is still the one under its hash: then its bytes should be there. */
+  /** Whether a blob is current: then its bytes should be in the store. */
   async isRecorded({ key }: BlobRow): Promise<boolean> {
-    return (await this.#database.first(blobByKey(key))) !== undefined
+    return (await this.#options.database.first(blobByKey(key))) !== undefined
   }
 
-  /** What is in memory. @param key `keyOf` */
-  atHand(key: string): Rendered | undefined {
-    const hot = this.#hot.get(key)
-    if (hot !== undefined) this.hits++
-    return hot
+  /** Returns an image in memory. @param key `cacheKey` */
+  cached(key: string): Rendered | undefined {
+    const cached = this.#cache.get(key)
+    if (cached !== undefined) this.hits++
+    return cached
   }
 
-  /** The uploaded bytes, if they are in memory or the store can read them without a wait. */
+  /** The original, if it is in memory or the store can read it without waiting. */
   originalSync(blob: BlobRow): Rendered | undefined {
     const { key, size, mime } = blob
-    const hot = this.atHand(key)
-    const { readSync } = this.#blobs
-    if (hot !== undefined || readSync === undefined) return hot
-    if (size > MAX_CACHED_BYTES || this.#locator(blob) !== undefined) return undefined
-    const isKept = this.#hot.wants(key, size)
+    const cached = this.cached(key)
+    const { readSync } = this.#options.blobs
+    if (cached !== undefined || readSync === undefined) return cached
+    if (size > MAX_CACHED_ORIGINAL_BYTES || this.#locator(blob) !== undefined) return undefined
     const bytes = Buffer.allocUnsafeSlow(size)
-    // A mismatch is left to `original`, which reports it.
+    // `original` reports a mismatch.
     if (!readSync(key, bytes) || !isHashOf(bytes, blob.hash)) return undefined
     this.misses++
-    if (isKept) this.#hot.set(key, { bytes, mime })
-    return { bytes, mime }
+    const image = { bytes, mime }
+    this.#cache.set(key, image)
+    return image
   }
 
-  /** The same for a derivative that was made before. */
+  /** A derivative that was made before, likewise. */
   derivativeSync(blobKey: string, name: string, key: string): Rendered | undefined {
-    const hot = this.atHand(key)
-    if (hot !== undefined) return hot
-    const read = this.#derivatives.readSync(blobKey, name)
+    const cached = this.cached(key)
+    if (cached !== undefined) return cached
+    const read = this.#options.derivatives.readSync(blobKey, name)
     if (read === undefined) return undefined
     this.misses++
-    if (this.#hot.wants(key, read.bytes.byteLength)) this.#hot.set(key, read)
+    this.#cache.set(key, read)
     return read
   }
 
   /**
-   * The bytes as they were uploaded; undefined when the blob was deleted meanwhile.
-   * @param lasts whether the image has no end
-   * @param client who asks
-   * @throws BlobDamaged when the store holds other bytes
+   * The original; undefined if the blob was deleted in the meantime.
+   * @param isPermanent whether the image never expires
+   * @throws BlobDamaged if the store holds other bytes
    */
-  async original(blob: BlobRow, lasts: boolean, client: string): Promise<Content | undefined> {
-    // What the store lends it lends for a time of its own, past the end of an image that has one.
-    const locate = lasts ? this.#locator(blob) : undefined
-    if (blob.size > MAX_CACHED_BYTES || locate !== undefined) {
-      return {
-        kind: 'stream',
-        mime: blob.mime,
-        open: (start, end) => this.#open(blob, start, end, client),
-        locate,
-      }
-    }
-    const cached = this.#fromMemory(blob.key)
+  async original(blob: BlobRow, isPermanent: boolean, client: string): Promise<Content | undefined> {
+    const { key, mime, size, hash } = blob
+    // An address of the store has an expiry of its own, which may be after that of the image.
+    const locate = isPermanent ? this.#locator(blob) : undefined
+    if (size > MAX_CACHED_ORIGINAL_BYTES || locate !== undefined)
+      return { kind: 'stream', mime, open: (start, end) => this.#open(blob, start, end, client), locate }
+    const cached = this.cached(key)
     if (cached !== undefined) return { kind: 'bytes', ...cached }
-    const bytes = await this.#blobs.read(blob.key, blob.size, client)
+    this.misses++
+    const bytes = await this.#options.blobs.read(key, size, client)
     if (bytes === undefined) return undefined
-    if (!isHashOf(bytes, blob.hash)) throw damaged(blob)
-    const hot = { bytes, mime: blob.mime }
-    if (this.#hot.wants(blob.key, blob.size, client)) this.#hot.set(blob.key, hot, client)
-    return { kind: 'bytes', ...hot }
+    if (!isHashOf(bytes, hash)) throw damaged(blob)
+    this.#cache.set(key, { bytes, mime }, client)
+    return { kind: 'bytes', bytes, mime }
   }
 
   async #open(blob: BlobRow, start: number, end: number, client: string): Promise<Readable | undefined> {
+    const { blobs } = this.#options
     const { key, size } = blob
     const isWhole = start === 0 && end === size - 1
-    if (!isWhole) await this.#intact.assert(blob, () => this.#blobs.stream(key, 0, size - 1, client))
-    const stream = await this.#blobs.stream(key, start, end, client)
+    if (!isWhole) await this.#verified.verify(blob, () => blobs.stream(key, 0, size - 1, client))
+    const stream = await blobs.stream(key, start, end, client)
     return stream && isWhole ? verified(stream, blob) : stream
   }
 
-  /** Only for what cannot run script: the headers that keep an SVG from it are this service's own. */
+  /** Not for SVG, which may contain script: the store does not send the headers that disable it. */
   #locator({ key, mime, size, format }: BlobRow): (() => Promise<BlobAddress>) | undefined {
-    const { locate } = this.#blobs
-    if (locate === undefined || format === 'svg' || this.#redirectBytes === 0) return undefined
-    return size < this.#redirectBytes ? undefined : () => locate(key, mime)
+    const { blobs, redirectBytes } = this.#options
+    const { locate } = blobs
+    if (locate === undefined || format === 'svg' || redirectBytes === 0) return undefined
+    return size < redirectBytes ? undefined : () => locate(key, mime)
   }
 
   /**
-   * The image that the recipe describes; undefined when the blob was deleted meanwhile.
-   * @throws BlobDamaged when the store holds other bytes than were uploaded
+   * Finds or makes a derivative; undefined if the blob was deleted in the meantime.
+   * @throws BlobDamaged if the store holds other bytes than were uploaded
    */
   async derivative(blob: BlobRow, recipe: Recipe, caller: Caller): Promise<Derivative | undefined> {
-    const { name, plan, mark } = recipe
-    const key = keyOf(blob.key, name)
-    const cached = this.#fromMemory(key)
-    if (cached !== undefined) return { kind: 'bytes', ...cached }
+    const { blobs, engine, derivatives } = this.#options
+    const { name, transformation, mark } = recipe
     const { client } = caller
-    const make = (abandoned: AbortSignal, requesters: Requesters, watermark?: WatermarkFile) =>
-      this.#blobs.withLocalFile(
+    const key = cacheKey(blob.key, name)
+    const cached = this.cached(key)
+    if (cached !== undefined) return { kind: 'bytes', ...cached }
+    this.misses++
+    const make = (abandoned: AbortSignal, requesters: Requesters, watermark?: WatermarkFile) => {
+      const options = { watermark, requesters, hash: blob.hash }
+      return blobs.withLocalFile(
         blob.key,
-        (path) => this.#engine.derive(path, plan, abandoned, { watermark, requesters, hash: blob.hash }),
+        (path) => engine.derive(path, transformation, abandoned, options),
         client,
       )
-    const derived = await this.#derivatives.get(
+    }
+    const derived = await derivatives.get(
       blob.key,
       name,
       (abandoned, requesters) => {
         if (mark === undefined) return make(abandoned, requesters)
         const withMark = (path: string) =>
           make(abandoned, requesters, { path, place: mark.place, hash: mark.blob.hash })
-        // First the mark, of which there are few: who holds a copy of an image then never waits for another one.
-        return this.#blobs.withLocalFile(mark.blob.key, withMark, MARKS)
+        // Watermarks are few, so they are copied first: a task that holds a copy of an image never waits for a second one.
+        return blobs.withLocalFile(mark.blob.key, withMark, WATERMARKS)
       },
       caller,
     )
     if (derived?.kind === 'bytes') {
       const { bytes, mime } = derived
-      if (this.#hot.wants(key, bytes.byteLength, client)) this.#hot.set(key, { bytes, mime }, client)
+      this.#cache.set(key, { bytes, mime }, client)
     } else if (derived?.kind === 'damaged') {
-      // Not the image is at fault: its file was deleted while it waited for its turn.
+      // Its file may have been deleted while the task was waiting.
       if (!(await this.isRecorded(blob))) return undefined
       if (derived.isAltered === true) throw damaged(blob)
     }
     return derived
   }
-
-  #fromMemory(key: string): Rendered | undefined {
-    const hot = this.#hot.get(key)
-    if (hot === undefined) this.misses++
-    else this.hits++
-    return hot
-  }
 }
 
-/** What an image is called in memory. @param name of the derivative; undefined for the original */
-export const keyOf = (blobKey: string, name: string | undefined): string =>
+/** The key of an image in the memory cache. @param name of the derivative; undefined for the original */
+export const cacheKey = (blobKey: string, name: string | undefined): string =>
   name === undefined ? blobKey : `${blobKey}/${name}`

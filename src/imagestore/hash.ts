@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 
-/** What names an image: 32 characters that stand for the first 160 bits of its bytes' SHA-256. */
+/** The name of an image: the first 160 bits of the SHA-256 of its bytes, in 32 base32 characters. */
 export type ImageHash = string & { readonly __brand: 'ImageHash' }
 
 /** RFC 4648, section 6, in lower case. */
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567'
+const HASH_BYTES = 20
 
 export function hashOf(bytes: Uint8Array): ImageHash {
   return hashOfDigest(hash('sha256', bytes, 'buffer'))
@@ -13,13 +14,13 @@ export function hashOf(bytes: Uint8Array): ImageHash {
 /** @param digest SHA-256 of an image's bytes */
 export function hashOfDigest(digest: Buffer): ImageHash {
   let text = ''
-  // 5 bits a letter, from a window that holds less than two bytes at a time.
+  // 5 bits a character, from a window of less than two bytes.
+  let window = 0
   let bits = 0
-  let held = 0
-  for (let i = 0; i < 20; i++) {
-    bits = ((bits & 0xff) << 8) | (digest[i] ?? 0)
-    held += 8
-    for (; held >= 5; held -= 5) text += BASE32.charAt((bits >> (held - 5)) & 31)
+  for (let i = 0; i < HASH_BYTES; i++) {
+    window = ((window & 0xff) << 8) | (digest[i] ?? 0)
+    bits += 8
+    for (; bits >= 5; bits -= 5) text += BASE32.charAt((window >> (bits - 5)) & 31)
   }
   return text as ImageHash
 }

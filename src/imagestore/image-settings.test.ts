@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readImageSettings } from './image-settings.ts'
-import { canonical, emptyPlan, parseModifiers } from './links/modifiers/index.ts'
+import { canonical, parseModifiers } from '../lib/modifiers/index.ts'
 
 const HASH = 'a'.repeat(32)
 
@@ -15,7 +15,7 @@ test('presets and watermarks become names that links may use', () => {
   assert.ok('grammar' in read)
   const textOf = (modifier: string) => {
     const parsed = parseModifiers(modifier, undefined, read.grammar)
-    return parsed.ok ? canonical({ ...emptyPlan, ...parsed.plan }) : parsed.fault
+    return parsed.ok ? canonical(parsed.transformation) : parsed.fault
   }
   assert.equal(textOf('portada'), 'w_1200,h_630,c_fill,f_auto,wm_logo')
   // What stands beside a preset takes precedence, and what the preset leaves open stays so.

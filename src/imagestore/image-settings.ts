@@ -1,13 +1,20 @@
 import { isImageHash, type ImageHash } from './hash.ts'
-import { parseModifiers, type Grammar } from './links/modifiers/index.ts'
-import { isName, NAME_TAKES } from './links/modifiers/names.ts'
-import { compassPoints, type Plan } from './links/modifiers/plan.ts'
-import { usualPresets } from './links/modifiers/presets.ts'
-import { modifiers } from './links/modifiers/registry.ts'
+import {
+  COMPASS_POINTS,
+  defaultGrammar,
+  defaultPresets,
+  isKey,
+  isName,
+  NAME_TAKES,
+  parseModifiers,
+  type Changes,
+  type CompassPoint,
+  type Grammar,
+} from '../lib/modifiers/index.ts'
 
 /** Where a watermark lies and how large it is; `width` and `margin` in percent of the image's width. */
 export interface MarkPlace {
-  readonly at: (typeof compassPoints)[number]
+  readonly at: CompassPoint
   readonly width: number
   readonly margin: number
   /** Percent. */
@@ -24,8 +31,8 @@ export interface ImageSettings {
   readonly watermarks: ReadonlyMap<string, Watermark>
 }
 
-export const usualImageSettings: ImageSettings = {
-  grammar: { presets: usualPresets, watermarks: new Set() },
+export const defaultImageSettings: ImageSettings = {
+  grammar: defaultGrammar,
   watermarks: new Map(),
 }
 
@@ -54,7 +61,7 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
   }
   // A preset may name a watermark that is wrong in itself: that is one fault, not two.
   const names = new Set(Object.keys(asObject(file['watermarks']) ?? {}))
-  const presets = new Map(usualPresets)
+  const presets = new Map(defaultPresets)
   for (const [name, value] of members('presets')) {
     const fields = readPreset(name, value)
     if (fields !== undefined) presets.set(name, fields)
@@ -75,20 +82,19 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     })
   }
 
-  function readPreset(name: string, value: unknown): Partial<Plan> | undefined {
+  function readPreset(name: string, value: unknown): Changes | undefined {
     const fault = (what: string): undefined => void faults.push(`presets: "${name}" ${what}`)
-    if (usualPresets.has(name)) return fault('is the name of a built-in one')
-    if (modifiers.has(name) || /^\d+x\d+$/.test(name)) return fault('is a modifier by itself')
+    if (defaultPresets.has(name)) return fault('is the name of a built-in one')
+    if (isKey(name)) return fault('is a modifier by itself')
     if (typeof value !== 'string' || value === '') return fault('takes the text of modifiers')
     const parsed = parseModifiers(value, undefined, { presets: new Map(), watermarks: names })
     if (!parsed.ok) {
       const { fault: found } = parsed
       return fault(`has «${found.token}», which is ${found.kind === 'range' ? 'not valid' : found.kind}`)
     }
-    if (parsed.terms.expires !== undefined || parsed.terms.signature !== undefined)
-      return fault('takes neither exp_ nor sig_')
-    const set = new Map(Object.entries(parsed.plan))
-    return Object.fromEntries([...parsed.terms.settled].map((field) => [field, set.get(field)]))
+    const { changes, expires, signature } = parsed
+    if (expires !== undefined || signature !== undefined) return fault('takes neither exp_ nor sig_')
+    return changes
   }
 
   function readMark(name: string, value: unknown): Watermark | undefined {
@@ -100,8 +106,8 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     const { image, at = 'se', width = 25, margin = 3, opacity = 100 } = mark
     if (typeof image !== 'string' || !isImageHash(image))
       return fault('takes the hash of an image as "image"')
-    const point = compassPoints.find((one) => one === at)
-    if (point === undefined) return fault(`takes as "at" one of ${compassPoints.join(', ')}`)
+    const point = COMPASS_POINTS.find((one) => one === at)
+    if (point === undefined) return fault(`takes as "at" one of ${COMPASS_POINTS.join(', ')}`)
     if (!isPercent(width, 1)) return fault('takes a number from 1 to 100 as "width"')
     if (!isPercent(margin, 0)) return fault('takes a number from 0 to 100 as "margin"')
     if (!isPercent(opacity, 1)) return fault('takes a number from 1 to 100 as "opacity"')

@@ -12,10 +12,10 @@ import type { EndpointShared } from '../http/endpoint.ts'
 import { Delivery } from './delivery.ts'
 import { openDerivatives, type DerivativesContext } from './derivatives/index.ts'
 import type { DerivativeCache } from './derivatives/cache.ts'
-import { Crowd } from './crowd.ts'
+import { FairSlots } from '../lib/fair-slots.ts'
 import { createImageEngine, machineTurns } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
-import { LinkReader } from './link-reader.ts'
+import { LinkResolver } from './links/resolve-link.ts'
 import { deleteRoute } from './routes/delete.ts'
 import { getRoute } from './routes/get.ts'
 import { linkRoute } from './routes/link.ts'
@@ -24,12 +24,12 @@ import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
 import { uploadRoute } from './routes/upload.ts'
 import { SimilarImages } from './near-duplicates/index.ts'
-import { createStats } from './stats.ts'
+import { createStats } from './quotas.ts'
 import { ImageStore } from './store.ts'
-import { fillThumbhashes } from './thumbhashes.ts'
+import { fillThumbhashes } from './thumbhash-backfill.ts'
 
 export { maxBodyBytes } from './routes/upload.ts'
-export { createTermsOffice } from './terms.ts'
+export { createAccountPolicies } from './account-policy.ts'
 
 const MIB = 1024 * 1024
 
@@ -88,15 +88,15 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
   })
   context.onClose(() => engine.close())
   const derivatives = openDerivatives(context)
-  const delivery = new Delivery(
+  const delivery = new Delivery({
     database,
     blobs,
     engine,
     derivatives,
-    Math.floor((config.memoryCache * MIB) / config.workers),
-    config.blobsRedirect,
+    cacheBytes: Math.floor((config.memoryCache * MIB) / config.workers),
+    redirectBytes: config.blobsRedirect,
     clock,
-  )
+  })
   metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
   metrics.gauge('catalejo_images_waiting', 'Images in line to be decoded', () => engine.stats().waiting)
   metrics.total('catalejo_images_cache_hits_total', 'Images served from memory', () => delivery.hits)
@@ -173,8 +173,14 @@ export function imagestoreRoutes(
   const now = () => clock.now()
   linkRoute(app, {
     delivery,
-    reader: new LinkReader(imageSettings, delivery.images, now),
-    crowd: new Crowd(queueShare(queue)),
+    resolver: new LinkResolver(imageSettings, delivery.images, now),
+    rendering: new FairSlots({
+      slots: Infinity,
+      slotsPerClient: queueShare(queue),
+      maxWaiting: 0,
+      maxWaitingPerClient: 0,
+      timeoutMs: 0,
+    }),
     now,
     sharesVariants,
   })

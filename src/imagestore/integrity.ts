@@ -3,14 +3,14 @@ import { pipeline, Transform, type Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import { BlobDamaged } from '../storage/blobs/blob-store.ts'
 import { hashOfDigest } from './hash.ts'
-import type { BlobRow } from './queries.ts'
+import type { BlobRow } from './image-fields.ts'
 
 type Stored = Pick<BlobRow, 'key' | 'hash'>
 type OpenWhole = () => Promise<Readable | undefined>
 
-/** After a whole read, ranges of the same blob are served for this long without another one. */
-const INTACT_MS = 60_000
-const MAX_INTACT = 10_000
+/** How long ranges of a blob are served after a verification, without another one. */
+const VERIFIED_TTL_MS = 60_000
+const MAX_VERIFIED_BLOBS = 10_000
 
 export const damaged = ({ key }: Stored): BlobDamaged =>
   new BlobDamaged(
@@ -18,8 +18,8 @@ export const damaged = ({ key }: Stored): BlobDamaged =>
   )
 
 /**
- * Passes on the bytes of a whole blob and fails before the last of them if they are not what was stored: the client then has a
- * body that is too short, which neither browsers nor caches keep.
+ * Passes on the bytes of a whole blob. Fails before the last chunk if they are not what was stored: the client then has a
+ * truncated body, which neither browsers nor caches keep.
  */
 export function verified(source: Readable, blob: Stored): Readable {
   const digest = createHash('sha256')
@@ -37,18 +37,18 @@ export function verified(source: Readable, blob: Stored): Readable {
       done()
     },
   })
-  // Destroys each of the two with the other; a fault reaches whoever reads.
+  // Destroys both streams together. The reader receives the error.
   return pipeline(source, check, () => {})
 }
 
-/** Remembers which blobs were found intact a moment ago: a part of one cannot be verified by itself. */
-export class IntactBlobs {
-  readonly #intact = new LRUCache<string, true>({ max: MAX_INTACT, ttl: INTACT_MS })
+/** Remembers which blobs were verified lately: a range cannot be verified by itself. */
+export class VerifiedBlobs {
+  readonly #verified = new LRUCache<string, true>({ max: MAX_VERIFIED_BLOBS, ttl: VERIFIED_TTL_MS })
   readonly #reading = new Map<string, Promise<void>>()
 
-  /** Reads all of a blob unless that was done a moment ago. Concurrent calls share one read. @throws BlobDamaged */
-  async assert(blob: Stored, open: OpenWhole): Promise<void> {
-    if (this.#intact.has(blob.key)) return
+  /** Reads the whole blob unless it was verified lately. Concurrent calls share one read. @throws BlobDamaged */
+  async verify(blob: Stored, open: OpenWhole): Promise<void> {
+    if (this.#verified.has(blob.key)) return
     let reading = this.#reading.get(blob.key)
     if (reading === undefined) {
       reading = this.#read(blob, open).finally(() => this.#reading.delete(blob.key))
@@ -59,9 +59,9 @@ export class IntactBlobs {
 
   async #read(blob: Stored, open: OpenWhole): Promise<void> {
     const chunks = await open()
-    // Whoever reads a part of it finds it missing.
+    // The caller finds it missing when it reads the range.
     if (chunks === undefined) return
     for await (const _ of verified(chunks, blob));
-    this.#intact.set(blob.key, true)
+    this.#verified.set(blob.key, true)
   }
 }

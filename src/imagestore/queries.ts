@@ -1,21 +1,7 @@
 import type { Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Sql } from '../storage/database/sql.ts'
-import type { DeliveryMode } from './links/access/modes.ts'
-
-/** The bytes that one or more applications hold, and what decoding them told. */
-export interface BlobRow {
-  readonly hash: string
-  readonly key: string
-  readonly format: string
-  readonly mime: string
-  readonly size: number
-  readonly width: number
-  readonly height: number
-  readonly frames: number
-  readonly dhash: string
-  /** Base64 of the ThumbHash; null for what was stored before there was one. */
-  readonly thumbhash: string | null
-}
+import { ANSWER_FIELDS, BLOB_FIELDS, columnOf, type BlobRow, type ImageRow } from './image-fields.ts'
+import type { DeliveryMode } from './links/access.ts'
 
 export interface HolderRow {
   readonly mode: DeliveryMode
@@ -24,43 +10,30 @@ export interface HolderRow {
   readonly expires: number | null
 }
 
-/** An application's own record of an image. */
-export interface ImageRow {
-  readonly name: string
-  readonly hash: string
-  readonly mime: string
-  readonly width: number
-  readonly height: number
-  readonly size: number
-  readonly dhash: string
-  readonly thumbhash: string | null
-  readonly date: number
-  /** Seconds since 1970 from which on it is gone; null for never. */
-  readonly expires: number | null
-}
-
 export interface ImageInfo {
   readonly name: string
-  /** Empty where nobody knows it. */
+  /** Empty if unknown. */
   readonly ip: string
   /** Seconds since 1970; null for never. */
   readonly expires: number | null
 }
 
-/** Images that are not over at `now`, seconds since 1970. */
-export const alive = (now: number) => sql`(images.expires IS NULL OR images.expires > ${now})`
+const BLOB_COLUMNS = raw(BLOB_FIELDS.map(columnOf).join(', '))
+export const IMAGE_COLUMNS = raw(ANSWER_FIELDS.list.map(columnOf).join(', '))
 
-/** The blob of `hash`, kept as it is until the transaction ends. */
-export const holdBlob = (dialect: Dialect, hash: string) =>
+/** Images that have not expired at `now`, in seconds since 1970. */
+export const notExpired = (now: number) => sql`(images.expires IS NULL OR images.expires > ${now})`
+
+/** Locks the blob until the transaction ends. */
+export const lockBlob = (dialect: Dialect, hash: string) =>
   sql<BlobRow>`${blobByHash(hash)} ${dialect.forUpdate}`
 
 export const blobByHash = (hash: string) => sql<BlobRow>`
-  SELECT hash, key, format, mime, size, width, height, frames, dhash, thumbhash FROM blobs WHERE hash = ${hash}`
+  SELECT ${BLOB_COLUMNS} FROM blobs WHERE hash = ${hash}`
 
-/** A blob once for each application that holds it, with what that one has settled. */
+/** A blob once for each application that holds it, with the delivery settings of that one. */
 export const blobWithHolders = (hash: string) => sql<BlobRow & HolderRow>`
-  SELECT blobs.hash, key, format, mime, size, width, height, frames, dhash, thumbhash, images.expires,
-    coalesce(delivery.mode, 'open') AS mode, delivery.secret
+  SELECT ${BLOB_COLUMNS}, images.expires, coalesce(delivery.mode, 'open') AS mode, delivery.secret
   FROM blobs JOIN images ON images.hash = blobs.hash
   LEFT JOIN delivery ON delivery.account_id = images.account_id
   WHERE blobs.hash = ${hash}`
@@ -71,20 +44,18 @@ export const sharedHolder = (one: string, other: string) => sql<{ account_id: nu
   WHERE one.hash = ${one} AND other.hash = ${other} LIMIT 1`
 
 export const insertBlob = (blob: BlobRow) => sql`
-  INSERT INTO blobs (hash, key, format, mime, size, width, height, frames, dhash, thumbhash)
-  VALUES (${blob.hash}, ${blob.key}, ${blob.format}, ${blob.mime}, ${blob.size}, ${blob.width}, ${blob.height},
-    ${blob.frames}, ${blob.dhash}, ${blob.thumbhash})`
+  INSERT INTO blobs (${raw(BLOB_FIELDS.join(', '))}) VALUES (${join(BLOB_FIELDS.map((field) => blob[field]))})`
 
-/** Other bytes of the same content under the same hash. */
+/** Replaces the blob of a hash whose bytes were lost. */
 export const replaceBlob = (blob: BlobRow) => sql`
-  UPDATE blobs SET key = ${blob.key}, format = ${blob.format}, mime = ${blob.mime}, size = ${blob.size},
-    width = ${blob.width}, height = ${blob.height}, frames = ${blob.frames}, dhash = ${blob.dhash}, thumbhash = ${blob.thumbhash}
-  WHERE hash = ${blob.hash}`
+  UPDATE blobs SET ${join(
+    BLOB_FIELDS.filter((field) => field !== 'hash').map((field) => sql`${raw(field)} = ${blob[field]}`),
+  )} WHERE hash = ${blob.hash}`
 
-/** Changes a blob's key, unless it was changed in between. */
-/** Changes nothing of the images that have these bytes, but tells of them as of a change. */
+/** Announces a change of all images with these bytes without changing them. */
 export const touchImages = (hash: string) => sql`UPDATE images SET date = date WHERE hash = ${hash}`
 
+/** Changes a blob's key, unless it has changed in between. */
 export const renameBlob = (hash: string, from: string, to: string) => sql`
   UPDATE blobs SET key = ${to} WHERE hash = ${hash} AND key = ${from}`
 
@@ -97,19 +68,15 @@ export const upsertImage = (accountId: number, hash: string, info: ImageInfo, da
     name = excluded.name, name_folded = excluded.name_folded, ip = excluded.ip, date = excluded.date,
     expires = excluded.expires`
 
-/** Removes an image that is not over. */
+/** Removes an image that has not expired. */
 export const deleteImage = (accountId: number, hash: string, now: number) => sql`
-  DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash} AND ${alive(now)}`
+  DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash} AND ${notExpired(now)}`
 
 export const anyHolder = (hash: string) => sql<{ account_id: number }>`
   SELECT account_id FROM images WHERE hash = ${hash} LIMIT 1`
 
-export const IMAGE_COLUMNS =
-  raw(`images.name, images.hash, blobs.mime, blobs.width, blobs.height, blobs.size, blobs.dhash,
-    blobs.thumbhash, images.date, images.expires`)
-
 /**
- * What an application knows of one of its images, whether it is over or not.
+ * An application's record of an image, expired or not.
  * @param uploader only if the key of this id uploaded it
  */
 export const imageOf = (accountId: number, hash: string, uploader?: string) => sql<ImageRow>`
@@ -136,24 +103,24 @@ export const removeUpload = (accountId: number, hash: string, keyId: string) => 
 export const removeUploads = (accountId: number, hash: string) => sql`
   DELETE FROM image_uploads WHERE account_id = ${accountId} AND hash = ${hash}`
 
-/** Changes nothing of an application's image, but announces a change of it. */
+/** Announces a change of an application's image without changing it. */
 export const touchImage = (accountId: number, hash: string) => sql`
   UPDATE images SET date = date WHERE account_id = ${accountId} AND hash = ${hash}`
 
 export interface ImagePage {
   readonly accountId: number
-  /** Seconds since 1970: what is over by then is left out. */
+  /** Seconds since 1970. Images that have expired by then are left out. */
   readonly now: number
   /** Lower-cased part of the name. */
   readonly search?: string | undefined
   /** The last image of the page before. */
   readonly after?: { readonly date: number; readonly hash: string } | undefined
-  /** Of the images of the same picture only the newest, with the number of the others. */
+  /** Only the newest of images with the same dhash, with the number of the others. */
   readonly grouped?: boolean
   readonly limit: number
 }
 
-/** The application's other images with the dhash of the row at hand. SQLite keeps to the order of a CROSS JOIN. */
+/** The application's other images with the dhash of the current row. CROSS JOIN fixes the join order in SQLite. */
 const others = (now: number) => sql`
   FROM image_dhashes AS same CROSS JOIN images AS other
   WHERE other.account_id = same.account_id AND other.hash = same.hash AND same.account_id = images.account_id AND same.dhash = blobs.dhash AND same.hash <> images.hash
@@ -162,7 +129,7 @@ const others = (now: number) => sql`
 /** An application's images, newest first. */
 export function imagePage(dialect: Dialect, page: ImagePage) {
   const { accountId, now, search, after, grouped = false, limit: count } = page
-  const conditions: Sql[] = [sql`images.account_id = ${accountId}`, alive(now)]
+  const conditions: Sql[] = [sql`images.account_id = ${accountId}`, notExpired(now)]
   if (search !== undefined) conditions.push(dialect.contains(sql`images.name_folded`, search))
   if (after !== undefined) conditions.push(sql`(images.date, images.hash) < (${after.date}, ${after.hash})`)
   if (grouped) {
@@ -178,26 +145,23 @@ export function imagePage(dialect: Dialect, page: ImagePage) {
     ORDER BY images.date DESC, images.hash DESC ${limit(count)}`
 }
 
-export const addTrash = (key: string) => sql`INSERT INTO blob_trash (key) VALUES (${key})`
-
-export const trash = (count: number) => sql<{ key: string }>`SELECT key FROM blob_trash ${limit(count)}`
-
-export const removeTrash = (key: string) => sql`DELETE FROM blob_trash WHERE key = ${key}`
-
-/** Which of these keys (some hundreds at most, and at least one) blobs still have. */
+/** Which of these keys blobs have. At least one, at most as many as a statement permits parameters. */
 export const heldKeys = (keys: readonly string[]) =>
-  sql<{ key: string }>`SELECT key FROM blobs WHERE key IN (${join([...keys])})`
+  sql<{ key: string }>`SELECT key FROM blobs WHERE key IN (${join(keys)})`
 
 export const blobByKey = (key: string) => sql<{ key: string }>`SELECT key FROM blobs WHERE key = ${key}`
-
-export const keysOfBlobs = (keys: readonly string[]) => sql<{ key: string }>`
-  SELECT key FROM blobs WHERE key IN (${join(keys)})`
-
-export const keysOfTrash = (keys: readonly string[]) => sql<{ key: string }>`
-  SELECT key FROM blob_trash WHERE key IN (${join(keys)})`
 
 export const someBlobs = (count: number) =>
   sql<{ key: string }>`SELECT key FROM blobs ORDER BY hash ${limit(count)}`
 
-/** What tells this database from every other. */
+/** The id of this database. */
 export const instance = () => sql<{ id: string }>`SELECT id FROM instance`
+
+/** Blobs after one, in the order of their hashes. */
+export const blobsAfter = (hash: string, count: number) =>
+  sql<Pick<BlobRow, 'hash' | 'key' | 'thumbhash'>>`
+  SELECT hash, key, thumbhash FROM blobs WHERE hash > ${hash} ORDER BY hash ${limit(count)}`
+
+/** Sets a missing ThumbHash, unless the bytes have been replaced in between. */
+export const fillThumbhash = (hash: string, key: string, thumbhash: string) => sql`
+  UPDATE blobs SET thumbhash = ${thumbhash} WHERE hash = ${hash} AND key = ${key} AND thumbhash IS NULL`

@@ -9,3 +9,6 @@ export interface Clock {
 }
 
 export const systemClock: Clock = { now: () => Date.now() }
+
+/** Seconds since 1970-01-01 UTC. */
+export const secondsOf = (clock: Clock): number => Math.floor(clock.now() / 1000)

@@ -30,18 +30,17 @@ import { createServer } from '../http/server.ts'
 import type { ShutdownOptions } from '../http/graceful-shutdown.ts'
 import { serviceRoutes } from '../http/service-routes.ts'
 import {
-  createTermsOffice,
+  createAccountPolicies,
   imagestoreRoutes,
   maxBodyBytes,
   openImagestore,
   type Imagestore,
 } from '../imagestore/index.ts'
+import { CONNECTION_CUT_MS } from './shutdown-times.ts'
 import { VERSION } from '../lib/version.ts'
 
 /** Open connections of all processes together. */
 const MAX_CONNECTIONS = 20_000
-/** From the signal to stop until connections with unfinished requests are closed. */
-const STOP_GRACE_MS = 7_000
 const IMMEDIATE: ShutdownOptions = { drainDelayMs: 0, idleGraceMs: 0 }
 const MIB = 1024 * 1024
 
@@ -94,7 +93,7 @@ async function startOn(context: Context): Promise<App> {
       await pause(drainDelayMs)
       // Accept pending connections: their clients believe that they are being served.
       await nextTurn()
-      const timer = setTimeout(() => server.server.closeAllConnections(), STOP_GRACE_MS)
+      const timer = setTimeout(() => server.server.closeAllConnections(), CONNECTION_CUT_MS)
       images.derivatives.stopSweeps()
       await Promise.all([server.close(), metricsServer?.close(), stopJobs()])
       clearTimeout(timer)
@@ -208,7 +207,7 @@ export async function createRoutes(
           create: (account, service, limits) => accounts.createKey(account, service, limits),
           revoke: (id) => accounts.revoke(id),
         },
-        policies: createTermsOffice(database),
+        policies: createAccountPolicies(database),
       })
     },
     { prefix },

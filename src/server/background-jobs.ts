@@ -11,8 +11,8 @@ import {
 } from '../domainwatch/index.ts'
 import { hasOverFailures, sweepFailures } from '../http/auth/auth-rate-limit-sync.ts'
 import type { Imagestore } from '../imagestore/index.ts'
-import { eraseAddresses, hasOldAddresses, hasOver } from '../imagestore/lifetime.ts'
-import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/ownership.ts'
+import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore/removal.ts'
+import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/blobs.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
@@ -77,8 +77,8 @@ function sharedWork(
     {
       name: 'sweep of expired images',
       everyMs: 10_000,
-      pending: () => hasOver(database, clock),
-      run: (signal) => store.sweepOver(signal),
+      pending: () => hasExpiredImages(database, clock),
+      run: (signal) => store.sweepExpired(signal),
     },
     {
       name: 'erasing of addresses',

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import type { BlobStore } from '../../src/storage/blobs/blob-store.ts'
-import type { DeliveryMode } from '../../src/imagestore/links/access/modes.ts'
-import { settleDelivery } from '../../src/imagestore/links/access/settings.ts'
+import type { DeliveryMode } from '../../src/imagestore/links/access.ts'
+import { updateDelivery } from '../../src/imagestore/account-policy.ts'
 import {
   answerOf,
   bytesOf,
@@ -45,7 +45,7 @@ suite('links whose image changes meanwhile', () => {
     return expectedHash(bytes)
   }
 
-  const settle = (mode: DeliveryMode) => settleDelivery(service.app.context.database, 'fotos', { mode })
+  const settle = (mode: DeliveryMode) => updateDelivery(service.app.context.database, 'fotos', { mode })
 
   /** Holds back what the store has read, or had derived, until `change` is done. */
   async function changing(links: readonly string[], change: () => Promise<unknown>): Promise<Response[]> {

@@ -3,38 +3,22 @@ import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import fc from 'fast-check'
 import sharp from 'sharp'
+import { FIELDS, linkTokens, modifiers } from '../../src/lib/modifiers/index.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { animation, answerOf, bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const side = fc.integer({ min: 1, max: 120 })
 const word = (...texts: string[]) => fc.constantFrom(...texts)
-/** One token of each family, as a link may have it. */
+/** One token of each modifier, as a link may have it. A watermark is valid only if the settings have it. */
 const families: readonly fc.Arbitrary<string>[] = [
-  side.map((n) => `w_${n}`),
-  side.map((n) => `h_${n}`),
-  word('ar_4:3', 'ar_1:100', 'ar_100:1'),
-  word('dpr_1', 'dpr_1.125', 'dpr_4'),
-  word('up'),
-  word('c_fit', 'c_fill', 'c_pad', 'c_crop', 'c_scale'),
-  word('g_center', 'g_nw', 'g_s', 'g_auto', 'g_entropy', 'g_xy_0_1', 'g_xy_0.3_0.6'),
-  word('r_90', 'r_180', 'r_270'),
-  word('flip'),
-  word('flop'),
-  word('trim'),
-  word('pad_1', 'pad_9'),
-  word('bg_f0a', 'bg_010203', 'bg_01020380'),
-  word('f_webp', 'f_avif', 'f_jpg', 'f_png', 'f_gif', 'f_auto'),
-  word('q_1', 'q_80', 'q_100', 'q_auto'),
-  word('blur_0.3', 'blur_2.5', 'blur_100'),
-  word('sharpen'),
-  word('gray'),
-  word('pixelate_2', 'pixelate_512'),
-  word('rad_3', 'rad_8192', 'rad_max'),
-  word('frame_0', 'frame_1', 'frame_9999'),
-  word('meta_keep'),
+  ...FIELDS.filter((field) => field !== 'watermark').map((field) => {
+    if (field === 'width') return side.map((n) => `w_${n}`)
+    if (field === 'height') return side.map((n) => `h_${n}`)
+    return word(...modifiers[field].examples)
+  }),
   word('s', 'b', 'thumb', 'p_m'),
-  word('exp_4000000000'),
+  word(...linkTokens.expires.examples),
 ]
 const modifier = fc
   .tuple(...families.map((family) => fc.option(family, { nil: undefined, freq: 2 })))

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { after, before, suite, test } from 'node:test'
 import sharp from 'sharp'
-import type { DeliveryMode } from '../../src/imagestore/links/access/modes.ts'
-import { settleDelivery } from '../../src/imagestore/links/access/settings.ts'
+import type { DeliveryMode } from '../../src/imagestore/links/access.ts'
+import { updateDelivery } from '../../src/imagestore/account-policy.ts'
 import { answerOf, bytesOf, expectedHash, gradient, ImageClient, plain, problem } from '../support/images.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
@@ -29,8 +29,8 @@ suite('modes of delivery', () => {
   after(() => service[Symbol.asyncDispose]())
 
   async function settle(mode: DeliveryMode, account = 'fotos'): Promise<string> {
-    const outcome = await settleDelivery(service.app.context.database, account, { mode, secret: 'kept' })
-    assert.ok(outcome.kind === 'settled' && outcome.secret !== null)
+    const outcome = await updateDelivery(service.app.context.database, account, { mode, secret: 'kept' })
+    assert.ok(outcome.kind === 'updated' && outcome.secret !== null)
     return outcome.secret
   }
 
@@ -210,8 +210,8 @@ suite('modes of delivery', () => {
     await sizeOf(`${hash}&m=w_61,sig_${signed(secret, hash, 'w_61')}`)
     assert.deepEqual(await refusal(link), UNSIGNED)
     assert.equal((await fotos.link(link, { headers: { 'if-none-match': tag } })).status, 403)
-    const outcome = await settleDelivery(service.app.context.database, 'fotos', { secret: 'new' })
-    assert.ok(outcome.kind === 'settled' && outcome.secret !== secret)
+    const outcome = await updateDelivery(service.app.context.database, 'fotos', { secret: 'new' })
+    assert.ok(outcome.kind === 'updated' && outcome.secret !== secret)
     assert.deepEqual(await refusal(`${hash}&m=w_61,sig_${signed(secret, hash, 'w_61')}`), FORGED)
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
-import { createTermsOffice } from '../../src/imagestore/terms.ts'
-import { eraseAddresses, sweepOver } from '../../src/imagestore/lifetime.ts'
+import { createAccountPolicies } from '../../src/imagestore/account-policy.ts'
+import { eraseAddresses, sweepExpired } from '../../src/imagestore/removal.ts'
 import { sql } from '../../src/storage/database/sql.ts'
 import {
   answerOf,
@@ -35,7 +35,7 @@ suite('what an application may hold, and for how long', () => {
     const client = new ImageClient(service.url, (await service.newKey(name, 'imagestore')).key)
     const { accounts: known, database } = service.app.context
     const id = (await known.find(name))?.id ?? 0
-    const settle = (change: typeof limits) => createTermsOffice(database).change({ id, name }, change)
+    const settle = (change: typeof limits) => createAccountPolicies(database).change({ id, name }, change)
     if (Object.keys(limits).length > 0) await settle(limits)
     const stats = async (query: Readonly<Record<string, string>> = {}) => {
       const answer = await answerOf(await fetch(client.endpoint('stats', query)))
@@ -146,7 +146,7 @@ suite('what an application may hold, and for how long', () => {
   })
 
   async function sweep(): Promise<void> {
-    await sweepOver(service.app.context.database, clock, () => {})
+    await sweepExpired(service.app.context.database, clock, () => {})
   }
 
   const moment = 'un momento futuro, en segundos desde 1970'

@@ -1,3 +1,4 @@
+import { DISCARDED_RETENTION_DAYS } from '../../api/limits.ts'
 import { inBoth } from '../in-both.ts'
 
 /** The details of a domain. */
@@ -26,7 +27,7 @@ export const sheet = inBoth(
     'history.changed': 'Modificado',
     'history.discarded': 'Descartado',
     'history.restored': 'Restaurado',
-    'history.deleted': 'Eliminado al cumplir 7 días',
+    'history.deleted': `Eliminado al cumplir ${DISCARDED_RETENTION_DAYS} días`,
     'history.noName': 'El DNS indica que no existe',
     'history.noServers': 'Sin servidores de nombres',
     'history.servers': 'Servidores de nombres',
@@ -62,7 +63,7 @@ export const sheet = inBoth(
     'history.changed': 'Changed',
     'history.discarded': 'Discarded',
     'history.restored': 'Restored',
-    'history.deleted': 'Deleted after 7 days',
+    'history.deleted': `Deleted after ${DISCARDED_RETENTION_DAYS} days`,
     'history.noName': 'The DNS reports that it does not exist',
     'history.noServers': 'No name servers',
     'history.servers': 'Name servers',

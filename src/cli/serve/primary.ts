@@ -1,10 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Config } from '../../server/config/config.ts'
+import { WORKER_KILL_MS } from '../../server/shutdown-times.ts'
 import { createLog } from '../../lib/log.ts'
 import { MetricsAggregation, type FromWorker } from './worker-channel.ts'
-
-/** Workers still running this long after the signal to stop, and its delay, are killed. They exit earlier by themselves. */
-const KILL_MS = 9_700
 
 /**
  * Starts the workers, the first one alone because it migrates the database and creates the first keys. Replaces workers that
@@ -77,7 +75,7 @@ export function servePrimary({ logLevel, stopDelay, workers }: Config): void {
         for (const worker of alive) worker.process.kill('SIGKILL')
         exit()
       },
-      stopDelay * 1000 + KILL_MS,
+      stopDelay * 1000 + WORKER_KILL_MS,
     )
   }
 

@@ -1,16 +1,13 @@
 import type { Logger } from 'pino'
 import { startApp, type App } from '../../server/app.ts'
+import { IDLE_GRACE_MS, PROCESS_EXIT_MS } from '../../server/shutdown-times.ts'
 import type { Config } from '../../server/config/config.ts'
 import { createLog } from '../../lib/log.ts'
 import { failureLine } from '../failure.ts'
 import { firstRun } from './first-run.ts'
 import type { WorkerChannel } from './worker-channel.ts'
 
-/** From the signal to stop, and its delay, until the process exits whatever still runs. */
-const STOP_MS = 9_300
 const LAST_LINES_MS = 500
-/** Load balancers check every second or so, and act on the second failure. */
-const IDLE_GRACE_MS = 2_000
 
 /** Serves in this process, alone or as one of several workers. */
 export async function serveProcess(config: Config, channel?: WorkerChannel): Promise<void> {
@@ -24,7 +21,7 @@ export async function serveProcess(config: Config, channel?: WorkerChannel): Pro
       stopping = true
       log.info({ signal }, 'stopping')
       const drainDelayMs = config.stopDelay * 1000
-      setTimeout(() => exit(log, 0), drainDelayMs + STOP_MS).unref()
+      setTimeout(() => exit(log, 0), drainDelayMs + PROCESS_EXIT_MS).unref()
       // The first keys may be being created: the database must stay open for that.
       void welcomed
         .then(() => app.close({ drainDelayMs, idleGraceMs: IDLE_GRACE_MS }))

@@ -3,6 +3,7 @@ import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { batchRefusal, saved, type DomainBatches } from '../batches.ts'
 import { batchProblem, storedAnswer, unreadableBatch, updateBody } from '../schemas.ts'
 import { BATCH_BODY_BYTES } from './add.ts'
+import { DISCARDED_RETENTION_DAYS } from '../limits.ts'
 
 export function updateRoute(app: FastifyInstance, shared: EndpointShared, batches: DomainBatches) {
   bulkEndpoint(app, shared, {
@@ -16,7 +17,7 @@ export function updateRoute(app: FastifyInstance, shared: EndpointShared, batche
       tag: 'domainwatch',
       summary: 'Mark recorded domains',
       description:
-        'Sets the marks that are given and leaves the others. A discarded record deletes itself 7 days after it was ' +
+        `Sets the marks that are given and leaves the others. A discarded record deletes itself ${DISCARDED_RETENTION_DAYS} days after it was ` +
         'marked, unless it is taken back before. All of the batch is stored, or nothing.',
       body: updateBody,
       answers: { 200: storedAnswer, 400: unreadableBatch, 500: batchProblem },

@@ -9,6 +9,7 @@ import {
   type IndexQuery,
   type Range,
 } from '../../lib/name-index/index.ts'
+import { MAX_LABEL_CHARACTERS } from '../limits.ts'
 import { indexQuery, type IndexSegments } from '../list/index-page.ts'
 import { DayCounts, dayOf, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
 
@@ -84,7 +85,6 @@ class DaySums {
 }
 
 const PLANES = [Plane.status, Plane.reserved, Plane.revision, Plane.discarded] as const
-const MAX_LENGTH = 63
 
 async function totalsOf(
   segments: readonly Segment[],
@@ -96,7 +96,7 @@ async function totalsOf(
     const { agent, agents, starts } = segment.columns
     const byAgent = new Uint32Array(agents.length)
     // For each length, the records of each of the 16 combinations of the four marks.
-    const byMarks = new Uint32Array((MAX_LENGTH + 1) << PLANES.length)
+    const byMarks = new Uint32Array((MAX_LABEL_CHARACTERS + 1) << PLANES.length)
     const marks = new MarksReader(segment)
     await visit(segment, plan, rangeOf(segment, plan, true, {}), budget, (position) => {
       const number = agent[position] ?? 0
@@ -105,7 +105,7 @@ async function totalsOf(
       const index = (length << PLANES.length) | marks.of(position)
       byMarks[index] = (byMarks[index] ?? 0) + 1
     })
-    for (let length = 1; length <= MAX_LENGTH; length++) {
+    for (let length = 1; length <= MAX_LABEL_CHARACTERS; length++) {
       const counts = byMarks.subarray(length << PLANES.length, (length + 1) << PLANES.length)
       const having = (mark: number) =>
         counts.reduce((sum, count, set) => (((set >> mark) & 1) === 1 ? sum + count : sum), 0)

@@ -1,4 +1,5 @@
 import type { Filters } from '../filters.ts'
+import { MAX_LABEL_CHARACTERS } from '../limits.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const FIRST = Date.parse('0001-01-01T00:00:00Z')
@@ -68,7 +69,6 @@ export class DayCounts {
   }
 }
 
-const MAX_LENGTH = 63
 /**
  * Agents that are counted separately; records of further ones are counted as others. A group has few members, but any text
  * can be an agent.
@@ -81,7 +81,7 @@ export type Marks = Readonly<Record<'records' | 'bought' | 'reserved' | 'revisio
 /** Totals by length, agent and mark, accumulated in parts. */
 export class Totals {
   readonly overall = { records: 0, bought: 0, deleted: 0, reserved: 0, revision: 0, discarded: 0 }
-  readonly #lengths = new Uint32Array(MAX_LENGTH + 1)
+  readonly #lengths = new Uint32Array(MAX_LABEL_CHARACTERS + 1)
   readonly #agents = new Map<string, number>()
 
   /** Adds records of one length. */

@@ -4,6 +4,7 @@
  */
 import { rowValues, type BatchStatement, type Columns, type RowOf } from '../../storage/database/batch.ts'
 import { readData, type Unreadable } from '../data-field.ts'
+import { MAX_BATCH_RECORDS } from '../limits.ts'
 import { markDomains, recordDomains } from '../queries-batches.ts'
 import {
   countOfFaults,
@@ -14,8 +15,6 @@ import {
   type ReadRecord,
   type RecordFault,
 } from '../records.ts'
-
-export const MAX_RECORDS = 50_000
 
 export interface Input {
   readonly contentType: string | undefined
@@ -43,7 +42,7 @@ export type Batch =
     }
 
 export default function readRecords(input: Input): Output {
-  const { api, data } = readData(input, { max: MAX_RECORDS, of: 'registros' })
+  const { api, data } = readData(input, { max: MAX_BATCH_RECORDS, of: 'registros' })
   if (data.kind === 'unreadable') return { api, batch: data }
   const { items } = data
   const batch =

@@ -1,5 +1,5 @@
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
-import type { SettledPlan } from '../links/modifiers/plan.ts'
+import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
 import { geometryOf } from './geometry.ts'
 import { outputFormat, staysAnimated } from './output-format.ts'
 import type { Source } from './source.ts'
@@ -57,7 +57,7 @@ export function decodeCost(source: Source): Cost {
   return { bytes, seconds: 0, outputPixels: 0 }
 }
 
-export function deriveCost(source: Source, plan: SettledPlan): Cost {
+export function deriveCost(source: Source, plan: ResolvedTransformation): Cost {
   const format = outputFormat(plan, source)
   const isAnimated = staysAnimated(plan, source, format)
   const frames = isAnimated ? source.frames : 1

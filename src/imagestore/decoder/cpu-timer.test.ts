@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { emptyPlan } from '../links/modifiers/plan.ts'
+import { UNCHANGED } from '../../lib/modifiers/index.ts'
 import { createImageEngine } from './index.ts'
 
 const quick = fileURLToPath(new URL('../../../test/fixtures/dhash/rgb.png', import.meta.url))
@@ -25,7 +25,7 @@ test('a job without processor time gets more time, up to a limit', { skip: noPro
   assert.deepEqual(engine.stats().pids, [pid])
 
   process.kill(pid, 'SIGSTOP')
-  assert.deepEqual(await engine.derive(quick, emptyPlan), { kind: 'too-slow' })
+  assert.deepEqual(await engine.derive(quick, UNCHANGED), { kind: 'too-slow' })
   assert.equal(engine.stats().restarts, 1)
   assert.equal((await engine.inspect(quick)).kind, 'image')
 })

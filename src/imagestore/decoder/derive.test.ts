@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import sharp, { type Metadata, type OverlayOptions } from 'sharp'
-import { emptyPlan, parseModifiers } from '../links/modifiers/index.ts'
+import { UNCHANGED, parseModifiers } from '../../lib/modifiers/index.ts'
 import { createImageEngine, type DerivedImage } from './index.ts'
 
 const engine = createImageEngine({ workers: 2 })
@@ -21,7 +21,7 @@ const fixture = (name: string): string =>
 async function derive(path: string, modifiers: string): Promise<DerivedImage & { metadata: Metadata }> {
   const parsed = parseModifiers(modifiers)
   assert.ok(parsed.ok)
-  const { format, ...plan } = parsed.plan
+  const { format, ...plan } = parsed.transformation
   assert.ok(format !== 'auto')
   const got = await engine.derive(path, { ...plan, format })
   assert.ok(got.kind === 'image', `${path} ${modifiers}: ${JSON.stringify(got)}`)
@@ -159,7 +159,7 @@ test('effects change the image, and a damaged one is reported', async () => {
   }
   const bad = join(folder, 'bad')
   await writeFile(bad, 'no image')
-  assert.equal((await engine.derive(bad, emptyPlan)).kind, 'damaged')
+  assert.equal((await engine.derive(bad, UNCHANGED)).kind, 'damaged')
 })
 
 test('AVIF subsamples chroma below quality 90', async () => {

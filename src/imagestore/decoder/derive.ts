@@ -6,7 +6,7 @@ import {
   insertApp13,
   insertPngMetadata,
 } from '../../lib/image-metadata/index.ts'
-import type { OutputFormat, SettledPlan } from '../links/modifiers/plan.ts'
+import type { OutputFormat, ResolvedTransformation } from '../../lib/modifiers/index.ts'
 import {
   addWatermark,
   backgroundOf,
@@ -33,7 +33,7 @@ const GRAY_SPACES = new Set(['b-w', 'grey16'])
 /** Renders a derivative. The steps run in this order, whatever the order of the modifiers. Rejects if the image does not decode. */
 export async function deriveImage(
   source: Source,
-  plan: SettledPlan,
+  plan: ResolvedTransformation,
   watermark: WatermarkSource | undefined,
 ): Promise<DerivedImage> {
   const format = outputFormat(plan, source)
@@ -67,7 +67,7 @@ export async function deriveImage(
   return { kind: 'image', bytes, mime, width, height: pageHeight ?? height }
 }
 
-async function open(source: Source, plan: SettledPlan, isAnimated: boolean): Promise<Stage> {
+async function open(source: Source, plan: ResolvedTransformation, isAnimated: boolean): Promise<Stage> {
   const { width, height, frames } = source
   if (isAnimated) return { image: await openForDisplay(source, { pages: -1 }), width, height }
   const page = Math.min(plan.frame ?? 0, frames - 1)
@@ -81,7 +81,7 @@ async function open(source: Source, plan: SettledPlan, isAnimated: boolean): Pro
   return { ...stage, image: stage.image.flip(plan.flip).flop(plan.flop) }
 }
 
-function resize({ image }: Stage, { cut, scaled, crop }: Geometry, plan: SettledPlan): Stage {
+function resize({ image }: Stage, { cut, scaled, crop }: Geometry, plan: ResolvedTransformation): Stage {
   if (cut !== undefined) image.extract(cut)
   if (crop === undefined) return { image: image.resize({ ...scaled, fit: 'fill' }), ...scaled }
   const { width, height } = crop
@@ -96,7 +96,7 @@ function resize({ image }: Stage, { cut, scaled, crop }: Geometry, plan: Settled
 async function write(
   stage: Stage,
   source: Source,
-  plan: SettledPlan,
+  plan: ResolvedTransformation,
   format: OutputFormat,
   isAnimated: boolean,
   space: 'b-w' | 'srgb',

@@ -1,6 +1,6 @@
 import sharp, { type OverlayOptions, type Sharp } from 'sharp'
 import type { MarkPlace } from '../image-settings.ts'
-import { MAX_SIDE, type SettledPlan } from '../links/modifiers/plan.ts'
+import { MAX_SIDE_PIXELS, type ResolvedTransformation } from '../../lib/modifiers/index.ts'
 import type { Size } from './geometry.ts'
 import { openForDisplay, type Source } from './source.ts'
 
@@ -30,7 +30,7 @@ const TRANSPARENT: Colour = { r: 0, g: 0, b: 0, alpha: 0 }
 const WHITE: Colour = { r: 255, g: 255, b: 255, alpha: 1 }
 
 /** The background of the output: the plan's, blended with white if the format has no transparency. */
-export function backgroundOf({ background }: SettledPlan, isOpaque: boolean): Colour | undefined {
+export function backgroundOf({ background }: ResolvedTransformation, isOpaque: boolean): Colour | undefined {
   if (background === null) return isOpaque ? WHITE : undefined
   const [r = 0, g = 0, b = 0, a = 0] = Buffer.from(background, 'hex')
   const alpha = a / 255
@@ -75,10 +75,10 @@ export function fillBackground({ image, width, height }: Stage, background: Colo
 export async function extendToCanvas(
   stage: Stage,
   canvas: Size,
-  plan: SettledPlan,
+  plan: ResolvedTransformation,
   background: Colour = TRANSPARENT,
 ): Promise<Stage> {
-  const border = Math.min(plan.pad, Math.floor((MAX_SIDE - Math.max(canvas.width, canvas.height)) / 2))
+  const border = Math.min(plan.pad, Math.floor((MAX_SIDE_PIXELS - Math.max(canvas.width, canvas.height)) / 2))
   const width = canvas.width + border * 2
   const height = canvas.height + border * 2
   if (width === stage.width && height === stage.height) return stage

@@ -1,7 +1,11 @@
 import sharp, { type Sharp } from 'sharp'
 import { mimeOf, stripMetadata } from '../../lib/image-metadata/index.ts'
-import { isIdentity } from '../links/modifiers/canonical.ts'
-import { emptyPlan, type OutputFormat, type SettledPlan } from '../links/modifiers/plan.ts'
+import {
+  isIdentity,
+  UNCHANGED,
+  type OutputFormat,
+  type ResolvedTransformation,
+} from '../../lib/modifiers/index.ts'
 import type { Size } from './geometry.ts'
 import { outputFormat, outputMime, ownFormat } from './output-format.ts'
 import type { Source } from './source.ts'
@@ -34,7 +38,7 @@ const ANIMATED_GIF_EFFORT = 1
 export function encode(
   image: Sharp,
   format: OutputFormat,
-  { quality, client }: Pick<SettledPlan, 'quality' | 'client'>,
+  { quality, client }: Pick<ResolvedTransformation, 'quality' | 'client'>,
   isAnimated: boolean,
   pixels: number,
 ): Sharp {
@@ -106,7 +110,7 @@ export async function smallestPng(open: () => Sharp, { width, height }: Size): P
 export async function smallestStill(
   open: () => Sharp,
   source: Source,
-  plan: SettledPlan,
+  plan: ResolvedTransformation,
   size: Size,
 ): Promise<Encoded> {
   const accepted = new Set(plan.client?.formats)
@@ -149,7 +153,7 @@ export async function smallestStill(
 export async function smallestAnimation(
   image: Sharp,
   source: Source,
-  plan: SettledPlan,
+  plan: ResolvedTransformation,
   size: Size,
 ): Promise<Encoded> {
   const format = outputFormat(plan, source)
@@ -187,9 +191,9 @@ function isLossless({ format, bytes }: Source): boolean {
 }
 
 /** The original without metadata, if the plan leaves all its pixels as they are and the client accepts its format. */
-function originalIfUnchanged(source: Source, plan: SettledPlan, size: Size): Encoded[] {
+function originalIfUnchanged(source: Source, plan: ResolvedTransformation, size: Size): Encoded[] {
   const { metadata, width, height, bytes } = source
-  const { fit, dpr, enlarge, ratio, gravity, quality, client } = emptyPlan
+  const { fit, dpr, enlarge, ratio, gravity, quality, client } = UNCHANGED
   const sized = { width: null, height: null, fit, dpr, enlarge, ratio, gravity, quality, client }
   const isDisplayable =
     source.format !== 'tiff' && metadata.space !== 'cmyk' && (metadata.orientation ?? 1) === 1

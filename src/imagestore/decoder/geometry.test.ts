@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseModifiers } from '../links/modifiers/index.ts'
-import { fits, type Plan } from '../links/modifiers/plan.ts'
+import { FITS, parseModifiers, type Transformation } from '../../lib/modifiers/index.ts'
 import { geometryOf, type Geometry } from './geometry.ts'
 
-function planOf(text: string): Plan {
+function planOf(text: string): Transformation {
   const parsed = parseModifiers(text)
   assert.ok(parsed.ok)
-  return parsed.plan
+  return parsed.transformation
 }
 
 const geometry = (text: string, width: number, height: number): Geometry =>
@@ -103,7 +102,7 @@ test('fill, pad and crop keep the aspect ratio of the box for any limit and imag
   ]) => {
     const parsed = parseModifiers(`${text},${mode},dpr_${ratio}${up ? ',up' : ''}`)
     fc.pre(parsed.ok)
-    const { canvas } = geometryOf(parsed.plan, { width, height })
+    const { canvas } = geometryOf(parsed.transformation, { width, height })
     assert.ok(Math.max(canvas.width, canvas.height) <= 8192)
     // Some scale gives both sides, each to half a pixel; none is less than a pixel.
     const scales = (made: number, of: number) =>
@@ -138,14 +137,14 @@ test('no size exceeds the limit, nothing is enlarged unless requested, every cro
   const plans = fc.record({
     width: wanted,
     height: wanted,
-    ratio: fc.constantFrom(null, [16, 9], [1, 100], [100, 1]) satisfies fc.Arbitrary<Plan['ratio']>,
+    ratio: fc.constantFrom(null, [16, 9], [1, 100], [100, 1]) satisfies fc.Arbitrary<Transformation['ratio']>,
     dpr: fc.constant(1),
     enlarge: fc.boolean(),
-    fit: fc.constantFrom(...fits),
+    fit: fc.constantFrom(...FITS),
     gravity: fc.constantFrom(
       { kind: 'compass', point: 'se' },
       { kind: 'point', x: 1, y: 0 },
-    ) satisfies fc.Arbitrary<Plan['gravity']>,
+    ) satisfies fc.Arbitrary<Transformation['gravity']>,
   })
   fc.assert(
     fc.property(plans, side, side, (plan, width, height) => {

@@ -1,4 +1,4 @@
-import { MAX_SIDE, type Gravity, type Plan } from '../links/modifiers/plan.ts'
+import { MAX_SIDE_PIXELS, type Gravity, type Transformation } from '../../lib/modifiers/index.ts'
 
 export interface Size {
   readonly width: number
@@ -19,7 +19,7 @@ export interface Geometry {
   readonly canvas: Size
 }
 
-type SizePlan = Pick<Plan, 'width' | 'height' | 'ratio' | 'dpr' | 'enlarge' | 'fit' | 'gravity'>
+type SizePlan = Pick<Transformation, 'width' | 'height' | 'ratio' | 'dpr' | 'enlarge' | 'fit' | 'gravity'>
 
 /**
  * A scale as a fraction. Their quotient would lose precision: 1834 * (238.5 / 1834) is slightly less than 238.5, which has
@@ -32,11 +32,11 @@ interface Scale {
 
 const UNSCALED: Scale = { to: 1, from: 1 }
 /** Longest side of an image that is scaled and then cropped. */
-const MAX_SCALED_SIDE = 2 * MAX_SIDE
+const MAX_SCALED_SIDE = 2 * MAX_SIDE_PIXELS
 /** `dpr` has three decimals. */
 const DPR_STEPS = 1000
 
-const pixels = (side: number): number => Math.min(MAX_SIDE, Math.max(1, Math.round(side)))
+const pixels = (side: number): number => Math.min(MAX_SIDE_PIXELS, Math.max(1, Math.round(side)))
 const roundSize = ({ width, height }: Size): Size => ({ width: pixels(width), height: pixels(height) })
 const scaleSize = ({ width, height }: Size, { to, from }: Scale): Size => ({
   width: (width * to) / from,
@@ -102,7 +102,7 @@ const minSides = (a: Size, b: Size): Size => ({
 export function geometryOf(plan: SizePlan, image: Size): Geometry {
   const box = requestedBox(plan, image)
   const isOpen = !Number.isFinite(box.width) || !Number.isFinite(box.height)
-  const limit = { width: MAX_SIDE, height: MAX_SIDE }
+  const limit = { width: MAX_SIDE_PIXELS, height: MAX_SIDE_PIXELS }
   // `fit` takes the sides of the box as independent limits; the other modes keep its aspect ratio.
   const capped = isOpen || plan.fit === 'fit' ? minSides(box, limit) : shrinkTo(box, limit)
   const within = smallestScale(

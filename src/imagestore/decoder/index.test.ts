@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
-import { emptyPlan } from '../links/modifiers/plan.ts'
+import { UNCHANGED } from '../../lib/modifiers/index.ts'
 import { createImageEngine, type EngineOptions, type ImageEngine } from './index.ts'
 import { eventually } from '../../../test/support/eventually.ts'
 
@@ -87,10 +87,10 @@ test('idle processes end, and new ones start', () =>
 
 test('a derivative reports whether it was too slow or too heavy', async () => {
   await withEngine({ workers: 1, timeoutMs: 400 }, async (engine) =>
-    assert.deepEqual(await engine.derive(slow, emptyPlan), { kind: 'too-slow' }),
+    assert.deepEqual(await engine.derive(slow, UNCHANGED), { kind: 'too-slow' }),
   )
   await withEngine({ workers: 1, memoryBudget: 1 }, async (engine) =>
-    assert.equal((await engine.derive(quick, emptyPlan)).kind, 'too-heavy'),
+    assert.equal((await engine.derive(quick, UNCHANGED)).kind, 'too-heavy'),
   )
 })
 
@@ -109,10 +109,10 @@ test('a job that does not fit in the queue is busy', () =>
   withEngine({ workers: 1, queue: 2, timeoutMs: 2000 }, async (engine) => {
     const stop = new AbortController()
     const first = engine.inspect(slow, stop.signal)
-    const waiting = [engine.inspect(quick, stop.signal), engine.derive(quick, emptyPlan, stop.signal)]
+    const waiting = [engine.inspect(quick, stop.signal), engine.derive(quick, UNCHANGED, stop.signal)]
     assert.deepEqual(engine.stats().waiting, 2)
     assert.deepEqual(await engine.inspect(quick), { kind: 'busy' })
-    assert.deepEqual(await engine.derive(quick, emptyPlan), { kind: 'busy' })
+    assert.deepEqual(await engine.derive(quick, UNCHANGED), { kind: 'busy' })
     stop.abort()
     for (const job of [first, ...waiting]) assert.deepEqual(await job, { kind: 'aborted' })
     assert.equal(engine.stats().waiting, 0)

@@ -1,4 +1,4 @@
-import type { OutputFormat, Plan, SettledPlan } from '../links/modifiers/plan.ts'
+import type { OutputFormat, ResolvedTransformation, Transformation } from '../../lib/modifiers/index.ts'
 import type { Source } from './source.ts'
 
 export const outputMime = {
@@ -11,7 +11,7 @@ export const outputMime = {
 
 /** True if the derivative keeps the frames of an animation. Steps that libvips does not apply per frame make it a still image. */
 export function staysAnimated(
-  plan: Plan,
+  plan: Transformation,
   source: { readonly format: string; readonly frames: number },
   output: string,
 ): boolean {
@@ -35,7 +35,7 @@ export function staysAnimated(
  * The format to write: the plan's, else the image's own, else (TIFF, SVG) one that every browser shows. If the client
  * chooses, the accepted format that takes most resources to write.
  */
-export function outputFormat(plan: SettledPlan, source: Source): OutputFormat {
+export function outputFormat(plan: ResolvedTransformation, source: Source): OutputFormat {
   if (plan.format !== null) return plan.format
   const formats = plan.client?.formats ?? []
   if (formats.includes('webp') && staysAnimated(plan, source, 'webp')) return 'webp'

@@ -1,12 +1,12 @@
 /** The messages between the pool and its processes. */
-import type { SettledPlan } from '../links/modifiers/plan.ts'
+import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
 import type { Damaged, DerivedImage, InspectedImage, TooHeavy, WatermarkFile } from './types.ts'
 
 export type Task =
   | { readonly operation: 'inspect' }
   | {
       readonly operation: 'derive'
-      readonly plan: SettledPlan
+      readonly plan: ResolvedTransformation
       readonly watermark: WatermarkFile | undefined
       /** Of the bytes that were stored; undefined if unknown. */
       readonly hash: string | undefined

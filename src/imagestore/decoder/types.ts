@@ -1,6 +1,7 @@
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
+import type { BlobRow } from '../image-fields.ts'
 import type { MarkPlace } from '../image-settings.ts'
-import type { SettledPlan } from '../links/modifiers/plan.ts'
+import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
 import type { Requesters } from './job-queue.ts'
 import type { AcquireTurn } from './machine-turns.ts'
 
@@ -13,16 +14,9 @@ export interface Damaged {
 }
 
 /** An image of which every pixel of every frame has been decoded. */
-export interface InspectedImage {
+export interface InspectedImage extends Omit<BlobRow, 'hash' | 'key' | 'size'> {
   readonly kind: 'image'
   readonly format: ImageFormat
-  readonly mime: string
-  /** Pixels of one frame, with the EXIF orientation applied. */
-  readonly width: number
-  readonly height: number
-  readonly frames: number
-  /** 16 lower-case hex digits. */
-  readonly dhash: string
   /** Base64 of the ThumbHash. */
   readonly thumbhash: string
 }
@@ -84,7 +78,12 @@ export interface ImageEngine {
    */
   inspect(path: string, signal?: AbortSignal, requesters?: Requesters): Promise<Inspection>
   /** Renders the derivative that `plan` describes from the file at `path`. */
-  derive(path: string, plan: SettledPlan, signal?: AbortSignal, options?: DeriveOptions): Promise<Derivation>
+  derive(
+    path: string,
+    plan: ResolvedTransformation,
+    signal?: AbortSignal,
+    options?: DeriveOptions,
+  ): Promise<Derivation>
   stats(): EngineStats
   /** Ends all processes within about a second. Running jobs resolve to `aborted`. */
   close(): Promise<void>

@@ -1,10 +1,10 @@
 import { createHash, hash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Watermark } from '../image-settings.ts'
-import { canonical, type Plan } from '../links/modifiers/index.ts'
+import { canonical, type Transformation } from '../../lib/modifiers/index.ts'
 
 /** Folders whose code decides how a plan becomes pixels and bytes. */
-const RENDERING_FOLDERS = ['../decoder/', '../links/modifiers/', '../../lib/image-metadata/']
+const RENDERING_FOLDERS = ['../decoder/', '../../lib/modifiers/', '../../lib/image-metadata/']
 
 /**
  * A digest of that code and of sharp's version. A program that may render differently never finds what another one
@@ -30,7 +30,7 @@ function digestRendering(): string {
 }
 
 /** The name of the derivative that this program renders for `plan`: 32 hexadecimal digits. */
-export function derivativeName(plan: Plan, watermark: Watermark | undefined): string {
+export function derivativeName(plan: Transformation, watermark: Watermark | undefined): string {
   const suffix = watermark === undefined ? '' : ` ${JSON.stringify(watermark)}`
   return hash('sha256', `${RENDERING_DIGEST} ${canonical(plan)}${suffix}`).slice(0, 32)
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts'
+import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import {
@@ -15,8 +15,7 @@ import {
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { secondsOf } from '../lifetime.ts'
-import type { ImageRow } from '../queries.ts'
+import type { ImageRow } from '../image-fields.ts'
 import { ImageFollower } from './image-follower.ts'
 import * as queries from './queries.ts'
 
@@ -34,8 +33,8 @@ const SEARCHES = { slots: 4, slotsPerClient: 1, maxWaiting: 256, maxWaitingPerCl
 /** An application that searched within this time is not evicted by another one, unless it is larger. */
 const MIN_KEEP_MS = 60_000
 /** Uploads report the number of images within this distance, up to a maximum. */
-const COUNT_DISTANCE = 4
-const MAX_COUNT = 1_000
+export const COUNT_DISTANCE_BITS = 4
+export const MAX_COUNTED_IMAGES = 1_000
 /** Applications whose hashes are loaded when the service starts. */
 const MAX_WARM = 1_000
 
@@ -113,15 +112,15 @@ export class SimilarImages {
   /** Counts the images similar to this one, without itself. Undefined if that would take too long. */
   async countSimilar(accountId: number, hash: string, dhash: string): Promise<number | undefined> {
     const hashes = await this.#loaded(accountId, COUNT_WAIT_MS)
-    const found = await hashes?.find(parseHash64(dhash), COUNT_DISTANCE)
+    const found = await hashes?.find(parseHash64(dhash), COUNT_DISTANCE_BITS)
     if (found === undefined) return undefined
     const now = secondsOf(this.#clock)
     const near = [...found.byDistance()].flatMap((group) => group.hashes)
     let count = 0
-    for (let at = 0; at < near.length && count < MAX_COUNT; at += BATCH) {
+    for (let at = 0; at < near.length && count < MAX_COUNTED_IMAGES; at += BATCH) {
       const batch = near.slice(at, at + BATCH)
       const row = await this.#database.first(
-        queries.countWith(this.#database.dialect, accountId, batch, hash, now, MAX_COUNT - count),
+        queries.countWith(this.#database.dialect, accountId, batch, hash, now, MAX_COUNTED_IMAGES - count),
       )
       count += row?.count ?? 0
     }

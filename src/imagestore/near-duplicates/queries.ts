@@ -1,6 +1,7 @@
 import type { Dialect } from '../../storage/database/dialect.ts'
 import { limit, sql } from '../../storage/database/sql.ts'
-import { alive, IMAGE_COLUMNS, type ImageRow } from '../queries.ts'
+import type { ImageRow } from '../image-fields.ts'
+import { IMAGE_COLUMNS, notExpired } from '../queries.ts'
 
 /** Distinct hashes of an application's images after one, concatenated: a row for each would take ten times as long. */
 export const hashesAfter = (accountId: number, after: string, count: number) => sql<{
@@ -46,7 +47,7 @@ export const imagesWith = (
   SELECT ${IMAGE_COLUMNS} FROM image_dhashes AS near
   JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
   JOIN blobs ON blobs.hash = images.hash
-  WHERE near.account_id = ${accountId} AND near.dhash IN ${listOf(dialect, dhashes)} AND ${alive(now)}
+  WHERE near.account_id = ${accountId} AND near.dhash IN ${listOf(dialect, dhashes)} AND ${notExpired(now)}
   ORDER BY near.dhash, near.hash ${limit(count)}`
 
 /** The number of images with one of these hashes, except one image. Counts up to a limit. */
@@ -62,4 +63,4 @@ export const countWith = (
     SELECT 1 AS one FROM image_dhashes AS near
     JOIN images ON images.account_id = near.account_id AND images.hash = near.hash
     WHERE near.account_id = ${accountId} AND near.dhash IN ${listOf(dialect, dhashes)} AND near.hash <> ${exceptHash}
-      AND ${alive(now)} ${limit(max)}) AS found`
+      AND ${notExpired(now)} ${limit(max)}) AS found`

@@ -5,7 +5,7 @@ import { problem } from '../../http/openapi/json-schema.ts'
 import { isImageHash } from '../hash.ts'
 import { deleteAnswer } from '../schemas.ts'
 import type { ImageStore } from '../store.ts'
-import { uploaderOf } from '../uploads.ts'
+import { uploaderOf } from '../uploaders.ts'
 import { hashParameter, NO_IMAGE } from './get.ts'
 
 export function deleteRoute(app: FastifyInstance, shared: EndpointShared, store: ImageStore) {

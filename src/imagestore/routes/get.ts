@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Clock } from '../../lib/clock.ts'
+import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
@@ -8,10 +8,10 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { text } from '../../http/parameters.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { isImageHash, type ImageHash } from '../hash.ts'
-import { secondsOf } from '../lifetime.ts'
 import { imageOf } from '../queries.ts'
-import { EXAMPLE_HASH, getAnswer } from '../schemas.ts'
-import { uploaderOf } from '../uploads.ts'
+import { getAnswer } from '../schemas.ts'
+import { uploaderOf } from '../uploaders.ts'
+import { answerOf, EXAMPLE_HASH } from '../image-fields.ts'
 
 export const NO_IMAGE = 'La imagen no existe'
 
@@ -36,9 +36,8 @@ export function getRoute(app: FastifyInstance, shared: EndpointShared, database:
     const kept = await answers.get(key, async () => {
       const image = await database.first(imageOf(identity.accountId, hash, uploaderOf(identity)))
       if (image === undefined) return undefined
-      const { name, mime, width, height, size, date, thumbhash, expires } = image
-      const answer = { status: 200, name, hash, mime, width, height, size, date, thumbhash, expires }
-      return { answer: Buffer.from(JSON.stringify(answer)), expires }
+      const answer = Buffer.from(JSON.stringify({ status: 200, ...answerOf('get', image) }))
+      return { answer, expires: image.expires }
     })
     if (kept === undefined) throw new HttpError(404, NO_IMAGE)
     return unlessExpired(kept)

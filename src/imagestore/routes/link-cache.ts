@@ -1,17 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { matches } from '../../http/conditional.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
-import { keyOf, type Delivery } from '../delivery.ts'
+import { cacheKey, type Delivery } from '../delivery.ts'
 import type { ImageHash } from '../hash.ts'
-import type { BlobRow } from '../queries.ts'
-import { knownHeaders, wholeHeaders } from './link-headers.ts'
+import type { BlobRow } from '../image-fields.ts'
+import { contentHeaders, notModifiedHeaders } from './link-responses.ts'
 
 /** Cached links, less than a kilobyte each. */
 const MAX_LINKS = 20_000
 const MAX_KEY_LENGTH = 512
 
 /** What a link resolves to. */
-export interface ResolvedLink {
+export interface CacheableLink {
   readonly hash: ImageHash
   /** Of the image: the link is resolved again when it changes. */
   readonly state: string
@@ -29,7 +29,7 @@ export interface CachedResponse {
   readonly body: Uint8Array | undefined
 }
 
-interface Entry extends ResolvedLink {
+interface Entry extends CacheableLink {
   readonly kind: 'link'
   /** What the bytes are called in the memory cache. */
   readonly key: string
@@ -59,7 +59,7 @@ export class LinkCache {
   }
 
   /** @param varies names of the request headers that had a say, in lower case */
-  set(link: string, varies: readonly string[], headers: IncomingHttpHeaders, resolved: ResolvedLink): void {
+  set(link: string, varies: readonly string[], headers: IncomingHttpHeaders, resolved: CacheableLink): void {
     const key = varies.length === 0 ? link : variantKey(link, varies, headers)
     if (key.length > MAX_KEY_LENGTH) return
     if (varies.length > 0) this.#entries.set(link, { kind: 'negotiated', headers: varies })
@@ -68,7 +68,7 @@ export class LinkCache {
     this.#entries.set(key, {
       kind: 'link',
       ...resolved,
-      key: keyOf(resolved.blob.key, resolved.name),
+      key: cacheKey(resolved.blob.key, resolved.name),
       checkedVersion: NaN,
       headers: {},
       length: -1,
@@ -83,7 +83,7 @@ export class LinkCache {
     if (entry?.kind !== 'link' || !this.#isCurrent(entry)) return undefined
     const { blob, name, key, etag, common } = entry
     if (matches(headers['if-none-match'], etag))
-      return { status: 304, headers: knownHeaders(common, etag), body: undefined }
+      return { status: 304, headers: notModifiedHeaders(common, etag), body: undefined }
     if (headers.range !== undefined) return undefined
     const image =
       name === undefined
@@ -93,7 +93,7 @@ export class LinkCache {
     const { bytes, mime } = image
     // Another process may have made it again, and an encoder need not produce the same bytes twice.
     if (entry.length !== bytes.byteLength) {
-      entry.headers = wholeHeaders(common, etag, mime, bytes.byteLength)
+      entry.headers = contentHeaders(common, etag, mime, bytes.byteLength)
       entry.length = bytes.byteLength
     }
     return { status: 200, headers: entry.headers, body: bytes }

@@ -1,165 +1,170 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type BlobAddress, BlobDamaged } from '../../storage/blobs/blob-store.ts'
 import { OverloadError, HttpError } from '../../lib/errors.ts'
+import type { FairSlots } from '../../lib/fair-slots.ts'
 import { clientAbort, clientGroup } from '../../http/client.ts'
-import { sendBytes } from '../../http/headers.ts'
-import { hasBody } from '../../http/body/content-encoding.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
-import type { Crowd } from '../crowd.ts'
-import { keyOf, type Content, type Delivery, type Recipe } from '../delivery.ts'
-import type { LinkReader, Wanted } from '../link-reader.ts'
-import type { KnownImage } from '../known-images.ts'
+import { hasBody } from '../../http/body/content-encoding.ts'
+import { sendBytes } from '../../http/headers.ts'
+import { BlobDamaged, type BlobAddress } from '../../storage/blobs/blob-store.ts'
+import { isLost } from '../blobs.ts'
+import { cacheKey, type Content, type Delivery, type Recipe } from '../delivery.ts'
 import { SLOW_RETRY_SECONDS } from '../derivatives/cache.ts'
-import { readLink, type LinkTarget } from '../link.ts'
-import { isLost } from '../lost.ts'
-import type { BlobRow } from '../queries.ts'
+import type { BlobRow } from '../image-fields.ts'
+import type { KnownImage } from '../known-images.ts'
+import { readLink, type LinkTarget } from '../links/read-link.ts'
+import type { LinkResolver, ResolvedLink } from '../links/resolve-link.ts'
 import { NO_IMAGE } from './get.ts'
-import { knownHeaders, linkHeaders, scopeOf, wholeHeaders } from './link-headers.ts'
-import { refusalFor, TOO_HEAVY } from './link-refusals.ts'
-import { linkSchema, LOST_IMAGE } from './link-schema.ts'
 import { LinkCache } from './link-cache.ts'
+import {
+  cacheScope,
+  contentHeaders,
+  linkError,
+  linkHeaders,
+  linkSchema,
+  LOST_IMAGE,
+  notModifiedHeaders,
+  TOO_HEAVY,
+} from './link-responses.ts'
 
 export interface LinkOptions {
   readonly delivery: Delivery
-  readonly reader: LinkReader
-  /** Those for whom images are being made. */
-  readonly crowd: Crowd
+  readonly resolver: LinkResolver
+  /** Limits the derivatives that are made for one client at the same time. Nothing waits here: the decoder has a queue. */
+  readonly rendering: FairSlots
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Whether shared caches may keep answers that depend on the request's headers. */
+  /** Whether shared caches may keep responses that depend on request headers. */
   readonly sharesVariants: boolean
 }
 
-/** How often a link is worked out anew because what it stands for changed meanwhile. */
+/** How often a link is resolved again because its image changed in the meantime. */
 const MAX_ATTEMPTS = 3
 
 interface Found {
   readonly target: LinkTarget
   readonly image: KnownImage
-  readonly wanted: Extract<Wanted, { kind: 'image' }>
+  readonly link: Extract<ResolvedLink, { kind: 'image' }>
   readonly etag: string
-  /** Seconds since 1970, of the link or the image. */
+  /** When the link or the image expires, in seconds since 1970. */
   readonly expires: number | undefined
 }
 
-interface PreparedContent {
-  readonly body: Readable | Uint8Array | undefined
-  readonly mime: string
-  /** Bytes of the body. */
-  readonly length: number
-  readonly contentRange: string | undefined
-}
-
 type Prepared =
-  /** The client has it. */
-  | { readonly kind: 'known' }
-  | ({ readonly kind: 'elsewhere' } & BlobAddress)
-  | ({ readonly kind: 'content' } & PreparedContent)
+  | { readonly kind: 'not-modified' }
+  | ({ readonly kind: 'redirect' } & BlobAddress)
+  | {
+      readonly kind: 'content'
+      /** Undefined for HEAD. */
+      readonly body: Readable | Uint8Array | undefined
+      readonly mime: string
+      /** Bytes of the body. */
+      readonly length: number
+      readonly contentRange: string | undefined
+    }
 
-export function linkRoute(
-  app: FastifyInstance,
-  { delivery, reader, crowd, now, sharesVariants }: LinkOptions,
-): void {
+export function linkRoute(app: FastifyInstance, options: LinkOptions): void {
+  const { delivery, resolver, rendering, now, sharesVariants } = options
   const cache = new LinkCache(delivery)
   const prefixLength = `${app.prefix}/i/`.length
 
   const handler = (request: FastifyRequest, reply: FastifyReply) => {
     const { url = '', headers } = request.raw
-    const link = url.slice(prefixLength)
-    const cached = hasBody(headers) ? undefined : cache.find(link, headers)
-    if (cached === undefined) return answerUncached(link, request, reply)
+    const path = url.slice(prefixLength)
+    const cached = hasBody(headers) ? undefined : cache.find(path, headers)
+    if (cached === undefined) return answerUncached(path, request, reply)
     return sendBytes(reply, cached.status, withVary(reply, cached.headers), cached.body)
   }
 
+  app.route({ method: 'GET', url: '/i/*', schema: linkSchema, handler, exposeHeadRoute: false })
+  // Fastify's HEAD route would send a length of 0 for streams and 304.
+  app.route({ method: 'HEAD', url: '/i/*', schema: { ...linkSchema, hide: true }, handler })
+
   async function answerUncached(
-    link: string,
+    path: string,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
-    // What is found may have been deleted, closed or replaced while its bytes were read or made, which can take seconds.
+    // Reading or making the bytes can take seconds, in which the image may be deleted, restricted or replaced.
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      const found = await find(link, request)
-      const answer = await prepare(found, request, reply)
-      const now = await find(link, request).catch((error: unknown) => {
-        discard(answer)
+      const found = await find(path, request)
+      const prepared = await prepare(found, request, reply)
+      const current = await find(path, request).catch((error: unknown) => {
+        discard(prepared)
         throw error
       })
-      if (now.etag === found.etag && now.image.state === found.image.state) {
-        remember(link, request, now)
-        return send(reply, now, answer)
+      if (current.etag === found.etag && current.image.state === found.image.state) {
+        addToCache(path, request, current)
+        return send(reply, current, prepared)
       }
-      discard(answer)
+      discard(prepared)
     }
     throw new OverloadError()
   }
 
-  /** What the link stands for at this moment. @throws HttpError */
-  async function find(link: string, { headers }: FastifyRequest): Promise<Found> {
-    const target = readLink(link)
+  /** Resolves a link to its image as of now. @throws HttpError */
+  async function find(path: string, { headers }: FastifyRequest): Promise<Found> {
+    const target = readLink(path)
     const image = target === undefined ? undefined : await delivery.images.find(target.hash)
     if (target === undefined || image === undefined) throw new HttpError(404, NO_IMAGE)
-    const wanted = await reader.read(target, image, headers)
-    if (wanted.kind !== 'image') throw refusalFor(wanted)
-    const { recipe } = wanted
+    const link = await resolver.resolve(target, image, headers)
+    if (link.kind !== 'image') throw linkError(link)
+    const { recipe } = link
     const { hash } = image.blob
     const etag = recipe === undefined ? `"${hash}"` : `"${hash}-${recipe.name.slice(0, 16)}"`
-    return { target, image, wanted, etag, expires: earlier(wanted.expires, image.expires) }
+    const expires = Math.min(link.expires ?? Infinity, image.expires ?? Infinity)
+    return { target, image, link, etag, expires: expires === Infinity ? undefined : expires }
   }
 
-  function remember(link: string, { headers }: FastifyRequest, found: Found): void {
-    const { target, image, wanted, etag, expires } = found
-    // What ends, or depends on another image, is looked at anew each time.
-    if (expires !== undefined || wanted.recipe?.mark !== undefined) return
-    const common = linkHeaders(wanted, now(), sharesVariants)
+  function addToCache(path: string, { headers }: FastifyRequest, found: Found): void {
+    const { target, image, link, etag, expires } = found
+    // A link that expires, or depends on a second image, is resolved each time.
+    if (expires !== undefined || link.recipe?.mark !== undefined) return
+    const common = linkHeaders(link, now(), sharesVariants)
     const { state, blob } = image
-    const meaning = { hash: target.hash, state, blob, name: wanted.recipe?.name, etag, common }
-    cache.set(link, wanted.varies, headers, meaning)
+    const cacheable = { hash: target.hash, state, blob, name: link.recipe?.name, etag, common }
+    cache.set(path, link.varies, headers, cacheable)
   }
 
-  /** All of an answer that has to be waited for. */
+  /** Does everything for a response that may take time. */
   async function prepare(found: Found, request: FastifyRequest, reply: FastifyReply): Promise<Prepared> {
-    const { image, wanted, etag, expires } = found
+    const { image, link, etag, expires } = found
     const { blob } = image
-    if (matches(request.headers['if-none-match'], etag)) return { kind: 'known' }
+    if (matches(request.headers['if-none-match'], etag)) return { kind: 'not-modified' }
     if (isLost(blob.key)) throw new HttpError(410, LOST_IMAGE)
     const content =
-      wanted.recipe === undefined
+      link.recipe === undefined
         ? await delivery.original(blob, expires === undefined, clientGroup(request.ip))
-        : await derivative(request, reply, blob, wanted.recipe)
+        : await derivative(request, reply, blob, link.recipe)
     if (content === undefined) throw await absence(blob)
-    const mayLocate = request.method === 'GET' && expires === undefined
-    if (content.kind === 'stream' && content.locate !== undefined && mayLocate)
-      return { kind: 'elsewhere', ...(await content.locate()) }
+    const mayRedirect = request.method === 'GET' && expires === undefined
+    if (content.kind === 'stream' && content.locate !== undefined && mayRedirect)
+      return { kind: 'redirect', ...(await content.locate()) }
     const size = content.kind === 'bytes' ? content.bytes.byteLength : blob.size
-    return { kind: 'content', ...(await prepareContent(request, content, size, etag, () => absence(blob))) }
-  }
-
-  /** Waits for nothing, so that it is as true as what was found last. */
-  function send(reply: FastifyReply, { wanted, etag, expires }: Found, answer: Prepared): FastifyReply {
-    const common = withVary(reply, linkHeaders({ ...wanted, expires }, now(), sharesVariants))
-    switch (answer.kind) {
-      case 'known':
-        return reply.code(304).headers(knownHeaders(common, etag)).send()
-      case 'elsewhere':
-        return reply
-          .code(302)
-          .headers({ ...common, 'cache-control': `${scopeOf(common)}, max-age=${answer.seconds}` })
-          .header('location', answer.url)
-          .send()
-      case 'content': {
-        const { body, mime, length, contentRange } = answer
-        if (contentRange !== undefined) reply.code(206).header('content-range', contentRange)
-        return reply.headers(wholeHeaders(common, etag, mime, length)).send(body)
-      }
+    const range = rangeOf(request, size, etag)
+    const { start, end } = range.kind === 'part' ? range : { start: 0, end: size - 1 }
+    return {
+      kind: 'content',
+      body: request.method === 'HEAD' ? undefined : await read(blob, content, start, end),
+      mime: content.mime,
+      length: end - start + 1,
+      contentRange: range.kind === 'part' ? `bytes ${start}-${end}/${size}` : undefined,
     }
   }
 
-  app.route({ method: 'GET', url: '/i/*', schema: linkSchema, handler, exposeHeadRoute: false })
-  // The framework's own would announce a length of 0 for what has no body at hand: streams, 304.
-  app.route({ method: 'HEAD', url: '/i/*', schema: { ...linkSchema, hide: true }, handler })
+  async function read(
+    blob: BlobRow,
+    content: Content,
+    start: number,
+    end: number,
+  ): Promise<Readable | Uint8Array> {
+    if (content.kind === 'bytes') return content.bytes.subarray(start, end + 1)
+    const stream = await content.open(start, end)
+    if (stream === undefined) throw await absence(blob)
+    return stream
+  }
 
-  /** What to say of a blob that is not in the store: it was deleted meanwhile, or else it should be there. */
+  /** The error for a blob that is not in the store: it was deleted in the meantime, or else it is lost. */
   async function absence(blob: BlobRow): Promise<Error> {
     if (await delivery.isRecorded(blob)) return new BlobDamaged(`${blob.key} is missing`)
     return new HttpError(404, NO_IMAGE)
@@ -171,29 +176,50 @@ export function linkRoute(
     blob: BlobRow,
     recipe: Recipe,
   ): Promise<Content | undefined> {
-    const hot = delivery.atHand(keyOf(blob.key, recipe.name))
-    if (hot !== undefined) return { kind: 'bytes', ...hot }
+    const cached = delivery.cached(cacheKey(blob.key, recipe.name))
+    if (cached !== undefined) return { kind: 'bytes', ...cached }
     const client = clientGroup(request.ip)
-    const made = await crowd.enter(client, () =>
-      delivery.derivative(blob, recipe, { client, signal: clientAbort(reply.raw) }),
-    )
-    if (made === undefined)
+    const release = await rendering.take(client).catch(() => {
       throw new HttpError(429, 'Demasiadas solicitudes', { headers: { 'retry-after': '1' } })
-    const { result } = made
-    switch (result?.kind) {
-      case undefined:
-      case 'bytes':
-        return result
-      case 'busy':
-        throw new OverloadError()
-      case 'damaged':
-        throw new HttpError(500, 'No se ha podido transformar la imagen')
-      case 'aborted':
-        throw new OverloadError()
-      case 'too-heavy':
-        throw new HttpError(400, TOO_HEAVY)
-      case 'too-slow':
-        throw new OverloadError(SLOW_RETRY_SECONDS)
+    })
+    try {
+      const made = await delivery.derivative(blob, recipe, { client, signal: clientAbort(reply.raw) })
+      switch (made?.kind) {
+        case undefined:
+        case 'bytes':
+          return made
+        case 'busy':
+        case 'aborted':
+          throw new OverloadError()
+        case 'damaged':
+          throw new HttpError(500, 'No se ha podido transformar la imagen')
+        case 'too-heavy':
+          throw new HttpError(400, TOO_HEAVY)
+        case 'too-slow':
+          throw new OverloadError(SLOW_RETRY_SECONDS)
+      }
+    } finally {
+      release()
+    }
+  }
+
+  /** Synchronous, so that the response is as current as the last `find`. */
+  function send(reply: FastifyReply, { link, etag, expires }: Found, prepared: Prepared): FastifyReply {
+    const common = withVary(reply, linkHeaders({ ...link, expires }, now(), sharesVariants))
+    switch (prepared.kind) {
+      case 'not-modified':
+        return reply.code(304).headers(notModifiedHeaders(common, etag)).send()
+      case 'redirect':
+        return reply
+          .code(302)
+          .headers({ ...common, 'cache-control': `${cacheScope(common)}, max-age=${prepared.seconds}` })
+          .header('location', prepared.url)
+          .send()
+      case 'content': {
+        const { body, mime, length, contentRange } = prepared
+        if (contentRange !== undefined) reply.code(206).header('content-range', contentRange)
+        return reply.headers(contentHeaders(common, etag, mime, length)).send(body)
+      }
     }
   }
 }
@@ -205,48 +231,19 @@ function withVary(reply: FastifyReply, headers: Readonly<Record<string, string>>
   return cors === undefined ? headers : { ...headers, vary: `${String(cors)}, ${vary}` }
 }
 
-function discard(answer: Prepared): void {
-  if (answer.kind === 'content' && answer.body instanceof Readable) answer.body.destroy()
+function discard(prepared: Prepared): void {
+  if (prepared.kind === 'content' && prepared.body instanceof Readable) prepared.body.destroy()
 }
 
-/** Seconds since 1970. */
-function earlier(one: number | undefined, other: number | undefined): number | undefined {
-  if (one === undefined || other === undefined) return one ?? other
-  return Math.min(one, other)
-}
-
-async function prepareContent(
+/** Ranges are defined for GET only (RFC 9110, section 14.2). @throws HttpError 416 */
+function rangeOf(
   request: FastifyRequest,
-  content: Content,
   size: number,
   etag: string,
-  absence: () => Promise<Error>,
-): Promise<PreparedContent> {
-  const isHead = request.method === 'HEAD'
-  // Ranges are defined for GET alone (RFC 9110, section 14.2).
-  const range: Range = isHead ? { kind: 'whole' } : readRange(request.headers, size, etag)
-  if (range.kind === 'unsatisfiable') {
-    throw new HttpError(416, 'El rango pedido está fuera de la imagen', {
-      headers: { 'content-range': `bytes */${size}` },
-    })
-  }
-  const { start, end } = range.kind === 'part' ? range : { start: 0, end: size - 1 }
-  return {
-    body: isHead ? undefined : await readPart(content, start, end, absence),
-    mime: content.mime,
-    length: end - start + 1,
-    contentRange: range.kind === 'part' ? `bytes ${start}-${end}/${size}` : undefined,
-  }
-}
-
-async function readPart(
-  content: Content,
-  start: number,
-  end: number,
-  absence: () => Promise<Error>,
-): Promise<Readable | Uint8Array> {
-  if (content.kind === 'bytes') return content.bytes.subarray(start, end + 1)
-  const stream = await content.open(start, end)
-  if (stream === undefined) throw await absence()
-  return stream
+): Exclude<Range, { kind: 'unsatisfiable' }> {
+  const range: Range = request.method === 'HEAD' ? { kind: 'whole' } : readRange(request.headers, size, etag)
+  if (range.kind !== 'unsatisfiable') return range
+  throw new HttpError(416, 'El rango pedido está fuera de la imagen', {
+    headers: { 'content-range': `bytes */${size}` },
+  })
 }

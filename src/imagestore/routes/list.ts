@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify'
-import type { Clock } from '../../lib/clock.ts'
+import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/headers.ts'
 import { flag, integer, text } from '../../http/parameters.ts'
 import { isImageHash } from '../hash.ts'
-import { secondsOf } from '../lifetime.ts'
 import { imagePage } from '../queries.ts'
 import { listAnswer } from '../schemas.ts'
 

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../lib/errors.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { secondsOf, type Clock } from '../../lib/clock.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { integer, type Parameter } from '../../http/parameters.ts'
 import { isImageHash } from '../hash.ts'
-import { secondsOf } from '../lifetime.ts'
+import { EXAMPLE_HASH } from '../image-fields.ts'
 import { imageOf } from '../queries.ts'
-import { EXAMPLE_HASH, similarAnswer } from '../schemas.ts'
+import { similarAnswer } from '../schemas.ts'
 import { isHash64 } from '../../lib/perceptual-hash/index.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
 import { hashParameter, NO_IMAGE } from './get.ts'
@@ -81,8 +81,8 @@ export function similarRoute(
 
   async function dhashOf(accountId: number, hash: string): Promise<string> {
     const image = isImageHash(hash) ? await database.first(imageOf(accountId, hash)) : undefined
-    const isOver = typeof image?.expires === 'number' && image.expires <= secondsOf(clock)
-    if (image === undefined || isOver) throw new HttpError(404, NO_IMAGE)
+    const isExpired = typeof image?.expires === 'number' && image.expires <= secondsOf(clock)
+    if (image === undefined || isExpired) throw new HttpError(404, NO_IMAGE)
     return image.dhash
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer } from '../../http/parameters.ts'
 import { statsAnswer } from '../schemas.ts'
-import type { ImageStats } from '../stats.ts'
+import type { ImageStats } from '../quotas.ts'
 
 const MAX_DAYS = 3_660
 const DEFAULT_DAYS = 30

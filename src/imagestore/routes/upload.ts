@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Clock } from '../../lib/clock.ts'
+import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { OverloadError, HttpError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
@@ -7,13 +7,14 @@ import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { requestLog } from '../../http/observability/request-log.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
-import { EXPIRES_TAKES, fullRefusal, readExpires } from '../info.ts'
-import { secondsOf } from '../lifetime.ts'
+import { EXPIRES_TAKES, readExpires } from '../upload-input.ts'
+import { answerOf } from '../image-fields.ts'
 import { uploadAnswer, uploadBody } from '../schemas.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
 import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
 import type { Input, Output } from '../tasks/read-upload.ts'
-import { uploaderOf } from '../uploads.ts'
+import { uploaderOf } from '../uploaders.ts'
+import { quotaError } from '../quotas.ts'
 
 const READ_UPLOAD = taskModule('../tasks/read-upload', import.meta)
 
@@ -87,13 +88,13 @@ export function uploadRoute(app: FastifyInstance, shared: EndpointShared, option
       releaseBuffer(image.bytes)
       switch (outcome.kind) {
         case 'stored': {
-          const { hash, dhash, size, width, height, thumbhash } = outcome.blob
+          const { blob } = outcome
           // A key that sees only its own images learns nothing of the others.
-          const count = uploader === undefined ? await countSimilar(hash, dhash) : null
-          return { status: 200, hash, dhash, size, width, height, thumbhash, similar: count }
+          const count = uploader === undefined ? await countSimilar(blob.hash, blob.dhash) : null
+          return { status: 200, ...answerOf('upload', blob), similar: count }
         }
         case 'full':
-          throw fullRefusal(outcome)
+          throw quotaError(outcome)
         case 'damaged':
           requestLog(request).info({ reason: outcome.reason }, 'image refused')
           throw new HttpError(401, DAMAGED)

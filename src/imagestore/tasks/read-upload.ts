@@ -8,8 +8,7 @@ import { decodeUtf8 } from '../../lib/text.ts'
 import type { BodyField } from '../../http/body/fields.ts'
 import { parseJsonText } from '../../http/body/json.ts'
 import { parseBody } from '../../http/body/parse.ts'
-import { readInfo } from '../info.ts'
-import { storedBytes, type StoredBytes } from '../stored-bytes.ts'
+import { readInfo, storedBytes, type StoredBytes } from '../upload-input.ts'
 
 export interface Input {
   readonly contentType: string | undefined

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../lib/clock.ts'
+import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { escapeJson } from '../../lib/free-text.ts'
 import { createFile } from '../../lib/private-files.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { makeFolder } from '../../storage/blobs/durable.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { secondsOf } from '../lifetime.ts'
-import { isLost } from '../lost.ts'
-import { blobByHash, imagePage, type BlobRow, type ImageRow } from '../queries.ts'
+import { isLost } from '../blobs.ts'
+import { answerOf, type BlobRow, type ImageRow } from '../image-fields.ts'
+import { blobByHash, imagePage } from '../queries.ts'
 
 const PAGE = 500
 /** Lists what was exported, next to the folder of images. */
@@ -57,8 +57,7 @@ export async function exportImages(options: ImageExport): Promise<ExportTotals> 
         continue
       }
       count[outcome]++
-      const { name, hash, mime, date, expires } = image
-      await manifest.write(`${escapeJson(JSON.stringify({ file, name, hash, mime, date, expires }))}\n`)
+      await manifest.write(`${escapeJson(JSON.stringify({ file, ...answerOf('export', image) }))}\n`)
       onProgress(outcome === 'written' ? blob.size : 0)
     }
     await manifest.sync()

@@ -3,12 +3,11 @@ import { open, realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { hashOf } from '../hash.ts'
-import { storedBytes } from '../stored-bytes.ts'
-import { fullRefusal, isSeconds, readExpires, readInfo } from '../info.ts'
-import { secondsOf } from '../lifetime.ts'
+import { quotaError } from '../quotas.ts'
+import { isEpochSeconds, readExpires, readInfo, storedBytes } from '../upload-input.ts'
 import type { ImageStore } from '../store.ts'
 import { accessFault, type ImportItem } from './sources.ts'
 
@@ -95,7 +94,7 @@ async function storeOne({ content }: ImportItem, options: ImageImport): Promise<
     const info = readInfo(content.info, { mime: DEFAULT_MIME, ip: '' })
     const date = content.info['date'] ?? undefined
     if (info === undefined) return 'name or ip is not valid'
-    if (date !== undefined && !isSeconds(date)) return 'date is not valid'
+    if (date !== undefined && !isEpochSeconds(date)) return 'date is not valid'
     const expires = readExpires(info.expires, secondsOf(clock))
     const read = await readFile(content, maxBytes)
     if (typeof read === 'string') return read
@@ -107,7 +106,7 @@ async function storeOne({ content }: ImportItem, options: ImageImport): Promise<
       const outcome = await store.upload({ accountId, ...kept, info: { ...info, expires }, date }, signal)
       if (outcome.kind === 'stored') return undefined
       if (outcome.kind === 'damaged') return `damaged: ${outcome.reason}`
-      if (outcome.kind === 'full') return fullRefusal(outcome).message
+      if (outcome.kind === 'full') return quotaError(outcome).message
       if (outcome.kind === 'aborted') throw new Error('interrupted')
       if (attempt === MAX_ATTEMPTS) throw new Error('the decoder is busy')
       await pause(PAUSE_MS * attempt)

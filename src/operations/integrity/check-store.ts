@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { hashOfDigest } from '../../imagestore/hash.ts'
-import { bytesKey, isLost } from '../../imagestore/lost.ts'
-import { findStrays } from '../../imagestore/orphans.ts'
-import { claimStore, FOREIGN_STORE, ownershipOf, STRANGE_STORE } from '../../imagestore/ownership.ts'
+import {
+  bytesKey,
+  claimStore,
+  findUnreferenced,
+  FOREIGN_STORE,
+  isLost,
+  ownershipOf,
+  STRANGE_STORE,
+} from '../../imagestore/blobs.ts'
 import { forEachConcurrent } from '../../lib/concurrency.ts'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import { reasonOf } from '../../storage/blobs/open.ts'
@@ -99,7 +105,7 @@ export async function checkOrphans(
 ): Promise<void> {
   const { database, blobs, checked, findings, progress } = verification
   progress.begin('store')
-  for await (const strays of findStrays(database, blobs, writtenBefore)) {
+  for await (const strays of findUnreferenced(database, blobs, writtenBefore)) {
     checked.trashed += strays.trashed.length
     checked.young += strays.young.length
     for (const key of strays.orphans) {

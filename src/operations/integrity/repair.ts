@@ -2,7 +2,7 @@ import type { BlobStore } from '../../storage/blobs/blob-store.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { heldUntil } from '../../storage/database/transfer-marks.ts'
-import { bytesKey, lostKey } from '../../imagestore/lost.ts'
+import { bytesKey, lostKey } from '../../imagestore/blobs.ts'
 import { blobByHash, renameBlob, touchImages } from '../../imagestore/queries.ts'
 import { retryOverload } from './verification.ts'
 

@@ -4,7 +4,11 @@ import ipaddr from 'ipaddr.js'
 import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../../storage/blobs/s3/location.ts'
 import { parseServers, type ServerAddress } from '../../lib/dns/index.ts'
 import { isTimeZone } from '../../lib/dates.ts'
-import { readImageSettings, usualImageSettings, type ImageSettings } from '../../imagestore/image-settings.ts'
+import {
+  readImageSettings,
+  defaultImageSettings,
+  type ImageSettings,
+} from '../../imagestore/image-settings.ts'
 import { integer, listOf, oneOf, text, type Parsed, type Parser, type Setting } from './setting.ts'
 
 const MIB = 1024 * 1024
@@ -154,7 +158,7 @@ export const settings = {
   imageSettings: setting(
     'image-settings',
     'JSON file with presets and watermarks for links',
-    usualImageSettings,
+    defaultImageSettings,
     imageSettings,
   ),
   autoFormatCache: setting(
@@ -309,7 +313,7 @@ function dnsServers(value: string): Parsed<readonly ServerAddress[] | undefined>
 }
 
 function imageSettings(value: string): Parsed<ImageSettings> {
-  if (value === '') return { value: usualImageSettings }
+  if (value === '') return { value: defaultImageSettings }
   let text: string
   try {
     text = readFileSync(value, 'utf8')

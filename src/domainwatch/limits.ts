@@ -1,0 +1,10 @@
+/** Limits of domain records. Messages, OpenAPI and the console (through `console/api/limits.ts`) take them from here. */
+
+/** Days from marking a record as discarded until it deletes itself. */
+export const DISCARDED_RETENTION_DAYS = 7
+
+/** Records in one request to `add` or `update`. */
+export const MAX_BATCH_RECORDS = 50_000
+
+/** Characters of a name without `.cl`: a DNS label has at most 63 octets (RFC 1035). */
+export const MAX_LABEL_CHARACTERS = 63

@@ -1,0 +1,105 @@
+import type { Database, Transaction } from '../storage/database/database.ts'
+import { DELIVERY_MODES, newSecret, type DeliveryMode } from './links/access.ts'
+import * as queries from './queries-accounts.ts'
+import type { Limits } from './queries-accounts.ts'
+
+/** What the operator sets for an application. */
+export interface AccountPolicy extends Limits {
+  readonly delivery: DeliveryMode
+}
+
+export interface AccountPolicies {
+  readonly modes: readonly DeliveryMode[]
+  /** By account name. */
+  readonly all: () => Promise<ReadonlyMap<string, AccountPolicy>>
+  /**
+   * Changes what is given, in one transaction. It applies to uploads and links from the commit on.
+   * @returns undefined if the account cannot hold images
+   */
+  readonly change: (
+    account: { readonly id: number; readonly name: string },
+    change: Partial<AccountPolicy>,
+  ) => Promise<AccountPolicy | undefined>
+}
+
+const NO_LIMITS: Limits = { max_images: null, max_bytes: null }
+
+export function createAccountPolicies(database: Database): AccountPolicies {
+  return {
+    modes: DELIVERY_MODES,
+    async all() {
+      const [modes, limits] = await Promise.all([listDelivery(database), database.all(queries.allLimits())])
+      const limitsOf = new Map(limits.map((row) => [Number(row.account_id), row]))
+      return new Map(
+        modes.map(({ accountId, account, mode }) => {
+          const { max_images, max_bytes } = limitsOf.get(accountId) ?? NO_LIMITS
+          return [account, { max_images, max_bytes, delivery: mode }]
+        }),
+      )
+    },
+    change: ({ id, name }, { delivery, ...limits }) =>
+      database.transaction(async (tx) => {
+        // In mode `signed` the application needs a secret to sign with.
+        const secret = delivery === 'signed' ? 'kept' : undefined
+        const updated = await updateDeliveryIn(tx, name, { mode: delivery, secret })
+        if (updated.kind !== 'updated') return undefined
+        const before = await tx.first(queries.lockLimits(database.dialect, id))
+        const { max_images, max_bytes } = { ...NO_LIMITS, ...before, ...limits }
+        if (Object.keys(limits).length > 0) await tx.run(queries.setLimits(id, { max_images, max_bytes }))
+        return { max_images, max_bytes, delivery: updated.mode }
+      }),
+  }
+}
+
+export interface DeliverySettings {
+  readonly accountId: number
+  readonly account: string
+  readonly mode: DeliveryMode
+  readonly hasSecret: boolean
+}
+
+export type DeliveryOutcome =
+  | { readonly kind: 'updated'; readonly mode: DeliveryMode; readonly secret: string | null }
+  | { readonly kind: 'unknown' }
+  /** The account belongs to the other service. */
+  | { readonly kind: 'no-images' }
+
+export interface DeliveryChange {
+  /** Unchanged if undefined. */
+  readonly mode?: DeliveryMode | undefined
+  /** `new` revokes all earlier signatures; `kept` creates a secret only if there is none. */
+  readonly secret?: 'new' | 'kept' | undefined
+}
+
+/** Changes which links an application allows. It applies to links from the commit on. */
+export const updateDelivery = (
+  database: Database,
+  account: string,
+  change: DeliveryChange,
+): Promise<DeliveryOutcome> => database.transaction((tx) => updateDeliveryIn(tx, account, change))
+
+async function updateDeliveryIn(
+  tx: Transaction,
+  account: string,
+  change: DeliveryChange,
+): Promise<DeliveryOutcome> {
+  const row = await tx.first(queries.deliveryOf(account))
+  if (row === undefined) return { kind: 'unknown' }
+  if (row.service !== 'imagestore') return { kind: 'no-images' }
+  const mode = change.mode ?? row.mode ?? 'open'
+  const isNew = change.secret === 'new' || (change.secret === 'kept' && row.secret === null)
+  const secret = isNew ? newSecret() : row.secret
+  if (mode !== (row.mode ?? 'open') || secret !== row.secret)
+    await tx.run(queries.setDelivery(row.account_id, mode, secret))
+  return { kind: 'updated', mode, secret }
+}
+
+export async function listDelivery(database: Database): Promise<DeliverySettings[]> {
+  const rows = await database.all(queries.allDelivery())
+  return rows.map(({ account_id, name, mode, secret }) => ({
+    accountId: Number(account_id),
+    account: name,
+    mode: mode ?? 'open',
+    hasSecret: secret !== null,
+  }))
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ImageCache } from './image-cache.ts'
+
+const BYTES = 1_000
+const image = { bytes: new Uint8Array(BYTES), mime: 'image/png' }
+const keys = Array.from({ length: 500 }, (_, i) => String(i))
+
+/** Room for 100 of the images. */
+const cacheOf100 = () => new ImageCache(100 * (BYTES + 512))
+
+function request(cache: ImageCache, key: string, client?: string): void {
+  if (cache.get(key) === undefined) cache.set(key, image, client)
+}
+
+const cachedOf = (cache: ImageCache, some: readonly string[]) =>
+  some.filter((key) => cache.get(key) !== undefined).length
+
+test('the most recently used images are cached, within the limit', () => {
+  const cache = cacheOf100()
+  for (const key of keys) request(cache, key)
+  assert.equal(cache.bytes, 100 * (BYTES + 512))
+  assert.equal(cachedOf(cache, keys.slice(-100)), 100)
+})
+
+test('images that are too large are not cached, nor any without memory', () => {
+  const cache = cacheOf100()
+  cache.set('large', { ...image, bytes: new Uint8Array(1_000_000) })
+  assert.equal(cache.get('large'), undefined)
+  const none = new ImageCache(0)
+  none.set('a', image)
+  assert.equal(none.get('a'), undefined)
+})
+
+test('a client that walks through all images leaves half of the memory to the others', () => {
+  const cache = cacheOf100()
+  const [own, others] = [keys.slice(0, 150), keys.slice(200, 250)]
+  for (let round = 0; round < 20; round++) for (const key of own) request(cache, key, 'crawler')
+  // Nobody else has used it so far.
+  assert.equal(cachedOf(cache, own), 100)
+  for (const key of others) request(cache, key, 'other')
+  for (let round = 0; round < 20; round++) for (const key of own) request(cache, key, 'crawler')
+  assert.equal(cachedOf(cache, others), 50)
+})

@@ -1,0 +1,61 @@
+import { LRUCache } from 'lru-cache'
+import type { Rendered } from './derivatives/checksummed-file.ts'
+
+/** Memory of an entry besides its bytes. */
+const ENTRY_OVERHEAD_BYTES = 512
+/** Part of the memory beyond which a client does not evict the images of others. */
+const MAX_CLIENT_SHARE = 1 / 2
+
+interface Entry {
+  readonly image: Rendered
+  /** Who requested it when it was added; undefined if unknown. */
+  readonly client: string | undefined
+}
+
+const sizeOfEntry = ({ image }: Entry): number => image.bytes.byteLength + ENTRY_OVERHEAD_BYTES
+
+/**
+ * Keeps the most recently used images in memory, up to a number of bytes. A client that walks through all images fills half
+ * of it at most, as long as others use the rest. Design decision: docs/decisions/046-image-cache.md.
+ */
+export class ImageCache {
+  readonly #images: LRUCache<string, Entry>
+  readonly #bytesOfClient = new Map<string, number>()
+  readonly #maxBytes: number
+
+  /** @param maxBytes 0 keeps nothing */
+  constructor(maxBytes: number) {
+    this.#maxBytes = Math.max(1, maxBytes)
+    this.#images = new LRUCache({
+      maxSize: this.#maxBytes,
+      sizeCalculation: sizeOfEntry,
+      dispose: (entry) => this.#charge(entry, -sizeOfEntry(entry)),
+    })
+  }
+
+  get bytes(): number {
+    return this.#images.calculatedSize
+  }
+
+  get(key: string): Rendered | undefined {
+    return this.#images.get(key)?.image
+  }
+
+  /** Adds an image, unless it is too large or its client has its share of a full cache. */
+  set(key: string, image: Rendered, client?: string): void {
+    const entry = { image, client }
+    const size = sizeOfEntry(entry)
+    const isFull = this.#images.calculatedSize + size > this.#maxBytes
+    const share = client === undefined ? 0 : (this.#bytesOfClient.get(client) ?? 0) + size
+    if (size > this.#maxBytes || (isFull && share > this.#maxBytes * MAX_CLIENT_SHARE)) return
+    this.#images.set(key, entry)
+    this.#charge(entry, size)
+  }
+
+  #charge({ client }: Entry, bytes: number): void {
+    if (client === undefined) return
+    const sum = (this.#bytesOfClient.get(client) ?? 0) + bytes
+    if (sum > 0) this.#bytesOfClient.set(client, sum)
+    else this.#bytesOfClient.delete(client)
+  }
+}

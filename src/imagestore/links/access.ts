@@ -1,0 +1,108 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  canonical,
+  isIdentity,
+  MAX_SIDE_PIXELS,
+  roundValues,
+  type ParsedText,
+  type ResolvedTransformation,
+  type Transformation,
+} from '../../lib/modifiers/index.ts'
+import type { ImageHash } from '../hash.ts'
+
+/** Which links an application allows to its images, from the most to the least permissive. */
+export const DELIVERY_MODES = ['open', 'ladder', 'presets', 'signed'] as const
+export type DeliveryMode = (typeof DELIVERY_MODES)[number]
+
+/** Delivery settings of an application that holds an image. */
+export interface Holder {
+  readonly mode: DeliveryMode
+  /** Key of its signatures; null if it never signed a link. */
+  readonly secret: string | null
+}
+
+/** `stepped`: rounded up to size steps. `fixed`: as the link says, without client hints. */
+export type Sizes = 'exact' | 'stepped' | 'fixed'
+
+export type Access =
+  | { readonly kind: 'granted'; readonly sizes: Sizes }
+  | { readonly kind: 'expired' }
+  | { readonly kind: 'forged' }
+  | { readonly kind: 'unsigned' }
+  | { readonly kind: 'no-preset' }
+
+/**
+ * Returns whether a link may be served. A valid signature grants access in every mode: only the application can make one.
+ * Several applications may hold an image under the same link: the most permissive mode applies.
+ * @param now milliseconds since 1970
+ */
+export function accessTo(
+  hash: ImageHash,
+  { transformation, changes, expires, signature }: ParsedText,
+  holders: readonly Holder[],
+  now: number,
+): Access {
+  const granted = (sizes: Sizes): Access => ({ kind: 'granted', sizes })
+  const mode = DELIVERY_MODES.find((one) => holders.some((holder) => holder.mode === one)) ?? 'open'
+  if (signature !== undefined) {
+    const text = signedText(hash, transformation, expires)
+    if (!holders.some(({ secret }) => secret !== null && isSignedBy(secret, text, signature)))
+      return { kind: 'forged' }
+  }
+  if (expires !== undefined && now >= expires * 1_000) return { kind: 'expired' }
+  if (signature !== undefined) return granted(mode === 'open' ? 'exact' : 'fixed')
+  switch (mode) {
+    case 'open':
+      return granted('exact')
+    case 'ladder':
+      return granted('stepped')
+    case 'presets': {
+      // A preset and perhaps a format: few combinations.
+      const isPreset = Object.keys(changes).every((field) => field === 'format')
+      return isPreset || isIdentity(transformation) ? granted('fixed') : { kind: 'no-preset' }
+    }
+    case 'signed':
+      return { kind: 'unsigned' }
+  }
+}
+
+/** 128 bits: enough against guessing, and links stay short. */
+const SIGNATURE_BYTES = 16
+
+/** The text that a signature covers. Part of the contract: links live for years, and applications sign them too. */
+export function signedText(
+  hash: ImageHash,
+  transformation: Transformation,
+  expires: number | undefined,
+): string {
+  const tokens = [canonical(transformation), expires === undefined ? '' : `exp_${expires}`]
+  return `${hash}&m=${tokens.filter((token) => token !== '').join(',')}`
+}
+
+export function sign(secret: string, text: string): string {
+  const digest = createHmac('sha256', secret).update(text).digest()
+  return digest.subarray(0, SIGNATURE_BYTES).toString('base64url')
+}
+
+/**
+ * Compares in constant time. Compares texts, not decoded bytes: the last of 22 base64 characters has four unused bits, so
+ * decoding would accept 16 spellings of one signature.
+ */
+function isSignedBy(secret: string, text: string, signature: string): boolean {
+  const given = Buffer.from(signature)
+  const expected = Buffer.from(sign(secret, text))
+  return given.byteLength === expected.byteLength && timingSafeEqual(given, expected)
+}
+
+/** 256 random bits. */
+export const newSecret = (): string => randomBytes(32).toString('base64url')
+
+/** Pixels. From 24 on a step is at most half as large again as the one below, so outputs are never much larger than requested. */
+export const SIZE_STEPS = [
+  16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 384, 480, 512, 640, 768, 960, 1024, 1280, 1440, 1600, 1920,
+  2048, 2560, 3072, 3840, 4096, 5120, 6144, 8192,
+]
+
+/** Rounds sizes up to the next step, and all other values to few. */
+export const roundToSteps = (transformation: ResolvedTransformation): ResolvedTransformation =>
+  roundValues(transformation, (pixels) => SIZE_STEPS.find((step) => step >= pixels) ?? MAX_SIDE_PIXELS)

@@ -1,0 +1,154 @@
+import { HttpError } from '../../lib/errors.ts'
+import type { ModifierFault } from '../../lib/modifiers/index.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
+import { mimeOf } from '../../lib/image-metadata/index.ts'
+import { EXAMPLE_HASH } from '../image-fields.ts'
+import type { ResolvedLink } from '../links/resolve-link.ts'
+import { NO_IMAGE } from './get.ts'
+
+type Headers = Readonly<Record<string, string>>
+
+export const LOST_IMAGE = 'Los datos de la imagen se perdieron, hay que subirla de nuevo'
+export const TOO_HEAVY =
+  'La imagen es demasiado pesada para este modificador: pida un solo cuadro (frame_0) o menos tamaño'
+const UNSIGNED = 'La imagen solo se entrega por enlaces firmados'
+
+/** The error for a link that resolves to no image. */
+export function linkError(link: Exclude<ResolvedLink, { kind: 'image' }>): HttpError {
+  switch (link.kind) {
+    case 'no-format':
+      return new HttpError(404, NO_IMAGE)
+    case 'fault':
+      return new HttpError(400, `El modificador ${link.fault.token} ${faultText(link.fault)}`)
+    case 'no-watermark':
+      return new HttpError(
+        400,
+        `El modificador wm_${link.name} no es válido: su imagen no es de la misma aplicación`,
+      )
+    case 'refused':
+      switch (link.access.kind) {
+        case 'expired':
+          return new HttpError(410, 'El enlace venció')
+        case 'forged':
+          return new HttpError(403, 'La firma del enlace no es válida')
+        case 'unsigned':
+          return new HttpError(403, UNSIGNED)
+        case 'no-preset':
+          return new HttpError(403, 'La imagen solo se entrega sin modificar o en un tamaño con nombre')
+      }
+  }
+}
+
+function faultText(fault: ModifierFault): string {
+  switch (fault.kind) {
+    case 'unknown':
+      return 'no existe'
+    case 'repeated':
+      return 'está repetido'
+    case 'range':
+      return `no es válido: ${fault.takes}`
+    case 'last':
+      return 'no es válido: va al final'
+  }
+}
+
+const YEAR_SECONDS = 31_536_000
+
+/** A stored SVG may contain script: these headers keep browsers from running it, and from sniffing another type. */
+const SAFE_HEADERS = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'cross-origin',
+}
+
+/**
+ * Returns the headers of all responses to a link but errors. The bytes of a hash never change, so caches may keep them for
+ * ever, unless the link expires. A negotiated response is for private caches only by default: many CDNs ignore `Vary`, and would
+ * serve AVIF to all clients because the first one accepted it.
+ * @param now milliseconds since 1970
+ * @param sharesVariants whether all shared caches are known to respect `Vary`
+ */
+export function linkHeaders(
+  { varies, contentDpr, expires }: Extract<ResolvedLink, { kind: 'image' }>,
+  now: number,
+  sharesVariants: boolean,
+): Headers {
+  const left = expires === undefined ? Infinity : Math.max(0, expires - Math.ceil(now / 1_000))
+  const maxAge = `max-age=${Math.min(YEAR_SECONDS, left)}${expires === undefined ? ', immutable' : ''}`
+  const scope = varies.length === 0 || sharesVariants ? 'public' : 'private'
+  return {
+    'cache-control': `${scope}, ${maxAge}`,
+    ...SAFE_HEADERS,
+    'accept-ranges': 'bytes',
+    ...(varies.length === 0 ? {} : { vary: varies.join(', ') }),
+    ...(contentDpr === undefined ? {} : { 'content-dpr': String(contentDpr) }),
+  }
+}
+
+/** Which caches may keep a response with these headers. */
+export const cacheScope = (common: Headers): string =>
+  common['cache-control']?.startsWith('private') === true ? 'private' : 'public'
+
+/** Headers of a 304. */
+export const notModifiedHeaders = (common: Headers, etag: string): Headers => ({ ...common, etag })
+
+/** Other types in a database that was edited by hand are not sent: a link must not serve a web page. */
+const IMAGE_MIMES: ReadonlySet<string> = new Set(Object.values(mimeOf))
+
+/** Headers of a 200 or 206. @param length bytes of the body */
+export const contentHeaders = (common: Headers, etag: string, mime: string, length: number): Headers => ({
+  ...common,
+  etag,
+  'content-length': String(length),
+  'content-type': IMAGE_MIMES.has(mime) ? mime : 'application/octet-stream',
+})
+
+const IMAGE = { 'image/*': { schema: { type: 'string', format: 'binary' } } }
+
+export const linkSchema = {
+  tags: ['imagestore'],
+  operationId: 'get-link',
+  summary: 'A stored image, as uploaded or modified on the way',
+  description: 'No key. Answers `HEAD`, `Range` and conditional requests.',
+  params: {
+    type: 'object',
+    properties: {
+      '*': {
+        type: 'string',
+        description:
+          "The hash, with an extension or without; another format's extension converts. `&m=` and a preset or " +
+          'modifiers may follow directly.',
+        examples: [`${EXAMPLE_HASH}.webp&m=w_300`],
+      },
+    },
+  },
+  querystring: {
+    type: 'object',
+    properties: {
+      m: {
+        type: 'string',
+        description: 'The modifier, where it is not in the path',
+        examples: ['w_300,h_200,c_fill'],
+      },
+    },
+  },
+  response: {
+    200: { description: 'The image', content: IMAGE },
+    206: { description: 'The part of the image that `Range` asks for', content: IMAGE },
+    302: { description: 'The image is at the address in `Location`', type: 'null' },
+    304: { description: 'The image that the client has is the right one', type: 'null' },
+    400: problem(
+      'A modifier is unknown, repeated, out of range or too much for this image',
+      400,
+      'El modificador w_0 no es válido',
+    ),
+    403: problem('The application delivers its images in another way only', 403, UNSIGNED),
+    404: problem('No such image', 404, NO_IMAGE),
+    410: problem(
+      'The link has expired; or the bytes of the image are lost, and uploading them again restores it',
+      410,
+      LOST_IMAGE,
+    ),
+    429: problem('Too many images are being made for this address', 429, 'Demasiadas solicitudes'),
+  },
+}

@@ -1,0 +1,78 @@
+import { isIP } from 'node:net'
+import { HttpError } from '../lib/errors.ts'
+import { stripMetadata } from '../lib/image-metadata/index.ts'
+import { jsonTypeOf } from '../lib/json-type.ts'
+import { ownsBuffer } from '../lib/release-buffer.ts'
+import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
+import { hashOf, type ImageHash } from './hash.ts'
+import type { ImageInfo } from './queries.ts'
+
+export const MAX_NAME_CHARACTERS = 1_024
+export const MAX_MIME_CHARACTERS = 255
+/** The last second of the year 9999. */
+const MAX_EPOCH_SECONDS = 253_402_300_799
+
+export const EXPIRES_TAKES = 'debe ser un momento futuro, en segundos desde 1970'
+
+/** Validates `info` of an upload, without `expires`. Returns undefined if a required field is missing or invalid. */
+export function readInfo(
+  given: Readonly<Record<string, unknown>>,
+  defaults: {
+    readonly name?: string | undefined
+    readonly mime?: string | undefined
+    readonly ip?: string
+  } = {},
+): (Omit<ImageInfo, 'expires'> & { readonly expires: unknown }) | undefined {
+  const name = given['name'] ?? defaults.name
+  const mime = given['mime'] ?? defaults.mime
+  const ip = given['ip'] ?? defaults.ip
+  if (!isText(name, MAX_NAME_CHARACTERS) || !isText(mime, MAX_MIME_CHARACTERS)) return undefined
+  if (ip !== defaults.ip && (typeof ip !== 'string' || isIP(ip) === 0)) return undefined
+  return typeof ip === 'string' ? { name, ip, expires: given['expires'] ?? null } : undefined
+}
+
+function isText(value: unknown, maxCharacters: number): value is string {
+  return (
+    typeof value === 'string' &&
+    value !== '' &&
+    hasAtMostCharacters(value, maxCharacters) &&
+    isStorable(value)
+  )
+}
+
+/**
+ * Validates a time in the future; null if none is given.
+ * @param now seconds since 1970
+ * @throws HttpError 400
+ */
+export function readExpires(given: unknown, now: number): number | null {
+  if (given === null) return null
+  if (isEpochSeconds(given) && given > now) return given
+  const expected = typeof given === 'number' ? EXPIRES_TAKES : `debe ser un número, no ${jsonTypeOf(given)}`
+  throw new HttpError(400, `El parámetro expires ${expected}`)
+}
+
+/** Whole seconds since 1970. */
+export function isEpochSeconds(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_EPOCH_SECONDS
+}
+
+export interface StoredBytes {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly hash: ImageHash
+}
+
+/**
+ * Returns the bytes to store and their hash. The hash is of the stored bytes: with stripping, the same picture is one image
+ * whatever its metadata.
+ * @param given its memory may become that of the result
+ * @param strips whether metadata is removed
+ * @returns undefined if there are no bytes, or if they cannot be stripped
+ */
+export function storedBytes(given: Buffer, strips: boolean): StoredBytes | undefined {
+  const kept = strips ? stripMetadata(given) : given
+  if (kept === undefined || kept.byteLength === 0) return undefined
+  // A view of a larger buffer is copied: to another thread it would take all of that buffer along.
+  const bytes = ownsBuffer(kept) ? new Uint8Array(kept.buffer) : new Uint8Array(kept)
+  return { bytes, hash: hashOf(bytes) }
+}

@@ -1,0 +1,131 @@
+/** Returns the smallest permitted size in pixels that is not below `pixels`. */
+export type NextSize = (pixels: number) => number
+
+/** One modifier of the grammar: a token `<key>_<value>`, or the key alone. */
+export interface Modifier<Value> {
+  readonly key: string
+  /** The value of a transformation without this modifier. The canonical text leaves it out. */
+  readonly initial: Value
+  /** Permitted values: in English for documents, in Spanish for error messages. */
+  readonly values: string
+  readonly expected: string
+  readonly description: string
+  /** Valid tokens that are cheap to render, for property tests and documents. */
+  readonly examples: readonly string[]
+  /** Returns undefined if `text` is malformed or out of range; `text` is undefined for a key alone. */
+  readonly parse: (text: string | undefined) => Value | undefined
+  /** The canonical token of a value other than `initial`. */
+  readonly format: (value: Value) => string
+  /** Rounds a value to one of few, for applications that permit only those. */
+  readonly round: (value: Value, nextSize: NextSize) => Value
+}
+
+interface Documented {
+  readonly description: string
+  readonly examples: readonly string[]
+}
+
+interface NumberOptions<Initial extends number | null, Word extends string> extends Documented {
+  readonly min: number
+  readonly max: number
+  readonly initial: Initial
+  /** Permitted in place of a number. */
+  readonly word?: Word
+  /** Applies to numbers other than `initial`. */
+  readonly round?: (value: number, nextSize: NextSize) => number
+}
+
+const WHOLE = /^(?:0|[1-9]\d{0,5})$/
+const DECIMAL = /^(?:0|[1-9]\d{0,5})(?:\.\d{1,3})?$/
+
+/** Parses a number without sign, exponent or leading zeros; undefined if it is malformed or out of range. */
+function parseNumber(pattern: RegExp, text: string | undefined, min: number, max: number) {
+  if (text === undefined || !pattern.test(text)) return undefined
+  const number = Number(text)
+  return number >= min && number <= max ? number : undefined
+}
+
+export const parseInteger = (text: string | undefined, min: number, max: number) =>
+  parseNumber(WHOLE, text, min, max)
+
+/** With at most three decimals. */
+export const parseDecimal = (text: string | undefined, min: number, max: number) =>
+  parseNumber(DECIMAL, text, min, max)
+
+function numeric<Initial extends number | null, Word extends string>(
+  key: string,
+  { min, max, initial, word, round = (value) => value, ...documented }: NumberOptions<Initial, Word>,
+  pattern: RegExp,
+  noun: string,
+): Modifier<number | Initial | Word> {
+  return {
+    key,
+    initial,
+    values: word === undefined ? `${min} to ${max}` : `${min} to ${max}, or \`${word}\``,
+    expected: `${noun} de ${min} a ${max}${word === undefined ? '' : `, o ${word}`}`,
+    ...documented,
+    parse: (text) => (word !== undefined && text === word ? word : parseNumber(pattern, text, min, max)),
+    format: (value) => `${key}_${value}`,
+    round: (value, nextSize) =>
+      typeof value === 'number' && value !== initial ? round(value, nextSize) : value,
+  }
+}
+
+/** A modifier whose value is a whole number in decimal digits. */
+export const integer = <const Initial extends number | null, const Word extends string = never>(
+  key: string,
+  options: NumberOptions<Initial, Word>,
+) => numeric(key, options, WHOLE, 'un entero')
+
+/** A modifier whose value is a number with at most three decimals. */
+export const decimal = <const Initial extends number | null, const Word extends string = never>(
+  key: string,
+  options: NumberOptions<Initial, Word>,
+) => numeric(key, options, DECIMAL, 'un número')
+
+/** A modifier without a value. */
+export const flag = (key: string, description: string): Modifier<boolean> => ({
+  key,
+  initial: false,
+  values: '',
+  expected: 'nada',
+  description,
+  examples: [key],
+  parse: (text) => (text === undefined ? true : undefined),
+  format: () => key,
+  round: (value) => value,
+})
+
+interface ChoiceOptions<Option, Initial> {
+  readonly initial: Initial
+  readonly options: readonly Option[]
+  readonly description: string
+  readonly expected?: string
+  /** Other spellings of options. */
+  readonly aliases?: Readonly<Record<string, Option>>
+}
+
+/** A modifier whose value is one of some words or numbers. */
+export function choice<const Option extends string | number, const Initial extends Option | number | null>(
+  key: string,
+  {
+    initial,
+    options,
+    description,
+    expected = options.join(', '),
+    aliases = {},
+  }: ChoiceOptions<Option, Initial>,
+): Modifier<Option | Initial> {
+  const byText = new Map([...Object.entries(aliases), ...options.map((one) => [String(one), one] as const)])
+  return {
+    key,
+    initial,
+    values: options.map((option) => `\`${option}\``).join(', '),
+    expected,
+    description,
+    examples: options.map((option) => `${key}_${option}`),
+    parse: (text) => (text === undefined ? undefined : byText.get(text)),
+    format: (value) => `${key}_${value}`,
+    round: (value) => value,
+  }
+}

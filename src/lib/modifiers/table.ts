@@ -1,0 +1,276 @@
+import { choice, decimal, flag, integer, parseDecimal, parseInteger, type Modifier } from './modifier.ts'
+
+export const OUTPUT_FORMATS = ['webp', 'avif', 'jpg', 'png', 'gif'] as const
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number]
+
+export const FITS = ['fit', 'fill', 'pad', 'crop', 'scale'] as const
+
+export const COMPASS_POINTS = ['center', 'n', 'ne', 'e', 'se', 's', 'sw', 'w', 'nw'] as const
+export type CompassPoint = (typeof COMPASS_POINTS)[number]
+
+/** What a crop keeps. `x` and `y` run from 0 (left, top) to 1. */
+export type Gravity =
+  | { readonly kind: 'compass'; readonly point: CompassPoint }
+  | { readonly kind: 'auto' }
+  | { readonly kind: 'entropy' }
+  | { readonly kind: 'point'; readonly x: number; readonly y: number }
+
+/** Longest side of an output. */
+export const MAX_SIDE_PIXELS = 8192
+const MAX_RATIO_TERM = 100
+
+/** Permitted names of presets and watermarks. */
+export const isName = (text: string): boolean => /^[a-z0-9][a-z0-9-]{0,31}$/.test(text)
+export const NAME_TAKES = 'up to 32 of a to z, 0 to 9 and hyphens, the first one no hyphen'
+
+const side = (key: 'w' | 'h', description: string) =>
+  integer(key, {
+    min: 1,
+    max: MAX_SIDE_PIXELS,
+    initial: null,
+    description,
+    examples: [`${key}_1`, `${key}_120`],
+    round: (pixels, nextSize) => nextSize(pixels),
+  })
+
+const ratio: Modifier<readonly [width: number, height: number] | null> = {
+  key: 'ar',
+  initial: null,
+  values: `W:H, each 1 to ${MAX_RATIO_TERM}`,
+  expected: `ANCHO:ALTO, cada uno un entero de 1 a ${MAX_RATIO_TERM}`,
+  description:
+    'aspect ratio of the box: sets the side that is not given, or, with neither, the largest box within the image',
+  examples: ['ar_4:3', 'ar_1:100', 'ar_100:1'],
+  parse: (text) => {
+    const [left, right, ...rest] = text?.split(':') ?? []
+    const width = parseInteger(left, 1, MAX_RATIO_TERM)
+    const height = parseInteger(right, 1, MAX_RATIO_TERM)
+    return width === undefined || height === undefined || rest.length > 0 ? undefined : [width, height]
+  },
+  format: (value) => `ar_${value?.join(':')}`,
+  round: (value) => value,
+}
+
+const gravity: Modifier<Gravity> = {
+  key: 'g',
+  initial: { kind: 'compass', point: 'center' },
+  values: `${COMPASS_POINTS.map((point) => `\`${point}\``).join(', ')}, \`auto\`, \`entropy\`, \`xy_X_Y\` with X and Y from 0 to 1`,
+  expected: `${COMPASS_POINTS.join(', ')}, auto, entropy, xy_X_Y con X e Y de 0 a 1`,
+  description:
+    'what `c_fill` and `c_crop` keep: the middle, an edge or corner; the part that draws the eye or has the most detail, ' +
+    'scaled to fill the box; or the part around a point, `0_0` being left top',
+  examples: ['g_center', 'g_nw', 'g_s', 'g_auto', 'g_entropy', 'g_xy_0_1', 'g_xy_0.3_0.6'],
+  parse: (text) => {
+    if (text === 'auto' || text === 'entropy') return { kind: text }
+    const point = COMPASS_POINTS.find((one) => one === text)
+    if (point !== undefined) return { kind: 'compass', point }
+    const [prefix, left, top, ...rest] = text?.split('_') ?? []
+    const x = parseDecimal(left, 0, 1)
+    const y = parseDecimal(top, 0, 1)
+    return prefix !== 'xy' || x === undefined || y === undefined || rest.length > 0
+      ? undefined
+      : { kind: 'point', x, y }
+  },
+  format: (value) => {
+    if (value.kind === 'point') return `g_xy_${value.x}_${value.y}`
+    return `g_${value.kind === 'compass' ? value.point : value.kind}`
+  },
+  round: (value) =>
+    value.kind === 'point' ? { ...value, x: roundToTenth(value.x), y: roundToTenth(value.y) } : value,
+}
+
+const roundToTenth = (share: number): number => Math.round(share * 10) / 10
+
+/** Eight lower-case hex digits: red, green, blue, alpha. */
+const background: Modifier<string | null> = {
+  key: 'bg',
+  initial: null,
+  values: '3, 6 or 8 hex digits',
+  expected: '3, 6 u 8 dígitos hexadecimales',
+  description:
+    'background of `c_pad` and `pad_`, and of transparent parts; with 8 digits the last two are its opacity (in JPEG over white). ' +
+    'Default: white for JPEG, else transparent',
+  examples: ['bg_f0a', 'bg_010203', 'bg_01020380'],
+  parse: (text) => {
+    if (text === undefined || !/^(?:[0-9a-f]{3}|[0-9a-f]{6}|[0-9a-f]{8})$/i.test(text)) return undefined
+    const digits = text.toLowerCase()
+    const full = digits.length === 3 ? [...digits].map((digit) => digit + digit).join('') : digits
+    return full.padEnd(8, 'f')
+  },
+  format: (value) => `bg_${value}`,
+  round: (value) => value,
+}
+
+const keepMetadata: Modifier<boolean> = {
+  ...flag('meta', ''),
+  values: '`keep`',
+  expected: 'keep',
+  description:
+    'of a still image keeps EXIF and XMP, in JPEG also IPTC, the place where a photograph was taken included, without thumbnails, ' +
+    'previews, maker notes and colour profile; otherwise metadata is left out',
+  examples: ['meta_keep'],
+  parse: (text) => (text === 'keep' ? true : undefined),
+  format: () => 'meta_keep',
+}
+
+const watermark: Modifier<string | null> = {
+  key: 'wm',
+  initial: null,
+  values: 'a name from the settings',
+  expected: 'el nombre de una marca de agua',
+  description: 'lays an image of the same application over it',
+  examples: ['wm_logo'],
+  parse: (text) => (text !== undefined && isName(text) ? text : undefined),
+  format: (value) => `wm_${value}`,
+  round: (value) => value,
+}
+
+/**
+ * All modifiers by the field that they set. Their order is that of the canonical text, over which links are signed: it is
+ * part of the contract, so a new modifier goes to the end.
+ */
+const definitions = {
+  /** Pixels before `dpr`. */
+  width: side('w', 'width in pixels. Without a height the proportions are kept'),
+  height: side('h', 'height in pixels. Without a width the proportions are kept'),
+  ratio,
+  dpr: decimal('dpr', {
+    min: 1,
+    max: 4,
+    initial: 1,
+    description: 'multiplies width and height',
+    examples: ['dpr_1', 'dpr_1.125', 'dpr_4'],
+  }),
+  enlarge: flag('up', 'allows enlarging, which otherwise never happens'),
+  fit: choice('c', {
+    initial: 'fit',
+    options: FITS,
+    description:
+      '`fit` (default): within the box, all of the image. `fill`: fills the box and cuts the rest off; a small image gives a ' +
+      'smaller output of the same proportions. `pad`: within the box, the rest filled with the background. `crop`: cuts the box out ' +
+      'without scaling. `scale`: the box, without keeping proportions',
+  }),
+  gravity,
+  trim: flag('trim', 'cuts away a border of one colour'),
+  /** Degrees clockwise. */
+  rotate: choice('r', {
+    initial: 0,
+    options: [90, 180, 270],
+    expected: '90, 180 o 270',
+    description: 'rotates clockwise, before the size is applied',
+  }),
+  flip: flag('flip', 'mirrors top to bottom'),
+  flop: flag('flop', 'mirrors left to right'),
+  /** Pixels of border on each side. */
+  pad: integer('pad', {
+    min: 1,
+    max: 2048,
+    initial: 0,
+    description: 'border on each side, outside the box',
+    examples: ['pad_1', 'pad_9'],
+    round: (pixels, nextSize) => nextSize(pixels),
+  }),
+  background,
+  /** `auto` is the format that suits the client best. Null is the format of the image. */
+  format: choice('f', {
+    initial: null,
+    options: ['auto', ...OUTPUT_FORMATS],
+    aliases: { jpeg: 'jpg' },
+    description:
+      'output format (`f_jpeg` is `f_jpg`); `auto` depends on the client. Default: that of the image; PNG for SVG, and for TIFF JPEG, or ' +
+      'PNG where it has alpha',
+  }),
+  quality: integer('q', {
+    min: 1,
+    max: 100,
+    initial: null,
+    word: 'auto',
+    description:
+      'quality. Default (`auto`): JPEG and WebP 80, AVIF 67, which look the same. PNG below 100 is reduced to a palette; GIF ignores it',
+    examples: ['q_1', 'q_80', 'q_100', 'q_auto'],
+    round: (quality) => Math.ceil(quality / 10) * 10,
+  }),
+  /** Standard deviation in pixels; 0 is none. */
+  blur: decimal('blur', {
+    min: 0.3,
+    max: 100,
+    initial: 0,
+    description: 'Gaussian blur, standard deviation in pixels of the output',
+    examples: ['blur_0.3', 'blur_2.5', 'blur_100'],
+    round: (sigma) => Math.max(1, Math.round(sigma)),
+  }),
+  sharpen: flag('sharpen', 'sharpens'),
+  gray: flag('gray', 'removes the colour'),
+  /** Pixels a side of a block; 0 is none. */
+  pixelate: integer('pixelate', {
+    min: 2,
+    max: 512,
+    initial: 0,
+    description: 'blocks of so many pixels a side',
+    examples: ['pixelate_2', 'pixelate_512'],
+    round: (pixels, nextSize) => nextSize(pixels),
+  }),
+  /** Pixels of corner radius; 0 is none. */
+  radius: integer('rad', {
+    min: 1,
+    max: MAX_SIDE_PIXELS,
+    initial: 0,
+    word: 'max',
+    description: 'rounds the corners; `max` is half the shorter side',
+    examples: ['rad_3', 'rad_8192', 'rad_max'],
+    round: (pixels, nextSize) => nextSize(pixels),
+  }),
+  /** Frame of an animation, from 0. */
+  frame: integer('frame', {
+    min: 0,
+    max: 9999,
+    initial: null,
+    description: 'one frame of an animation or page of a TIFF, from 0; past the end, the last',
+    examples: ['frame_0', 'frame_1', 'frame_9999'],
+  }),
+  keepMetadata,
+  watermark,
+}
+
+type ValueOf<Definition> = Definition extends Modifier<infer Value> ? Value : never
+type Values = { readonly [Field in keyof typeof definitions]: ValueOf<(typeof definitions)[Field]> }
+export type Field = keyof Values
+
+export const modifiers: { readonly [Name in Field]: Modifier<Values[Name]> } = definitions
+
+const isField = (name: string): name is Field => Object.hasOwn(definitions, name)
+/** In canonical order. */
+export const FIELDS: readonly Field[] = Object.keys(definitions).filter(isField)
+
+/** What a client accepts: these formats, or the image's own (`own`), which may be the original if nothing else changes. */
+export type AcceptedFormat = 'avif' | 'webp' | 'png' | 'own'
+
+/** Content negotiation for `f_auto`. No link sets it. */
+export interface ClientPreferences {
+  readonly formats: readonly AcceptedFormat[]
+  /** Prefers few bytes to quality. */
+  readonly light: boolean
+}
+
+/** What to do with an image: plain data, the same for every order of the same modifiers. */
+export type Transformation = Values & { readonly client: ClientPreferences | null }
+
+/** A transformation after content negotiation: its format is known, or up to the encoder within `client`. */
+export type ResolvedTransformation = Omit<Transformation, 'format'> & { readonly format: OutputFormat | null }
+
+/** Values of some fields. */
+export type Changes = { -readonly [Name in Field]?: Values[Name] }
+
+const initialValues = FIELDS.reduce<Changes>(setInitial, {})
+
+function setInitial<Name extends Field>(changes: Changes, field: Name): Changes {
+  const { initial }: { readonly initial: Values[Name] } = modifiers[field]
+  changes[field] = initial
+  return changes
+}
+
+const isComplete = (changes: Changes): changes is Values => FIELDS.every((field) => field in changes)
+if (!isComplete(initialValues)) throw new Error('a modifier has no initial value')
+
+/** Leaves the image as it is. */
+export const UNCHANGED: ResolvedTransformation = { ...initialValues, format: null, client: null }

@@ -1,0 +1,26 @@
+/** What follows from the table of image fields but cannot be derived from it: the schema of the database, and documents. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { ANSWER_FIELDS, BLOB_FIELDS, RECORD_FIELDS } from '../../src/imagestore/image-fields.ts'
+import { copiedTables } from '../../src/storage/database/tables.ts'
+
+const root = new URL('../../', import.meta.url)
+const columnsOf = (name: string) =>
+  Object.keys(copiedTables.find((table) => table.name === name)?.columns ?? {}).toSorted()
+
+test('each field is a column, and each column a field', () => {
+  assert.deepEqual(columnsOf('blobs'), BLOB_FIELDS.toSorted())
+  // What an application's record has besides: whose it is, and its name for searches.
+  const ownColumns = ['account_id', 'hash', 'name_folded']
+  assert.deepEqual(columnsOf('images'), [...ownColumns, ...RECORD_FIELDS].toSorted())
+})
+
+test('the documents name each field of an answer', () => {
+  const text = readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md') && !path.startsWith('decisions'))
+    .map((path) => readFileSync(new URL(`docs/${path}`, root), 'utf8'))
+    .join('\n')
+  for (const field of Object.values(ANSWER_FIELDS).flat())
+    assert.match(text, new RegExp(`["\`]${field}["\`]`), `${field} is not documented`)
+})

@@ -1,0 +1,107 @@
+/** What follows from the table of modifiers but cannot be derived from it: rendering, documents and the console. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createImageEngine } from '../../src/imagestore/decoder/index.ts'
+import { SIZE_STEPS } from '../../src/imagestore/links/access.ts'
+import { FIELDS, MAX_SIDE_PIXELS, modifiers, parseModifiers } from '../../src/lib/modifiers/index.ts'
+import { animation, gradient } from '../support/images.ts'
+
+const root = new URL('../../', import.meta.url)
+const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
+const flat = (text: string) => text.replaceAll(/\s+/g, ' ')
+
+/** Modifiers that the console does not offer. */
+const NOT_IN_CONSOLE = ['ar', 'dpr', 'up', 'g', 'pad', 'bg', 'blur', 'pixelate', 'rad', 'frame', 'meta', 'wm']
+
+test('each modifier changes some output', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalejo-modifiers-'))
+  const engine = createImageEngine({ workers: 1 })
+  t.after(async () => {
+    await engine.close()
+    await rm(folder, { recursive: true })
+  })
+  const photo = gradient(60, 40).extend({ top: 9, bottom: 2, left: 5, right: 2, background: '#0f0' })
+  const sources = [
+    await photo
+      .clone()
+      .jpeg()
+      .withExif({ IFD0: { Copyright: 'somebody' } })
+      .toBuffer(),
+    await photo.clone().ensureAlpha(0.5).png().toBuffer(),
+    await (await animation(60, 40, ['#f00', '#0f0', '#00f'])).gif().toBuffer(),
+  ]
+  const paths = sources.map((_, i) => join(folder, String(i)))
+  for (const [i, path] of paths.entries()) await writeFile(path, sources[i] ?? '')
+
+  async function derive(path: string, text: string): Promise<Buffer> {
+    const parsed = parseModifiers(text)
+    assert.ok(parsed.ok && parsed.transformation.format !== 'auto', text)
+    const { format } = parsed.transformation
+    const made = await engine.derive(path, { ...parsed.transformation, format })
+    assert.ok(made.kind === 'image', text)
+    return Buffer.from(made.bytes)
+  }
+
+  async function isRendered(examples: readonly string[]): Promise<boolean> {
+    for (const base of ['f_png', 'w_30,f_jpg', 's_200x200', 's_20x30,c_crop']) {
+      for (const path of paths) {
+        const before = await derive(path, base)
+        for (const example of examples) {
+          const parsed = parseModifiers(`${base},${example}`)
+          if (parsed.ok && !before.equals(await derive(path, `${base},${example}`))) return true
+        }
+      }
+    }
+    return false
+  }
+
+  for (const field of FIELDS) {
+    // A watermark needs a second image, and is tested with settings.
+    if (field === 'watermark') continue
+    const { key, examples } = modifiers[field]
+    // Fields that the bases set themselves, and what is up to the client.
+    const own = examples.filter((example) => example !== 'f_auto')
+    if (field === 'width' || field === 'format')
+      assert.notDeepEqual(await derive(paths[0] ?? '', own[0] ?? ''), sources[0])
+    else assert.ok(await isRendered(own), `${key} changes nothing: is it missing in the decoder?`)
+  }
+})
+
+test('the documents name each modifier, the canonical order and the size steps', () => {
+  const pages = readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md') && !path.startsWith('decisions'))
+    .map((path) => flat(read(`docs/${path}`)))
+  assert.equal(SIZE_STEPS.at(-1), MAX_SIDE_PIXELS)
+  const page = flat(read('docs/modifiers.md'))
+  for (const field of FIELDS) {
+    const { key, values, description } = modifiers[field]
+    const line = values === '' ? `- \`${key}\`: ${description}` : `- \`${key}_…\` (${values}): ${description}`
+    assert.ok(page.includes(line), `docs/modifiers.md misses «${line}»: run scripts/modifier-pictures.ts`)
+  }
+  const order = FIELDS.map((field) => {
+    const { key, values } = modifiers[field]
+    if (field === 'keepMetadata') return 'meta_keep'
+    return values === '' ? key : `${key}_`
+  })
+  assert.ok(
+    pages.some((text) => text.includes(order.join(' '))),
+    order.join(' '),
+  )
+  assert.ok(
+    pages.some((text) => text.includes(SIZE_STEPS.join(', '))),
+    SIZE_STEPS.join(', '),
+  )
+})
+
+test('the console offers each modifier, or leaves it out on purpose', () => {
+  const source = read('console/images/bench.tsx')
+  const offered = FIELDS.map((field) => modifiers[field].key).filter((key) =>
+    new RegExp(`['\`]${key}(?:_|')`).test(source),
+  )
+  const keys = FIELDS.map((field) => modifiers[field].key)
+  assert.deepEqual([...offered, ...NOT_IN_CONSOLE].toSorted(), keys.toSorted())
+})
