@@ -36,7 +36,10 @@ const MAX_SCALED_SIDE = 2 * MAX_SIDE_PIXELS
 /** `dpr` has three decimals. */
 const DPR_STEPS = 1000
 
-const pixels = (side: number): number => Math.min(MAX_SIDE_PIXELS, Math.max(1, Math.round(side)))
+/** Larger than the error of the divisions, so that exact halves round up; far smaller than any other fraction of a pixel. */
+const ROUNDING_ERROR = 1e-9
+const pixels = (side: number): number =>
+  Math.min(MAX_SIDE_PIXELS, Math.max(1, Math.round(side + ROUNDING_ERROR)))
 const roundSize = ({ width, height }: Size): Size => ({ width: pixels(width), height: pixels(height) })
 const scaleSize = ({ width, height }: Size, { to, from }: Scale): Size => ({
   width: (width * to) / from,
