@@ -1,13 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { HttpError } from '../lib/errors.ts'
 import { matches } from '../http/conditional.ts'
-import { loadFiles, type ConsoleFile } from './files.ts'
-
-export interface ConsoleSettings {
-  /** The path of the service: empty, or with a leading slash and no trailing one. */
-  readonly prefix: string
-  readonly timeZone: string
-}
+import { loadFiles, type ConsoleFile, type ConsoleSettings } from './files.ts'
 
 /**
  * The page may load from this origin only, run only scripts that are files, and turn no text into markup. Blob and data images

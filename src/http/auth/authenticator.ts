@@ -3,7 +3,7 @@ import { HttpError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { clientGroup } from '../client.ts'
 import type { FailedKeys } from './auth-rate-limit.ts'
-import type { KeyLimits, LimitedScope } from './key-limits.ts'
+import type { KeyLimits, LimitedScope, Service } from './key-limits.ts'
 import type { KeyRates } from './key-rates.ts'
 
 /**
@@ -17,9 +17,6 @@ const LOOKUPS = {
   maxWaitingPerClient: 1_024,
   timeoutMs: 10_000,
 }
-
-export const SERVICES = ['domainwatch', 'imagestore', 'admin'] as const
-export type Service = (typeof SERVICES)[number]
 
 /** Whose key a request carries, and what the key is limited to. */
 export interface Identity extends KeyLimits {

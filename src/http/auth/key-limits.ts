@@ -1,4 +1,5 @@
-import type { Service } from './authenticator.ts'
+export const SERVICES = ['domainwatch', 'imagestore', 'admin'] as const
+export type Service = (typeof SERVICES)[number]
 
 /** What a key may be limited to, by service. `full` opens everything of the service. */
 export const SCOPES = {
