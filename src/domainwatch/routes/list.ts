@@ -58,7 +58,7 @@ export function listRoute(
       const cached = lists.pageFromIndex(wanted, frame)
       if (cached !== undefined) {
         link(cached.next)
-        return cached.write()
+        return cached.json
       }
       return lists.page(wanted, frame, identity.accountId).then((page) => {
         link(page.next)
