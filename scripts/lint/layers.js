@@ -4,6 +4,7 @@ import { posix, relative } from 'node:path'
 
 const FEATURES = ['accounts', 'admin', 'domainwatch', 'imagestore']
 const SHARED = ['lib', 'storage', 'http']
+const FRAMEWORK_FOLDERS = ['http', 'server', 'imagestore']
 
 /** What each room of src/ may import of ours besides itself. `cli` is the only one that may import everything. */
 const MAY_IMPORT = {
@@ -94,6 +95,41 @@ const sharpOnlyInImagestore = {
       if (specifier !== 'sharp') return
       context.report({ node, message: 'sharp is only for imagestore' })
     })
+  },
+}
+
+const fastifyOnlyInHttp = {
+  create(context) {
+    const place = placeOf(context.filename)
+    if (place === undefined || FRAMEWORK_FOLDERS.includes(folderOf(place))) return {}
+    return onImports((node, specifier) => {
+      if (!/^(@fastify\/|fastify($|\/))/.test(specifier)) return
+      context.report({
+        node,
+        message: 'fastify is only for http and server: import types from http/server.ts',
+      })
+    })
+  },
+}
+
+/** Private fields of Node's HTTP classes: they may change in any release. */
+const NODE_INTERNALS = ['_header', '_headerSent', '_keepAliveTimeout', '_httpMessage']
+
+const noNodeInternals = {
+  create(context) {
+    const path = relative(context.cwd, context.filename).replaceAll('\\', '/')
+    if (!/^(src|bin)\//.test(path)) return {}
+    const check = (node, key, isComputed) => {
+      const name = isComputed || key.type === 'Literal' ? key.value : key.name
+      if (NODE_INTERNALS.includes(name))
+        context.report({ node, message: `${name} is a private field of Node` })
+    }
+    return {
+      MemberExpression: (node) => check(node, node.property, node.computed),
+      ObjectPattern: (node) => {
+        for (const one of node.properties) if (one.type === 'Property') check(one, one.key, one.computed)
+      },
+    }
   },
 }
 
@@ -190,6 +226,8 @@ export default {
     layers,
     'console-stands-alone': consoleStandsAlone,
     'sharp-only-in-imagestore': sharpOnlyInImagestore,
+    'fastify-only-in-http': fastifyOnlyInHttp,
+    'no-node-internals': noNodeInternals,
     'sql-only-in-queries': sqlOnlyInQueries,
     'environment-only-in-config': environmentOnlyInConfig,
     'files-are-private': filesArePrivate,

@@ -19,6 +19,13 @@ import { parseQuery } from './parameters.ts'
 import { drainBody } from './body/receive.ts'
 import { nextRequestId, requestObserver } from './observability/request-log.ts'
 
+/** The framework as the rest of the service knows it: nothing else outside `http` and `server` imports it. */
+export type {
+  FastifyInstance as HttpServer,
+  FastifyReply as HttpReply,
+  FastifyRequest as HttpRequest,
+} from 'fastify'
+
 /** Requests that a client may pipeline on one connection: each waiting response takes memory. */
 const MAX_PIPELINED = 16
 const HTTP_OPTIONS = {

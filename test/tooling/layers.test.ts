@@ -63,6 +63,28 @@ const BREACHES: readonly Plant[] = [
     path: 'http/picture.ts',
     text: `import sharp from 'sharp'\nconsole.log(sharp)\n`,
   },
+  ...['accounts', 'admin', 'domainwatch', 'console', 'cli', 'lib', 'storage', 'operations'].map((folder) => ({
+    rule: 'house(fastify-only-in-http)',
+    path: `${folder}/framework.ts`,
+    text: `import type { FastifyInstance } from 'fastify'\nexport type Server = FastifyInstance\n`,
+  })),
+  {
+    rule: 'house(fastify-only-in-http)',
+    path: 'admin/plugin.ts',
+    text: `import swagger from '@fastify/swagger'\nconsole.log(swagger)\n`,
+  },
+  ...[
+    `export const isSent = (response: { _header: string | null }) => response._header !== null\n`,
+    `export const isSent = (response: { _headerSent: boolean }) => response['_headerSent']\n`,
+    `export const timeout = (response: { _keepAliveTimeout: number }) => response?._keepAliveTimeout\n`,
+    `export const message = ({ _httpMessage }: { _httpMessage: object }) => _httpMessage\n`,
+  ].flatMap((text, index) =>
+    ['http/', '../bin/'].map((folder) => ({
+      rule: 'house(no-node-internals)',
+      path: `${folder}internals-${index}.ts`,
+      text,
+    })),
+  ),
   {
     rule: 'house(sql-only-in-queries)',
     path: 'domainwatch/list.ts',
@@ -148,6 +170,16 @@ const ALLOWED: readonly Plant[] = [
     `import { readFile, rename, rm } from 'node:fs/promises'\nexport const all = [readFile, rename, rm]\n`,
     `import { constants } from 'node:fs'\nimport { open } from 'node:fs/promises'\nexport const file = await open('x', constants.O_RDONLY | constants.O_NONBLOCK)\n`,
   ].map((text, index) => ({ rule: '', path: `storage/blobs/reads-${index}.ts`, text })),
+  ...['http', 'server'].map((folder) => ({
+    rule: '',
+    path: `${folder}/framework.ts`,
+    text: `import type { FastifyInstance } from 'fastify'\nexport type Server = FastifyInstance\n`,
+  })),
+  {
+    rule: '',
+    path: 'http/header.ts',
+    text: `export const _header = 'x'\nexport const all = { _header }\n`,
+  },
   { rule: '', path: 'imagestore/picture.ts', text: `import sharp from 'sharp'\nconsole.log(sharp)\n` },
   { rule: '', path: 'lib/ring-b.ts', text: `import { a } from './ring-a.ts'\nexport const b = () => a()\n` },
   {
@@ -164,7 +196,7 @@ test(
     const folder = await mkdtemp(join(tmpdir(), 'catalejo-lint-'))
     context.after(() => rm(folder, { recursive: true, force: true }))
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'junction')
-    const tsconfig = { extends: join(root, 'tsconfig.json'), include: ['src', 'console'], exclude: [] }
+    const tsconfig = { extends: join(root, 'tsconfig.json'), include: ['src', 'console', 'bin'], exclude: [] }
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
     for (const { path, text } of [...BREACHES, ...ALLOWED]) {
       const file = join(folder, 'src', path)
@@ -188,7 +220,7 @@ test(
 async function lint(folder: string): Promise<Map<string, Set<string>>> {
   const program = join(root, 'node_modules/oxlint/bin/oxlint')
   const config = join(root, '.oxlintrc.json')
-  const args = [program, '--type-aware', '-c', config, '-f', 'json', 'src', 'console']
+  const args = [program, '--type-aware', '-c', config, '-f', 'json', 'src', 'console', 'bin']
   const output = await new Promise<string>((resolve) => {
     // It exits 1 when it finds something, which it must.
     execFile(process.execPath, args, { cwd: folder, maxBuffer: 1 << 24 }, (_error, stdout) => resolve(stdout))

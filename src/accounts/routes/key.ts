@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { constant, integer, object, string } from '../../http/openapi/json-schema.ts'
 import { type LimitedScope, SCOPES, SERVICES, type Service, formatRate } from '../../http/auth/key-limits.ts'
@@ -10,7 +10,7 @@ const EXAMPLE = {
 } as const
 
 /** Returns the limits of the calling key. Open to every scope. */
-export function keyRoutes(app: FastifyInstance, shared: EndpointShared): void {
+export function keyRoutes(app: HttpServer, shared: EndpointShared): void {
   for (const service of SERVICES) {
     simpleEndpoint(app, shared, {
       service,

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES } from '../../lib/free-text.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -81,7 +81,7 @@ const rate: Parameter<Rate> = {
 }
 
 export function keysRoutes(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   { keys: apiKeys, clock }: { readonly keys: ApiKeys; readonly clock: Clock },
 ): void {
