@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Histogram, Registry } from 'prom-client'
-import { RequestSeconds } from './request-histogram.ts'
+import { RequestHistogram } from './metrics.ts'
 
 const name = 'seconds'
 const help = 'Time'
@@ -9,7 +9,7 @@ const buckets = [0.001, 0.01, 1]
 
 test('tells what the library itself would', async () => {
   const [ours, theirs] = [new Registry(), new Registry()]
-  const counted = new RequestSeconds({ name, help, registers: [ours] }, buckets)
+  const counted = new RequestHistogram({ name, help, registers: [ours] }, buckets)
   const usual = new Histogram({
     name,
     help,
