@@ -93,7 +93,7 @@ suite('rates of keys in one process', () => {
     assert.equal(rates.tryTake('a', rate), false)
   })
 
-  test('without the database a process lets through what a key may by itself, and owes it afterwards', async () => {
+  test('without the database a process applies the rate to its local count, and claims it afterwards', async () => {
     const clock = new TestClock()
     const { shared, state } = windows(clock)
     const rates = new KeyRateLimit(clock, shared)
@@ -114,7 +114,7 @@ suite('rates of keys in one process', () => {
     const first = passed(rates, 'a', 20, 10)
     t.mock.timers.tick(3_000)
     assert.equal(await first, 10)
-    // Decided at once: nothing else could settle it.
+    // Decided without the database, which cannot respond.
     assert.equal(await passed(rates, 'b', 20, 10), 10)
     silent.resolve([{ keyId: 'a', granted: 10, remainingMs: MINUTE }])
     await rates.close()
