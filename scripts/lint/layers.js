@@ -4,7 +4,7 @@ import { posix, relative } from 'node:path'
 
 const FEATURES = ['accounts', 'admin', 'domainwatch', 'imagestore']
 const SHARED = ['lib', 'storage', 'http']
-const FRAMEWORK_FOLDERS = ['http', 'server', 'imagestore']
+const FRAMEWORK_FOLDERS = ['http', 'server']
 
 /** Folders of src/ that each folder may import besides itself. Only `cli` may import everything. */
 const MAY_IMPORT = {

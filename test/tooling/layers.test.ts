@@ -63,11 +63,13 @@ const VIOLATIONS: readonly Plant[] = [
     path: 'http/picture.ts',
     text: `import sharp from 'sharp'\nconsole.log(sharp)\n`,
   },
-  ...['accounts', 'admin', 'domainwatch', 'console', 'cli', 'lib', 'storage', 'operations'].map((folder) => ({
-    rule: 'house(fastify-only-in-http)',
-    path: `${folder}/framework.ts`,
-    text: `import type { FastifyInstance } from 'fastify'\nexport type Server = FastifyInstance\n`,
-  })),
+  ...['accounts', 'admin', 'domainwatch', 'imagestore', 'console', 'cli', 'lib', 'storage', 'operations'].map(
+    (folder) => ({
+      rule: 'house(fastify-only-in-http)',
+      path: `${folder}/framework.ts`,
+      text: `import type { FastifyInstance } from 'fastify'\nexport type Server = FastifyInstance\n`,
+    }),
+  ),
   {
     rule: 'house(fastify-only-in-http)',
     path: 'admin/plugin.ts',
