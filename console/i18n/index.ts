@@ -1,7 +1,9 @@
 import { createStore } from '../app/store.ts'
 import { TIME_ZONE } from '../api/server.ts'
 import { preferredLanguage, type Language } from './preferred.ts'
-import { en, es, type TextKey } from './texts.ts'
+import type { TextKey } from './texts.ts'
+import { en, es } from './dictionary.ts'
+import './texts.ts'
 
 export type { Language, TextKey }
 

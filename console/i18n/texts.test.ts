@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { en, es, PARTS } from './texts.ts'
+import { en, es } from './dictionary.ts'
+import { PARTS } from './texts.ts'
 import { importing } from './texts/importing.ts'
 import { owner } from './texts/owner.ts'
 import { watches } from './texts/watches.ts'

@@ -1,3 +1,4 @@
+import { addTexts } from './dictionary.ts'
 import { app } from './texts/app.ts'
 import { domains } from './texts/domains.ts'
 import { facets } from './texts/facets.ts'
@@ -11,41 +12,11 @@ import { triage } from './texts/triage.ts'
 import { usage } from './texts/usage.ts'
 import type { watches } from './texts/watches.ts'
 
-/** One for each screen or part of one; a key is in one of them only. Those of rarer screens come with their screens. */
+/** One for each screen or part of one; each key is in one of them only. Texts of rare screens are loaded with their screens. */
 export const PARTS = [app, domains, facets, figures, home, images, sheet, triage, usage] as const
 
-const core = {
-  ...app.es,
-  ...domains.es,
-  ...facets.es,
-  ...figures.es,
-  ...home.es,
-  ...images.es,
-  ...sheet.es,
-  ...triage.es,
-  ...usage.es,
-}
-export type TextKey =
-  keyof typeof core | keyof typeof importing.es | keyof typeof owner.es | keyof typeof watches.es
+type KeyOf<Part extends { readonly es: object }> = Part extends unknown ? keyof Part['es'] : never
 
-type Texts = Partial<Record<TextKey, string>>
+export type TextKey = KeyOf<(typeof PARTS)[number] | typeof importing | typeof owner | typeof watches>
 
-export const es: Texts = core
-
-export const en: Texts = {
-  ...app.en,
-  ...domains.en,
-  ...facets.en,
-  ...figures.en,
-  ...home.en,
-  ...images.en,
-  ...sheet.en,
-  ...triage.en,
-  ...usage.en,
-}
-
-/** Adds the texts of a screen that is fetched when it is opened. */
-export function addTexts(part: { readonly es: Texts; readonly en: Texts }): void {
-  Object.assign(es, part.es)
-  Object.assign(en, part.en)
-}
+for (const part of PARTS) addTexts(part)

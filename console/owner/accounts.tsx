@@ -1,13 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/client.ts'
-import type { Operations } from '../api/schema.ts'
 import { Answer } from '../design/answer.tsx'
 import { Bar } from '../design/bar.tsx'
 import { bytes, count, moment, t } from '../i18n/index.ts'
-import { SettleDialog } from './settle-dialog.tsx'
-
-export type Account = Operations['GET /api/v1/admin/accounts']['answer']['data'][number]
+import { SettleDialog, type Account } from './settle-dialog.tsx'
 
 /** The accounts with what they hold and may hold. */
 export function Accounts() {

@@ -1,11 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { ask } from '../api/client.ts'
+import type { Operations } from '../api/schema.ts'
 import { faultText } from '../app/fault-text.ts'
 import { say } from '../app/toasts.tsx'
 import { Dialog, DialogFoot } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
-import type { Account } from './accounts.tsx'
+
+export type Account = Operations['GET /api/v1/admin/accounts']['answer']['data'][number]
 
 const MODES = ['open', 'ladder', 'presets', 'signed'] as const
 const MB = 1_000_000

@@ -1,6 +1,5 @@
 import { join, raw, sql, type Sql } from '../storage/database/sql.ts'
-import type { Service } from '../http/auth/authenticator.ts'
-import type { KeyLimits, Scope } from '../http/auth/key-limits.ts'
+import type { KeyLimits, Scope, Service } from '../http/auth/key-limits.ts'
 
 export interface AccountRow {
   readonly id: number

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../http/server.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import { accountsRoute } from './routes/accounts.ts'
 import { keysRoutes, type ApiKeys } from './routes/keys.ts'
@@ -11,7 +11,7 @@ export interface AdminOptions extends SystemOptions {
 }
 
 /** The endpoints for the owner of the service, with a key of the service `admin`. */
-export function adminRoutes(app: FastifyInstance, shared: EndpointShared, options: AdminOptions): void {
+export function adminRoutes(app: HttpServer, shared: EndpointShared, options: AdminOptions): void {
   accountsRoute(app, shared, options)
   limitsRoutes(app, shared, options)
   keysRoutes(app, shared, options)

@@ -1,6 +1,5 @@
 import { array, constant, integer, object, string, type JsonSchema } from '../http/openapi/json-schema.ts'
-import { SERVICES } from '../http/auth/authenticator.ts'
-import { ALL_SCOPES } from '../http/auth/key-limits.ts'
+import { ALL_SCOPES, SERVICES } from '../http/auth/key-limits.ts'
 
 const ID = 'k7mq2x9apd'
 const DATE = 1_767_619_230

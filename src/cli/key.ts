@@ -1,14 +1,15 @@
 import { createAccounts, type Accounts, type KeyRecord } from '../accounts/index.ts'
 import type { Config, Flags } from '../server/config/config.ts'
 import { systemClock } from '../lib/clock.ts'
-import { SERVICES, type Service } from '../http/auth/authenticator.ts'
 import {
+  type KeyLimits,
+  SCOPES,
+  SERVICES,
+  type Service,
   formatRate,
   parseLifetime,
   parseRate,
   parseScope,
-  SCOPES,
-  type KeyLimits,
 } from '../http/auth/key-limits.ts'
 import { reportMigration, withDatabase } from './database.ts'
 import { fail } from './failure.ts'

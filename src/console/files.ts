@@ -3,7 +3,12 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliDecompressSync, gzipSync } from 'node:zlib'
-import type { ConsoleSettings } from './index.ts'
+
+export interface ConsoleSettings {
+  /** The path of the service: empty, or with a leading slash and no trailing one. */
+  readonly prefix: string
+  readonly timeZone: string
+}
 
 /** Next to `src/` in a checkout and to `dist/` in a release. */
 const FOLDER = fileURLToPath(new URL('../../assets/console/', import.meta.url))

@@ -1,13 +1,7 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpServer, HttpReply, HttpRequest } from '../http/server.ts'
 import { HttpError } from '../lib/errors.ts'
 import { matches } from '../http/conditional.ts'
-import { loadFiles, type ConsoleFile } from './files.ts'
-
-export interface ConsoleSettings {
-  /** The path of the service: empty, or with a leading slash and no trailing one. */
-  readonly prefix: string
-  readonly timeZone: string
-}
+import { loadFiles, type ConsoleFile, type ConsoleSettings } from './files.ts'
 
 /**
  * The page may load from this origin only, run only scripts that are files, and turn no text into markup. Blob and data images
@@ -37,12 +31,12 @@ const HEADERS = {
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
 /** Serves the web console at `/console`: files from memory, and the page for every other path under it. */
-export function consoleRoutes(app: FastifyInstance, settings: ConsoleSettings): void {
+export function consoleRoutes(app: HttpServer, settings: ConsoleSettings): void {
   const files = loadFiles(settings)
   const page = files.get('index.html')
   const home = `${settings.prefix}/console/`
 
-  const handler = async (request: FastifyRequest<{ Params: { '*': string } }>, reply: FastifyReply) => {
+  const handler = async (request: HttpRequest<{ Params: { '*': string } }>, reply: HttpReply) => {
     const name = request.params['*']
     const file = files.get(name)
     if (file !== undefined && file !== page) return send(request, reply, file, IMMUTABLE)
@@ -65,7 +59,7 @@ export function consoleRoutes(app: FastifyInstance, settings: ConsoleSettings): 
   app.route({ method: ['GET', 'HEAD'], url: '/console/*', schema, exposeHeadRoute: false, handler })
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile, caching: string) {
+function send(request: HttpRequest, reply: HttpReply, file: ConsoleFile, caching: string) {
   const { bytes, encoding } = file.encoded(request.headers['accept-encoding'] ?? '')
   const etag = `"${file.tag}${encoding === undefined ? '' : `-${encoding}`}"`
   void reply.headers(HEADERS).header('cache-control', caching).header('etag', etag)

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { HttpRequest } from '../http/server.ts'
 import type { Clock } from '../lib/clock.ts'
 import { localDateTime } from '../lib/dates.ts'
 import { HttpError } from '../lib/errors.ts'
@@ -109,7 +109,7 @@ export async function recordedNames(reader: Reader, names: readonly string[]): P
 }
 
 /** Stores a batch; whatever keeps the database from it is logged, and told as any batch that failed. */
-export async function saved(request: FastifyRequest, store: () => Promise<number>): Promise<number> {
+export async function saved(request: HttpRequest, store: () => Promise<number>): Promise<number> {
   try {
     return await store()
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../http/server.ts'
 import type { Logger } from 'pino'
 import type { Clock } from '../lib/clock.ts'
 import type { Tasks } from '../lib/tasks.ts'
@@ -71,7 +71,7 @@ export function createSightings(
 
 /** The domain-tracking API. */
 export function domainwatchRoutes(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
@@ -102,11 +102,7 @@ export function domainwatchRoutes(
 }
 
 /** Fills while the server listens: whatever it does not answer yet the database does. */
-function nameIndexFor(
-  app: FastifyInstance,
-  options: DomainwatchOptions,
-  signatures: SignatureCache,
-): NameIndex {
+function nameIndexFor(app: HttpServer, options: DomainwatchOptions, signatures: SignatureCache): NameIndex {
   const { database, tasks, searchMemory, searchFile, metrics, log } = options
   const nameIndex = new NameIndex({
     database,

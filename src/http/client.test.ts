@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clientGroup, trustOf } from './client.ts'
+import { clientGroup, networkMatcher } from './client.ts'
 
-const isTrusted = trustOf(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'])
+const isTrusted = networkMatcher(['10.0.0.0/8', '192.0.2.1', '2001:db8::/32'])
 
 for (const [address, expected] of [
   ['10.1.2.3', true],

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import ipaddr from 'ipaddr.js'
 
-/** Whether an address belongs to one of these addresses or networks. */
-export function trustOf(networks: readonly string[]): (address: string) => boolean {
+/** Returns a predicate for addresses in these networks. */
+export function networkMatcher(networks: readonly string[]): (address: string) => boolean {
   const ranges = networks.map((network) => {
     const [address, bits] = network.includes('/')
       ? ipaddr.parseCIDR(network)
@@ -11,7 +11,7 @@ export function trustOf(networks: readonly string[]): (address: string) => boole
   })
   return (text) => {
     if (!ipaddr.isValid(text)) return false
-    // An IPv4 client of a socket that takes both kinds comes as ::ffff:192.0.2.1.
+    // On a dual-stack socket an IPv4 client has an address such as ::ffff:192.0.2.1.
     const address = ipaddr.process(text)
     return ranges.some(
       (range) => range.address.kind() === address.kind() && address.match(range.address, range.bits),
@@ -20,11 +20,11 @@ export function trustOf(networks: readonly string[]): (address: string) => boole
 }
 
 /**
- * The client that an address belongs to, as limits count clients: one home or server usually holds a whole IPv6 /64, so its
- * addresses count as one.
+ * Returns the client of an address, for limits per client. The addresses of an IPv6 /64 are one client, because one home or server
+ * usually has a whole /64.
  */
 export function clientGroup(address: string): string {
-  // By far the most addresses are IPv4 in their usual form.
+  // Fast path for IPv4.
   if (!address.includes(':') || !ipaddr.isValid(address)) return address
   const parsed = ipaddr.process(address)
   if (!(parsed instanceof ipaddr.IPv6)) return parsed.toString()
@@ -32,7 +32,7 @@ export function clientGroup(address: string): string {
   return `${network.join(':')}::/64`
 }
 
-/** Aborts when the client goes away before its response was sent. The request itself does not tell once its body was read. */
+/** Returns a signal that aborts if the client disconnects before the response was sent. */
 export function clientAbort(response: ServerResponse): AbortSignal {
   const abort = new AbortController()
   const onClose = () => {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Whether `If-None-Match` names this entity tag (RFC 9110, section 13.1.2: weak comparison). */
+/** Tells whether `If-None-Match` matches an entity tag (RFC 9110, section 13.1.2: weak comparison). */
 export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true
@@ -8,17 +8,17 @@ export function matches(ifNoneMatch: string | undefined, etag: string): boolean 
 }
 
 export type Range =
-  /** The whole thing: no range, one that is not understood, or one whose `If-Range` is out of date. */
+  /** No range, an unsupported one, or one whose `If-Range` does not match. */
   | { readonly kind: 'whole' }
-  /** Bytes from `start` to `end`, both included. */
+  /** Bytes from `start` to `end`, inclusive. */
   | { readonly kind: 'part'; readonly start: number; readonly end: number }
   | { readonly kind: 'unsatisfiable' }
 
 const WHOLE: Range = { kind: 'whole' }
 
 /**
- * Reads `Range` (RFC 9110, section 14.2) for something of `size` bytes. Several ranges at once are answered
- * with the whole, which the RFC allows: a list of thousands of tiny ones is an attack.
+ * Parses `Range` (RFC 9110, section 14.2) for a representation of `size` bytes. Multiple ranges are ignored, which the RFC allows:
+ * thousands of tiny ones are an attack.
  */
 export function readRange(headers: IncomingHttpHeaders, size: number, etag: string): Range {
   const header = headers.range

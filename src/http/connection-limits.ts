@@ -3,22 +3,22 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { clientGroup } from './client.ts'
 
-/** Past the bound so many more are open for as long as it takes to tell them to come back. */
-const SURPLUS = 1_000
-/** A connection past the bound that asks for nothing is closed after this time. */
+/** Connections accepted above the limit, to answer them with 503. */
+const MAX_SURPLUS = 1_000
+/** How long a surplus connection may wait with its request. */
 const SURPLUS_IDLE_MS = 2_000
-/** Past the limit of its client so many more may be told so; further ones are closed without a word. */
-const CLIENT_SURPLUS = 16
+/** Surplus connections per client that get a response; further ones are closed without one. */
+const MAX_CLIENT_SURPLUS = 16
 
 /**
- * Clients may take half of the files that the process may open: one that is sent a file needs two, and the database, the
- * image store and the decoding processes must not go without because of connections on which nothing happens.
+ * Returns how many connections to accept: at most half of the file descriptors, because sending a file takes two, and idle
+ * connections must leave enough for the database, the image store and the decoding processes.
  */
-export function connectionBound(most: number, openFiles: number | undefined): number {
-  return Math.min(most, Math.floor((openFiles ?? Infinity) / 2))
+export function maxConnectionsFor(configured: number, openFiles: number | undefined): number {
+  return Math.min(configured, Math.floor((openFiles ?? Infinity) / 2))
 }
 
-/** How many files the process may open; undefined where the system does not tell. */
+/** Returns the limit of open files of the process; undefined if the system does not report it. */
 export function openFilesLimit(): number | undefined {
   try {
     const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
@@ -30,29 +30,29 @@ export function openFilesLimit(): number | undefined {
 
 const surplus = new Set<Socket>()
 
-/** Whether a connection is past a limit of its server, so that each request on it is refused. */
+/** Tells whether a connection is above a limit, so that its requests are rejected. */
 export const isSurplus = (socket: Socket): boolean => surplus.size > 0 && surplus.has(socket)
 
 export interface ConnectionLimits {
   readonly total: number
-  /** Of one client address. */
+  /** Per client address. */
   readonly perClient: number
-  /** Proxies, whose connections carry many clients' requests: they have no limit of their own. */
+  /** Trusted proxies have no limit per client, because their connections carry requests of many clients. */
   readonly isTrusted: (address: string) => boolean
 }
 
-/** Keeps a server's connections below its limits. Some more are let in, to be told so and closed. */
+/** Limits the connections of a server. Some surplus ones are accepted, answered with 503, and closed. */
 export function limitConnections(server: Server, { total, perClient, isTrusted }: ConnectionLimits): void {
   let open = 0
   const byClient = new Map<string, number>()
-  server.maxConnections = total + Math.min(SURPLUS, Math.ceil(total / 4))
+  server.maxConnections = total + Math.min(MAX_SURPLUS, Math.ceil(total / 4))
   server.on('connection', (socket: Socket) => {
     open++
     socket.once('close', () => open--)
     const address = socket.remoteAddress ?? ''
     const ofClient = isTrusted(address) ? 0 : count(byClient, clientGroup(address), socket)
     if (open <= total && ofClient <= perClient) return
-    if (ofClient > perClient + CLIENT_SURPLUS) {
+    if (ofClient > perClient + MAX_CLIENT_SURPLUS) {
       socket.destroy()
       return
     }
@@ -65,7 +65,7 @@ export function limitConnections(server: Server, { total, perClient, isTrusted }
   })
 }
 
-/** Returns how many connections a client has, this one included. */
+/** Counts a connection until it closes. Returns how many its client has now. */
 function count(byClient: Map<string, number>, client: string, socket: Socket): number {
   const present = (byClient.get(client) ?? 0) + 1
   byClient.set(client, present)

@@ -36,7 +36,7 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
     }
     reply.header('access-control-expose-headers', EXPOSED)
     if (!isPreflight) return false
-    // An OPTIONS request that is no preflight gets the same response.
+    // Other OPTIONS requests get the same response.
     const wanted = request.headers['access-control-request-headers']
     if (wanted !== undefined) reply.header('access-control-allow-headers', wanted)
     reply

@@ -17,36 +17,36 @@ import {
 import { JSON_TYPE, PRIVATE_HEADERS, sendBytes } from './headers.ts'
 import type { BodyBudget, BodyLease } from './body/budget.ts'
 import { clientGroup } from './client.ts'
-import { BAD_ENCODING, hasBody, isEncoded } from './body/content-encoding.ts'
+import { BAD_ENCODING, hasBody, isEncoded } from './body/content-headers.ts'
 import { receiveBody, type RequestBody } from './body/receive.ts'
 import { documentEndpoint, type EndpointDocument } from './openapi/document.ts'
 
-/** Room for the parameters of an endpoint whose body carries nothing large. */
+/** Largest body of an endpoint whose body only carries parameters. */
 const SMALL_BODY_BYTES = 64 * 1024
 
-/** What an endpoint's handler is given: the request after its key check. */
+/** An authenticated request, as passed to the handler of an endpoint. */
 export interface Call<P extends Parameters> {
   readonly identity: Identity
   readonly values: Values<P>
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Whether the request's key is still good: for answers that last. */
+  /** Tells whether the key is still valid, for responses that take long. */
   readonly isCurrent: () => Promise<boolean>
-  /** Milliseconds until the key expires; infinite for one that never does. */
+  /** Milliseconds until the key expires; `Infinity` if it never does. */
   readonly expiresIn: () => number
 }
 
-/** The same for an endpoint that reads its body by itself, in another thread, and may find the key there. */
+/** A request whose body is parsed by the handler, in another thread, and may contain the key. */
 export interface BulkCall<P extends Parameters> extends Omit<
   Call<P>,
   'identity' | 'isCurrent' | 'expiresIn'
 > {
   readonly body: RequestBody
-  /** The key check: of the key in the query, else of the one found in the body. */
+  /** Authenticates by the key in the query, or else by the key found in the body. */
   readonly identify: (keyInBody: string | undefined) => Promise<Identity>
 }
 
-/** What is ready to be sent (JSON, unless the handler set its type), an object to be serialised, a stream, or nothing. */
+/** A response body: serialised JSON (or another type that the handler has set), an object to be serialised, a stream, or nothing. */
 export type Answer = string | Buffer | Readonly<Record<string, unknown>> | Readable | null
 
 interface EndpointBase<P extends Parameters> extends Access {
@@ -57,7 +57,7 @@ interface EndpointBase<P extends Parameters> extends Access {
 
 export interface SimpleEndpoint<P extends Parameters> extends EndpointBase<P> {
   readonly methods: readonly ('GET' | 'POST' | 'DELETE')[]
-  /** Returns the answer itself, not a promise, where it is in memory: that saves a third of the time of a small answer. */
+  /** Should return an answer from memory without a promise, which saves a third of the time of a small response. */
   readonly handle: (call: Call<P>) => Answer | Promise<Answer>
 }
 
@@ -68,7 +68,7 @@ export interface BulkEndpoint<P extends Parameters> extends EndpointBase<P> {
   readonly handle: (call: BulkCall<P>) => Promise<Answer>
 }
 
-/** What the endpoints of a server share. */
+/** Services shared by all endpoints. */
 export interface EndpointShared {
   readonly authenticator: Authenticator
   readonly bodies: BodyBudget
@@ -76,21 +76,21 @@ export interface EndpointShared {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set as soon as the key of the query was checked. */
+    /** Set when the key was checked. */
     identity: Identity | undefined
     bodyLease: BodyLease | undefined
   }
 }
 
-/** Registers an endpoint whose parameters come in the query, or in a small body (the query wins). */
+/** Registers an endpoint whose parameters are in the query or in a small body. The query takes precedence. */
 export function simpleEndpoint<P extends Parameters>(
   app: FastifyInstance,
   shared: EndpointShared,
   endpoint: SimpleEndpoint<P>,
 ): void {
   const { authenticator } = shared
-  const answer = (identity: Identity, given: Given, request: FastifyRequest, reply: FastifyReply) => {
-    const values = checked(endpoint.parameters, given)
+  const run = (identity: Identity, given: Given, request: FastifyRequest, reply: FastifyReply) => {
+    const values = validated(endpoint.parameters, given)
     const isCurrent = () => authenticator.isCurrent(given['api'], identity)
     const expiresIn = () => authenticator.expiresIn(identity)
     return endpoint.handle({ identity, values, request, reply, isCurrent, expiresIn })
@@ -98,7 +98,7 @@ export function simpleEndpoint<P extends Parameters>(
   register(app, shared, endpoint, (request, reply) => {
     const { identity } = request
     if (identity !== undefined && !METHODS_WITH_BODY.has(request.method))
-      return answer(identity, queryOf(request), request, reply)
+      return run(identity, queryOf(request), request, reply)
     return answerWithBody(request, reply)
   })
 
@@ -110,16 +110,16 @@ export function simpleEndpoint<P extends Parameters>(
       request.identity ??= await authenticator.identify(fields?.given['api'], endpoint, request.ip)
       if (bodyKind(body.contentType) === undefined) throw httpErrorOf(415)
       if (fields === undefined) throw new HttpError(400, 'El cuerpo de la solicitud no se puede leer')
-      const odd = fields.odd.find(({ name }) => given[name] === undefined)
-      if (odd !== undefined) throw new HttpError(400, odd.message)
+      const typeError = fields.typeErrors.find(({ name }) => given[name] === undefined)
+      if (typeError !== undefined) throw new HttpError(400, typeError.message)
       given = { ...fields.given, ...given }
     }
     const identity = request.identity ?? (await authenticator.identify(undefined, endpoint, request.ip))
-    return answer(identity, given, request, reply)
+    return run(identity, given, request, reply)
   }
 }
 
-/** Registers an endpoint that takes a large body. */
+/** Registers an endpoint with a large body. */
 export function bulkEndpoint<P extends Parameters>(
   app: FastifyInstance,
   shared: EndpointShared,
@@ -127,7 +127,7 @@ export function bulkEndpoint<P extends Parameters>(
 ): void {
   register(app, shared, endpoint, async (request, reply) => {
     const body = await receive(request, endpoint.bodyLimit, shared.bodies)
-    // Looked at now: the endpoint hands the bytes to another thread.
+    // Read now, because the handler transfers the bytes to another thread.
     const isUnsupported = body.bytes.byteLength > 0 && bodyKind(body.contentType) === undefined
     const identify = async (keyInBody: string | undefined) => {
       request.identity ??= await shared.authenticator.identify(keyInBody, endpoint, request.ip)
@@ -135,7 +135,7 @@ export function bulkEndpoint<P extends Parameters>(
       if (isUnsupported) throw httpErrorOf(415)
       return request.identity
     }
-    const values = checked(endpoint.parameters, queryOf(request))
+    const values = validated(endpoint.parameters, queryOf(request))
     return endpoint.handle({ body, identify, values, request, reply })
   })
 }
@@ -150,13 +150,13 @@ function register<P extends Parameters>(
 ): void {
   const route: Omit<RouteOptions, 'method' | 'schema'> = {
     url: endpoint.path,
-    // Before the body is parsed, so that nobody without a key makes the service read one.
+    // Before the body is received, so that only authenticated clients can send one.
     onRequest: (request, reply, done) => {
       reply.headers(PRIVATE_HEADERS)
       const key = queryOf(request)['api']
       if (key === undefined && mayCarryKey(request)) return done()
       const identity = shared.authenticator.identify(key, endpoint, request.ip)
-      // A hook either calls `done` or returns a promise: most keys are in memory.
+      // A hook either calls `done` or returns a promise. Most keys are cached.
       if (identity instanceof Promise) return rememberIdentity(request, identity)
       request.identity = identity
       done()
@@ -188,19 +188,19 @@ async function finish(request: FastifyRequest, reply: FastifyReply, answer: Prom
   try {
     return withType(reply, await answer)
   } finally {
-    // Not in `onResponse`, which is not called when the client has gone away.
+    // Not in `onResponse`, which is not called if the client disconnects.
     request.bodyLease?.release()
   }
 }
 
-/** Text and bytes are JSON unless the handler set another type. */
+/** Sets the type of text and bytes to JSON, unless the handler has set another one. */
 function withType(reply: FastifyReply, answer: Answer): Answer {
   const isReady = typeof answer === 'string' || Buffer.isBuffer(answer)
   if (isReady && !reply.hasHeader('content-type')) reply.type(JSON_TYPE)
   return answer
 }
 
-/** Only a body that can be read may carry the key. */
+/** Tells whether the key may be in the body: only a supported body is read. */
 function mayCarryKey({ method, headers }: FastifyRequest): boolean {
   return (
     METHODS_WITH_BODY.has(method) && bodyKind(headers['content-type']) !== undefined && !isEncoded(headers)
@@ -208,7 +208,7 @@ function mayCarryKey({ method, headers }: FastifyRequest): boolean {
 }
 
 function queryOf(request: FastifyRequest): Given {
-  // What the server's own query parser returned.
+  // The result of `parseQuery`.
   return request.query as Given
 }
 
@@ -225,44 +225,49 @@ async function receive(request: FastifyRequest, limit: number, budget: BodyBudge
 }
 
 /**
- * The parameters that a small body carries, and those that are neither text nor number; undefined when the body cannot be
- * read. In JSON `null` is not given, and neither is a flag that is `false`.
+ * Returns the parameters in a small body, and those of a wrong type; undefined if the body cannot be parsed. In JSON, `null` and a
+ * `false` flag mean "not set".
  */
-function textFields(body: RequestBody, parameters: Parameters): { given: Given; odd: Odd[] } | undefined {
+function textFields(
+  body: RequestBody,
+  parameters: Parameters,
+): { given: Given; typeErrors: ParameterTypeError[] } | undefined {
   const parsed = parseBody(body.contentType, Buffer.from(body.bytes.buffer))
   if (!parsed.ok) return undefined
   const given: Record<string, string> = Object.create(null)
-  const odd: Odd[] = []
+  const typeErrors: ParameterTypeError[] = []
   for (const [name, field] of parsed.fields) {
     const declared = Object.hasOwn(parameters, name) ? parameters[name] : undefined
     const text = textOf(field, declared !== undefined && isFlag(declared))
-    if (text === 'odd')
-      odd.push(...(declared === undefined ? [] : [{ name, message: oddType(name, declared, field) }]))
+    if (text === 'wrong-type')
+      typeErrors.push(
+        ...(declared === undefined ? [] : [{ name, message: typeErrorMessage(name, declared, field) }]),
+      )
     else if (text !== undefined) given[name] = text.value
   }
-  return { given, odd }
+  return { given, typeErrors }
 }
 
-/** A parameter of a type that none is. */
-interface Odd {
+/** A parameter whose JSON type no parameter has. */
+interface ParameterTypeError {
   readonly name: string
   readonly message: string
 }
 
-function textOf(field: BodyField, ofFlag: boolean): { readonly value: string } | 'odd' | undefined {
+function textOf(field: BodyField, ofFlag: boolean): { readonly value: string } | 'wrong-type' | undefined {
   if (field.kind === 'text') return field
-  if (field.kind !== 'json') return 'odd'
+  if (field.kind !== 'json') return 'wrong-type'
   const { value } = field
   if (value === null || (ofFlag && value === false)) return undefined
-  return typeof value === 'number' || (ofFlag && value === true) ? { value: String(value) } : 'odd'
+  return typeof value === 'number' || (ofFlag && value === true) ? { value: String(value) } : 'wrong-type'
 }
 
-function oddType(name: string, { schema }: Parameter<unknown>, field: BodyField): string {
+function typeErrorMessage(name: string, { schema }: Parameter<unknown>, field: BodyField): string {
   const expected = schema['type'] === 'integer' ? 'un número' : 'un texto'
   return `El parámetro ${name} debe ser ${expected}, no ${field.kind === 'json' ? jsonTypeOf(field.value) : 'un archivo'}`
 }
 
-function checked<P extends Parameters>(parameters: P, given: Given): Values<P> {
+function validated<P extends Parameters>(parameters: P, given: Given): Values<P> {
   const parsed = parseParameters(parameters, given)
   if (!parsed.ok) throw new HttpError(400, parsed.message)
   return parsed.values

@@ -7,19 +7,19 @@ import { requestLog } from './observability/request-log.ts'
 export type AnswerUnknown = (request: FastifyRequest, reply: FastifyReply) => FastifyReply
 
 /**
- * Makes every error answer of the server `{status, msg}`: refusals as they are, the framework's own by
- * status, anything else as a general 500 whose detail goes to the log only.
+ * Makes every error response `{status, msg}`: from an `HttpError` itself, from framework errors by status, and from anything else a
+ * generic 500 whose details are only logged.
  */
 export function answerErrors(app: FastifyInstance): AnswerUnknown {
   app.setErrorHandler((error, request, reply) => {
-    // A body that broke before it began: what was said of keeping it is not true of its error.
+    // The handler may have set headers for caching before it failed.
     reply.removeHeader('cache-control').removeHeader('etag')
     send(reply, error instanceof HttpError ? error : translate(error, request))
   })
 
   const methodsByPath = new Map<string, Set<string>>()
   app.addHook('onRoute', ({ url, method }) => {
-    // The route of CORS preflights is for every address, those that do not exist included.
+    // The route of CORS preflights matches every path.
     if (url === '*') return
     const methods = methodsByPath.get(url) ?? new Set()
     for (const name of [method].flat()) methods.add(name)
@@ -38,26 +38,26 @@ export function answerErrors(app: FastifyInstance): AnswerUnknown {
   return answerUnknown
 }
 
-/** Also for errors that arise before a route is chosen, such as a malformed address. */
-export function send(reply: FastifyReply, refusal: HttpError): FastifyReply {
+/** Sends an error, also before a route was found. */
+export function send(reply: FastifyReply, error: HttpError): FastifyReply {
   return (
     reply
-      .code(refusal.status)
-      // By default caches may keep a 404 or 410 (RFC 9111, section 4.2.2), and would hide what is created a moment later.
-      .headers({ ...PRIVATE_HEADERS, ...refusal.headers })
+      .code(error.status)
+      // By default caches may store a 404 or 410 (RFC 9111, section 4.2.2), and so hide what is created later.
+      .headers({ ...PRIVATE_HEADERS, ...error.headers })
       .type(JSON_TYPE)
-      .send(JSON.stringify(refusal.body()))
+      .send(JSON.stringify(error.body()))
   )
 }
 
-/** Of a route for all that begins so, or with a part that differs: `/i/*`, `/w/:token.atom`. */
+/** Finds the route with a wildcard or a parameter that matches the path: `/i/*`, `/w/:token.atom`. */
 function patternMatch(methodsByPath: Map<string, Set<string>>, path: string): Set<string> | undefined {
   for (const [pattern, methods] of methodsByPath) {
     const [before = '', part, after = ''] = pattern.split(/(\*$|:[a-z]+)/)
     if (part === undefined || path.length < before.length + after.length) continue
     const given = path.slice(before.length, path.length - after.length)
-    const fits = part === '*' || (given !== '' && !given.includes('/'))
-    if (path.startsWith(before) && path.endsWith(after) && fits) return methods
+    const isMatch = part === '*' || (given !== '' && !given.includes('/'))
+    if (path.startsWith(before) && path.endsWith(after) && isMatch) return methods
   }
   return undefined
 }
@@ -82,12 +82,12 @@ export function httpErrorOf(status: number): HttpError {
 
 function translate(error: unknown, request: FastifyRequest): HttpError {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
-  const refusal = isShortOfFiles(error) ? new OverloadError() : httpErrorOf(status)
-  if (refusal.status >= 500) requestLog(request).error({ err: error }, 'unexpected fault')
-  return refusal
+  const httpError = isOutOfFiles(error) ? new OverloadError() : httpErrorOf(status)
+  if (httpError.status >= 500) requestLog(request).error({ err: error }, 'unexpected fault')
+  return httpError
 }
 
-/** The process or the system has no file left to open: it will when others are done. */
-function isShortOfFiles(error: unknown): boolean {
+/** Tells whether the process or the system has too many open files, which is temporary. */
+function isOutOfFiles(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
 }

@@ -27,7 +27,7 @@ export class GracefulShutdown {
     return this.#isStopping
   }
 
-  /** To be called for each server, before it listens. */
+  /** Tracks the connections of a server. Must be called before it listens. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
       this.#connections.set(socket, [])
@@ -41,7 +41,7 @@ export class GracefulShutdown {
   }
 
   /**
-   * To be called with each request, before its headers are written.
+   * Registers a request. Must be called before the headers of its response are written.
    * @returns how many responses are unfinished on its connection, this one included
    */
   track({ socket }: IncomingMessage, response: ServerResponse): number {
@@ -62,7 +62,7 @@ export class GracefulShutdown {
     return this.#connections.get(socket)?.some(({ closed }) => !closed) === true
   }
 
-  /** From now on each response tells its client to close the connection, and so to reconnect to another process. */
+  /** From now on each response carries `Connection: close`, so that its client reconnects to another process. */
   begin(idleGraceMs: number): void {
     this.#isStopping = true
     this.#idleGraceMs = idleGraceMs

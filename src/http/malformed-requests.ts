@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream'
 import { httpErrorOf } from './errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
 
-/** The longest URL answered. */
+/** Longest URL accepted. */
 export const MAX_URL_BYTES = 8_192
 /** How long a client may take to read an error response and close the connection. */
 const ERROR_TIMEOUT_MS = 5_000
@@ -76,7 +76,7 @@ function withEscapedUrl({ code, rawPacket }: ParserError): Buffer | undefined {
   return Buffer.concat([Buffer.from(`${escaped}connection: close\r\n`), rawPacket.subarray(line.length)])
 }
 
-/** A connection that begins with other bytes than were received, and continues with what the socket receives next. */
+/** A connection that starts with other bytes than were received, and continues with what the socket receives next. */
 class ReplayedConnection extends Duplex {
   readonly remoteAddress: string | undefined
   readonly #socket: Socket
@@ -94,7 +94,7 @@ class ReplayedConnection extends Duplex {
     socket.on('close', () => this.destroy())
   }
 
-  /** What Node's server expects of a connection with a timeout. */
+  /** Called by Node's server. */
   setTimeout(ms: number): this {
     this.#socket.setTimeout(ms)
     return this
@@ -118,7 +118,7 @@ class ReplayedConnection extends Duplex {
   }
 }
 
-/** The connection cannot be used again, because nobody knows where the next request starts. */
+/** Closes the connection, because it is unknown where the next request starts. */
 function sendParserError(error: ParserError, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()

@@ -1,18 +1,19 @@
 import { hasAtMostCharacters } from '../lib/text.ts'
 
-/** A text was refused: what the parameter takes, in Spanish, to follow its name in the answer. */
+/** A declared parameter of an endpoint. */
 export type Parameter<T> = {
   readonly required: boolean
   readonly description: string
   /** JSON Schema of the value, for the OpenAPI document. */
   readonly schema: Readonly<Record<string, unknown>>
   readonly example?: unknown
+  /** Returns the value, or what the parameter takes: Spanish, appended to its name in the error message. */
   readonly parse: (text: string) => { readonly value: T } | { readonly takes: string }
 }
 
 export type Parameters = Readonly<Record<string, Parameter<unknown>>>
 
-/** The values of parameters that were given; those not given are undefined (a flag is then false). */
+/** Values of parameters. One that is absent is undefined, or false if it is a flag. */
 export type Values<P extends Parameters> = {
   readonly [K in keyof P]: P[K] extends Parameter<infer T>
     ? T extends true
@@ -23,7 +24,7 @@ export type Values<P extends Parameters> = {
 
 export type Given = Readonly<Record<string, string | undefined>>
 
-/** A decimal integer within bounds. */
+/** A decimal integer from `min` to `max`. */
 export function integer(description: string, min: number, max: number): Parameter<number> {
   const takes = `debe ser un entero entre ${min} y ${max}`
   return {
@@ -37,7 +38,7 @@ export function integer(description: string, min: number, max: number): Paramete
   }
 }
 
-/** Any text up to `maxLength` characters. */
+/** A text of at most `maxLength` characters. */
 export function text(description: string, maxLength: number): Parameter<string> {
   const takes = `debe ser un texto de ${maxLength} caracteres como máximo`
   return {
@@ -61,7 +62,7 @@ export function choice<const T extends string>(description: string, values: read
   }
 }
 
-/** On when it is there, with or without a value. */
+/** True if present, with or without a value. */
 export function flag(description: string): Parameter<true> {
   return {
     required: false,
@@ -76,29 +77,29 @@ export type ParseResult<P extends Parameters> =
 
 interface Declared {
   readonly entries: readonly (readonly [string, Parameter<unknown>])[]
-  /** The values where nothing is given. */
-  readonly absent: Readonly<Record<string, unknown>>
+  /** The values if no parameter is present. */
+  readonly defaults: Readonly<Record<string, unknown>>
 }
 
-/** The declarations are few and stay the same. */
-const read = new WeakMap<Parameters, Declared>()
+/** By declaration: there are few, and they never change. */
+const declarations = new WeakMap<Parameters, Declared>()
 
 function declaredBy(parameters: Parameters): Declared {
-  const known = read.get(parameters)
+  const known = declarations.get(parameters)
   if (known !== undefined) return known
   const entries = Object.entries(parameters)
-  const absent = Object.fromEntries(
+  const defaults = Object.fromEntries(
     entries.map(([name, parameter]) => [name, isFlag(parameter) ? false : undefined]),
   )
-  const declared = { entries, absent }
-  read.set(parameters, declared)
+  const declared = { entries, defaults }
+  declarations.set(parameters, declared)
   return declared
 }
 
-/** Reads the declared parameters out of what was given. Unknown ones are ignored. */
+/** Parses the declared parameters. Unknown ones are ignored. */
 export function parseParameters<P extends Parameters>(parameters: P, given: Given): ParseResult<P> {
-  const { entries, absent } = declaredBy(parameters)
-  const values: Record<string, unknown> = { ...absent }
+  const { entries, defaults } = declaredBy(parameters)
+  const values: Record<string, unknown> = { ...defaults }
   for (const [name, parameter] of entries) {
     const text = given[name]
     if (text === undefined) continue
@@ -106,7 +107,7 @@ export function parseParameters<P extends Parameters>(parameters: P, given: Give
     if ('takes' in parsed) return { ok: false, message: `El parámetro ${name} ${parsed.takes}` }
     values[name] = parsed.value
   }
-  // Built name by name from the declarations, which is what the mapped type says.
+  // Built from the declarations, as the mapped type describes.
   return { ok: true, values: values as Values<P> }
 }
 
@@ -115,11 +116,11 @@ export function isFlag(parameter: Parameter<unknown>): boolean {
   return 'value' in probe && probe.value === true
 }
 
-/** The pairs of a query string; a repeated name keeps its last value. */
+/** Parses a query string. Of a repeated name the last value counts. */
 export function parseQuery(query: string): Given {
   const given: Record<string, string> = Object.create(null)
   if (query === '') return given
-  // Most queries escape nothing, and then taking them apart costs a third.
+  // Three times as fast as URLSearchParams for the usual query without escapes.
   if (!/[%+]/.test(query)) {
     for (const pair of query.split('&')) {
       const cut = pair.indexOf('=')

@@ -4,20 +4,25 @@ import fastify, { type FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { OverloadError } from '../lib/errors.ts'
 import type { BodyBudget } from './body/budget.ts'
-import { clientGroup, trustOf } from './client.ts'
-import { connectionBound, isSurplus, limitConnections, openFilesLimit } from './connection-limits.ts'
-import { hasBody } from './body/content-encoding.ts'
+import { clientGroup, networkMatcher } from './client.ts'
+import { maxConnectionsFor, isSurplus, limitConnections, openFilesLimit } from './connection-limits.ts'
+import { hasBody } from './body/content-headers.ts'
 import { allowOrigins } from './cors.ts'
 import { answerErrors, httpErrorOf, send } from './errors.ts'
 import { GracefulShutdown } from './graceful-shutdown.ts'
-import { LogQuota } from './observability/log-quota.ts'
 import { handleParserError, hasValidHost, MAX_URL_BYTES } from './malformed-requests.ts'
 import type { Metrics } from './observability/metrics.ts'
-import { finishDocument } from './openapi/finish.ts'
-import { API_DESCRIPTION } from './openapi/document.ts'
+import { API_DESCRIPTION, finishDocument } from './openapi/document.ts'
 import { parseQuery } from './parameters.ts'
 import { drainBody } from './body/receive.ts'
-import { nextRequestId, requestObserver } from './observability/request-log.ts'
+import { LogQuota, nextRequestId, requestObserver } from './observability/request-log.ts'
+
+/** The framework as the rest of the service knows it: nothing else outside `http` and `server` imports it. */
+export type {
+  FastifyInstance as HttpServer,
+  FastifyReply as HttpReply,
+  FastifyRequest as HttpRequest,
+} from 'fastify'
 
 /** Requests that a client may pipeline on one connection: each waiting response takes memory. */
 const MAX_PIPELINED = 16
@@ -44,12 +49,12 @@ export interface ServerOptions {
   readonly trustedProxies: readonly string[]
   readonly corsOrigins: readonly string[]
   readonly maxConnections: number
-  /** Connections of one client address. */
+  /** Connections per client address. */
   readonly clientConnections: number
-  /** Requests of one client address that are logged a minute; 0 for all. */
+  /** Logged requests per client address and minute; 0 for no limit. */
   readonly clientLogLines: number
   readonly version: string
-  /** What the rest of bodies is read by that no endpoint has asked for. */
+  /** Used to drain bodies that no endpoint has read. */
   readonly bodies: BodyBudget
 }
 
@@ -61,17 +66,17 @@ declare module 'fastify' {
   }
 }
 
-/** An HTTP server with everything that all routes share, and no route yet. */
+/** Creates an HTTP server with everything that its routes share, but without routes. */
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const { log, metrics, corsOrigins, trustedProxies } = options
-  const isTrusted = trustOf(trustedProxies)
+  const isTrusted = networkMatcher(trustedProxies)
   const shutdown = new GracefulShutdown()
   const limits = {
-    total: connectionBound(options.maxConnections, openFilesLimit()),
+    total: maxConnectionsFor(options.maxConnections, openFilesLimit()),
     perClient: options.clientConnections,
     isTrusted,
   }
-  // Fastify gets no logger: its lines carry the URL, and with it the key, and it pays for its own request log at every request.
+  // Fastify gets no logger: its lines contain the URL, and so the key, and its request log is slow.
   const app: FastifyInstance = fastify<Server>({
     genReqId: nextRequestId,
     trustProxy: trustedProxies.length > 0 ? isTrusted : false,
@@ -99,20 +104,20 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
   app.decorate('shutdown', shutdown)
   app.decorate('serviceLog', log)
-  // Declared here so that all requests are objects of one shape.
+  // Declared here so that all requests have one hidden class.
   app.decorateRequest('identity', undefined)
   app.decorateRequest('bodyLease', undefined)
 
-  // Endpoints receive bodies themselves: only they know how large one may be and who must be authenticated first.
+  // Endpoints receive bodies themselves: the size limit and the authentication before it depend on the endpoint.
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
-  // Endpoints validate their parameters themselves, for the contract's messages.
+  // Endpoints validate their parameters themselves, with messages in Spanish.
   app.setValidatorCompiler(() => () => true)
 
   const observe = requestObserver(log, metrics, new LogQuota(log, options.clientLogLines))
   const handleCors = allowOrigins(app, corsOrigins)
   const answerUnknown = answerErrors(app)
-  // One hook, since each costs as much as what these do.
+  // One hook, because each hook costs as much as these checks.
   app.addHook('onRequest', (request, reply, done) => {
     observe(request, reply)
     const { raw } = request
@@ -120,11 +125,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrorOf(414))
     else if (!hasValidHost(raw)) send(reply, httpErrorOf(400))
     else if (handleCors(request, reply)) return
-    // Before Fastify rejects the type of a body that nobody is going to read.
+    // Before Fastify rejects the type of a body that is not going to be read.
     else if (request.is404) answerUnknown(request, reply)
     else done()
   })
-  // Node itself would read a body that nobody asked for as fast as it arrives.
+  // Node would read the rest of a body without any limit.
   app.addHook('onSend', (request, _reply, _payload, done) => {
     const { raw } = request
     if (hasBody(raw.headers) && raw.readableFlowing === null)

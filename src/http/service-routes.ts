@@ -10,14 +10,14 @@ const NOT_READY = 'El servicio no está listo'
 
 const notReady = () => new HttpError(503, NOT_READY, { headers: { 'retry-after': '1' } })
 
-/** Rejects when a part that the service cannot do without does not answer. */
+/** Rejects if a required part of the service does not respond. */
 export type ReadyCheck = () => Promise<void>
 
 const tags = ['service']
 
 /**
- * What operators and their programs ask: no key, no effect.
- * @param metrics undefined where they are served on an address of their own
+ * Registers health checks, metrics and the API description: read-only, without a key.
+ * @param metrics undefined if they are served on a separate address
  */
 export function serviceRoutes(
   app: FastifyInstance,
@@ -93,7 +93,7 @@ function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
   app.get(
     '/metrics',
     {
-      // Nothing for the pages of others to read.
+      // Not for scripts of other origins.
       config: { hasCors: false },
       schema: {
         tags,

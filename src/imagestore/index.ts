@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../http/server.ts'
 import type { Logger } from 'pino'
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Staging } from '../storage/blobs/staging.ts'
@@ -153,7 +153,7 @@ export interface ImagestoreRouteOptions {
 
 /** The image-hosting API and the public links. */
 export function imagestoreRoutes(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   { store, delivery, derivatives, similar }: Imagestore,
   options: ImagestoreRouteOptions,

@@ -1,4 +1,4 @@
-import type { Service } from '../http/auth/authenticator.ts'
+import type { Service } from '../http/auth/key-limits.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import { sql } from '../storage/database/sql.ts'
 import type { DeliveryMode } from './links/access.ts'

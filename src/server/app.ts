@@ -22,10 +22,8 @@ import {
 import { Authenticator } from '../http/auth/authenticator.ts'
 import { BodyBudget } from '../http/body/budget.ts'
 import { serveMetrics } from '../http/observability/metrics-server.ts'
-import { exchangeFailures } from '../http/auth/auth-rate-limit-sync.ts'
-import { FailedKeys } from '../http/auth/auth-rate-limit.ts'
-import { sharedWindows } from '../http/auth/key-rates-store.ts'
-import { KeyRates } from '../http/auth/key-rates.ts'
+import { AuthRateLimit, syncAuthRateLimit } from '../http/auth/auth-rate-limit.ts'
+import { claimFromDatabase, KeyRateLimit } from '../http/auth/key-rate-limit.ts'
 import { createServer } from '../http/server.ts'
 import type { ShutdownOptions } from '../http/graceful-shutdown.ts'
 import { serviceRoutes } from '../http/service-routes.ts'
@@ -137,10 +135,10 @@ export async function createRoutes(
     version: VERSION,
     bodies,
   })
-  const failures = new FailedKeys(clock, config.failedKeys)
-  context.onClose(exchangeFailures(database, failures))
-  const rates = new KeyRates(clock, sharedWindows(database))
-  context.onClose(() => rates.close())
+  const authRateLimit = new AuthRateLimit(clock, config.failedKeys)
+  context.onClose(syncAuthRateLimit(database, authRateLimit))
+  const keyRateLimit = new KeyRateLimit(clock, claimFromDatabase(database))
+  context.onClose(() => keyRateLimit.close())
   const sightings = createSightings(database, clock, (error) =>
     log.error({ err: error }, 'observed name servers could not be stored'),
   )
@@ -151,7 +149,7 @@ export async function createRoutes(
     () => sightings.lost,
   )
   const shared = {
-    authenticator: new Authenticator({ identities: accounts, failures, rates, clock }),
+    authenticator: new Authenticator({ identities: accounts, authRateLimit, keyRateLimit, clock }),
     bodies,
   }
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')

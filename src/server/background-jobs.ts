@@ -9,7 +9,7 @@ import {
   sweepHistory,
   type Subscriptions,
 } from '../domainwatch/index.ts'
-import { hasOverFailures, sweepFailures } from '../http/auth/auth-rate-limit-sync.ts'
+import { deleteOldFailures, hasExpiredFailures } from '../http/auth/auth-rate-limit.ts'
 import type { Imagestore } from '../imagestore/index.ts'
 import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore/removal.ts'
 import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/blobs.ts'
@@ -114,8 +114,8 @@ function sharedWork(
     {
       name: 'sweep of counted wrong keys',
       everyMs: MINUTE,
-      pending: () => hasOverFailures(database),
-      run: () => sweepFailures(database),
+      pending: () => hasExpiredFailures(database),
+      run: () => deleteOldFailures(database),
     },
     {
       name: 'sweep of images without a record',

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
-import { SERVICES } from '../../src/http/auth/authenticator.ts'
+import { SERVICES } from '../../src/http/auth/key-limits.ts'
 import { catalejo } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { Service } from '../../src/http/auth/authenticator.ts'
-import { SCOPES, type Scope } from '../../src/http/auth/key-limits.ts'
+import { SCOPES, type Scope, type Service } from '../../src/http/auth/key-limits.ts'
 import { ADD, LIST, record } from '../support/domains.ts'
 import { ENDPOINTS } from '../support/endpoints.ts'
 import { call, ENCODINGS, send } from '../support/http.ts'

@@ -1,5 +1,4 @@
-import type { Service } from '../../src/http/auth/authenticator.ts'
-import type { KeyLimits } from '../../src/http/auth/key-limits.ts'
+import type { KeyLimits, Service } from '../../src/http/auth/key-limits.ts'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'

@@ -1,4 +1,4 @@
-import type { Service } from '../../src/http/auth/authenticator.ts'
+import type { Service } from '../../src/http/auth/key-limits.ts'
 
 /** Every endpoint that takes a key. */
 export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: string; service: Service }[] = [

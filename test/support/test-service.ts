@@ -3,8 +3,7 @@ import type { App } from '../../src/server/app.ts'
 import type { Flags } from '../../src/server/config/config.ts'
 import { InterruptibleSleep } from '../../src/lib/interruptible-sleep.ts'
 import type { Clock } from '../../src/lib/clock.ts'
-import type { Service } from '../../src/http/auth/authenticator.ts'
-import type { KeyLimits } from '../../src/http/auth/key-limits.ts'
+import type { KeyLimits, Service } from '../../src/http/auth/key-limits.ts'
 
 /** A clock that stands still until it is moved. */
 export class ManualClock implements Clock {

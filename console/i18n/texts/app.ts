@@ -1,4 +1,4 @@
-import { inBoth } from '../in-both.ts'
+import { inBoth } from '../dictionary.ts'
 
 /** The frame of the console: screens, signing in, keys of the keyboard. */
 export const app = inBoth(

@@ -1,4 +1,4 @@
-import { inBoth } from '../in-both.ts'
+import { inBoth } from '../dictionary.ts'
 
 /** The table of domains, its filters, marks and selection. */
 export const domains = inBoth(

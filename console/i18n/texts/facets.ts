@@ -1,4 +1,4 @@
-import { inBoth } from '../in-both.ts'
+import { inBoth } from '../dictionary.ts'
 
 /** Counts beside the filters, and the strip of days. */
 export const facets = inBoth(

@@ -1,4 +1,4 @@
-import { inBoth } from '../in-both.ts'
+import { inBoth } from '../dictionary.ts'
 
 /** The plots. */
 export const figures = inBoth(

@@ -1,4 +1,4 @@
-import { inBoth } from '../in-both.ts'
+import { inBoth } from '../dictionary.ts'
 
 /** The first screen. */
 export const home = inBoth(

@@ -1,4 +1,4 @@
-import { inBoth } from '../in-both.ts'
+import { inBoth } from '../dictionary.ts'
 
 /** The gallery, uploads, details and the bench. */
 export const images = inBoth(

@@ -1,5 +1,4 @@
-import { inBoth } from '../in-both.ts'
-import { addTexts } from '../texts.ts'
+import { addTexts, inBoth } from '../dictionary.ts'
 
 /** Lists of the registry. */
 export const importing = inBoth(

@@ -1,5 +1,4 @@
-import { inBoth } from '../in-both.ts'
-import { addTexts } from '../texts.ts'
+import { addTexts, inBoth } from '../dictionary.ts'
 
 /** Accounts, keys and the state of the service. */
 export const owner = inBoth(

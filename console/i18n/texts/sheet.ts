@@ -1,5 +1,5 @@
 import { DISCARDED_RETENTION_DAYS } from '../../api/limits.ts'
-import { inBoth } from '../in-both.ts'
+import { inBoth } from '../dictionary.ts'
 
 /** The details of a domain. */
 export const sheet = inBoth(

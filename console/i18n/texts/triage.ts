@@ -1,4 +1,4 @@
-import { inBoth } from '../in-both.ts'
+import { inBoth } from '../dictionary.ts'
 
 /** One name at a time. */
 export const triage = inBoth(

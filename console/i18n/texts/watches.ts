@@ -1,5 +1,4 @@
-import { inBoth } from '../in-both.ts'
-import { addTexts } from '../texts.ts'
+import { addTexts, inBoth } from '../dictionary.ts'
 
 /** Filters that are kept and tell of what is new. */
 export const watches = inBoth(

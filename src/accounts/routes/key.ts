@@ -1,8 +1,7 @@
-import type { FastifyInstance } from 'fastify'
-import { SERVICES, type Service } from '../../http/auth/authenticator.ts'
+import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { constant, integer, object, string } from '../../http/openapi/json-schema.ts'
-import { formatRate, SCOPES, type LimitedScope } from '../../http/auth/key-limits.ts'
+import { type LimitedScope, SCOPES, SERVICES, type Service, formatRate } from '../../http/auth/key-limits.ts'
 
 const EXAMPLE = {
   domainwatch: { account: 'grupo', scope: 'read', rate: '60/min' },
@@ -11,7 +10,7 @@ const EXAMPLE = {
 } as const
 
 /** Returns the limits of the calling key. Open to every scope. */
-export function keyRoutes(app: FastifyInstance, shared: EndpointShared): void {
+export function keyRoutes(app: HttpServer, shared: EndpointShared): void {
   for (const service of SERVICES) {
     simpleEndpoint(app, shared, {
       service,

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -10,7 +10,7 @@ import type { AccountPolicies } from './limits.ts'
 const NO_POLICY = { max_images: null, max_bytes: null, delivery: null }
 
 export function accountsRoute(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   {
     clock,

@@ -1,18 +1,19 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES } from '../../lib/free-text.ts'
-import { SERVICES, type Service } from '../../http/auth/authenticator.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import {
   ALL_SCOPES,
+  type KeyLimits,
+  type Rate,
+  SCOPES,
+  SERVICES,
+  type Service,
   formatRate,
   parseLifetime,
   parseRate,
   parseScope,
-  SCOPES,
-  type KeyLimits,
-  type Rate,
 } from '../../http/auth/key-limits.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { choice, text, type Parameter } from '../../http/parameters.ts'
@@ -80,7 +81,7 @@ const rate: Parameter<Rate> = {
 }
 
 export function keysRoutes(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   { keys: apiKeys, clock }: { readonly keys: ApiKeys; readonly clock: Clock },
 ): void {

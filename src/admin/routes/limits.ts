@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
@@ -36,7 +36,7 @@ const PATHS = [
 ]
 
 export function limitsRoutes(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   { keys, policies }: { keys: ApiKeys; policies: AccountPolicies },
 ): void {

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { throttledCount } from '../../lib/throttled-count.ts'
 import { withTimeout } from '../../lib/with-timeout.ts'
@@ -23,7 +23,7 @@ export interface SystemOptions {
   readonly measurements: () => Promise<Measurements>
 }
 
-export function systemRoute(app: FastifyInstance, shared: EndpointShared, options: SystemOptions): void {
+export function systemRoute(app: HttpServer, shared: EndpointShared, options: SystemOptions): void {
   const { database, clock, version, timeZone, engine, blobs, measurements, settings } = options
   const started = Math.floor(clock.now() / 1_000)
   // Throttled: pages that show this reload it, and counting ten million records takes seconds.

@@ -8,7 +8,7 @@ import type { ListPosition, ListRange, PageRequest, Source } from '../queries.ts
 import { encodeCursor, splitPosition } from './cursor.ts'
 import { findPage, positionOfHit, type FoundPage } from './index-page.ts'
 import type { NameIndex } from './name-index.ts'
-import { hitsToJson, positionOfRow, rowsToJson, type AllocateBuffer } from './page-json.ts'
+import { hitsToJson, positionOfRow, rowsToJson } from './page-json.ts'
 import { MAX_PAGE, type ListRequest } from './request.ts'
 
 /** Visiting this many records takes less time than a round trip to another thread. */
@@ -26,11 +26,6 @@ export interface Page {
   readonly count: number
   /** The cursor of the next page; undefined on the last one. */
   readonly next: string | undefined
-}
-
-export interface PageFromIndex extends Pick<Page, 'next'> {
-  /** Serialises the page. */
-  write(allocate?: AllocateBuffer): Buffer
 }
 
 /** Records read at a time when all are exported: some 4 ms for the connection that others wait for. */
@@ -61,13 +56,13 @@ export class DomainLists {
     this.#cache = new VersionedCache(database, 'domain', MAX_CACHED)
   }
 
-  /** The page, if the index is up to date. `write` is to be called in the same turn of the event loop. */
-  pageFromIndex(request: ListRequest, frame = NO_FRAME): PageFromIndex | undefined {
+  /** Returns the page without a wait if the index is up to date. */
+  pageFromIndex(request: ListRequest, frame = NO_FRAME): Pick<Page, 'json' | 'next'> | undefined {
     const segments = this.#nameIndex?.ifCurrent()
     const asked = this.#pageRequest(request)
     const found = segments === undefined ? undefined : findPage(segments, asked)
     if (found === undefined) return undefined
-    return { next: nextOf(asked, found), write: (allocate) => jsonOf(found, frame, allocate) }
+    return { json: jsonOf(found, frame), next: nextOf(asked, found) }
   }
 
   /** @param account its id: accounts share the database fairly */
@@ -212,9 +207,9 @@ function nextOf({ sortKey }: PageRequest, { hits, hasNext, sources }: FoundPage)
   return last && nextCursor(sources, positionOfHit(last, sortKey === 'deleted_at' ? 'keys' : 'registered'))
 }
 
-function jsonOf({ hits }: FoundPage, frame: Frame, allocate?: AllocateBuffer): Buffer {
+function jsonOf({ hits }: FoundPage, frame: Frame): Buffer {
   const { before, after } = frame(hits.length)
-  return hitsToJson(hits, before, after, allocate)
+  return hitsToJson(hits, before, after)
 }
 
 function nextCursor(sources: readonly Source[], after: ListPosition): string {

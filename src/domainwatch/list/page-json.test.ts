@@ -52,15 +52,7 @@ test('a page of records from several places is what they say, one page after the
   }
 })
 
-test('a page is written where there is room for it, in its frame', () => {
-  const room = Buffer.alloc(4_096)
-  const asked: number[] = []
-  const page = hitsToJson(hitsOf(4, 1), Buffer.from('<'), Buffer.from('>'), (bytes) => {
-    asked.push(bytes)
-    return room.subarray(0, bytes)
-  })
-  assert.equal(page.buffer, room.buffer)
-  assert.equal(page.byteOffset, room.byteOffset)
+test('a page is written between the two texts of its frame', () => {
+  const page = hitsToJson(hitsOf(4, 1), Buffer.from('<'), Buffer.from('>'))
   assert.equal(page.toString(), `<${JSON.stringify([recordOf(4)])}>`)
-  assert.equal(asked.length, 1)
 })

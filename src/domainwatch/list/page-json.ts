@@ -30,9 +30,6 @@ export function positionOfRow(row: readonly SqlValue[], sortKey: 'date_reg' | 'd
   return { key: String(row[sortKey === 'deleted_at' ? 9 : 7]), name: String(row[0]) }
 }
 
-/** Allocates the memory of a page. */
-export type AllocateBuffer = (bytes: number) => Buffer
-
 const EMPTY_ARRAY = Buffer.from('[]')
 const ARRAY_START = Buffer.from('[{"name":"')
 /** The end of a record from its `date_reg` on, and the beginning of the next one. */
@@ -42,12 +39,7 @@ const MODIFIED_AT = DATES.lastIndexOf('YYYY')
 const AFTER_LAST = DATES.length - DATES.indexOf('}') - 1
 
 /** Serialises records of the index as `rowsToJson` does rows, between two texts, straight from the columns. */
-export function hitsToJson(
-  hits: readonly Hit[],
-  before: Uint8Array,
-  after: Uint8Array,
-  allocate: AllocateBuffer = (bytes) => Buffer.allocUnsafe(bytes),
-): Buffer {
+export function hitsToJson(hits: readonly Hit[], before: Uint8Array, after: Uint8Array): Buffer {
   let maxBytes = 0
   const middles = hits.map(({ segment, position }) => {
     const { starts, agent } = segment.columns
@@ -57,7 +49,7 @@ export function hitsToJson(
     maxBytes += 2 * length + middle.length
     return middle
   })
-  const out = allocate(before.length + ARRAY_START.length + maxBytes + after.length)
+  const out = Buffer.allocUnsafe(before.length + ARRAY_START.length + maxBytes + after.length)
   out.set(before)
   let at = before.length
   const start = hits.length === 0 ? EMPTY_ARRAY : ARRAY_START

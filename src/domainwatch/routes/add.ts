@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { batchRefusal, saved, type DomainBatches } from '../batches.ts'
 import { addBody, batchProblem, storedAnswer } from '../schemas.ts'
@@ -6,7 +6,7 @@ import { addBody, batchProblem, storedAnswer } from '../schemas.ts'
 /** 50,000 records are some 5 MB of JSON; url-encoding may triple that. */
 export const BATCH_BODY_BYTES = 32 * 1024 * 1024
 
-export function addRoute(app: FastifyInstance, shared: EndpointShared, batches: DomainBatches) {
+export function addRoute(app: HttpServer, shared: EndpointShared, batches: DomainBatches) {
   bulkEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['write'],

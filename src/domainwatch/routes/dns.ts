@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { streamConcurrent } from '../../lib/concurrency.ts'
 import { OverloadError, HttpError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
@@ -36,7 +36,7 @@ const BULK_BYTES = 1024 * 1024
 
 /** @param inFlight single look-ups that run at the same time; one account may have half of them */
 export function dnsRoute(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   nameServers: NameServers,
   inFlight: number,
@@ -86,7 +86,7 @@ export interface BulkDnsOptions {
 }
 
 export function bulkDnsRoute(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   { tasks, nameServers, inFlight }: BulkDnsOptions,
 ) {

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { HttpServer, HttpRequest } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -19,7 +19,7 @@ const parameters = {
   limit: integer('Entries of the feed', 1, MAX_ENTRIES),
 }
 
-export function eventsRoute(app: FastifyInstance, shared: EndpointShared, events: Events) {
+export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Events) {
   // Before the server waits for its connections to end.
   app.addHook('preClose', (done) => {
     events.streams.close()
@@ -62,7 +62,7 @@ export function eventsRoute(app: FastifyInstance, shared: EndpointShared, events
 }
 
 /** A browser repeats the query of the first connection at each later one: the header is newer. */
-function lastEventId(request: FastifyRequest, parameter: string | undefined): Cursor | undefined {
+function lastEventId(request: HttpRequest, parameter: string | undefined): Cursor | undefined {
   const header = request.headers['last-event-id']
   const [id, name] =
     typeof header === 'string' && header !== ''

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice } from '../../http/parameters.ts'
 import { EventStreams } from '../events/streams.ts'
@@ -16,7 +16,7 @@ const parameters = {
   format: choice('How the records are written', EXPORT_FORMATS),
 }
 
-export function exportRoute(app: FastifyInstance, shared: EndpointShared, lists: DomainLists) {
+export function exportRoute(app: HttpServer, shared: EndpointShared, lists: DomainLists) {
   const streams = new EventStreams(MAX_EXPORTS, undefined, MAX_EXPORTS_PER_ACCOUNT)
   simpleEndpoint(app, shared, {
     service: 'domainwatch',

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -20,7 +20,7 @@ const parameters = {
 }
 
 export function historyRoute(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   { database, timeZone, baseUrl }: { database: Database; timeZone: string; baseUrl: () => string },
 ) {

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/headers.ts'
@@ -25,7 +25,7 @@ function frameOf(search: string | undefined): Frame {
 }
 
 export function listRoute(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   lists: DomainLists,
   baseUrl: () => string,
@@ -58,7 +58,7 @@ export function listRoute(
       const cached = lists.pageFromIndex(wanted, frame)
       if (cached !== undefined) {
         link(cached.next)
-        return cached.write()
+        return cached.json
       }
       return lists.page(wanted, frame, identity.accountId).then((page) => {
         link(page.next)

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { parseLabelOrDomain } from '../../lib/domain-names.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
@@ -9,7 +9,7 @@ import type { LookalikeSearch } from '../lookalikes/search.ts'
 
 const DEFAULT_LIMIT = 100
 
-export function similarRoute(app: FastifyInstance, shared: EndpointShared, lookalikes: LookalikeSearch) {
+export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes: LookalikeSearch) {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer } from '../../http/parameters.ts'
@@ -13,7 +13,7 @@ const MAX_DAYS = 3_660
 const DEFAULT_AGENTS = 20
 const MAX_AGENTS = 100
 
-export function statsRoute(app: FastifyInstance, shared: EndpointShared, statistics: Statistics) {
+export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: Statistics) {
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],

@@ -1,11 +1,11 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { batchRefusal, saved, type DomainBatches } from '../batches.ts'
 import { batchProblem, storedAnswer, unreadableBatch, updateBody } from '../schemas.ts'
 import { BATCH_BODY_BYTES } from './add.ts'
 import { DISCARDED_RETENTION_DAYS } from '../limits.ts'
 
-export function updateRoute(app: FastifyInstance, shared: EndpointShared, batches: DomainBatches) {
+export function updateRoute(app: HttpServer, shared: EndpointShared, batches: DomainBatches) {
   bulkEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['write'],

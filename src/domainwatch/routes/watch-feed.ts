@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { problem, string } from '../../http/openapi/json-schema.ts'
 import { ATOM_TYPE } from '../events/atom.ts'
@@ -8,7 +8,7 @@ import type { Watches } from '../watches/index.ts'
 const NO_FEED = 'La vigilancia no existe'
 
 /** The feed of a watch, for whoever has its address: no key. */
-export function watchFeedRoute(app: FastifyInstance, watches: Watches) {
+export function watchFeedRoute(app: HttpServer, watches: Watches) {
   app.get<{ Params: { token: string } }>(
     '/w/:token.atom',
     {

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
 import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
@@ -24,7 +24,7 @@ const parameters = {
 }
 
 export function watchesRoutes(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   { watches, mayConnect }: Subscriptions,
   baseUrl: () => string,

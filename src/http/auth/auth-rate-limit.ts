@@ -1,131 +1,194 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
+import type { Database } from '../../storage/database/database.ts'
 import { clientGroup } from '../client.ts'
+import {
+  addFailures,
+  anyExpiredFailures,
+  deleteExpiredFailures,
+  FAILURE_WINDOW_MS,
+  sharedFailures,
+  type SharedFailures,
+} from './queries.ts'
 
-export const WINDOW_MS = 60_000
-/** Addresses whose wrong keys are counted at a time; past it the longest unseen one is forgotten. */
+/** Addresses counted at a time; when there are more, the least recently used ones are dropped. */
 const MAX_ADDRESSES = 50_000
+/** How often a process exchanges counts, and of how many addresses at a time: an attacker cannot cause more writes than this. */
+const SYNC_INTERVAL_MS = 1_000
+const MAX_SYNCED = 512
 
 interface Failures {
   count: number
-  since: number
-  /** Counted, and not yet told to the other processes. */
-  untold: number
-  /** What was told of it in the window that the processes share, and when that ends by the database's clock. */
-  told: number
+  windowStart: number
+  /** Not yet added to the shared count. */
+  pending: number
+  /** Our part of the shared count in its window, and when that window ends by the database's clock. */
+  synced: number
   sharedEnd: number
-  /** What the others counted, and until when (by our clock) it matters. */
+  /** What other processes counted, valid until then by our clock. */
   others: number
   othersUntil: number
 }
 
-/** Wrong keys of one address, by a digest of it. */
+/** Failed authentications of one address, identified by a digest. */
 export interface FailureCount {
   readonly address: string
   readonly count: number
 }
 
-/** The sum over all processes. */
-export interface SharedCount extends FailureCount {
-  readonly ends_at: number
-  /** Milliseconds until then. */
-  readonly remaining: number
-}
-
-/** Counts wrong keys by the address that sent them: what came here, and what others have told of. */
-export class FailedKeys {
+/** Limits failed authentications per client address: counts them here, and merges the counts of other processes. */
+export class AuthRateLimit {
   readonly #clock: Clock
   readonly #limit: number
   readonly #failures = lruCache<Failures>(MAX_ADDRESSES)
-  readonly #untold = new Set<string>()
-  #onUntold: () => void = () => {}
+  readonly #pending = new Set<string>()
+  #onPending: () => void = () => {}
 
-  /** @param limit wrong keys that one address may send in a minute before it is told to wait */
+  /** @param limit failures per address and minute */
   constructor(clock: Clock, limit: number) {
     this.#clock = clock
     this.#limit = limit
   }
 
-  /** @returns undefined while the address is within its bound, else the milliseconds that it has to wait */
+  /**
+   * Counts a failure.
+   * @returns undefined while the address is within its limit, else the milliseconds until it may try again
+   */
   count(address: string): number | undefined {
     const now = this.#clock.now()
     const key = hash('sha256', clientGroup(address), 'base64url')
-    const failures = this.#failures.get(key) ?? startOf(now)
+    const failures = this.#failures.get(key) ?? emptyFailures(now)
     this.#failures.set(key, failures)
-    // A clock that was set back must not freeze a window.
-    if (now - failures.since >= WINDOW_MS || now < failures.since) {
+    // The second case: a clock that was set back must not prolong the window.
+    if (now - failures.windowStart >= FAILURE_WINDOW_MS || now < failures.windowStart) {
       failures.count = 0
-      failures.since = now
+      failures.windowStart = now
     }
     failures.count++
-    if (failures.count > this.#limit) return failures.since + WINDOW_MS - now
+    if (failures.count > this.#limit) return failures.windowStart + FAILURE_WINDOW_MS - now
     const wait = failures.othersUntil - now
-    const others = wait > 0 && wait <= WINDOW_MS ? failures.others : 0
+    const others = wait > 0 && wait <= FAILURE_WINDOW_MS ? failures.others : 0
     if (failures.count + others > this.#limit) return wait
-    failures.untold++
-    if (this.#untold.size < MAX_ADDRESSES) this.#untold.add(key)
-    this.#onUntold()
+    failures.pending++
+    if (this.#pending.size < MAX_ADDRESSES) this.#pending.add(key)
+    this.#onPending()
     return undefined
   }
 
-  /** Calls `listener` at each wrong key that the other processes should know of. */
-  onUntold(listener: () => void): void {
-    this.#onUntold = listener
+  /** Calls `listener` at each failure that has to be shared. */
+  onPending(listener: () => void): void {
+    this.#onPending = listener
   }
 
-  /** Hands out what the others should know, longest waiting first. */
-  takeUntold(max: number): FailureCount[] {
+  get hasPending(): boolean {
+    return this.#pending.size > 0
+  }
+
+  /** Removes and returns counts that are not shared yet, oldest first. */
+  takePending(max: number): FailureCount[] {
     const taken: FailureCount[] = []
-    for (const address of this.#untold) {
+    for (const address of this.#pending) {
       if (taken.length === max) break
-      this.#untold.delete(address)
+      this.#pending.delete(address)
       const failures = this.#failures.peek(address)
-      if (failures === undefined || failures.untold === 0) continue
-      taken.push({ address, count: failures.untold })
-      failures.untold = 0
+      if (failures === undefined || failures.pending === 0) continue
+      taken.push({ address, count: failures.pending })
+      failures.pending = 0
     }
     return taken
   }
 
-  get hasUntold(): boolean {
-    return this.#untold.size > 0
-  }
-
-  /** The telling failed: it is for the next time. */
-  putBack(taken: readonly FailureCount[]): void {
+  /** Returns counts that could not be shared, for the next attempt. */
+  restorePending(taken: readonly FailureCount[]): void {
     for (const { address, count } of taken) {
       const failures = this.#failures.peek(address)
       if (failures === undefined) continue
-      failures.untold += count
-      this.#untold.add(address)
+      failures.pending += count
+      this.#pending.add(address)
     }
   }
 
-  /** Takes note of the sums in which what was `taken` is contained. */
-  learn(taken: readonly FailureCount[], sums: readonly SharedCount[]): void {
-    const shared = new Map(sums.map((sum) => [sum.address, sum]))
+  /** Merges shared totals that already include the counts in `taken`. */
+  merge(taken: readonly FailureCount[], totals: readonly SharedFailures[]): void {
+    const shared = new Map(totals.map((total) => [total.address, total]))
     for (const { address, count } of taken) {
       const failures = this.#failures.peek(address)
-      const sum = shared.get(address)
-      if (failures === undefined || sum === undefined) continue
-      if (failures.sharedEnd !== sum.ends_at) {
-        failures.sharedEnd = sum.ends_at
-        failures.told = 0
+      const total = shared.get(address)
+      if (failures === undefined || total === undefined) continue
+      if (failures.sharedEnd !== total.ends_at) {
+        failures.sharedEnd = total.ends_at
+        failures.synced = 0
       }
-      failures.told += count
-      failures.others = Math.max(0, sum.count - failures.told)
-      failures.othersUntil = this.#clock.now() + sum.remaining
+      failures.synced += count
+      failures.others = Math.max(0, total.count - failures.synced)
+      failures.othersUntil = this.#clock.now() + total.remaining
     }
   }
 }
 
-const startOf = (since: number): Failures => ({
+const emptyFailures = (windowStart: number): Failures => ({
   count: 0,
-  since,
-  untold: 0,
-  told: 0,
+  windowStart,
+  pending: 0,
+  synced: 0,
   sharedEnd: 0,
   others: 0,
   othersUntil: 0,
 })
+
+/**
+ * Shares counts among all processes and nodes through the database. Only failures below the limit cause writes. Between two
+ * exchanges each process applies the limit to its own count.
+ * @returns stops it, and resolves when the running exchange has ended
+ */
+export function syncAuthRateLimit(database: Database, limit: AuthRateLimit): () => Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+  let isStopped = false
+
+  function schedule(): void {
+    if (timer !== undefined || running !== undefined || isStopped) return
+    timer = setTimeout(() => {
+      timer = undefined
+      running = sync().finally(() => {
+        running = undefined
+        if (limit.hasPending) schedule()
+      })
+    }, SYNC_INTERVAL_MS).unref()
+  }
+
+  async function sync(): Promise<void> {
+    const taken = limit.takePending(MAX_SYNCED)
+    if (taken.length === 0) return
+    const addresses = taken.map(({ address }) => address)
+    const rows = new TextEncoder().encode(JSON.stringify(taken.map(({ address, count }) => [address, count])))
+    try {
+      const totals = await database.transaction(async (tx) => {
+        // Copied, because the bytes are transferred to another thread and the transaction may be retried.
+        await tx.runMany(addFailures(database.dialect), [], rows.slice())
+        return tx.all(sharedFailures(database.dialect, addresses))
+      })
+      limit.merge(taken, totals)
+    } catch {
+      // They are counted here in any case, and shared when the database is back.
+      limit.restorePending(taken)
+    }
+  }
+
+  limit.onPending(schedule)
+  return async () => {
+    isStopped = true
+    clearTimeout(timer)
+    await running
+  }
+}
+
+export async function hasExpiredFailures(database: Database): Promise<boolean> {
+  return (await database.first(anyExpiredFailures(database.dialect))) !== undefined
+}
+
+/** Deletes shared counts whose window is over. */
+export function deleteOldFailures(database: Database): Promise<number> {
+  return database.transaction((tx) => tx.run(deleteExpiredFailures(database.dialect)))
+}

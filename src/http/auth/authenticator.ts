@@ -2,13 +2,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { clientGroup } from '../client.ts'
-import type { FailedKeys } from './auth-rate-limit.ts'
-import type { KeyLimits, LimitedScope } from './key-limits.ts'
-import type { KeyRates } from './key-rates.ts'
+import type { AuthRateLimit } from './auth-rate-limit.ts'
+import type { KeyLimits, LimitedScope, Service } from './key-limits.ts'
+import type { KeyRateLimit } from './key-rate-limit.ts'
 
 /**
- * Keys that are read from the database at the same time, of all addresses and of one. Wrong keys are never cached, so each of
- * them is read: without a limit they would take all connections of the database.
+ * Concurrent reads of keys from the database. Unknown keys are not cached, so each causes a read: without a limit they would take
+ * all connections of the database.
  */
 const LOOKUPS = {
   slots: 2,
@@ -18,61 +18,57 @@ const LOOKUPS = {
   timeoutMs: 10_000,
 }
 
-export const SERVICES = ['domainwatch', 'imagestore', 'admin'] as const
-export type Service = (typeof SERVICES)[number]
-
-/** Whose key a request carries, and what the key is limited to. */
+/** The holder of a request's API key, and the limits of the key. */
 export interface Identity extends KeyLimits {
-  /** 0 for an administrator, who has nothing of his own. */
+  /** 0 for administrators, who own no data. */
   readonly accountId: number
   readonly keyId: string
   readonly account: string
   readonly service: Service
 }
 
-/** Who holds a key; undefined for an unknown or revoked one. */
+/** Looks up the holder of a key; undefined for an unknown or revoked key. */
 export interface Identities {
   readonly identify: (key: string) => Promise<Identity | undefined>
-  /** The same without a wait; also undefined for a key that is not in memory. */
+  /** The same from the cache only; also undefined for a key that is not cached. */
   readonly identifyCached: (key: string) => Identity | undefined
 }
 
 /** Which keys may call an endpoint. */
 export interface Access {
   readonly service: Service
-  /** The limited scopes that open it. A key of scope `full` opens every endpoint of its service. */
+  /** The limited scopes that allow it. A key of scope `full` may call every endpoint of its service. */
   readonly scopes: readonly LimitedScope[]
 }
 
 export interface AuthenticatorOptions {
   readonly identities: Identities
-  readonly failures: FailedKeys
-  readonly rates: KeyRates
+  readonly authRateLimit: AuthRateLimit
+  readonly keyRateLimit: KeyRateLimit
   readonly clock: Clock
 }
 
-/** Checks the key of a request, counts wrong ones by address, and holds keys to their rates. */
+/** Authenticates and authorises requests: checks the key, limits failures per address, enforces the rates of keys. */
 export class Authenticator {
   readonly #identities: Identities
-  readonly #failures: FailedKeys
-  readonly #rates: KeyRates
+  readonly #authRateLimit: AuthRateLimit
+  readonly #keyRateLimit: KeyRateLimit
   readonly #clock: Clock
   readonly #lookups = new FairSlots(LOOKUPS)
 
-  constructor({ identities, failures, rates, clock }: AuthenticatorOptions) {
+  constructor({ identities, authRateLimit, keyRateLimit, clock }: AuthenticatorOptions) {
     this.#identities = identities
-    this.#failures = failures
-    this.#rates = rates
+    this.#authRateLimit = authRateLimit
+    this.#keyRateLimit = keyRateLimit
     this.#clock = clock
   }
 
   /**
    * Checks in this order: missing 401, unknown 401 (429 past the address's limit), other service 403, expired 401, out of
-   * scope 403, over its rate 429. Only a request that passes all but the last counts towards the rate.
+   * scope 403, over its rate 429. Only a request that passes all other checks counts towards the rate.
    *
-   * A right key is served whatever others at its address did: behind a shared address, somebody's broken
-   * client must not lock the others out, and a key of 160 random bits is not found by trying. An expired key is no guess
-   * either, so it does not count against the address.
+   * A valid key is accepted even if its address is over the limit of failures: a broken client must not lock out others behind
+   * the same address, and keys of 160 random bits cannot be guessed. An expired key is no guess, so it is not counted.
    */
   identify(key: string | undefined, access: Access, address: string): Identity | Promise<Identity> {
     if (key === undefined || key === '') throw new HttpError(401, 'Falta la clave de API')
@@ -94,17 +90,17 @@ export class Authenticator {
       throw new HttpError(403, 'La clave de API no da acceso a este servicio')
     }
     if (this.#hasExpired(identity)) throw new HttpError(401, 'La clave de API expiró')
-    if (!opens(identity, access)) throw new HttpError(403, 'La clave de API no permite esta operación')
-    return this.#rates.tryTake(identity.keyId, identity.rate) ? identity : this.#waitForRate(identity)
+    if (!allows(identity, access)) throw new HttpError(403, 'La clave de API no permite esta operación')
+    return this.#keyRateLimit.tryTake(identity.keyId, identity.rate) ? identity : this.#waitForRate(identity)
   }
 
   async #waitForRate(identity: Identity): Promise<Identity> {
-    const wait = await this.#rates.take(identity.keyId, identity.rate)
+    const wait = await this.#keyRateLimit.take(identity.keyId, identity.rate)
     if (wait !== undefined) throw tooMany(wait)
     return identity
   }
 
-  /** Whether a key that was good when a request began is so still. */
+  /** Whether a key that was valid when the request began is still valid. */
   async isCurrent(key: string | undefined, { accountId }: Identity): Promise<boolean> {
     const identity = key === undefined ? undefined : await this.#identities.identify(key)
     return identity?.accountId === accountId && !this.#hasExpired(identity)
@@ -120,12 +116,12 @@ export class Authenticator {
   }
 
   #countFailure(address: string): void {
-    const wait = this.#failures.count(address)
+    const wait = this.#authRateLimit.count(address)
     if (wait !== undefined) throw tooMany(wait)
   }
 }
 
-function opens({ scope }: Identity, { scopes }: Access): boolean {
+function allows({ scope }: Identity, { scopes }: Access): boolean {
   return scope === 'full' || scopes.includes(scope)
 }
 

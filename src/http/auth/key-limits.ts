@@ -1,6 +1,7 @@
-import type { Service } from './authenticator.ts'
+export const SERVICES = ['domainwatch', 'imagestore', 'admin'] as const
+export type Service = (typeof SERVICES)[number]
 
-/** What a key may be limited to, by service. `full` opens everything of the service. */
+/** Scopes of keys, by service. `full` allows everything in the service. */
 export const SCOPES = {
   domainwatch: ['read', 'write', 'full'],
   imagestore: ['read', 'upload', 'full'],
@@ -8,21 +9,21 @@ export const SCOPES = {
 } as const satisfies Record<Service, readonly string[]>
 
 export type Scope = (typeof SCOPES)[Service][number]
-/** A scope that does not open everything: an endpoint names those that open it. */
+/** A scope that allows some endpoints only; each endpoint lists the scopes that allow it. */
 export type LimitedScope = Exclude<Scope, 'full'>
 
 export const ALL_SCOPES = [...new Set(Object.values(SCOPES).flat())]
 
-/** At most `count` requests in a window of `periodMs` milliseconds, which begins with the first of them. */
+/** At most `count` requests in a window of `periodMs` milliseconds, which starts with the first request. */
 export interface Rate {
   readonly count: number
   readonly periodMs: number
 }
 
-/** What a key is limited to. It is set when the key is created and never changes. */
+/** Limits of a key, set when it is created. They never change. */
 export interface KeyLimits {
   readonly scope: Scope
-  /** Milliseconds since 1970 from which on the key is refused; null for never. */
+  /** When the key expires, in milliseconds since 1970; null if it never does. */
   readonly expiresAt: number | null
   readonly rate: Rate | null
 }
@@ -39,19 +40,19 @@ const MAX_LIFETIME_MS = 3_650 * DAY
 const PERIODS = { s: 1_000, min: MINUTE, h: HOUR, day: DAY } as const
 const MAX_RATE = 1_000_000
 
-/** The service's scope of that name; undefined if it has none. */
+/** Returns the service's scope of that name; undefined if there is none. */
 export function parseScope(text: string, service: Service): Scope | undefined {
   return SCOPES[service].find((scope) => scope === text)
 }
 
-/** Milliseconds of a lifetime such as `30m`, `12h` or `90d`: 1 minute to 3,650 days. Undefined for anything else. */
+/** Parses a lifetime such as `30m`, `12h` or `90d`, from 1 minute to 3,650 days, to milliseconds. Undefined for anything else. */
 export function parseLifetime(text: string): number | undefined {
   const [, digits, unit = ''] = /^([1-9]\d{0,7})([mhd])$/.exec(text) ?? []
   const lifetime = Number(digits) * (LIFETIMES[unit] ?? NaN)
   return lifetime <= MAX_LIFETIME_MS ? lifetime : undefined
 }
 
-/** A rate such as `5/s`, `60/min`, `1000/h` or `10000/day`. Undefined for anything else. */
+/** Parses a rate such as `5/s`, `60/min`, `1000/h` or `10000/day`. Undefined for anything else. */
 export function parseRate(text: string): Rate | undefined {
   const [, digits, unit] = /^([1-9]\d{0,6})\/(\w+)$/.exec(text) ?? []
   const period = Object.entries(PERIODS).find(([name]) => name === unit)

@@ -14,7 +14,7 @@ const member = (account: number, address = 'a'): BodySender => ({ address, accou
 async function hold(budget: BodyBudget, sender: BodySender, bytes: number, declared = bytes) {
   const lease = await budget.admit(sender, declared)
   let isDisplaced = false
-  lease.onDisplaced = () => (isDisplaced = true)
+  lease.onEvicted = () => (isDisplaced = true)
   try {
     lease.grow(bytes)
   } catch (error) {
@@ -54,7 +54,7 @@ test('a body that is being worked on is not displaced', async () => {
   const budget = newBudget()
   const first = await hold(budget, stranger('a'), 8 * MIB)
   const second = await hold(budget, stranger('b'), 8 * MIB)
-  first.lease.settle()
+  first.lease.pin()
   await hold(budget, stranger('c'), 4 * MIB)
   assert.deepEqual([first.isDisplaced(), second.isDisplaced()], [false, true])
 })

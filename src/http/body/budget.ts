@@ -1,28 +1,24 @@
 import { OverloadError } from '../../lib/errors.ts'
 import { FairMemory, type MemoryLease, type ShareKey } from './fair-memory.ts'
-import { Admission } from './admission.ts'
-import { ReadTurns } from './read-turns.ts'
+import { ReadTurns, type MinTransferRate } from './flow-control.ts'
 
 const MIB = 1024 * 1024
-/** Bodies up to this size have memory that larger ones cannot take. */
+/** Bodies up to this size use memory that is reserved for them. */
 const SMALL_BYTES = 256 * 1024
-/** Memory of bodies with a key, without one, and the part of each that small bodies have for themselves. */
+/** Memory for bodies with a key, for bodies without, and for small bodies of either kind. */
 const KEYED_BYTES = 240 * MIB
 const KEYLESS_BYTES = 64 * MIB
 const SMALL_RESERVE_BYTES = 16 * MIB
-/** The largest part that one account, or one address without a key, may take. */
-const CLIENT_PART = 3 / 4
-/** Bodies of one client that may be under way at a time. */
+/** The largest share of one account, or of one address without a key. */
+const CLIENT_SHARE = 3 / 4
+/** Concurrent bodies per client. */
 const MAX_BODIES = 512
 
-/** How fast a body has to arrive. */
-export interface BodyPace {
-  /** Average over each `windowMs`; 0 for no limit. */
-  readonly bytesPerSecond: number
-  readonly windowMs: number
-}
+/** Bodies per client that wait for admission, and how long. */
+const MAX_WAITING_BODIES = 64
+const ADMISSION_TIMEOUT_MS = 10_000
 
-/** Whose a body is. */
+/** The client that sends a body. */
 export interface BodySender {
   /** From `clientGroup`. */
   readonly address: string
@@ -31,37 +27,37 @@ export interface BodySender {
 }
 
 export interface BodyBudgetOptions {
-  readonly pace: BodyPace
+  readonly pace: MinTransferRate
   /** The largest body of any endpoint. */
   readonly largestBody: number
-  /** This process's part of the memory, up to 1. */
+  /** The share of the memory that this process may use, up to 1. */
   readonly part: number
 }
 
 /**
- * Memory for bodies that are being received or worked on. Bodies with a key in their query are charged to the account, and
- * within it to the address, since keys may be public; others to their address, until a key is found in them.
+ * Memory for bodies that are being received or processed. Bodies with a key in the query are charged to the account, and within it
+ * to the address, because keys may be public; others are charged to their address, until a key is found in them.
  */
 export class BodyBudget {
-  readonly pace: BodyPace
+  readonly pace: MinTransferRate
   readonly turns = new ReadTurns()
   readonly #keyed: Pool
   readonly #keyless: Pool
-  readonly #admission: Admission
+  readonly #admission: AdmissionQueue
 
   constructor({ pace, largestBody, part }: BodyBudgetOptions) {
     this.pace = pace
     const small = Math.max(MIB, SMALL_RESERVE_BYTES * part)
     this.#keyed = new Pool(Math.max(largestBody, KEYED_BYTES * part), small, largestBody)
     this.#keyless = new Pool(Math.max(largestBody, KEYLESS_BYTES * part), small, largestBody)
-    this.#admission = new Admission(this.#keyless.clientLimit)
+    this.#admission = new AdmissionQueue(this.#keyless.clientLimit)
   }
 
   /**
-   * Admits a body, of which nothing is charged yet. A large one without a key waits until those that its client has under
-   * way leave room for all of it.
-   * @param declared its `Content-Length`
-   * @throws OverloadError if the client has too many bodies under way, or waits for too long
+   * Admits a body. Nothing is charged yet. A large body without a key waits until its declared size fits beside the other bodies
+   * of its client.
+   * @param declared `Content-Length`
+   * @throws OverloadError if the client has too many bodies, or the wait takes too long
    */
   async admit(sender: BodySender, declared: number | undefined): Promise<BodyLease> {
     const isLarge = declared !== undefined && declared > SMALL_BYTES
@@ -80,7 +76,7 @@ export class BodyBudget {
   }
 }
 
-/** The memory of bodies with a key, or of those without. */
+/** The memory of bodies with a key, or of bodies without one. */
 class Pool {
   readonly large: FairMemory
   readonly small: FairMemory
@@ -90,22 +86,22 @@ class Pool {
   constructor(bytes: number, smallBytes: number, largestBody: number) {
     this.large = new FairMemory(bytes, MAX_BODIES)
     this.small = new FairMemory(smallBytes, MAX_BODIES)
-    this.clientLimit = Math.max(largestBody, bytes * CLIENT_PART)
-    this.#smallLimit = smallBytes * CLIENT_PART
+    this.clientLimit = Math.max(largestBody, bytes * CLIENT_SHARE)
+    this.#smallLimit = smallBytes * CLIENT_SHARE
   }
 
-  open(isLarge: boolean, { account, address }: BodySender, onDisplaced: () => void): MemoryLease {
+  open(isLarge: boolean, { account, address }: BodySender, onEvicted: () => void): MemoryLease {
     const limit = isLarge ? this.clientLimit : this.#smallLimit
     const keys: ShareKey[] = [{ name: address, limit }]
     if (account !== undefined) keys.unshift({ name: String(account), limit })
-    return (isLarge ? this.large : this.small).open(keys, onDisplaced)
+    return (isLarge ? this.large : this.small).open(keys, onEvicted)
   }
 }
 
-/** What one body is charged. */
+/** The memory charged for one body. */
 export class BodyLease {
-  /** Called when the body has to give way to clients that hold less. */
-  onDisplaced: () => void = () => {}
+  /** Called when the body was evicted in favour of a client that holds less. */
+  onEvicted: () => void = () => {}
   readonly #keyed: Pool
   readonly #keyless: Pool
   readonly #onRelease: () => void
@@ -123,13 +119,13 @@ export class BodyLease {
     this.#memory = this.#open()
   }
 
-  /** Whose turn it is when bodies of many clients wait to be worked on. */
+  /** Identifies the client for fair scheduling. */
   get client(): string {
     const { account, address } = this.#sender
     return account === undefined ? address : `${account} ${address}`
   }
 
-  /** @throws OverloadError if there is no room for `bytes` more */
+  /** @throws OverloadError if there is no memory for `bytes` more */
   grow(bytes: number): void {
     const isLarge = this.#isLarge || this.#memory.bytes + bytes > SMALL_BYTES
     if (isLarge === this.#isLarge) {
@@ -139,22 +135,22 @@ export class BodyLease {
         if (isLarge || !(error instanceof OverloadError)) throw error
       }
     }
-    // It has outgrown the memory of small bodies, or that is taken.
+    // Too large for the reserved memory, or that is used up.
     this.#isLarge = true
-    this.#moveTo(this.#memory.bytes + bytes)
+    this.#moveToPool(this.#memory.bytes + bytes)
   }
 
-  /** All of the body is here, so it cannot give way any more. */
-  settle(): void {
+  /** Marks the body as received completely: it cannot be evicted any more. */
+  pin(): void {
     this.#isReceived = true
-    this.#memory.settle()
+    this.#memory.pin()
   }
 
   /** Charges the account whose key was found in the body. */
   assignTo(account: number): void {
     if (this.#sender.account !== undefined) return
     this.#sender = { ...this.#sender, account }
-    this.#moveTo(this.#memory.bytes)
+    this.#moveToPool(this.#memory.bytes)
     this.#onRelease()
   }
 
@@ -168,11 +164,11 @@ export class BodyLease {
     const pool = this.#sender.account === undefined ? this.#keyless : this.#keyed
     return pool.open(this.#isLarge, this.#sender, () => {
       this.#onRelease()
-      this.onDisplaced()
+      this.onEvicted()
     })
   }
 
-  #moveTo(bytes: number): void {
+  #moveToPool(bytes: number): void {
     const moved = this.#open()
     try {
       moved.grow(bytes)
@@ -180,8 +176,79 @@ export class BodyLease {
       moved.release()
       throw error
     }
-    if (this.#isReceived) moved.settle()
+    if (this.#isReceived) moved.pin()
     this.#memory.release()
     this.#memory = moved
+  }
+}
+
+interface Waiter {
+  readonly bytes: number
+  readonly start: () => void
+}
+
+interface Client {
+  bytes: number
+  readonly waiting: Waiter[]
+}
+
+/**
+ * Limits the declared size of each client's concurrent bodies. A body over the limit waits before any of it is read, so that bodies
+ * do not fail halfway.
+ */
+class AdmissionQueue {
+  readonly #limit: number
+  readonly #clients = new Map<string, Client>()
+
+  /** @param limit bytes per client; no body may declare more */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /**
+   * Waits for admission. Returns a function that ends it; calling it twice has no effect.
+   * @throws OverloadError if too many bodies wait, or this one waits for too long
+   */
+  async enter(name: string, bytes: number): Promise<() => void> {
+    const client = this.#clients.get(name) ?? { bytes: 0, waiting: [] }
+    this.#clients.set(name, client)
+    if (client.waiting.length > 0 || client.bytes + bytes > this.#limit) await this.#wait(name, client, bytes)
+    else client.bytes += bytes
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      client.bytes -= bytes
+      this.#startNext(name, client)
+    }
+  }
+
+  #wait(name: string, client: Client, bytes: number): Promise<void> {
+    if (client.waiting.length >= MAX_WAITING_BODIES) return Promise.reject(new OverloadError())
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        client.waiting.splice(client.waiting.indexOf(waiter), 1)
+        reject(new OverloadError())
+        this.#startNext(name, client)
+      }, ADMISSION_TIMEOUT_MS).unref()
+      const waiter = {
+        bytes,
+        start: () => {
+          clearTimeout(timer)
+          client.bytes += bytes
+          resolve()
+        },
+      }
+      client.waiting.push(waiter)
+    })
+  }
+
+  #startNext(name: string, client: Client): void {
+    for (let next = client.waiting[0]; next !== undefined; next = client.waiting[0]) {
+      if (client.bytes + next.bytes > this.#limit) break
+      client.waiting.shift()
+      next.start()
+    }
+    if (client.bytes === 0 && client.waiting.length === 0) this.#clients.delete(name)
   }
 }

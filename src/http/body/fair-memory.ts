@@ -1,9 +1,9 @@
 import { OverloadError } from '../../lib/errors.ts'
 
-/** One level of the way from the whole memory to its holder, such as an account or an address. */
+/** One level in the hierarchy of shares, such as an account or an address. */
 export interface ShareKey {
   readonly name: string
-  /** Bytes that all holders below it may take together. */
+  /** Bytes of all leases below it. */
   readonly limit: number
 }
 
@@ -15,32 +15,32 @@ interface Share {
 }
 
 /**
- * A memory budget that is shared fairly: when it is full, whoever holds less may displace a holder of the sharer that holds
- * the most. So a few clients can use all of it while nobody else wants any, and none of them can keep it from the others.
+ * A memory budget with fair shares: when it is full, a lease of a client that holds less evicts a lease of the client that holds
+ * the most. So a few clients can use all of it while there is no other demand, but cannot keep it from others.
  */
 export class FairMemory {
   readonly #root: Share
-  readonly #displaceable = new Set<MemoryLease>()
+  readonly #evictable = new Set<MemoryLease>()
   readonly #maxHolders: number
 
-  /** @param maxHolders leases that one sharer of the last level may have at a time */
+  /** @param maxHolders concurrent leases per share of the last level */
   constructor(bytes: number, maxHolders: number) {
     this.#root = shareOf(bytes)
     this.#maxHolders = maxHolders
   }
 
   /**
-   * Opens a lease of no bytes yet.
-   * @param onDisplaced called when the lease has to give way to somebody who holds less; it must then be released
-   * @throws OverloadError if the sharer has too many leases already
+   * Opens a lease of zero bytes.
+   * @param onEvicted called after the lease was released in favour of a client that holds less
+   * @throws OverloadError if the share has too many leases
    */
-  open(keys: readonly ShareKey[], onDisplaced: () => void): MemoryLease {
+  open(keys: readonly ShareKey[], onEvicted: () => void): MemoryLease {
     const path = [this.#root]
     let share = this.#root
     for (const { name, limit } of keys) {
       const known = share.children.get(name)
       const child = known ?? shareOf(limit)
-      // Kept only once the lease is sure to be opened: see below.
+      // Stored below, once it is certain that the lease is opened.
       path.push(child)
       share = child
     }
@@ -50,36 +50,36 @@ export class FairMemory {
       if (child !== undefined) parent?.children.set(name, child)
     })
     for (const each of path) each.holders++
-    const lease: MemoryLease = new MemoryLease(path, onDisplaced, {
+    const lease: MemoryLease = new MemoryLease(path, onEvicted, {
       makeRoom: (level, bytes) => this.#makeRoom(lease, level, bytes),
-      settle: () => this.#displaceable.delete(lease),
+      pin: () => this.#evictable.delete(lease),
       close: () => {
-        this.#displaceable.delete(lease)
+        this.#evictable.delete(lease)
         for (const each of path) each.holders--
-        // Nothing is kept of clients that hold nothing, so that strangers cannot fill the maps.
+        // Shares without leases are deleted, so that unknown clients cannot fill the maps.
         for (let i = keys.length; i > 0; i--) {
           if (path[i]?.holders === 0) path[i - 1]?.children.delete(keys[i - 1]?.name ?? '')
         }
       },
     })
-    this.#displaceable.add(lease)
+    this.#evictable.add(lease)
     return lease
   }
 
-  /** Displaces the largest lease of the sharer that holds the most at this level; false if none holds more than ours will. */
+  /** Evicts the largest lease of the share that holds the most at this level; false if none will hold more than ours. */
   #makeRoom(lease: MemoryLease, level: number, bytes: number): boolean {
     const shared = lease.path[level]
     const own = lease.path[level + 1]
     let victim: MemoryLease | undefined
     let most = (own?.bytes ?? Infinity) + bytes
-    for (const other of this.#displaceable) {
+    for (const other of this.#evictable) {
       const held = other.path[level + 1]
       if (held === undefined || held === own || other.path[level] !== shared || held.bytes < most) continue
       const isMore = held.bytes > most || (victim !== undefined && other.bytes > victim.bytes)
       if (isMore) victim = other
       if (isMore) most = held.bytes
     }
-    victim?.displace()
+    victim?.evict()
     return victim !== undefined
   }
 }
@@ -88,22 +88,22 @@ const shareOf = (limit: number): Share => ({ limit, bytes: 0, holders: 0, childr
 
 interface Owner {
   readonly makeRoom: (level: number, bytes: number) => boolean
-  readonly settle: () => void
+  readonly pin: () => void
   readonly close: () => void
 }
 
-/** Memory that one holder has taken. */
+/** Memory held by one client. */
 export class MemoryLease {
-  /** From the whole memory to the holder's own share. */
+  /** From the root to the share of the holder. */
   readonly path: readonly Share[]
-  readonly #onDisplaced: () => void
+  readonly #onEvicted: () => void
   readonly #owner: Owner
   #bytes = 0
   #isOpen = true
 
-  constructor(path: readonly Share[], onDisplaced: () => void, owner: Owner) {
+  constructor(path: readonly Share[], onEvicted: () => void, owner: Owner) {
     this.path = path
-    this.#onDisplaced = onDisplaced
+    this.#onEvicted = onEvicted
     this.#owner = owner
   }
 
@@ -111,7 +111,7 @@ export class MemoryLease {
     return this.#bytes
   }
 
-  /** @throws OverloadError if there is no room that could fairly be made */
+  /** @throws OverloadError if the memory is full and no lease can fairly be evicted */
   grow(bytes: number): void {
     for (let level = this.path.length - 1; level >= 0; level--) {
       const share = this.path[level]
@@ -122,12 +122,12 @@ export class MemoryLease {
     this.#add(bytes)
   }
 
-  /** From now on it cannot be displaced: its memory is being worked on. */
-  settle(): void {
-    this.#owner.settle()
+  /** Makes the lease unevictable, because its memory is being processed. */
+  pin(): void {
+    this.#owner.pin()
   }
 
-  /** Gives everything back. Calling it twice has no effect. */
+  /** Returns all memory. Calling it twice has no effect. */
   release(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
@@ -135,9 +135,9 @@ export class MemoryLease {
     this.#owner.close()
   }
 
-  displace(): void {
+  evict(): void {
     this.release()
-    this.#onDisplaced()
+    this.#onEvicted()
   }
 
   #add(bytes: number): void {

@@ -1,28 +1,28 @@
 /**
- * One field of a request body.
- * `bytes` is a field named in `BodyOptions.base64`, decoded, or an uploaded file. It may be a view on the request's own
- * bytes: take it as read-only, and copy it before handing it to another thread.
+ * One field of a request body. `bytes` is a decoded field named in `BodyOptions.base64`, or an uploaded file. It may be a view on
+ * the body: treat it as read-only, and copy it before transferring it to another thread.
  */
 export type BodyField =
   | { kind: 'text'; value: string }
-  /** A JSON body's number, boolean, null, array or object. */
+  /** A number, boolean, null, array or object of a JSON body. */
   | { kind: 'json'; value: unknown }
   | {
       kind: 'bytes'
       bytes: Buffer
-      /** Of a file part, as its sender wrote it. */ filename?: string
+      /** Of a file part, as the client sent it. */
+      filename?: string
       mime?: string
     }
-  /** A field named in `BodyOptions.base64` that is text, but not base64. */
+  /** A field named in `BodyOptions.base64` whose text is not base64. */
   | { kind: 'not-base64' }
 
-/** By name; of a repeated field, the last. */
+/** By name. Of a repeated field the last value counts. */
 export type BodyFields = Map<string, BodyField>
 
 export type ParsedBody = { ok: true; fields: BodyFields } | { ok: false; fault: 'unparsable' | 'unsupported' }
 
 export type BodyOptions = {
-  /** Names of the fields that carry base64, to be delivered as bytes. */
+  /** Names of fields whose base64 text is decoded to bytes. */
   base64?: readonly string[]
 }
 

@@ -3,22 +3,33 @@ import { dataPrefixLength, decodeBase64, decodeCompactBase64 } from '../../lib/b
 import { replaceOctets } from '../../lib/text.ts'
 import { bytesOrNot, unparsable } from './fields.ts'
 import type { BodyField, BodyFields, BodyOptions, ParsedBody } from './fields.ts'
-import { scanJson } from './json-scan.ts'
-import type { StringSlice } from './json-scan.ts'
 
 /**
- * V8 parses any depth, but takes 50 octets of memory for each octet of `[[[[…` (1.3 GB for a body of 27 MB), and whatever
- * later walks such a value by recursion overflows its stack.
+ * Deepest nesting accepted. V8 parses any depth, but needs 50 bytes of memory per byte of `[[[[…` (1.3 GB for a body of 27 MB), and
+ * recursive code that later visits such a value overflows the stack.
  */
 const maxDepth = 512
 
+const quote = 0x22
+const comma = 0x2c
+const colon = 0x3a
+const openBracket = 0x5b
 const backslash = 0x5c
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
+/** Bytes compared one by one before the native search, which costs about 100 ns per call. */
+const nearOctets = 64
+
+/** The position of a string's contents, without its quotes. */
+type StringSlice = { start: number; end: number; escapes: boolean }
+
 /**
- * The bytes of a string taken straight from the body. Only where its text is base64 without anything else: that proves
- * that it has no control character, so that the JSON is valid with it exactly if it is with an empty string instead.
- * One escape is read here: `\/`, as PHP writes every slash. After it is replaced, a backslash of any other fails.
+ * Decodes a base64 string directly from the body. Returns undefined unless its text is base64 and nothing else: then it has no
+ * control characters, so the JSON is valid if and only if it is valid with an empty string instead. The only escape that is
+ * decoded is `\/`, because PHP escapes every slash.
  */
 function decodeSlice(bytes: Buffer, { start, end, escapes }: StringSlice): Buffer | undefined {
   const content = bytes.subarray(start, end)
@@ -38,7 +49,7 @@ function withEmptyStrings(bytes: Buffer, cuts: StringSlice[]): string {
   return text + bytes.toString('utf8', from)
 }
 
-/** JSON.parse for text from outside: faults as values, nested at most 512 deep. */
+/** `JSON.parse` for untrusted text: does not throw, and rejects nesting deeper than 512. */
 export function parseJsonText(text: string): JsonOutcome {
   return scanJson(Buffer.from(text), [], maxDepth) === undefined ? { ok: false } : parseJson(text)
 }
@@ -54,8 +65,8 @@ function parseJson(text: string): JsonOutcome {
 }
 
 /**
- * `application/json` in UTF-8, a byte order mark tolerated (RFC 8259 section 8.1), nested at most 512 deep. A text that
- * is no object has no fields. The outcome is that of JSON.parse; the large base64 strings merely do not pass through it.
+ * Parses `application/json` in UTF-8, with or without a byte order mark (RFC 8259, section 8.1), nested at most 512 deep. JSON other
+ * than an object has no fields. The result is that of `JSON.parse`, but large base64 strings bypass it.
  */
 export function parseJsonBody(body: Buffer, options: BodyOptions): ParsedBody {
   const bytes = body.subarray(0, 3).equals(byteOrderMark) ? body.subarray(3) : body
@@ -92,4 +103,81 @@ export function parseJsonBody(body: Buffer, options: BodyOptions): ParsedBody {
 function toField(value: unknown, isBase64: boolean): BodyField {
   if (typeof value !== 'string') return { kind: 'json', value }
   return isBase64 ? bytesOrNot(decodeBase64(value)) : { kind: 'text', value }
+}
+
+/**
+ * Returns the index of the closing quote of the string whose contents start at `start`, as `-1 - index` if it has escapes: a body
+ * may hold a million strings, too many for a result object each. Returns `bytes.length` if the string is not terminated.
+ */
+function stringEnd(bytes: Buffer, start: number): number {
+  let escapes = false
+  let reach = nearOctets
+  // Invariant: `at` is never between a backslash and what it escapes.
+  for (let at = start; at < bytes.length;) {
+    const near = Math.min(at + reach, bytes.length)
+    while (at < near) {
+      const octet = bytes[at]
+      if (octet === quote) return escapes ? -1 - at : at
+      if (octet === backslash) {
+        escapes = true
+        at++
+      }
+      at++
+    }
+    const end = bytes.indexOf(quote, at)
+    if (end === -1) break
+    let run = end
+    while (run > at && bytes[run - 1] === backslash) run--
+    if ((end - run) % 2 === 0) return escapes || bytes.subarray(at, end).includes(backslash) ? -1 - end : end
+    // JSON within JSON has an escaped quote every few bytes, where the native search is slower.
+    escapes = true
+    reach *= 4
+    at = end + 1
+  }
+  return bytes.length
+}
+
+/**
+ * Finds the last value of each member of the top-level object that is named in `wanted`, if that value is a string. Strings are
+ * delimited exactly as a parser does; the rest is not validated, which is left to `JSON.parse`. Returns undefined if a string is
+ * not terminated, or the text is nested deeper than `maxDepth`.
+ */
+function scanJson(
+  bytes: Buffer,
+  wanted: readonly string[],
+  maxDepth: number,
+): Map<string, StringSlice> | undefined {
+  const slices = new Map<string, StringSlice>()
+  let depth = 0
+  let name: string | undefined
+  let isValue = false
+  let escapedNames = false
+  for (let at = 0; at < bytes.length; at++) {
+    const octet = bytes[at]
+    if (octet === quote) {
+      const start = at + 1
+      const found = stringEnd(bytes, start)
+      const escapes = found < 0
+      at = escapes ? -1 - found : found
+      if (at >= bytes.length) return undefined
+      if (depth !== 1) continue
+      if (isValue) {
+        if (name !== undefined) slices.set(name, { start, end: at, escapes })
+        continue
+      }
+      const length = at - start
+      name = wanted.find(
+        (each) => each.length === length && bytes.toString('latin1', start, start + length) === each,
+      )
+      // A repeated name replaces its earlier value, whatever type the new one has.
+      if (name !== undefined) slices.delete(name)
+      escapedNames ||= escapes
+    } else if (octet === openBrace || octet === openBracket) {
+      if (++depth > maxDepth) return undefined
+    } else if (octet === closeBrace || octet === closeBracket) depth--
+    else if (depth === 1 && octet === colon) isValue = true
+    else if (depth === 1 && octet === comma) isValue = false
+  }
+  // A name with escapes may be another spelling of a wanted one, so it is unknown which value is the last.
+  return escapedNames ? new Map() : slices
 }

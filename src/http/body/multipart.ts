@@ -2,9 +2,9 @@ import { decodeBase64 } from '../../lib/base64.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import { bytesOrNot, unparsable } from './fields.ts'
 import type { BodyField, BodyFields, BodyOptions, ParsedBody } from './fields.ts'
-import { headerParameters, mediaType } from './media-type.ts'
+import { headerParameters, mediaType } from './content-headers.ts'
 
-// No endpoint takes more than a handful of parts.
+// No endpoint accepts more than a few parts.
 const maxParts = 32
 const maxHeaderOctets = 8192
 const maxNameCharacters = 256
@@ -16,7 +16,7 @@ type Headers = Map<string, string>
 
 function parseHeaders(block: string): Headers | undefined {
   const headers: Headers = new Map()
-  // Folded lines (RFC 822) are not sent by anyone; a line that begins with white space is a malformed header here.
+  // No client folds lines (RFC 822): a line that starts with white space is a malformed header.
   for (const line of block.split('\r\n')) {
     const colon = line.indexOf(':')
     const name = line.slice(0, Math.max(colon, 0)).toLowerCase()
@@ -26,7 +26,7 @@ function parseHeaders(block: string): Headers | undefined {
   return headers
 }
 
-/** A file name, or a type that no text has, makes a part a file. `text/plain` and JSON are what tools add to plain fields. */
+/** A part with a file name or a type other than text is a file. Tools add `text/plain` and JSON types to plain fields, too. */
 function isFile(filename: string | undefined, mime: string | undefined): boolean {
   if (filename !== undefined) return true
   return mime !== undefined && !mime.startsWith('text/') && mime !== 'application/json'
@@ -56,7 +56,7 @@ function parsePart(bytes: Buffer, options: BodyOptions): Part | undefined {
   const filename = parameters?.get('filename')
   const mime = mediaType(headers.get('content-type') ?? '') || undefined
   const encoding = headers.get('content-transfer-encoding')?.toLowerCase() ?? 'binary'
-  // RFC 7578 deprecates this header; base64 is the one that old libraries use for files.
+  // RFC 7578 deprecates this header, but old libraries send files as base64.
   const isBase64 = encoding === 'base64'
   if (!isBase64 && encoding !== 'binary' && encoding !== '8bit' && encoding !== '7bit') return undefined
 
@@ -72,7 +72,7 @@ function parsePart(bytes: Buffer, options: BodyOptions): Part | undefined {
 
 type Delimiter = { start: number; end: number; isLast: boolean }
 
-/** The delimiter line at `start`, whose dashes and boundary end at `end`; `undefined` where the line goes on otherwise. */
+/** Returns the delimiter at `start`, whose dashes and boundary end at `end`; undefined if other text follows on the line. */
 function delimiterAt(body: Buffer, start: number, end: number): Delimiter | undefined {
   if (body[end] === 0x2d && body[end + 1] === 0x2d) return { start, end: end + 2, isLast: true }
   let at = end
@@ -81,8 +81,8 @@ function delimiterAt(body: Buffer, start: number, end: number): Delimiter | unde
 }
 
 /**
- * The next delimiter line at or after `from`. A line that only begins like one is content: boundaries that are a prefix of
- * one another do occur, in nested multiparts.
+ * Finds the next delimiter line at or after `from`. A line that merely starts like one is content: in nested multiparts one boundary
+ * may be a prefix of another.
  */
 function nextDelimiter(body: Buffer, marker: Buffer, from: number): Delimiter | undefined {
   for (let start = body.indexOf(marker, from); start !== -1; start = body.indexOf(marker, start + 2)) {
@@ -92,7 +92,7 @@ function nextDelimiter(body: Buffer, marker: Buffer, from: number): Delimiter | 
   return undefined
 }
 
-/** The first delimiter has no line break before it, unless there is a preamble. */
+/** Finds the first delimiter, which has no line break before it unless there is a preamble. */
 function firstDelimiter(body: Buffer, marker: Buffer): Delimiter | undefined {
   const length = marker.length - 2
   const opening = body.subarray(0, length).equals(marker.subarray(2))
@@ -108,8 +108,8 @@ function boundaryOf(contentType: string): string | undefined {
 }
 
 /**
- * `multipart/form-data` (RFC 7578): at most 32 parts, headers of at most 8 KiB each, all of it there to the closing
- * delimiter. Since the whole body is in memory, parts are views on it, found by native search: nothing is copied.
+ * Parses `multipart/form-data` (RFC 7578): at most 32 parts with headers of at most 8 KiB each, complete up to the closing
+ * delimiter. Parts are views on the body: nothing is copied.
  */
 export function parseMultipart(contentType: string, body: Buffer, options: BodyOptions): ParsedBody {
   const boundary = boundaryOf(contentType)
@@ -120,7 +120,7 @@ export function parseMultipart(contentType: string, body: Buffer, options: BodyO
   for (let delimiter = firstDelimiter(body, marker); delimiter !== undefined;) {
     if (delimiter.isLast) return { ok: true, fields }
     if (++parts > maxParts) return unparsable
-    // The line break that ends a delimiter may begin the next one: an empty part, refused for want of headers.
+    // The line break after a delimiter may start the next one: an empty part, rejected because it has no headers.
     const next = nextDelimiter(body, marker, delimiter.end - 2)
     if (next === undefined) return unparsable
     const part = parsePart(body.subarray(delimiter.end, next.start), options)

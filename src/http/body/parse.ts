@@ -1,12 +1,12 @@
 import type { BodyOptions, ParsedBody } from './fields.ts'
 import { parseJsonBody } from './json.ts'
-import { mediaType } from './media-type.ts'
+import { mediaType } from './content-headers.ts'
 import { parseMultipart } from './multipart.ts'
 import { parseUrlencoded } from './urlencoded.ts'
 
 export type BodyKind = 'urlencoded' | 'multipart' | 'json'
 
-/** How a body of this `Content-Type` is read; `undefined`: not at all (415). Parameters such as `charset` do not matter. */
+/** Returns the parser for a `Content-Type`; undefined for an unsupported one (415). Ignores parameters such as `charset`. */
 export function bodyKind(contentType: string | undefined): BodyKind | undefined {
   switch (mediaType(contentType ?? '')) {
     case 'application/x-www-form-urlencoded':
@@ -21,8 +21,8 @@ export function bodyKind(contentType: string | undefined): BodyKind | undefined 
 }
 
 /**
- * The fields of a request body, all of it in memory. Never throws. Text is UTF-8 in every encoding, whatever a `charset`
- * says; a body whose text is not valid UTF-8 is unparsable, since guessing would store something else than was sent.
+ * Parses the fields of a request body. Never throws. Text is UTF-8 in every format, whatever `charset` says; a body with invalid
+ * UTF-8 is unparsable, because a guess could store something else than what was sent.
  */
 export function parseBody(
   contentType: string | undefined,

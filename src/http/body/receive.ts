@@ -2,27 +2,29 @@ import type { IncomingMessage } from 'node:http'
 import { OverloadError, HttpError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import type { BodyBudget, BodyLease, BodySender } from './budget.ts'
-import { GrowingBytes } from './growing-bytes.ts'
-import { PaceWatch } from './transfer-pace.ts'
+import { TransferTimeout } from './flow-control.ts'
 
-/** A request's body as it came: its bytes own their memory, so they can be handed to another thread. */
+/** A received body. Its bytes own their memory, so they can be transferred to another thread. */
 export interface RequestBody {
   readonly contentType: string | undefined
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** Whose turn it is when bodies of many clients wait to be parsed. */
+  /** Identifies the client for fair scheduling. */
   readonly client: string
 }
 
-/** After a refusal, this much of a body is still read and thrown away, at least, so that the connection stays usable. */
+/** How much of a rejected body is read and discarded, at least, so that the connection remains usable. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024
-/** The same where memory is short: then it is better to lose the connection than to read on. */
-const MAX_DRAINED_IN_OVERLOAD = 1024 * 1024
+/** The same during overload, when it is better to lose the connection. */
+const MAX_DRAINED_BYTES_IN_OVERLOAD = 1024 * 1024
+
+/** Initial capacity for bodies that arrive in several chunks. */
+const MIN_CAPACITY = 16 * 1024
 
 /**
- * Receives a body of at most `limit` bytes. A refused body is still read to its end, in the background, so
- * that the client hears the answer and the connection's next request works.
- * @returns its bytes, and what they are charged, to be released; undefined for an empty body
- * @throws HttpError 413 past the limit, 408 if it comes too slowly, 400 when the client goes away, OverloadError when memory is short
+ * Receives a body of at most `limit` bytes. A rejected body is read to its end in the background, so that the client reads the
+ * response and the connection can be used again.
+ * @returns its bytes, and their memory lease, to be released; the lease is undefined for an empty body
+ * @throws HttpError 413 past the limit, 408 if it is too slow, 400 if the client disconnects, OverloadError if memory is short
  */
 export async function receiveBody(
   request: IncomingMessage,
@@ -32,19 +34,18 @@ export async function receiveBody(
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; lease: BodyLease | undefined }> {
   const length = Number(request.headers['content-length'] ?? NaN)
   const declared = Number.isNaN(length) ? undefined : length
-  // A request without a body says no more.
   if (request.readableEnded || declared === 0) return { bytes: new Uint8Array(), lease: undefined }
   let lease: BodyLease | undefined
   try {
     if (declared !== undefined && declared > limit) throw tooLarge(limit)
     lease = await budget.admit(sender, declared)
     const bytes = await receive(request, declared, limit, lease, budget)
-    lease.settle()
+    lease.pin()
     return { bytes, lease }
   } catch (error) {
     lease?.release()
     const most =
-      error instanceof OverloadError ? MAX_DRAINED_IN_OVERLOAD : Math.max(MAX_DRAINED_BYTES, 2 * limit)
+      error instanceof OverloadError ? MAX_DRAINED_BYTES_IN_OVERLOAD : Math.max(MAX_DRAINED_BYTES, 2 * limit)
     drainBody(request, sender.address, budget, most)
     throw error
   }
@@ -62,22 +63,22 @@ function receive(
   lease: BodyLease,
   { pace, turns }: BodyBudget,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  // It may have gone away while its body waited for its turn.
+  // The client may have disconnected while the body waited for admission.
   if (request.destroyed) return Promise.reject(cutOff())
-  // Memory grows, and counts, as it fills: what a client announces costs nothing.
-  const bytes = new GrowingBytes(declared ?? limit, (more) => lease.grow(more))
+  // Memory is allocated and charged as it fills, so that an announced length costs nothing.
+  const bytes = new GrowingBuffer(declared ?? limit, (more) => lease.grow(more))
   return new Promise((resolve, reject) => {
     const fail = (error: Error) => {
       stop()
       reject(error)
     }
-    const watch = new PaceWatch(pace, () => fail(tooSlow()))
+    const timeout = new TransferTimeout(pace, () => fail(tooSlow()))
     const stop = () => {
-      watch.stop()
+      timeout.stop()
       request.off('data', onData).off('end', onEnd).off('close', onClose).off('error', onClose)
     }
     const onData = (chunk: Buffer) => {
-      watch.count(chunk.byteLength)
+      timeout.count(chunk.byteLength)
       try {
         if (bytes.length + chunk.byteLength > (declared ?? limit)) throw tooLarge(limit)
         bytes.append(chunk)
@@ -93,12 +94,12 @@ function receive(
       resolve(bytes.take())
     }
     const onClose = () => fail(cutOff())
-    lease.onDisplaced = () => fail(new OverloadError())
+    lease.onEvicted = () => fail(new OverloadError())
     request.on('data', onData).on('end', onEnd).on('close', onClose).on('error', onClose)
   })
 }
 
-/** Reads what is left of a refused body, up to a limit and not too slowly; past that the connection ends. */
+/** Reads and discards the rest of a body. Closes the connection past `maxBytes`, or if the transfer is too slow. */
 export function drainBody(
   request: IncomingMessage,
   client: string,
@@ -108,16 +109,61 @@ export function drainBody(
   if (request.readableEnded || request.destroyed) return
   let read = 0
   const end = () => request.destroy()
-  const watch = new PaceWatch(pace, end)
+  const timeout = new TransferTimeout(pace, end)
   request.on('error', () => {})
-  request.on('end', () => watch.stop()).on('close', () => watch.stop())
+  request.on('end', () => timeout.stop()).on('close', () => timeout.stop())
   request.on('data', (chunk: Buffer) => {
     const { byteLength } = chunk
-    watch.count(byteLength)
+    timeout.count(byteLength)
     read += byteLength
     releaseBuffer(chunk)
     if (read > maxBytes) end()
     else turns.count(request, client, byteLength)
   })
   request.resume()
+}
+
+/** A buffer for bytes that arrive in chunks. Its capacity doubles as it fills. */
+export class GrowingBuffer {
+  readonly #max: number
+  readonly #charge: (bytes: number) => void
+  #bytes = new Uint8Array()
+  #length = 0
+
+  /**
+   * @param max largest number of bytes
+   * @param charge called before more memory is allocated; may throw to prevent that
+   */
+  constructor(max: number, charge: (bytes: number) => void) {
+    this.#max = max
+    this.#charge = charge
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  append(chunk: Uint8Array): void {
+    const length = this.#length + chunk.byteLength
+    if (length > this.#bytes.byteLength) this.#growTo(length)
+    this.#bytes.set(chunk, this.#length)
+    this.#length = length
+  }
+
+  /** Returns all bytes, in memory of exactly their size. */
+  take(): Uint8Array<ArrayBuffer> {
+    if (this.#length === this.#bytes.byteLength) return this.#bytes
+    const bytes = this.#bytes.slice(0, this.#length)
+    releaseBuffer(this.#bytes)
+    return bytes
+  }
+
+  #growTo(length: number): void {
+    const old = this.#bytes
+    const capacity = Math.min(this.#max, Math.max(length, 2 * old.byteLength, MIN_CAPACITY))
+    this.#charge(capacity - old.byteLength)
+    this.#bytes = new Uint8Array(capacity)
+    this.#bytes.set(old.subarray(0, this.#length))
+    releaseBuffer(old)
+  }
 }

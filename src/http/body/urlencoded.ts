@@ -3,7 +3,7 @@ import { decodeUtf8 } from '../../lib/text.ts'
 import { bytesOrNot, unparsable } from './fields.ts'
 import type { BodyField, BodyFields, BodyOptions, ParsedBody } from './fields.ts'
 
-// No endpoint takes more than a handful; an attacker's million tiny pairs would cost seconds.
+// No endpoint accepts more than a few; a million tiny pairs of an attacker would take seconds.
 const maxPairs = 256
 
 const ampersand = 0x26
@@ -12,7 +12,7 @@ const percent = 0x25
 const plus = 0x2b
 const space = 0x20
 
-/** Of a hex digit its value; of any other octet -1, which stays negative when shifted and joined with another. */
+/** Values of hex digits; -1 for any other byte, which remains negative when shifted and combined with another. */
 const hexDigits = new Int8Array(256).fill(-1)
 for (const [value, digit] of Array.from('0123456789abcdef').entries()) {
   hexDigits[digit.charCodeAt(0)] = value
@@ -23,7 +23,7 @@ function hexDigit(octet = 0): number {
   return hexDigits[octet] ?? -1
 }
 
-/** Not 0 where one of the octets of `four` is a percent or a plus sign (the zero-byte test of Hacker's Delight 6-1). */
+/** Returns non-zero if one of four bytes is a percent or a plus sign (zero-byte test, Hacker's Delight 6-1). */
 function needsDecoding(four: number): number {
   const percents = four ^ 0x25252525
   const pluses = four ^ 0x2b2b2b2b
@@ -33,10 +33,10 @@ function needsDecoding(four: number): number {
 const wordOctets = 4
 
 /**
- * Percent-decoded octets, `plusAs` in place of a bare `+`. A percent sign without two hex digits stays as it is
- * (WHATWG URL, "percent-decode"). Without anything to decode the input itself comes back, uncopied.
+ * Percent-decodes bytes, and replaces an unescaped `+` by `plusAs`. A percent sign without two hex digits is kept (WHATWG URL,
+ * "percent-decode"). Returns the input itself if there is nothing to decode.
  *
- * Four octets at a time where nothing is escaped: on base64 twice as fast as octet by octet or decodeURIComponent.
+ * Copies four bytes at a time where nothing is escaped: twice as fast on base64 as single bytes or `decodeURIComponent`.
  */
 export function percentDecode(bytes: Buffer, plusAs: number): Buffer {
   if (!bytes.includes(percent) && (plusAs === plus || !bytes.includes(plus))) return bytes
@@ -70,28 +70,28 @@ export function percentDecode(bytes: Buffer, plusAs: number): Buffer {
 }
 
 /**
- * A text value. JSON is dense with escapes, and there the native decoder is twice as fast; it throws at a stray percent
- * sign, which stays as it is, and at what is not UTF-8.
+ * Decodes a text value. The native decoder is twice as fast on JSON, which has many escapes, but throws at invalid UTF-8 and at a
+ * stray percent sign, which has to be kept.
  */
 function decodeText(raw: Buffer): string | undefined {
   const text = decodeUtf8(raw)
   try {
     if (text !== undefined) return decodeURIComponent(text.replace(/\+/g, ' '))
   } catch {
-    // Left to the tolerant decoder below.
+    // Falls back to the tolerant decoder below.
   }
   return decodeUtf8(percentDecode(raw, space))
 }
 
-/** Whether some plus sign is written `%2B`: whoever sends that escapes all of them. */
+/** Tells whether a plus sign is written as `%2B`: such a client escapes all of them. */
 function escapesPlus(value: Buffer): boolean {
   return value.includes('%2B') || value.includes('%2b')
 }
 
 /**
- * Careless clients send base64 without escaping its `+`. Were it read as the space that the encoding says, and white
- * space skipped, an image of the right length could come out with wrong bytes. So a bare `+` is a plus sign where no
- * other is escaped and the text is then valid base64; else it is the space that a client which does escape has sent.
+ * Decodes a base64 field. Some clients do not escape its `+`. Decoding that to a space, and then skipping white space, could yield
+ * an image of the right length with wrong bytes. So an unescaped `+` is a plus sign if no other plus sign is escaped and the text is
+ * valid base64 then; otherwise it is a space.
  */
 function base64Field(value: Buffer): BodyField {
   if (value.includes(plus) && !escapesPlus(value)) {
@@ -101,7 +101,7 @@ function base64Field(value: Buffer): BodyField {
   return bytesOrNot(decodeBase64(percentDecode(value, space)))
 }
 
-/** `application/x-www-form-urlencoded` (WHATWG URL), with at most 256 pairs. Empty pairs (`&&`) are skipped. */
+/** Parses `application/x-www-form-urlencoded` (WHATWG URL) with at most 256 pairs. Skips empty pairs (`&&`). */
 export function parseUrlencoded(body: Buffer, options: BodyOptions): ParsedBody {
   const fields: BodyFields = new Map()
   const last = new Map<string, Buffer>()

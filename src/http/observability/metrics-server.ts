@@ -3,7 +3,6 @@ import { createServer } from 'node:http'
 import type { Metrics } from './metrics.ts'
 import { httpErrorOf } from '../errors.ts'
 
-/** Few ask, so few connections are enough. */
 const MAX_CONNECTIONS = 100
 const TIMEOUT_MS = 10_000
 
@@ -12,7 +11,7 @@ export interface MetricsServer {
   close(): Promise<void>
 }
 
-/** Serves the measurements, and nothing else, on an address of its own. */
+/** Serves `/metrics`, and nothing else, on a separate address. */
 export async function serveMetrics(
   metrics: Metrics,
   { host, port }: { readonly host: string; readonly port: number },

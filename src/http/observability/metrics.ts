@@ -1,23 +1,22 @@
 import { AggregatorRegistry, collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { RequestSeconds } from './request-histogram.ts'
 
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** Gauges of prom-client that are named as counters, which `promtool check metrics` refuses. Others hold the same by kind. */
+/** Gauges of prom-client with names of counters, which `promtool check metrics` rejects. Others report the same by type. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ]
 
-/** What one process has measured, fit to be sent to another. */
+/** The metrics of one process, in a form that can be sent to another. */
 export type Measurements = readonly object[]
 
-/** The service's measurements, in Prometheus' form. */
+/** The metrics of the service, for Prometheus. */
 export class Metrics {
   readonly registry = new Registry()
   #gather: (() => Promise<readonly Measurements[]>) | undefined
-  readonly #requests = new RequestSeconds(
+  readonly #requests = new RequestHistogram(
     { name: 'catalejo_http_request_seconds', help: 'Time to answer a request', registers: [this.registry] },
     SECONDS,
   )
@@ -36,8 +35,8 @@ export class Metrics {
   }
 
   /**
-   * A gauge whose value is read when the metrics are asked for.
-   * @param aggregator how those of several processes become one: `max` for what they share, and each of them counts
+   * Adds a gauge whose value is read at each scrape.
+   * @param aggregator how values of several processes are combined: `max` for shared state that each of them reports
    */
   gauge(name: string, help: string, read: () => number, aggregator: 'sum' | 'max' = 'sum'): void {
     const registers = [this.registry]
@@ -52,7 +51,7 @@ export class Metrics {
     })
   }
 
-  /** A counter that somebody else keeps, read when the metrics are asked for. */
+  /** Adds a counter whose value is read at each scrape. */
   total(name: string, help: string, read: () => number): void {
     const registers = [this.registry]
     new Counter({
@@ -70,18 +69,18 @@ export class Metrics {
     return this.registry.getMetricsAsJSON()
   }
 
-  /** @param gather finds the measurements of all processes that serve together, this one's included */
+  /** @param gather returns the metrics of all processes of this service, including this one */
   gatherBy(gather: () => Promise<readonly Measurements[]>): void {
     this.#gather = gather
   }
 
-  /** Of all processes that serve together: counters added up, gauges too unless they say otherwise. */
+  /** Returns the metrics of all processes as text: sums, unless a gauge has another aggregator. */
   async text(): Promise<string> {
     if (this.#gather === undefined) return this.registry.metrics()
     return AggregatorRegistry.aggregate([...(await this.#gather())]).metrics()
   }
 
-  /** The same as objects. */
+  /** Returns the metrics of all processes as objects. */
   async gathered(): Promise<Measurements> {
     if (this.#gather === undefined) return this.measurements()
     return AggregatorRegistry.aggregate([...(await this.#gather())]).getMetricsAsJSON()
@@ -89,5 +88,84 @@ export class Metrics {
 
   observeRequest(method: string, route: string, status: number, seconds: number): void {
     this.#requests.count(method, route, status, seconds)
+  }
+}
+
+type RequestLabel = 'method' | 'route' | 'status'
+
+interface Series {
+  readonly labels: Readonly<Record<RequestLabel, string | number>>
+  /** Not cumulative; the last one counts what is above all bounds. */
+  readonly counts: number[]
+  sum: number
+}
+
+/**
+ * A histogram of request durations. prom-client builds strings from the labels and the bucket at every observation, which took 5 %
+ * of the time of a small request; this class builds them at each scrape.
+ */
+export class RequestHistogram extends Histogram<RequestLabel> {
+  readonly #name: string
+  readonly #help: string
+  readonly #bounds: readonly number[]
+  readonly #series = new Map<string, Series>()
+  #last: Series | undefined
+
+  constructor(
+    configuration: ConstructorParameters<typeof Histogram<RequestLabel>>[0],
+    bounds: readonly number[],
+  ) {
+    super({ ...configuration, labelNames: ['method', 'route', 'status'], buckets: [...bounds] })
+    this.#name = configuration.name
+    this.#help = configuration.help
+    this.#bounds = bounds
+  }
+
+  count(method: string, route: string, status: number, seconds: number): void {
+    const series = this.#seriesOf(method, route, status)
+    let bucket = 0
+    while (bucket < this.#bounds.length && seconds > (this.#bounds[bucket] ?? 0)) bucket++
+    series.counts[bucket] = (series.counts[bucket] ?? 0) + 1
+    series.sum += seconds
+  }
+
+  #seriesOf(method: string, route: string, status: number): Series {
+    // Usually it is the same as the last time, and building the key is slower.
+    const last = this.#last
+    if (last?.labels.status === status && last.labels.route === route && last.labels.method === method)
+      return last
+    // There are few methods, routes and statuses, so the map is bounded.
+    const key = `${method} ${status} ${route}`
+    let series = this.#series.get(key)
+    if (series === undefined) {
+      series = { labels: { method, route, status }, counts: this.#bounds.map(() => 0).concat(0), sum: 0 }
+      this.#series.set(key, series)
+    }
+    return (this.#last = series)
+  }
+
+  /** Called by prom-client for every output format. */
+  async getForPromString() {
+    return {
+      name: this.#name,
+      help: this.#help,
+      type: 'histogram',
+      aggregator: 'sum',
+      values: [...this.#series.values()].flatMap((series) => this.#valuesOf(series)),
+    }
+  }
+
+  #valuesOf({ labels, counts, sum }: Series) {
+    let total = 0
+    const buckets = counts.map((count, i) => {
+      total += count
+      const le = this.#bounds[i] ?? '+Inf'
+      return { metricName: `${this.#name}_bucket`, labels: { le }, sharedLabels: labels, value: total }
+    })
+    return [
+      ...buckets,
+      { metricName: `${this.#name}_sum`, labels: {}, sharedLabels: labels, value: sum },
+      { metricName: `${this.#name}_count`, labels: {}, sharedLabels: labels, value: total },
+    ]
   }
 }

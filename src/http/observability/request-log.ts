@@ -1,8 +1,13 @@
 import { performance } from 'node:perf_hooks'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
-import type { LogQuota } from './log-quota.ts'
+import { clientGroup } from '../client.ts'
 import type { Metrics } from './metrics.ts'
+
+const WINDOW_MS = 60_000
+/** Clients counted separately; further ones are counted as one. */
+const MAX_CLIENTS = 10_000
+const OTHERS = 'others'
 
 /** Logged in place of a status when the client closed the connection before the response was sent (nginx's convention). */
 const CLIENT_CLOSED_REQUEST = 499
@@ -13,14 +18,14 @@ let requests = 0
 export const nextRequestId = (): string => `req-${(++requests).toString(36)}`
 
 /**
- * Measures and logs every request once, when its response was sent or its client went away: Fastify's `onResponse` hook is
- * not called in the second case. The log line names the route's pattern, never the URL, which carries the API key.
+ * Measures and logs each request once, when its response was sent or its client disconnected: Fastify's `onResponse` hook is not
+ * called in the second case. The log line names the route's pattern, never the URL, which carries the API key.
  */
 export function requestObserver(log: Logger, metrics: Metrics, quota: LogQuota): ObserveRequest {
   return (request, reply) => {
     const start = performance.now()
     const response = reply.raw
-    // A closed socket has no address any more.
+    // Read now, because a closed socket has no address.
     const { ip, method } = request
     response.on('close', () => {
       const ms = performance.now() - start
@@ -37,4 +42,43 @@ export function requestObserver(log: Logger, metrics: Metrics, quota: LogQuota):
 /** A log whose lines carry the request's id. Created for the few lines that need it, not for every request. */
 export function requestLog(request: FastifyRequest): Pick<Logger, 'info' | 'error'> {
   return request.server.serviceLog.child({ reqId: request.id })
+}
+
+/** Limits the log lines per client, so that no client can fill the disk. */
+export class LogQuota {
+  readonly #log: Logger
+  readonly #maxLines: number
+  readonly #lines = new Map<string, number>()
+  #lastIp = ''
+  #lastClient = ''
+
+  /** @param maxLines per client and minute; 0 for no limit */
+  constructor(log: Logger, maxLines: number) {
+    this.#log = log
+    this.#maxLines = maxLines
+  }
+
+  /** Counts a request; false if it must not be logged. The number of omitted lines is logged at the end of the minute. */
+  take(ip: string | undefined): boolean {
+    if (this.#maxLines === 0) return true
+    if (this.#lines.size === 0) setTimeout(() => this.#report(), WINDOW_MS).unref()
+    if (ip !== this.#lastIp) {
+      this.#lastIp = ip ?? ''
+      this.#lastClient = clientGroup(this.#lastIp)
+    }
+    const isKnown = this.#lines.size < MAX_CLIENTS || this.#lines.has(this.#lastClient)
+    const client = isKnown ? this.#lastClient : OTHERS
+    const lines = (this.#lines.get(client) ?? 0) + 1
+    this.#lines.set(client, lines)
+    return lines <= this.#maxLines
+  }
+
+  #report(): void {
+    for (const [client, lines] of this.#lines) {
+      const unlogged = lines - this.#maxLines
+      if (unlogged > 0)
+        this.#log.warn({ ip: client, requests: unlogged }, 'requests of one client not logged')
+    }
+    this.#lines.clear()
+  }
 }

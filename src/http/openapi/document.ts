@@ -1,18 +1,17 @@
 import type { FastifySchema } from 'fastify'
 import type { Access } from '../auth/authenticator.ts'
-import { bodyContent } from './body-content.ts'
 import { problem, type JsonSchema } from './json-schema.ts'
 import type { Parameters } from '../parameters.ts'
 
-/** What an endpoint says of itself beyond its parameters. */
+/** Documentation of an endpoint, besides its parameters. */
 export interface EndpointDocument {
   readonly tag: string
   readonly summary: string
   readonly description?: string
   readonly deprecated?: boolean
-  /** Fields of a body that carries more than the parameters, as an object schema with an example. */
+  /** Body fields other than the parameters, as an object schema with an example. */
   readonly body?: JsonSchema
-  /** The answer's body by status. Those that every endpoint may give are added. */
+  /** Response bodies by status. Those common to all endpoints are added. */
   readonly answers: Readonly<Record<number, JsonSchema>>
 }
 
@@ -66,12 +65,12 @@ interface Documented extends Access {
 
 declare module 'fastify' {
   interface FastifySchema {
-    /** Scopes of keys that may call the endpoint. */
+    /** Key scopes that allow the endpoint. */
     'x-scopes'?: readonly string[]
   }
 }
 
-/** The route's schema: what the OpenAPI document is generated from, and what serialises its answers. */
+/** Returns the route's schema: the OpenAPI document is generated from it, and responses are serialised by it. */
 export function documentEndpoint(endpoint: Documented, method: string): FastifySchema {
   const { document, parameters, path } = endpoint
   const properties: Record<string, unknown> = { api: API_KEY }
@@ -90,7 +89,7 @@ export function documentEndpoint(endpoint: Documented, method: string): FastifyS
     summary: document.summary,
     'x-scopes': [...endpoint.scopes, 'full'],
     operationId: [method.toLowerCase(), ...path.split('/').slice(-2)].join('-'),
-    // What a POST needs may come in its body instead.
+    // Parameters of a POST may be in its body instead.
     querystring: { type: 'object', properties, ...(isPost ? {} : { required }) },
     response: {
       ...COMMON_ANSWERS,
@@ -120,4 +119,106 @@ export const API_DESCRIPTION = {
     { name: 'admin', description: 'Accounts, keys and the state of the service, for its owner' },
     { name: 'service', description: 'Health, metrics and this document' },
   ],
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Returns the body of a POST in its three formats. An array or object is JSON text in a form, and either in JSON. A base64 field
+ * of a multipart form may also be a file part.
+ */
+function bodyContent(
+  parameters: Fields,
+  body: JsonSchema | undefined,
+): Record<string, { schema: JsonSchema }> {
+  const declared: Fields = isFields(body) ? body : {}
+  const own = isFields(declared['properties']) ? declared['properties'] : {}
+  const examples = declared['examples']
+  const fields = Object.entries({ ...parameters, ...own }).filter((pair): pair is [string, JsonSchema] =>
+    isFields(pair[1]),
+  )
+  const example: unknown = Array.isArray(examples) ? examples[0] : undefined
+  const encoded = (field: (schema: JsonSchema) => JsonSchema, exampleOf: (value: unknown) => unknown) => ({
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(fields.map(([name, schema]) => [name, field(schema)])),
+      ...(declared['required'] === undefined ? {} : { required: declared['required'] }),
+      ...(isFields(example)
+        ? {
+            examples: [
+              Object.fromEntries(Object.entries(example).map(([key, value]) => [key, exampleOf(value)])),
+            ],
+          }
+        : {}),
+    },
+  })
+  return {
+    'application/json': encoded(inJson, (value) => value),
+    'application/x-www-form-urlencoded': encoded(inForm, asText),
+    'multipart/form-data': encoded(inMultipart, asText),
+  }
+}
+
+function inJson(schema: JsonSchema): JsonSchema {
+  return isText(schema) ? plain(schema) : { anyOf: [schema, inForm(schema)] }
+}
+
+function inForm(schema: JsonSchema): JsonSchema {
+  if (isText(schema)) return plain(schema)
+  return { type: 'string', contentMediaType: 'application/json', description: 'The same as JSON text' }
+}
+
+function inMultipart(schema: JsonSchema): JsonSchema {
+  if (schema['format'] !== 'byte') return inForm(schema)
+  return { type: 'string', format: 'binary', description: 'A file part with the bytes, or base64 text' }
+}
+
+/** Removes keywords that apply to query parameters only. */
+function plain(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => key !== 'x-flag'))
+}
+
+const isText = (schema: JsonSchema) => schema['type'] !== 'array' && schema['type'] !== 'object'
+const asText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The parts of an OpenAPI document that `finishDocument` corrects. */
+interface Operation {
+  parameters?: Parameter[]
+  requestBody?: { required?: boolean; content: Record<string, { schema: { required?: unknown } }> }
+}
+
+interface Parameter {
+  name: string
+  schema?: { 'x-flag'?: unknown }
+  allowEmptyValue?: boolean
+}
+
+/** Corrects what the generator cannot know: flags, optional bodies, and the path of image links. */
+export function finishDocument<T>(document: T): T {
+  // The generator's type is a union of all OpenAPI versions; the fields read here exist in each.
+  const { paths = {} } = document as { paths?: Record<string, Record<string, Operation>> }
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const operation of Object.values(operations)) finishOperation(operation)
+    if (!path.endsWith('{*}')) continue
+    delete paths[path]
+    paths[path.replace('{*}', '{id}')] = operations
+  }
+  return document
+}
+
+function finishOperation({ parameters = [], requestBody }: Operation): void {
+  for (const parameter of parameters) {
+    if (parameter.name === '*') parameter.name = 'id'
+    if (parameter.schema?.['x-flag'] === undefined) continue
+    delete parameter.schema['x-flag']
+    parameter.allowEmptyValue = true
+  }
+  if (requestBody === undefined) return
+  requestBody.required = Object.values(requestBody.content).some(
+    ({ schema }) => schema.required !== undefined,
+  )
 }

@@ -1,7 +1,7 @@
-/** A JSON Schema, as OpenAPI 3.1 has it. */
+/** A JSON Schema as in OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-const isOptional = Symbol('a property that may be missing')
+const isOptional = Symbol('optional property')
 
 export const string = (keywords: JsonSchema = {}): JsonSchema => ({ type: 'string', ...keywords })
 
@@ -17,7 +17,7 @@ export const array = (items: JsonSchema, keywords: JsonSchema = {}): JsonSchema 
   ...keywords,
 })
 
-/** Marks a property of an object as one that may be missing. */
+/** Marks a property of an object as optional. */
 export const optional = (schema: JsonSchema): JsonSchema => ({ ...schema, [isOptional]: true })
 
 export function object(
@@ -30,6 +30,6 @@ export function object(
   return { type: 'object', required, properties, ...keywords }
 }
 
-/** The body of an error answer, with an example. */
+/** The body of an error response, with an example. */
 export const problem = (description: string, status: number, msg: string): JsonSchema =>
   object({ status: integer(), msg: string() }, { description, examples: [{ status, msg }] })

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
@@ -8,7 +8,7 @@ import type { ImageStore } from '../store.ts'
 import { uploaderOf } from '../uploaders.ts'
 import { hashParameter, NO_IMAGE } from './get.ts'
 
-export function deleteRoute(app: FastifyInstance, shared: EndpointShared, store: ImageStore) {
+export function deleteRoute(app: HttpServer, shared: EndpointShared, store: ImageStore) {
   simpleEndpoint(app, shared, {
     service: 'imagestore',
     scopes: ['upload'],

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -26,7 +26,7 @@ interface Kept {
   readonly expires: number | null
 }
 
-export function getRoute(app: FastifyInstance, shared: EndpointShared, database: Database, clock: Clock) {
+export function getRoute(app: HttpServer, shared: EndpointShared, database: Database, clock: Clock) {
   const answers = new VersionedCache<Kept>(database, 'image', MAX_ANSWERS)
 
   const keyOf = (identity: Identity, hash: ImageHash) =>

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpServer, HttpReply, HttpRequest } from '../../http/server.ts'
 import { OverloadError, HttpError } from '../../lib/errors.ts'
 import type { FairSlots } from '../../lib/fair-slots.ts'
 import { clientAbort, clientGroup } from '../../http/client.ts'
 import { matches, readRange, type Range } from '../../http/conditional.ts'
-import { hasBody } from '../../http/body/content-encoding.ts'
+import { hasBody } from '../../http/body/content-headers.ts'
 import { sendBytes } from '../../http/headers.ts'
 import { BlobDamaged, type BlobAddress } from '../../storage/blobs/blob-store.ts'
 import { isLost } from '../blobs.ts'
@@ -63,12 +63,12 @@ type Prepared =
       readonly contentRange: string | undefined
     }
 
-export function linkRoute(app: FastifyInstance, options: LinkOptions): void {
+export function linkRoute(app: HttpServer, options: LinkOptions): void {
   const { delivery, resolver, rendering, now, sharesVariants } = options
   const cache = new LinkCache(delivery)
   const prefixLength = `${app.prefix}/i/`.length
 
-  const handler = (request: FastifyRequest, reply: FastifyReply) => {
+  const handler = (request: HttpRequest, reply: HttpReply) => {
     const { url = '', headers } = request.raw
     const path = url.slice(prefixLength)
     const cached = hasBody(headers) ? undefined : cache.find(path, headers)
@@ -80,11 +80,7 @@ export function linkRoute(app: FastifyInstance, options: LinkOptions): void {
   // Fastify's HEAD route would send a length of 0 for streams and 304.
   app.route({ method: 'HEAD', url: '/i/*', schema: { ...linkSchema, hide: true }, handler })
 
-  async function answerUncached(
-    path: string,
-    request: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> {
+  async function answerUncached(path: string, request: HttpRequest, reply: HttpReply): Promise<HttpReply> {
     // Reading or making the bytes can take seconds, in which the image may be deleted, restricted or replaced.
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       const found = await find(path, request)
@@ -103,7 +99,7 @@ export function linkRoute(app: FastifyInstance, options: LinkOptions): void {
   }
 
   /** Resolves a link to its image as of now. @throws HttpError */
-  async function find(path: string, { headers }: FastifyRequest): Promise<Found> {
+  async function find(path: string, { headers }: HttpRequest): Promise<Found> {
     const target = readLink(path)
     const image = target === undefined ? undefined : await delivery.images.find(target.hash)
     if (target === undefined || image === undefined) throw new HttpError(404, NO_IMAGE)
@@ -116,7 +112,7 @@ export function linkRoute(app: FastifyInstance, options: LinkOptions): void {
     return { target, image, link, etag, expires: expires === Infinity ? undefined : expires }
   }
 
-  function addToCache(path: string, { headers }: FastifyRequest, found: Found): void {
+  function addToCache(path: string, { headers }: HttpRequest, found: Found): void {
     const { target, image, link, etag, expires } = found
     // A link that expires, or depends on a second image, is resolved each time.
     if (expires !== undefined || link.recipe?.mark !== undefined) return
@@ -127,7 +123,7 @@ export function linkRoute(app: FastifyInstance, options: LinkOptions): void {
   }
 
   /** Does everything for a response that may take time. */
-  async function prepare(found: Found, request: FastifyRequest, reply: FastifyReply): Promise<Prepared> {
+  async function prepare(found: Found, request: HttpRequest, reply: HttpReply): Promise<Prepared> {
     const { image, link, etag, expires } = found
     const { blob } = image
     if (matches(request.headers['if-none-match'], etag)) return { kind: 'not-modified' }
@@ -171,8 +167,8 @@ export function linkRoute(app: FastifyInstance, options: LinkOptions): void {
   }
 
   async function derivative(
-    request: FastifyRequest,
-    reply: FastifyReply,
+    request: HttpRequest,
+    reply: HttpReply,
     blob: BlobRow,
     recipe: Recipe,
   ): Promise<Content | undefined> {
@@ -204,7 +200,7 @@ export function linkRoute(app: FastifyInstance, options: LinkOptions): void {
   }
 
   /** Synchronous, so that the response is as current as the last `find`. */
-  function send(reply: FastifyReply, { link, etag, expires }: Found, prepared: Prepared): FastifyReply {
+  function send(reply: HttpReply, { link, etag, expires }: Found, prepared: Prepared): HttpReply {
     const common = withVary(reply, linkHeaders({ ...link, expires }, now(), sharesVariants))
     switch (prepared.kind) {
       case 'not-modified':
@@ -225,7 +221,7 @@ export function linkRoute(app: FastifyInstance, options: LinkOptions): void {
 }
 
 /** Adds to the `Vary` that CORS has set: some caches (nginx before 1.23) read only one of several. */
-function withVary(reply: FastifyReply, headers: Readonly<Record<string, string>>) {
+function withVary(reply: HttpReply, headers: Readonly<Record<string, string>>) {
   const { vary } = headers
   const cors = vary === undefined ? undefined : reply.getHeader('vary')
   return cors === undefined ? headers : { ...headers, vary: `${String(cors)}, ${vary}` }
@@ -237,7 +233,7 @@ function discard(prepared: Prepared): void {
 
 /** Ranges are defined for GET only (RFC 9110, section 14.2). @throws HttpError 416 */
 function rangeOf(
-  request: FastifyRequest,
+  request: HttpRequest,
   size: number,
   etag: string,
 ): Exclude<Range, { kind: 'unsatisfiable' }> {

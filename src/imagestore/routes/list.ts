@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -22,7 +22,7 @@ const parameters = {
 }
 
 export function imageListRoute(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   database: Database,
   baseUrl: () => string,

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import type { Database } from '../../storage/database/database.ts'
@@ -46,7 +46,7 @@ export interface SimilarOptions {
 }
 
 export function similarRoute(
-  app: FastifyInstance,
+  app: HttpServer,
   shared: EndpointShared,
   { database, clock, similar }: SimilarOptions,
 ) {

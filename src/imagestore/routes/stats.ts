@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer } from '../../http/parameters.ts'
 import { statsAnswer } from '../schemas.ts'
@@ -11,7 +11,7 @@ const parameters = {
   days: integer(`The last days on which images came, ${DEFAULT_DAYS} unless given`, 1, MAX_DAYS),
 }
 
-export function statsRoute(app: FastifyInstance, shared: EndpointShared, stats: ImageStats) {
+export function statsRoute(app: HttpServer, shared: EndpointShared, stats: ImageStats) {
   simpleEndpoint(app, shared, {
     service: 'imagestore',
     scopes: ['read'],

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { HttpServer } from '../../http/server.ts'
 import { secondsOf, type Clock } from '../../lib/clock.ts'
 import { OverloadError, HttpError } from '../../lib/errors.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
@@ -36,7 +36,7 @@ export interface UploadOptions {
 /** The largest body of an upload: base64 takes a third more, url-encoding and line breaks some more again. */
 export const maxBodyBytes = (maxImageBytes: number): number => 2 * maxImageBytes + 1024 * 1024
 
-export function uploadRoute(app: FastifyInstance, shared: EndpointShared, options: UploadOptions) {
+export function uploadRoute(app: HttpServer, shared: EndpointShared, options: UploadOptions) {
   const { store, similar, clock, tasks, maxBytes, strips } = options
   bulkEndpoint(app, shared, {
     service: 'imagestore',

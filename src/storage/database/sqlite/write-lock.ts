@@ -1,5 +1,4 @@
 import { OverloadError } from '../../../lib/errors.ts'
-import type { Connection } from './connection.ts'
 
 /** How long a transaction waits for those of other processes. */
 const WAIT_MS = 10_000
@@ -15,13 +14,18 @@ const MAX_GAP_MS = 5
 /** The result code, without its extension: another connection holds the lock. */
 const SQLITE_BUSY = 5
 
+/** The part of a connection that takes the lock. */
+interface Executor {
+  exec(text: string): void
+}
+
 /** Shares the write lock with other processes. Waiting blocks the thread, so it is for worker threads. */
 export class WriteLock {
-  readonly #connection: Connection
+  readonly #connection: Executor
   #since = 0
   #nextAt = 0
 
-  constructor(connection: Connection) {
+  constructor(connection: Executor) {
     this.#connection = connection
   }
 

@@ -1,4 +1,6 @@
-/** `type/subtype` of a Content-Type, lower-case; `''` for an empty one. */
+import type { IncomingHttpHeaders } from 'node:http'
+
+/** Returns `type/subtype` of a Content-Type in lower case; `''` for an empty one. */
 export function mediaType(contentType: string): string {
   const end = contentType.indexOf(';')
   return (end === -1 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
@@ -6,7 +8,7 @@ export function mediaType(contentType: string): string {
 
 export type HeaderParameters = Map<string, string>
 
-// WHATWG HTML, "multipart/form-data encoding algorithm": what a browser does to these three in a quoted name.
+// How browsers escape these three characters in a quoted name (WHATWG HTML, "multipart/form-data encoding algorithm").
 const browserEscapes: Record<string, string> = { '%22': '"', '%0d': '\r', '%0a': '\n' }
 
 function unescapeQuoted(text: string): string {
@@ -16,8 +18,9 @@ function unescapeQuoted(text: string): string {
 }
 
 /**
- * Where the quoted text that begins at `start` ends. Browsers escape a quote as `%22` and leave backslashes alone, so
- * `"C:\"` is whole; others write `\"`. A quote after a backslash closes only where the parameter can end.
+ * Returns the index of the closing quote of a string that starts at `start`, or -1. Browsers escape quotes as `%22` and do not
+ * escape backslashes, so `"C:\"` is complete; other clients write `\"`. A quote after a backslash closes the string only where the
+ * parameter can end.
  */
 function quotedEnd(header: string, start: number): number {
   for (let at = header.indexOf('"', start); at !== -1; at = header.indexOf('"', at + 1)) {
@@ -29,7 +32,7 @@ function quotedEnd(header: string, start: number): number {
   return -1
 }
 
-/** RFC 5987 `UTF-8'lang'percent-encoded`; `undefined` in another charset or malformed. */
+/** Decodes `UTF-8'lang'percent-encoded` (RFC 5987); undefined if it is malformed or in another charset. */
 function extendedValue(value: string): string | undefined {
   const match = /^utf-8'[^']*'(.*)$/is.exec(value)
   try {
@@ -40,8 +43,8 @@ function extendedValue(value: string): string | undefined {
 }
 
 /**
- * The parameters after the first `;` of a header, names in lower-case; of a repeated one the first (as in HTTP's own
- * parsers). `name*=` (RFC 5987) wins over `name=`. `undefined` where the header is malformed.
+ * Parses the parameters after the first `;` of a header. Names are in lower case; of a repeated name the first value counts.
+ * `name*=` (RFC 5987) takes precedence over `name=`. Returns undefined if the header is malformed.
  */
 export function headerParameters(header: string): HeaderParameters | undefined {
   const parameters: HeaderParameters = new Map()
@@ -49,7 +52,7 @@ export function headerParameters(header: string): HeaderParameters | undefined {
   let at = header.indexOf(';')
   while (at !== -1 && at < header.length) {
     const equals = header.indexOf('=', at)
-    // A last `;` with nothing behind it is harmless.
+    // A trailing `;` is harmless.
     if (equals === -1) {
       if (header.slice(at + 1).trim() !== '') return undefined
       break
@@ -79,4 +82,21 @@ export function headerParameters(header: string): HeaderParameters | undefined {
   }
   for (const [name, value] of extended) parameters.set(name, value)
   return parameters
+}
+
+export const BAD_ENCODING =
+  'El cuerpo de la solicitud debe venir sin comprimir, con Content-Encoding identity'
+
+/**
+ * Tells whether the body has a content or transfer coding that the service does not decode (RFC 9110, section 8.4). Requests
+ * without a body may carry the header, too.
+ */
+export function isEncoded(headers: IncomingHttpHeaders): boolean {
+  if (!hasBody(headers)) return false
+  const codings = `${headers['transfer-encoding'] ?? ''},${headers['content-encoding'] ?? ''}`.split(',')
+  return codings.some((coding) => !['', 'identity', 'chunked'].includes(coding.trim().toLowerCase()))
+}
+
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { GrowingBytes } from './growing-bytes.ts'
+import { GrowingBuffer } from './receive.ts'
 
 const MIB = 1024 * 1024
 
 function grown(max: number, pieces: readonly number[]) {
   const charges: number[] = []
-  const bytes = new GrowingBytes(max, (more) => charges.push(more))
+  const bytes = new GrowingBuffer(max, (more) => charges.push(more))
   let next = 0
   for (const size of pieces) bytes.append(Uint8Array.from({ length: size }, () => next++))
   const taken = bytes.take()
@@ -26,7 +26,7 @@ test('memory follows what came, not what was announced', () => {
 
 test('what is charged for is never more than twice what came', () => {
   let charged = 0
-  const bytes = new GrowingBytes(4 * MIB, (more) => (charged += more))
+  const bytes = new GrowingBuffer(4 * MIB, (more) => (charged += more))
   for (let i = 0; i < 64; i++) {
     bytes.append(new Uint8Array(65_536))
     assert.ok(charged <= 2 * bytes.length)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import type { Clock } from '../../lib/clock.ts'
-import { KeyRates, type Claim, type Grant, type SharedWindows } from './key-rates.ts'
+import { KeyRateLimit, type Claim, type Grant, type ClaimRequests } from './key-rate-limit.ts'
 
 const MINUTE = 60_000
 const perMinute = (count: number) => ({ count, periodMs: MINUTE })
@@ -18,7 +18,7 @@ function windows(clock: Clock) {
   const counts = new Map<string, { count: number; endsAt: number }>()
   const claims: Claim[] = []
   const state = { isBroken: false, claims }
-  const shared: SharedWindows = async (all) => {
+  const shared: ClaimRequests = async (all) => {
     if (state.isBroken) throw new Error('the database is away')
     claims.push(...all)
     return all.map(({ keyId, rate, count }): Grant => {
@@ -34,7 +34,7 @@ function windows(clock: Clock) {
   return { ...state, state, shared }
 }
 
-async function passed(rates: KeyRates, key: string, count: number, rate: number): Promise<number> {
+async function passed(rates: KeyRateLimit, key: string, count: number, rate: number): Promise<number> {
   const waits = await Promise.all(Array.from({ length: count }, () => rates.take(key, perMinute(rate))))
   return waits.filter((wait) => wait === undefined).length
 }
@@ -43,7 +43,7 @@ suite('rates of keys in one process', () => {
   test('a key without a rate never asks', async () => {
     const clock = new TestClock()
     const { shared, claims } = windows(clock)
-    const rates = new KeyRates(clock, shared)
+    const rates = new KeyRateLimit(clock, shared)
     assert.equal(rates.tryTake('a', null), true)
     assert.equal(await rates.take('a', null), undefined)
     assert.deepEqual(claims, [])
@@ -52,7 +52,7 @@ suite('rates of keys in one process', () => {
   test('what comes together shares a claim, and what is refused makes none', async () => {
     const clock = new TestClock()
     const { shared, claims } = windows(clock)
-    const rates = new KeyRates(clock, shared)
+    const rates = new KeyRateLimit(clock, shared)
     assert.equal(await passed(rates, 'a', 50, 20), 20)
     // The second finds the window exhausted.
     assert.deepEqual(
@@ -71,7 +71,7 @@ suite('rates of keys in one process', () => {
   test('a batch serves many requests without asking', async () => {
     const clock = new TestClock()
     const { shared, claims } = windows(clock)
-    const rates = new KeyRates(clock, shared)
+    const rates = new KeyRateLimit(clock, shared)
     for (let i = 0; i < 6_400; i++) assert.equal(await rates.take('a', perMinute(6_400)), undefined)
     assert.ok(claims.length <= 66, String(claims.length))
     assert.notEqual(await rates.take('a', perMinute(6_400)), undefined)
@@ -79,7 +79,7 @@ suite('rates of keys in one process', () => {
 
   test('tryTake takes only requests that were claimed before', async () => {
     const clock = new TestClock()
-    const rates = new KeyRates(clock, windows(clock).shared)
+    const rates = new KeyRateLimit(clock, windows(clock).shared)
     const rate = perMinute(128)
     assert.equal(rates.tryTake('a', rate), false)
     assert.equal(await rates.take('a', rate), undefined)
@@ -93,10 +93,10 @@ suite('rates of keys in one process', () => {
     assert.equal(rates.tryTake('a', rate), false)
   })
 
-  test('without the database a process lets through what a key may by itself, and owes it afterwards', async () => {
+  test('without the database a process applies the rate to its local count, and claims it afterwards', async () => {
     const clock = new TestClock()
     const { shared, state } = windows(clock)
-    const rates = new KeyRates(clock, shared)
+    const rates = new KeyRateLimit(clock, shared)
     assert.equal(await passed(rates, 'a', 4, 10), 4)
     state.isBroken = true
     assert.equal(await passed(rates, 'a', 50, 10), 6)
@@ -110,11 +110,11 @@ suite('rates of keys in one process', () => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const clock = new TestClock()
     const silent = Promise.withResolvers<readonly Grant[]>()
-    const rates = new KeyRates(clock, () => silent.promise)
+    const rates = new KeyRateLimit(clock, () => silent.promise)
     const first = passed(rates, 'a', 20, 10)
     t.mock.timers.tick(3_000)
     assert.equal(await first, 10)
-    // Decided at once: nothing else could settle it.
+    // Decided without the database, which cannot respond.
     assert.equal(await passed(rates, 'b', 20, 10), 10)
     silent.resolve([{ keyId: 'a', granted: 10, remainingMs: MINUTE }])
     await rates.close()
@@ -123,7 +123,7 @@ suite('rates of keys in one process', () => {
   test('what was claimed and not used is given back at the end', async () => {
     const clock = new TestClock()
     const { shared, claims } = windows(clock)
-    const rates = new KeyRates(clock, shared)
+    const rates = new KeyRateLimit(clock, shared)
     await rates.take('a', perMinute(640))
     await rates.close()
     assert.deepEqual(

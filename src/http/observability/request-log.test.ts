@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { mock, test } from 'node:test'
 import { pino } from 'pino'
-import { LogQuota } from './log-quota.ts'
+import { LogQuota } from './request-log.ts'
 
-test('a client has so many lines a minute, and what is left out is told as a number', () => {
+test('log lines per client and minute are limited, and the number of omitted lines is logged', () => {
   mock.timers.enable({ apis: ['setTimeout'] })
   const lines: string[] = []
   const log = pino({ base: null, timestamp: false }, { write: (line: string) => void lines.push(line) })

@@ -1,0 +1,80 @@
+import type { IncomingMessage } from 'node:http'
+
+/** Limits per turn of the event loop: bytes read of all bodies, and paused bodies that are resumed. */
+const BYTES_PER_TURN = 1024 * 1024
+const BODIES_PER_TURN = 16
+
+/**
+ * Limits how many bytes of all bodies are read per turn of the event loop. Each turn accepts one connection: without a limit, a
+ * hundred clients that send large bodies make turns so long that new connections wait for seconds.
+ */
+export class ReadTurns {
+  readonly #waiting = new Map<string, IncomingMessage[]>()
+  #left = BYTES_PER_TURN
+  #isScheduled = false
+
+  /** Counts bytes read. Past the limit the request is paused; clients are resumed in round-robin order. */
+  count(request: IncomingMessage, client: string, bytes: number): void {
+    this.#left -= bytes
+    this.#schedule()
+    if (this.#left > 0) return
+    request.pause()
+    const queue = this.#waiting.get(client)
+    if (queue === undefined) this.#waiting.set(client, [request])
+    else queue.push(request)
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => this.#next())
+  }
+
+  #next(): void {
+    this.#isScheduled = false
+    this.#left = BYTES_PER_TURN
+    for (let resumed = 0; resumed < BODIES_PER_TURN; resumed++) {
+      const [next] = this.#waiting
+      if (next === undefined) return
+      const [client, queue] = next
+      queue.shift()?.resume()
+      // Reinserted last, so that all other clients come first.
+      this.#waiting.delete(client)
+      if (queue.length > 0) this.#waiting.set(client, queue)
+    }
+    if (this.#waiting.size > 0) this.#schedule()
+  }
+}
+
+/** Minimum transfer rate of a body. */
+export interface MinTransferRate {
+  /** Average in each window; 0 for no limit. */
+  readonly bytesPerSecond: number
+  readonly windowMs: number
+}
+
+/** Calls `onTooSlow` if a transfer is below its minimum rate in any window. The timer does not keep the process alive. */
+export class TransferTimeout {
+  readonly #minBytes: number
+  readonly #timer: NodeJS.Timeout | undefined
+  #bytes = 0
+
+  constructor({ bytesPerSecond, windowMs }: MinTransferRate, onTooSlow: () => void) {
+    this.#minBytes = (bytesPerSecond * windowMs) / 1_000
+    if (bytesPerSecond === 0) return
+    const timer = setTimeout(() => {
+      if (this.#bytes < this.#minBytes) return onTooSlow()
+      this.#bytes = 0
+      timer.refresh()
+    }, windowMs)
+    this.#timer = timer.unref()
+  }
+
+  count(bytes: number): void {
+    this.#bytes += bytes
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+}
