@@ -3,6 +3,7 @@ import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
+import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
 import type { Filters } from '../filters.ts'
 import { eventOf, toJson, touches, type AccountName, type DomainEvent } from './event.ts'
 
@@ -58,7 +59,7 @@ export class EventPages {
     timeoutMs: READ_WAIT_MS,
   })
   readonly #reads = new Map<string, PendingRead>()
-  readonly #waiting = new Set<() => void>()
+  readonly #wakeup = new InterruptibleSleep()
   #cached: readonly EventPage[] = []
   #wakeups = 0
   #unwatch: (() => void) | undefined
@@ -91,9 +92,9 @@ export class EventPages {
       const read = this.#read(cursor, account)
       const page = await read.result
       if (page === 'gap') return { kind: 'gap' }
-      if (page === 'failed') await this.#wait(signal, RETRY_MS)
+      if (page === 'failed') await this.#sleep(RETRY_MS, signal)
       else if (page.cursor !== cursor) return { kind: 'page', page }
-      else if (read.wakeups === this.#wakeups) await this.#wait(signal, end - performance.now())
+      else if (read.wakeups === this.#wakeups) await this.#sleep(end - performance.now(), signal)
       if (performance.now() >= end) return { kind: 'quiet' }
     }
   }
@@ -104,25 +105,13 @@ export class EventPages {
     this.#wake()
   }
 
-  #wake(): void {
-    this.#wakeups++
-    for (const wake of this.#waiting) wake()
+  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (!this.#closed) await this.#wakeup.sleep(Math.max(0, ms), signal)
   }
 
-  /** Resolves on the next change, when `signal` aborts, or after `ms`. */
-  #wait(signal: AbortSignal, ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', wake)
-        this.#waiting.delete(wake)
-        resolve()
-      }
-      const timer = setTimeout(wake, Math.max(0, ms))
-      if (signal.aborted || this.#closed) return wake()
-      signal.addEventListener('abort', wake)
-      this.#waiting.add(wake)
-    })
+  #wake(): void {
+    this.#wakeups++
+    this.#wakeup.wakeAll()
   }
 
   /** Returns the cached page that starts at `cursor`, or the rest of one that contains it. */
