@@ -7,7 +7,7 @@ import type { Database, Reader, Transaction } from '../storage/database/database
 import type { Identity } from '../http/auth/authenticator.ts'
 import type { RequestBody } from '../http/body/receive.ts'
 import { requestLog } from '../http/observability/request-log.ts'
-import { makeRoom } from './purge.ts'
+import { purgeBeforeWrite } from './purge.ts'
 import * as queries from './queries.ts'
 import * as statements from './queries-batches.ts'
 import { countOfFaults, MAX_FAULTS, type RecordFault } from './records.ts'
@@ -15,12 +15,12 @@ import type { NameIndex } from './list/name-index.ts'
 import type { Batch, Input, Output } from './tasks/read-records.ts'
 
 const READ_RECORDS = taskModule('./tasks/read-records', import.meta)
-/** Names looked up in one statement. */
-const CHUNK = 500
+/** Names per look-up statement. */
+const CHUNK_SIZE = 500
 
 type Rows = Extract<Batch, { kind: 'rows' }>
 
-/** Stores batches of records, each whole or not at all. */
+/** Stores batches of records, each atomically. */
 export class DomainBatches {
   readonly #database: Database
   readonly #tasks: Tasks
@@ -42,18 +42,18 @@ export class DomainBatches {
     this.#lists = lists
   }
 
-  /** Reads a body in another thread. The body's bytes move there. */
+  /** Parses a body in a worker thread. Transfers its bytes there. */
   read(operation: Input['operation'], { contentType, bytes, client }: RequestBody): Promise<Output> {
     const input = { contentType, bytes, operation }
     return this.#tasks.run<Input, Output>(READ_RECORDS, input, { transfer: [bytes.buffer], client })
   }
 
-  /** @returns how many records were stored, those that were the same already included */
+  /** @returns the number of records in the batch, including unchanged ones */
   async add({ account, accountId }: Identity, batch: Rows): Promise<number> {
     await this.#write(accountId, async (tx) => {
       const now = this.#clock.now()
       if (batch.count > 0) {
-        await makeRoom(tx, this.#database.dialect, now, () => textOf(batch))
+        await purgeBeforeWrite(tx, this.#database.dialect, now, () => textOf(batch))
         const constants = [localDateTime(now, this.#timeZone), account, account.toLowerCase()]
         await tx.runMany(statements.recordDomains, constants, batch.rows)
       }
@@ -62,12 +62,12 @@ export class DomainBatches {
     return batch.count
   }
 
-  /** @throws HttpError 500 with the unknown names, when any is not recorded */
+  /** @throws HttpError 500 that lists the unknown names, if any name has no record */
   async update({ accountId }: Identity, batch: Rows): Promise<number> {
     if (batch.count === 0) return 0
     await this.#write(accountId, async (tx) => {
       const now = this.#clock.now()
-      await makeRoom(tx, this.#database.dialect, now, () => textOf(batch))
+      await purgeBeforeWrite(tx, this.#database.dialect, now, () => textOf(batch))
       const constants = [localDateTime(now, this.#timeZone), now]
       const found = await tx.runMany(statements.markDomains, constants, batch.rows)
       if (found < batch.count) throw await unknownNames(tx, batch.names)
@@ -75,7 +75,7 @@ export class DomainBatches {
     return batch.count
   }
 
-  /** Resolves when lists show what was written. */
+  /** Runs `work` in a transaction. Resolves when lists show what it wrote. */
   #write(accountId: number, work: (tx: Transaction) => Promise<void>): Promise<void> {
     return this.#lists.afterWriting((range) =>
       this.#database.transaction(async (tx) => {
@@ -96,30 +96,30 @@ async function unknownNames(tx: Reader, names: readonly string[]): Promise<HttpE
     if (!known.has(name))
       faults.push({ index, field: 'domain', msg: 'El dominio no está registrado en el servicio' })
   }
-  return batchRefusal(500, countOfFaults(faults.length), faults.slice(0, MAX_FAULTS))
+  return batchError(500, countOfFaults(faults.length), faults.slice(0, MAX_FAULTS))
 }
 
-/** Those of the names that are recorded. */
+/** Returns the names that have a record. */
 export async function recordedNames(reader: Reader, names: readonly string[]): Promise<Set<string>> {
   const known = new Set<string>()
-  for (let i = 0; i < names.length; i += CHUNK) {
-    for (const { name } of await reader.all(queries.recorded(names.slice(i, i + CHUNK)))) known.add(name)
+  for (let i = 0; i < names.length; i += CHUNK_SIZE) {
+    for (const { name } of await reader.all(queries.recorded(names.slice(i, i + CHUNK_SIZE)))) known.add(name)
   }
   return known
 }
 
-/** Stores a batch; whatever keeps the database from it is logged, and told as any batch that failed. */
-export async function saved(request: HttpRequest, store: () => Promise<number>): Promise<number> {
+/** Stores a batch. Logs unexpected errors and throws the answer for a failed batch instead. */
+export async function saveBatch(request: HttpRequest, store: () => Promise<number>): Promise<number> {
   try {
     return await store()
   } catch (error) {
     if (error instanceof HttpError) throw error
     requestLog(request).error({ err: error }, 'a batch could not be saved')
-    throw batchRefusal(500, 'No se han podido guardar los datos')
+    throw batchError(500, 'No se han podido guardar los datos')
   }
 }
 
-/** The answer to a batch of which nothing was stored. */
-export function batchRefusal(status: number, msg: string, errors: readonly RecordFault[] = []): HttpError {
+/** Returns the error for a batch of which nothing was stored. */
+export function batchError(status: number, msg: string, errors: readonly RecordFault[] = []): HttpError {
   return new HttpError(status, msg, { fields: { count: 0, errors } })
 }

@@ -3,7 +3,7 @@ import type { BodyField } from '../http/body/fields.ts'
 import { parseJsonText } from '../http/body/json.ts'
 import { parseBody } from '../http/body/parse.ts'
 
-/** `data` is not such an array at all. */
+/** `data` is missing or not an array of the expected length. */
 export interface Unreadable {
   readonly kind: 'unreadable'
   readonly msg: string
@@ -12,12 +12,12 @@ export interface Unreadable {
 type Data = { readonly kind: 'items'; readonly items: readonly unknown[] } | Unreadable
 
 export interface DataBody {
-  /** The key, where the body carries it. */
+  /** The API key, if the body carries one. */
   readonly api: string | undefined
   readonly data: Data
 }
 
-/** Reads a body whose field `data` is an array, or the JSON text of one, of at most so many items. */
+/** Reads a body whose field `data` is an array, or the JSON text of one, of at most `limit.max` items. */
 export function readData(
   body: { readonly contentType: string | undefined; readonly bytes: Uint8Array },
   limit: { readonly max: number; readonly of: string },

@@ -6,8 +6,8 @@ import type { Database } from '../storage/database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import { DomainBatches } from './batches.ts'
-import { Sightings } from './history/sightings.ts'
-import { storeSightings } from './history/store-sightings.ts'
+import { NameServerObservations } from './history/name-server-observations.ts'
+import { storeObservations } from './history/store-observations.ts'
 import { DomainLists } from './list/domain-lists.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import { addRoute } from './routes/add.ts'
@@ -30,14 +30,13 @@ import type { IndexFile } from './list/index-file.ts'
 export { EXPORT_FORMATS, exportText } from './export.ts'
 export { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 export { IMPORT_FORMATS } from './import/format.ts'
-export { hasOldHistory, sweepHistory } from './history/sweep.ts'
 export { importLines, type ImportOutcome } from './import/importer.ts'
 export { readLines, SourceFault } from './import/lines.ts'
 export { storeRows, dryRunRows } from './import/store.ts'
 export type { ImportCounts, Reached } from './import/writer.ts'
 export { DomainLists } from './list/domain-lists.ts'
 export { BATCH_BODY_BYTES } from './routes/add.ts'
-export { hasExpired, purgeExpired } from './purge.ts'
+export { hasExpired, hasOldHistory, purgeExpired, sweepHistory } from './purge.ts'
 export { defaultIndexMemory } from './list/index-memory.ts'
 
 export interface DomainwatchOptions {
@@ -48,8 +47,8 @@ export interface DomainwatchOptions {
   readonly baseUrl: () => string
   readonly nameServers: NameServers
   readonly following: Subscriptions
-  /** Where answers of `nameServers` are remembered. */
-  readonly sightings: Sightings
+  /** Records the answers of `nameServers`. */
+  readonly observations: NameServerObservations
   /** DNS look-ups of bulk calls that run at the same time, and as many of single ones. */
   readonly dnsInFlight: number
   /** Bytes that the index of lists may take; 0 for none. */
@@ -60,13 +59,13 @@ export interface DomainwatchOptions {
   readonly log: Logger
 }
 
-/** Told when what was seen could not be written down; it is tried again. */
-export function createSightings(
+/** @param failed called when observations could not be stored; the write is retried */
+export function createObservations(
   database: Database,
   clock: Clock,
   failed: (error: unknown) => void,
-): Sightings {
-  return new Sightings({ clock, failed, store: (sightings) => storeSightings(database, sightings) })
+): NameServerObservations {
+  return new NameServerObservations({ clock, failed, store: (batch) => storeObservations(database, batch) })
 }
 
 /** The domain-tracking API. */
@@ -75,7 +74,7 @@ export function domainwatchRoutes(
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
-  const { database, tasks, clock, timeZone, baseUrl, nameServers, dnsInFlight, following, sightings } =
+  const { database, tasks, clock, timeZone, baseUrl, nameServers, dnsInFlight, following, observations } =
     options
   const signatures = new SignatureCache()
   const nameIndex = nameIndexFor(app, options, signatures)
@@ -91,7 +90,7 @@ export function domainwatchRoutes(
   historyRoute(app, shared, { database, timeZone, baseUrl })
   const watched: NameServers = async (name) => {
     const answer = await nameServers(name)
-    sightings.see(name, answer)
+    observations.add(name, answer)
     return answer
   }
   dnsRoute(app, shared, watched, dnsInFlight)

@@ -1,35 +1,71 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
+import { deletionsBefore, removeChangesUpTo, removeObservations } from './history/queries.ts'
 import { anyExpired, deleteExpired, deleteExpiredOf } from './queries.ts'
 
-/** Records removed in one transaction, so that other writers get their turn in between. */
+/** Expired records removed per transaction, so that other writers get their turn. */
 const BATCH = 2_000
+/** Deleted records per transaction whose history is removed. */
+const HISTORY_BATCH = 500
 
 /**
- * Removes the records whose 7 days are over. No answer waits for this: they left every answer the moment
- * their time was up. Two that run at once remove what is due between them.
- * @returns how many were removed
+ * Removes the records whose 7 days have passed. Answers exclude them from that moment on, so removal is not urgent.
+ * Concurrent runs share the work.
+ * @returns the number of records removed
  */
 export async function purgeExpired(database: Database, clock: Clock, signal: AbortSignal): Promise<number> {
-  let total = 0
-  for (;;) {
-    const removed = await database.transaction((tx) => tx.run(deleteExpired(clock.now(), BATCH)))
-    total += removed
-    if (removed < BATCH || signal.aborted) return total
-  }
+  return inBatches(BATCH, signal, () =>
+    database.transaction((tx) => tx.run(deleteExpired(clock.now(), BATCH))),
+  )
 }
 
 /**
- * To be called before records are written: one whose 7 days are over is gone, so recording it again must start afresh. Where
- * very many ran out at once the sweep removes the others: whoever writes in between must not wait for all of them.
- * @param rows what will be written: a JSON array of arrays, the name first
+ * Removes expired records before a write, because a record that expired has to be added again from scratch. If more than a
+ * batch has expired, removes only those that are about to be written: writers must not wait for all the others.
+ * @param rows returns what will be written: a JSON array of arrays that start with the name
  */
-export async function makeRoom(tx: Transaction, dialect: Dialect, now: number, rows: () => string) {
+export async function purgeBeforeWrite(tx: Transaction, dialect: Dialect, now: number, rows: () => string) {
   const removed = await tx.run(deleteExpired(now, BATCH))
   if (removed === BATCH) await tx.run(deleteExpiredOf(dialect, now, rows()))
 }
 
 export async function hasExpired(database: Database, clock: Clock): Promise<boolean> {
   return (await database.first(anyExpired(clock.now()))) !== undefined
+}
+
+/**
+ * Removes the history of records deleted longer ago than `keepMs`: their changes up to the deletion, and their name servers.
+ * @returns the number of records
+ */
+export async function sweepHistory(
+  database: Database,
+  clock: Clock,
+  keepMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const { dialect } = database
+  return inBatches(HISTORY_BATCH, signal, () =>
+    database.transaction(async (tx) => {
+      const deletions = await tx.all(deletionsBefore(clock.now() - keepMs, HISTORY_BATCH))
+      if (deletions.length === 0) return 0
+      await tx.run(removeChangesUpTo(dialect, deletions))
+      await tx.run(removeObservations(dialect, deletions))
+      return deletions.length
+    }),
+  )
+}
+
+export async function hasOldHistory(database: Database, clock: Clock, keepMs: number): Promise<boolean> {
+  return (await database.first(deletionsBefore(clock.now() - keepMs, 1))) !== undefined
+}
+
+/** Repeats `remove` until it removes less than a full batch or `signal` aborts. Returns the total. */
+async function inBatches(size: number, signal: AbortSignal, remove: () => Promise<number>): Promise<number> {
+  let total = 0
+  for (;;) {
+    const removed = await remove()
+    total += removed
+    if (removed < size || signal.aborted) return total
+  }
 }

@@ -5,8 +5,8 @@ import { Events } from './events/index.ts'
 import type { Vocabulary } from '../lib/lookalikes/index.ts'
 import { readVocabulary } from './lookalikes/vocabulary.ts'
 import { Watches } from './watches/index.ts'
-import { connectable, type MayConnect } from './watches/webhook/addresses.ts'
-import { sender } from './watches/webhook/send.ts'
+import { allowAddresses, type IsAllowedAddress } from './watches/webhook/connect.ts'
+import { webhookSender } from './watches/webhook/send.ts'
 
 export interface SubscriptionsOptions {
   readonly database: Database
@@ -26,7 +26,8 @@ export interface SubscriptionsOptions {
 export interface Subscriptions {
   readonly events: Events
   readonly watches: Watches
-  readonly mayConnect: MayConnect
+  /** Addresses to which webhooks may be sent. */
+  readonly isAllowedAddress: IsAllowedAddress
   /** Classifies the words next to a name when lookalikes are searched. */
   readonly vocabulary: Vocabulary
 }
@@ -34,15 +35,15 @@ export interface Subscriptions {
 export function openSubscriptions(options: SubscriptionsOptions): Subscriptions {
   const { clock, database, failed, userAgent } = options
   const vocabulary = readVocabulary(options.phishingKeywords)
-  const mayConnect = connectable(options.webhookNetworks)
+  const isAllowedAddress = allowAddresses(options.webhookNetworks)
   const events = new Events({ ...options, failed: (error) => failed('changes could not be read', error) })
   const watches = new Watches({
     database,
     clock,
     pages: events.pages,
-    send: sender({ mayConnect, userAgent, clock }),
+    send: webhookSender({ isAllowedAddress, userAgent, clock }),
     vocabulary,
-    failed: (error) => failed('a watch could not tell of what is new', error),
+    failed: (error) => failed('a watch could not send notifications', error),
   })
-  return { events, watches, mayConnect, vocabulary }
+  return { events, watches, isAllowedAddress, vocabulary }
 }

@@ -13,7 +13,7 @@ import { renewLog } from '../storage/database/changes/retention.ts'
 import { copyState, setCopyState } from '../storage/database/transfer-marks.ts'
 import {
   BATCH_BODY_BYTES,
-  createSightings,
+  createObservations,
   domainwatchRoutes,
   openSubscriptions,
   defaultIndexMemory,
@@ -139,14 +139,14 @@ export async function createRoutes(
   context.onClose(syncAuthRateLimit(database, authRateLimit))
   const keyRateLimit = new KeyRateLimit(clock, claimFromDatabase(database))
   context.onClose(() => keyRateLimit.close())
-  const sightings = createSightings(database, clock, (error) =>
+  const observations = createObservations(database, clock, (error) =>
     log.error({ err: error }, 'observed name servers could not be stored'),
   )
-  context.onClose(() => sightings.close())
+  context.onClose(() => observations.close())
   metrics.total(
     'catalejo_sightings_lost_total',
     'DNS answers that the history does not have: the database did not keep up',
-    () => sightings.lost,
+    () => observations.lost,
   )
   const shared = {
     authenticator: new Authenticator({ identities: accounts, authRateLimit, keyRateLimit, clock }),
@@ -170,7 +170,7 @@ export async function createRoutes(
         baseUrl,
         nameServers: (name) => resolver.nameServers(name),
         following,
-        sightings,
+        observations,
         dnsInFlight: perProcessShare(Math.ceil(config.dnsInFlight / 2), config.workers),
         searchMemory:
           config.searchMemory === 'auto' ? defaultIndexMemory(config.workers) : config.searchMemory * MIB,

@@ -33,8 +33,8 @@ export function backgroundJobs(
   const delivery: LeasedWork = {
     name: 'delivery of watches',
     everyMs: 0,
-    pending: () => watches.tellers.hasWatches(),
-    run: (signal) => watches.tellers.run(signal),
+    pending: () => watches.notifiers.hasWatches(),
+    run: (signal) => watches.notifiers.run(signal),
   }
   const shared = (work: LeasedWork): BackgroundJob => ({
     name: work.name,
@@ -58,7 +58,7 @@ export function backgroundJobs(
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
     ...sharedWork(context, images).map(shared),
     // Delivery starts as soon as the first watch exists.
-    { ...shared(delivery), wakeup: watches.tellers.wakeup },
+    { ...shared(delivery), wakeup: watches.notifiers.wakeup },
   ]
 }
 

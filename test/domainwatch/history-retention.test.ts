@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { sweepChanges } from '../../src/storage/database/changes/retention.ts'
 import { sweepHistory } from '../../src/domainwatch/index.ts'
-import { storeSightings } from '../../src/domainwatch/history/store-sightings.ts'
+import { storeObservations } from '../../src/domainwatch/history/store-observations.ts'
 import { record, stored, update } from '../support/domains.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
@@ -22,7 +22,7 @@ async function history(domain: string) {
 }
 
 const see = (name: string, at: number, server: string) =>
-  storeSightings(database, new Map([[name, { first: at, last: at, servers: JSON.stringify([server]) }]]))
+  storeObservations(database, new Map([[name, { first: at, last: at, servers: JSON.stringify([server]) }]]))
 
 test('living records keep all of their history, deleted ones theirs for a while', async () => {
   await stored(service, [record('vivo'), record('vuelto'), record('muerto')])

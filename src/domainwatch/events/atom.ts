@@ -1,13 +1,15 @@
 import { hash } from 'node:crypto'
+import type { HttpReply, HttpRequest } from '../../http/server.ts'
+import { matches } from '../../http/conditional.ts'
 import { recordIn, type DomainEvent } from './event.ts'
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8'
-/** Where nothing has happened yet there still has to be a date. */
-const NEVER = new Date(0).toISOString()
+/** A feed without entries needs a date too. */
+const EPOCH = new Date(0).toISOString()
 
-/** What an entry shows of an event. */
+/** An entry, in the form in which watches store it. */
 export interface AtomEntry {
-  /** What tells it from all others, for ever. */
+  /** Unique and permanent. */
   readonly id: string
   readonly title: string
   /** ISO 8601. */
@@ -28,9 +30,9 @@ export function entryOf(event: DomainEvent): AtomEntry {
 
 const SERVICE = 'Catalejo'
 
-/** An Atom feed (RFC 4287). Its address is not in it: that holds a key. */
+/** Returns an Atom feed (RFC 4287). It does not contain its own address, which may hold a key. */
 export function atomFeed(id: string, title: string, entries: readonly AtomEntry[]): string {
-  const updated = entries.reduce((latest, entry) => (entry.updated > latest ? entry.updated : latest), NEVER)
+  const updated = entries.reduce((latest, entry) => (entry.updated > latest ? entry.updated : latest), EPOCH)
   return (
     `<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="es">\n` +
     `<id>${urn(id)}</id>\n<title>${escape(title)}</title>\n<updated>${updated}</updated>\n` +
@@ -46,7 +48,7 @@ function entryXml({ id, title, updated, author, text }: AtomEntry): string {
   )
 }
 
-/** A UUID made of a name (RFC 9562, version 8): the same for ever, wherever the service is reached. */
+/** Derives a UUID from a name (RFC 9562, version 8), so ids do not depend on time or on the address of the service. */
 function urn(name: string): string {
   const hex = hash('sha256', name).slice(0, 32).split('')
   hex[12] = '8'
@@ -57,12 +59,22 @@ function urn(name: string): string {
 
 const REFERENCES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** As text of XML 1.0: what it cannot hold even escaped is replaced. */
+/** Escapes text for XML 1.0. Characters that XML cannot represent even escaped are replaced by U+FFFD. */
 function escape(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[^\P{Cc}\t\n\r]|[\ufffe\uffff]/gu, '\ufffd')
     .replaceAll(/[&<>"]/g, (character) => REFERENCES[character] ?? character)
+}
+
+/** Answers with a feed, or with 304 if the client has it already. */
+export function sendFeed(request: HttpRequest, reply: HttpReply, feed: string): string | null {
+  const etag = `"${hash('sha256', feed, 'base64url').slice(0, 27)}"`
+  reply.headers({ etag, 'cache-control': 'no-store', 'content-type': ATOM_TYPE })
+  if (!matches(request.headers['if-none-match'], etag)) return feed
+  reply.code(304)
+  // Fastify needs a string for HEAD, and sets Content-Length for any other string.
+  return request.method === 'HEAD' ? '' : null
 }
 
 function titleOf(event: DomainEvent): string {

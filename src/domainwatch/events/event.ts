@@ -4,7 +4,7 @@ import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 export const EVENT_KINDS = ['added', 'changed', 'discarded', 'deleted'] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 
-/** A record as a change knows it. */
+/** A record as stored in a change. */
 export interface ChangedRecord extends FilteredRecord {
   readonly date_mod: string
 }
@@ -15,17 +15,17 @@ export interface DomainEvent {
   readonly kind: EventKind
   /** Milliseconds since 1970. */
   readonly at: number
-  /** Name of the account on whose behalf it was made; null where there is none, as when the days of a record are over. */
+  /** Name of the account that made it; null if there is none, as for a record that expired. */
   readonly account: string | null
-  /** null where it was added. */
+  /** null if it was added. */
   readonly before: ChangedRecord | null
-  /** null where it was deleted. */
+  /** null if it was deleted. */
   readonly after: ChangedRecord | null
 }
 
 export type AccountName = (id: number) => Promise<string | undefined>
 
-/** Undefined where the change is about something else. */
+/** Returns undefined for a change of anything other than a domain. */
 export async function eventOf(change: Change, nameOf: AccountName): Promise<DomainEvent | undefined> {
   const kind = change.topic === 'domain' ? EVENT_KINDS.find((one) => one === change.kind) : undefined
   if (kind === undefined) return undefined
@@ -55,41 +55,41 @@ function recordOf(name: string, fields: Fields | null): ChangedRecord | null {
   }
 }
 
-/** The record that an event is about: as it is now, or as it was last. */
+/** Returns the record of an event after the change, or before it if it was deleted. */
 export function recordIn({ before, after }: DomainEvent): ChangedRecord | null {
   return after ?? before
 }
 
 /**
- * Whether an event concerns a list with these filters: its record is in it, or was. So whoever keeps such a list hears of
- * what comes, changes and goes.
+ * Returns true if the record matches the filters now or did before, so that a client that maintains such a list also hears
+ * of records that leave it.
  */
 export function touches(filters: Filters, { before, after }: DomainEvent): boolean {
   return isIn(filters, after) || isIn(filters, before)
 }
 
-/** Whether an event brings a record into a list with these filters. */
+/** Returns true if the record matches the filters now and did not before. */
 export function enters(filters: Filters, { before, after }: DomainEvent): boolean {
   return isIn(filters, after) && !isIn(filters, before)
 }
 
-/** Whenever it is read, what is discarded was in lists at the time of the change. */
+/** Evaluates expiry at the time of the change: a discarded record was still listed then. */
 function isIn(filters: Filters, record: ChangedRecord | null): boolean {
   return record !== null && matches(filters, record, record.discarded_at ?? 0)
 }
 
-/** An event as clients see it. The records are as `list` shows them. */
+/** Serialises an event for clients. Its records have the fields of `list`. */
 export function toJson(event: DomainEvent): string {
   return JSON.stringify({
     event: event.kind,
     at: new Date(event.at).toISOString(),
     account: event.account,
-    record: listed(recordIn(event)),
-    before: event.after === null ? null : listed(event.before),
+    record: listedRecord(recordIn(event)),
+    before: event.after === null ? null : listedRecord(event.before),
   })
 }
 
-function listed(record: ChangedRecord | null) {
+function listedRecord(record: ChangedRecord | null) {
   if (record === null) return null
   const { name, agent, status, reserved, revision, discarded_at, date_reg, date_mod } = record
   const discarded = discarded_at === null ? 0 : 1

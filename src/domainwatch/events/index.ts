@@ -1,29 +1,53 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Filters } from '../filters.ts'
 import { atomFeed, entryOf } from './atom.ts'
-import type { AccountName } from './event.ts'
-import { newestEvents } from './newest.ts'
+import { eventOf, touches, type AccountName, type DomainEvent } from './event.ts'
 import { EventPages } from './pages.ts'
-import { eventStream, type StreamRequest } from './stream.ts'
-import { EventStreams } from './streams.ts'
+import { StreamLimiter } from './stream-limiter.ts'
 
-/** Feeds kept until the next change: some 80 KB each at most, as a rule. */
-const MAX_FEEDS = 50
+/** Interval of heartbeats on an idle stream, and of checks of the client's key. */
+const HEARTBEAT_MS = 15_000
+/** How long clients wait before they reconnect. */
+const RETRY_MS = 3_000
+/** Feeds cached until the next change. Most take less than 80 KB. */
+const MAX_CACHED_FEEDS = 50
+/** Changes searched for the entries of a feed, newest first. */
+const MAX_SEARCHED_CHANGES = 50_000
+
+const GAP = JSON.stringify({
+  msg: 'Los cambios desde el último evento ya no están disponibles: vuelva a leer la lista',
+})
 
 export interface EventsOptions {
   readonly database: Database
   readonly nameOf: AccountName
-  /** Streams that this process serves at a time. */
+  /** Concurrent streams of this process. */
   readonly maxStreams: number
-  /** Told of the first of several failures in a row to read changes. */
+  /** Called for the first of several consecutive failures to read changes. */
   readonly failed: (error: unknown) => void
 }
 
-/** What happens to records, for whoever wants to follow it. */
+export interface StreamRequest {
+  readonly filters: Filters
+  /** The last event that the client received. If undefined, the stream starts with the next change. */
+  readonly after: Cursor | undefined
+  /** Id of the client's account. */
+  readonly account: number
+  /** Resolves to false once the client's key is revoked. */
+  readonly isCurrent: () => Promise<boolean>
+  /** Returns the milliseconds until the client's key expires. */
+  readonly expiresIn: () => number
+  /** Aborts when the stream has to end. */
+  readonly signal: AbortSignal
+}
+
+/** Changes of records, as streams and as feeds. */
 export class Events {
   readonly pages: EventPages
-  readonly streams: EventStreams
+  readonly streams: StreamLimiter
   readonly #database: Database
   readonly #nameOf: AccountName
   readonly #feeds: VersionedCache<string>
@@ -32,22 +56,73 @@ export class Events {
     this.#database = database
     this.#nameOf = nameOf
     this.pages = new EventPages(database.changes, nameOf, failed)
-    this.streams = new EventStreams(maxStreams)
-    this.#feeds = new VersionedCache(database, 'domain', MAX_FEEDS)
+    this.streams = new StreamLimiter(maxStreams)
+    this.#feeds = new VersionedCache(database, 'domain', MAX_CACHED_FEEDS)
   }
 
-  stream(request: StreamRequest): AsyncGenerator<string | Buffer> {
-    return eventStream(this.pages, request)
+  /**
+   * Yields server-sent events (HTML Living Standard, section 9.2) until the stream ends. The head and some heartbeats carry
+   * an `id` without data: no event, but the position from which the client can resume.
+   */
+  async *stream(request: StreamRequest): AsyncGenerator<string | Buffer> {
+    const { filters, account, isCurrent, expiresIn, signal } = request
+    const key = JSON.stringify(filters)
+    let position = request.after ?? (await this.pages.head())
+    let sentPosition = position
+    let sentAt = performance.now()
+    let checkedAt = sentAt
+    yield `retry: ${RETRY_MS}\nid: ${position}\n\n`
+    for (;;) {
+      const heartbeatIn = sentAt + HEARTBEAT_MS - performance.now()
+      const step = await this.pages.next(position, signal, Math.min(heartbeatIn, expiresIn()), account)
+      if (expiresIn() <= 0 || step.kind === 'ended') return
+      let text: string | Buffer | undefined
+      if (step.kind === 'gap') {
+        position = sentPosition = await this.pages.head()
+        text = `id: ${position}\nevent: gap\ndata: ${GAP}\n\n`
+      } else if (step.kind === 'page') {
+        position = step.page.cursor
+        text = step.page.text(filters, key)
+      }
+      const touchesKeys = step.kind === 'page' && step.page.touchesKeys
+      if (touchesKeys || performance.now() - checkedAt >= HEARTBEAT_MS) {
+        // A database failure says nothing about the key.
+        if (!(await isCurrent().catch(() => true))) return
+        checkedAt = performance.now()
+      }
+      if (text === undefined && performance.now() - sentAt >= HEARTBEAT_MS) {
+        text = sentPosition === position ? ':\n\n' : `:\nid: ${position}\n\n`
+        sentPosition = position
+      }
+      if (text === undefined) continue
+      sentAt = performance.now()
+      yield text
+    }
   }
 
-  /** An Atom feed of the newest events that concern the filters. */
+  /** Returns an Atom feed of the newest events that concern the filters. */
   async feed(filters: Filters, limit: number): Promise<string> {
-    // The id of a feed must not change: two filters had other names when it was defined.
+    // The id of a feed must not change, and is derived from the former names of these filters.
     const key = JSON.stringify(filters).replace(/"(min|max)_length":/g, '"$1Length":')
     const feed = await this.#feeds.get(`${limit} ${key}`, async () => {
-      const events = await newestEvents(this.#database.changes, this.#nameOf, { filters, limit })
+      const events = await this.#newest(filters, limit)
       return atomFeed(`eventos ${key}`, 'Dominios .cl: cambios', events.map(entryOf))
     })
     return feed ?? ''
+  }
+
+  /** Returns the newest events that concern the filters, newest first. */
+  async #newest(filters: Filters, limit: number): Promise<DomainEvent[]> {
+    const found: DomainEvent[] = []
+    for await (const changes of this.#database.changes.newest(MAX_SEARCHED_CHANGES)) {
+      for (const change of changes) {
+        const event = await eventOf(change, this.#nameOf)
+        if (event === undefined || !touches(filters, event)) continue
+        found.push(event)
+        if (found.length === limit) return found
+      }
+      await nextTurn()
+    }
+    return found
   }
 }

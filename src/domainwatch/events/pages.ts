@@ -3,50 +3,52 @@ import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
+import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
 import type { Filters } from '../filters.ts'
 import { eventOf, toJson, touches, type AccountName, type DomainEvent } from './event.ts'
 
-/** Changes in a page: what a reader that does not take its bytes makes the process hold, a few times over. */
-const PAGE = 100
-/** Pages kept for readers that are a little behind. */
-const MAX_KEPT = 32
-/** Different filters for which a page's text is kept: it is as large as the page. */
-const MAX_TEXTS = 16
-/** Pages that are read from the database at a time, one of them for the same account; no more wait than there are readers. */
+/** Changes per page. A slow client makes the process hold a few pages. */
+const PAGE_SIZE = 100
+/** Pages cached for readers that lag a little. */
+const MAX_CACHED_PAGES = 32
+/** Distinct filters per page whose serialised text is cached. A text may be as large as its page. */
+const MAX_CACHED_TEXTS = 16
+/** Concurrent reads of the database, in total and per account. The queue is no longer than the number of readers. */
 const MAX_READS = 2
 const MAX_READS_PER_ACCOUNT = 1
 const READ_WAIT_MS = 30_000
 const MAX_WAITING = 100_000
-/** Until a page is asked for again that the database failed to give. */
+/** Delay after a failed read. */
 const RETRY_MS = 1_000
 
-/** Changes that follow each other, read once for all who want them. */
+/** Consecutive changes, read once for all readers. */
 export interface EventPage {
   readonly after: Cursor
   readonly cursor: Cursor
   readonly events: readonly DomainEvent[]
-  /** A key was made or revoked. */
+  /** True if a key was created or revoked. */
   readonly touchesKeys: boolean
-  /** The events that concern these filters, as a stream carries them; undefined where there is none. Made once for all. */
+  /** Returns the events that concern the filters as server-sent events, or undefined if there are none. Cached per key. */
   text(filters: Filters, key: string): Buffer | undefined
 }
 
-/** `quiet`: nothing came for as long as the reader was ready to wait. `ended`: the reader's signal says so, or all ends. */
+/** `quiet`: nothing came within the given time. `ended`: the signal aborted, or the process stops. */
 export type Step =
   { readonly kind: 'page'; readonly page: EventPage } | { readonly kind: 'gap' | 'quiet' | 'ended' }
 
-interface Read {
-  /** What the count of news was when it began. */
-  readonly news: number
+interface PendingRead {
+  /** Value of the wakeup counter when the read started. */
+  readonly wakeups: number
   readonly result: Promise<EventPage | 'gap' | 'failed'>
 }
 
 /**
- * The changes of all writers for any number of readers in this process. Readers of an account at the same place share one
- * look at the database, and all readers what it brought; all pages end where the changes do at present, so whoever has caught up is at the same place.
+ * The changes of all writers, for any number of readers in this process. Readers of an account at the same cursor share one
+ * query, and all readers share the pages. A page ends at the newest change or is full, so readers that are up to date have
+ * the same cursor.
  */
 export class EventPages {
-  readonly #feed: ChangeLog
+  readonly #changes: ChangeLog
   readonly #nameOf: AccountName
   readonly #failed: (error: unknown) => void
   readonly #slots = new FairSlots({
@@ -56,43 +58,43 @@ export class EventPages {
     maxWaitingPerClient: MAX_WAITING,
     timeoutMs: READ_WAIT_MS,
   })
-  readonly #reads = new Map<string, Read>()
-  readonly #waiting = new Set<() => void>()
-  #kept: readonly EventPage[] = []
-  #news = 0
+  readonly #reads = new Map<string, PendingRead>()
+  readonly #wakeup = new InterruptibleSleep()
+  #cached: readonly EventPage[] = []
+  #wakeups = 0
   #unwatch: (() => void) | undefined
   #isFailing = false
   #closed = false
 
-  /** @param failed told of the first of several failures to read in a row; they are tried again */
-  constructor(feed: ChangeLog, nameOf: AccountName, failed: (error: unknown) => void) {
-    this.#feed = feed
+  /** @param failed called for the first of several consecutive failed reads, which are retried */
+  constructor(changes: ChangeLog, nameOf: AccountName, failed: (error: unknown) => void) {
+    this.#changes = changes
     this.#nameOf = nameOf
     this.#failed = failed
   }
 
-  /** Where a reader starts that wants what comes from now on. */
+  /** Returns the cursor after the newest change. */
   head(): Promise<Cursor> {
-    return this.#feed.head()
+    return this.#changes.head()
   }
 
   /**
-   * What came after `cursor`, as soon as there is something.
-   * @param account its id, undefined for the service: accounts take turns at the database
+   * Resolves to the changes after `cursor` as soon as there are any.
+   * @param account id for the fair share of database reads; undefined for the service
    */
   async next(cursor: Cursor, signal: AbortSignal, waitMs: number, account?: number): Promise<Step> {
-    this.#unwatch ??= this.#closed ? undefined : this.#feed.watch(() => this.#wake())
+    this.#unwatch ??= this.#closed ? undefined : this.#changes.watch(() => this.#wake())
     const end = performance.now() + waitMs
     for (;;) {
       if (signal.aborted || this.#closed) return { kind: 'ended' }
-      const kept = this.#find(cursor)
-      if (kept !== undefined) return { kind: 'page', page: kept }
+      const cached = this.#find(cursor)
+      if (cached !== undefined) return { kind: 'page', page: cached }
       const read = this.#read(cursor, account)
       const page = await read.result
       if (page === 'gap') return { kind: 'gap' }
-      if (page === 'failed') await this.#wait(signal, RETRY_MS)
+      if (page === 'failed') await this.#sleep(RETRY_MS, signal)
       else if (page.cursor !== cursor) return { kind: 'page', page }
-      else if (read.news === this.#news) await this.#wait(signal, end - performance.now())
+      else if (read.wakeups === this.#wakeups) await this.#sleep(end - performance.now(), signal)
       if (performance.now() >= end) return { kind: 'quiet' }
     }
   }
@@ -103,50 +105,38 @@ export class EventPages {
     this.#wake()
   }
 
+  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    if (!this.#closed) await this.#wakeup.sleep(Math.max(0, ms), signal)
+  }
+
   #wake(): void {
-    this.#news++
-    for (const wake of this.#waiting) wake()
+    this.#wakeups++
+    this.#wakeup.wakeAll()
   }
 
-  /** Until there is news, the reader has gone, or its time is up. */
-  #wait(signal: AbortSignal, ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', wake)
-        this.#waiting.delete(wake)
-        resolve()
-      }
-      const timer = setTimeout(wake, Math.max(0, ms))
-      if (signal.aborted || this.#closed) return wake()
-      signal.addEventListener('abort', wake)
-      this.#waiting.add(wake)
-    })
-  }
-
-  /** The page that begins at `cursor`, or what is left of one that reaches beyond it. */
+  /** Returns the cached page that starts at `cursor`, or the rest of one that contains it. */
   #find(cursor: Cursor): EventPage | undefined {
-    const exact = this.#kept.find((page) => page.after === cursor)
+    const exact = this.#cached.find((page) => page.after === cursor)
     if (exact !== undefined) return exact
-    const place = partsOf(cursor)
-    const page = this.#kept.find(({ after, cursor: end }) => {
+    const position = partsOf(cursor)
+    const page = this.#cached.find(({ after, cursor: end }) => {
       const [from, to] = [partsOf(after), partsOf(end)]
-      if (place === undefined || from === undefined || to === undefined) return false
-      return from.epoch === place.epoch && from.id < place.id && place.id < to.id
+      if (position === undefined || from === undefined || to === undefined) return false
+      return from.epoch === position.epoch && from.id < position.id && position.id < to.id
     })
-    if (page === undefined || place === undefined) return undefined
-    const events = page.events.filter((event) => (partsOf(event.cursor)?.id ?? 0) > place.id)
+    if (page === undefined || position === undefined) return undefined
+    const events = page.events.filter((event) => (partsOf(event.cursor)?.id ?? 0) > position.id)
     return pageOf(cursor, page.cursor, events, page.touchesKeys)
   }
 
-  #read(cursor: Cursor, account: number | undefined): Read {
-    // An account's reads wait for each other: nobody else waits with them.
+  #read(cursor: Cursor, account: number | undefined): PendingRead {
+    // Keyed by account too: an account's queued reads must not delay those of another.
     const client = clientOf(account)
     const key = `${client} ${cursor}`
-    const under = this.#reads.get(key)
-    if (under !== undefined) return under
-    const read: Read = {
-      news: this.#news,
+    const pending = this.#reads.get(key)
+    if (pending !== undefined) return pending
+    const read: PendingRead = {
+      wakeups: this.#wakeups,
       result: this.#slots
         .run(client, async () => this.#find(cursor) ?? this.#readPage(cursor))
         .catch((error: unknown) => {
@@ -161,9 +151,9 @@ export class EventPages {
   }
 
   async #readPage(cursor: Cursor): Promise<EventPage | 'gap'> {
-    // A reader that is far behind must let others have their turns.
+    // A reader that catches up must not starve others.
     await nextTurn()
-    const found = await this.#feed.since(cursor, PAGE)
+    const found = await this.#changes.since(cursor, PAGE_SIZE)
     if (found.kind === 'gap') return 'gap'
     const events: DomainEvent[] = []
     for (const change of found.changes) {
@@ -172,7 +162,7 @@ export class EventPages {
     }
     const touchesKeys = found.changes.some(({ topic }) => topic === 'key')
     const page = pageOf(cursor, found.cursor, events, touchesKeys)
-    if (found.cursor !== cursor) this.#kept = [...this.#kept, page].slice(-MAX_KEPT)
+    if (found.cursor !== cursor) this.#cached = [...this.#cached, page].slice(-MAX_CACHED_PAGES)
     this.#isFailing = false
     return page
   }
@@ -197,7 +187,7 @@ function pageOf(
     text(filters, key) {
       if (texts.has(key)) return texts.get(key)
       const text = textOf(filters)
-      if (texts.size < MAX_TEXTS) texts.set(key, text)
+      if (texts.size < MAX_CACHED_TEXTS) texts.set(key, text)
       return text
     },
   }

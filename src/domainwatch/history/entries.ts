@@ -2,23 +2,23 @@ import { localDateTime } from '../../lib/dates.ts'
 import { changeOf, type Change, type Fields } from '../../storage/database/changes/change.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
 import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
-import type { SeenRow } from './queries.ts'
+import type { NameServersRow } from './queries.ts'
 
 export const CHANGE_KINDS = ['added', 'changed', 'discarded', 'restored', 'deleted'] as const
 type Kind = (typeof CHANGE_KINDS)[number]
 
-/** One change of a record, as clients see it. */
+/** A change of a record, as clients see it. */
 export interface ChangeEntry {
   readonly date: string
-  /** null where nobody is known: a deletion by time, a write past the service. */
+  /** null if unknown: the record expired, or was written outside the service. */
   readonly account: string | null
   readonly kind: Kind
-  /** The fields that changed, all of them where there is no other side; null where there was no record. */
+  /** The fields that changed, or all of an added or deleted record; null if there was no record. */
   readonly from: Fields | null
   readonly to: Fields | null
 }
 
-/** What the DNS said of a name, from the first to the last time that it said so. */
+/** A period in which the DNS gave the same answer for a name. */
 export interface NameServersEntry {
   readonly status: 200 | 404
   readonly dns: readonly string[]
@@ -26,16 +26,16 @@ export interface NameServersEntry {
   readonly last: string
 }
 
-/** @param row of `changesOfDomain` */
+/** @param row a row of `changesOfDomain` */
 export function changeEntry(row: readonly SqlValue[], timeZone: string): ChangeEntry | undefined {
   const change = changeOf(row, '')
   if (change === undefined) return undefined
-  const [from, to] = [shown(change.before), shown(change.after)]
+  const [from, to] = [exportedFields(change.before), exportedFields(change.after)]
   const changed = Object.keys(from ?? to ?? {}).filter((name) => from?.[name] !== to?.[name])
   const only = (fields: Fields | null) =>
     fields && Object.fromEntries(changed.map((name) => [name, fields[name] ?? null]))
   return {
-    date: localDateTime(momentOf(change), timeZone),
+    date: localDateTime(effectiveTime(change), timeZone),
     account: typeof row[8] === 'string' ? row[8] : null,
     kind: kindOf(change),
     from: only(from),
@@ -43,8 +43,8 @@ export function changeEntry(row: readonly SqlValue[], timeZone: string): ChangeE
   }
 }
 
-/** A discarded record is gone when its days are over, whenever it was swept. */
-function momentOf({ at, before, after }: Change): number {
+/** Returns when the change took effect: a discarded record expires after its lifetime, even if it was purged later. */
+function effectiveTime({ at, before, after }: Change): number {
   const discardedAt = before?.['discarded_at']
   return after === null && typeof discardedAt === 'number'
     ? Math.min(at, discardedAt + DISCARDED_LIFETIME_MS)
@@ -58,8 +58,8 @@ function kindOf({ before, after }: Change): Kind {
   return was === is ? 'changed' : is ? 'discarded' : 'restored'
 }
 
-/** A record's fields as `export` writes them. */
-function shown(fields: Fields | null): Fields | null {
+/** Returns a record's fields in the form of `export`. */
+function exportedFields(fields: Fields | null): Fields | null {
   if (fields === null) return null
   const { discarded_at, released_at, date_reg, date_mod, ...flags } = fields
   return {
@@ -72,7 +72,7 @@ function shown(fields: Fields | null): Fields | null {
   }
 }
 
-export function nameServersEntry(row: SeenRow, timeZone: string): NameServersEntry {
+export function nameServersEntry(row: NameServersRow, timeZone: string): NameServersEntry {
   const { servers, first_at, last_at } = row
   return {
     status: servers === null ? 404 : 200,

@@ -2,26 +2,26 @@ import type { Dialect } from '../../storage/database/dialect.ts'
 import { empty, limit, raw, sql } from '../../storage/database/sql.ts'
 import type { ValueType } from '../../storage/database/batch.ts'
 
-/** A domain's changes, newest first, as `changeOf` takes them, and the account's name behind them. */
+/** Selects a domain's changes, newest first: the columns that `changeOf` reads, then the account's name. */
 export const changesOfDomain = (name: string, before: number | undefined, count: number) => sql`
   SELECT changes.id, at, topic, kind, key, account_id, before, after, accounts.name
   FROM changes LEFT JOIN accounts ON accounts.id = changes.account_id
   WHERE topic = 'domain' AND key = ${name} ${before === undefined ? empty : sql`AND changes.id < ${before}`}
   ORDER BY changes.id DESC ${limit(count)}`
 
-export interface SeenRow {
+export interface NameServersRow {
   readonly first_at: number
   readonly last_at: number
-  /** A JSON array of host names; null where there is no such name. */
+  /** A JSON array of host names; null if the name does not exist. */
   readonly servers: string | null
 }
 
-/** The name servers seen of a name, newest first. */
-export const nameServersOf = (name: string, count: number) => sql<SeenRow>`
+/** Selects the observed name servers of a name, newest first. */
+export const nameServersOf = (name: string, count: number) => sql<NameServersRow>`
   SELECT first_at, last_at, servers FROM name_servers WHERE name = ${name}
   ORDER BY first_at DESC ${limit(count)}`
 
-/** A JSON array of arrays as a table `item`, to begin a statement with. */
+/** Starts a statement with a table `item` of the rows. */
 function items(dialect: Dialect, columns: Readonly<Record<string, ValueType>>, rows: readonly unknown[]) {
   const given = dialect.jsonRows(JSON.stringify(rows), Object.values(columns))
   return sql`WITH item (${raw(Object.keys(columns).join(', '))}) AS (
@@ -29,15 +29,15 @@ function items(dialect: Dialect, columns: Readonly<Record<string, ValueType>>, r
   )`
 }
 
-/** Until the transaction ends nobody else writes down what he saw: nodes that saw the same write it once. */
-export const lockSightings = (dialect: Dialect) => sql`SELECT id FROM instance ${dialect.forUpdate}`
+/** Serialises writes of observations until the transaction ends, so that nodes store the same observation once. */
+export const lockObservations = (dialect: Dialect) => sql`SELECT id FROM instance ${dialect.forUpdate}`
 
 /**
- * For each name and moment whose name is recorded: what was seen of it up to then, and what afterwards. The joins stand
- * in the order in which they are to be made.
- * @param sightings names and moments, each name once
+ * Selects, for each name that has a record, the entries before and after a time. The planner has to keep the order of the
+ * joins.
+ * @param names names with a time in milliseconds, each name once
  */
-export const neighbours = (dialect: Dialect, sightings: readonly (readonly [string, number])[]) => sql<{
+export const neighbours = (dialect: Dialect, names: readonly (readonly [string, number])[]) => sql<{
   name: string
   first: number | null
   last: number | null
@@ -46,7 +46,7 @@ export const neighbours = (dialect: Dialect, sightings: readonly (readonly [stri
   next_last: number | null
   next_servers: string | null
 }>`
-  ${items(dialect, { name: 'text', at: 'integer' }, sightings)}
+  ${items(dialect, { name: 'text', at: 'integer' }, names)}
   SELECT item.name, earlier.first_at AS first, earlier.last_at AS last, earlier.servers,
     later.first_at AS next_first, later.last_at AS next_last, later.servers AS next_servers
   FROM item CROSS JOIN domains
@@ -56,7 +56,7 @@ export const neighbours = (dialect: Dialect, sightings: readonly (readonly [stri
     SELECT min(first_at) FROM name_servers AS one WHERE one.name = item.name AND one.first_at > item.at)
   WHERE domains.name = item.name`
 
-/** Of these names only the newest `count` entries stay. */
+/** Deletes all but the newest `count` entries of each name. */
 export const removeExcess = (dialect: Dialect, names: readonly string[], count: number) => sql`
   DELETE FROM name_servers WHERE (name, first_at) IN (
     ${items(
@@ -64,8 +64,8 @@ export const removeExcess = (dialect: Dialect, names: readonly string[], count: 
       { name: 'text' },
       names.map((name) => [name]),
     )}
-    SELECT seen.name, seen.first_at FROM item CROSS JOIN name_servers AS seen
-    WHERE seen.name = item.name AND seen.first_at <= (
+    SELECT entry.name, entry.first_at FROM item CROSS JOIN name_servers AS entry
+    WHERE entry.name = item.name AND entry.first_at <= (
       SELECT first_at FROM name_servers AS one WHERE one.name = item.name
       ORDER BY first_at DESC ${limit(1)} OFFSET CAST(${count} AS INTEGER))
   )`
@@ -76,15 +76,15 @@ export interface Deletion {
   readonly at: number
 }
 
-/** Deletions of records from before a moment, none that somebody may still follow, nor the newest change of all. */
-export const deletionsBefore = (moment: number, count: number) => sql<Deletion>`
+/** Selects deletions before `time`, except those that readers may still follow and the newest change of all. */
+export const deletionsBefore = (time: number, count: number) => sql<Deletion>`
   SELECT id, key, at FROM changes
-  WHERE topic = 'domain' AND kind = 'deleted' AND at < ${moment}
+  WHERE topic = 'domain' AND kind = 'deleted' AND at < ${time}
     AND +id <= (SELECT floor FROM change_log) AND +id < (SELECT max(id) FROM changes)
   ORDER BY at ${limit(count)}`
 
-/** Forgets what those names were up to their deletion. What came of them afterwards stays. */
-export const removeLives = (dialect: Dialect, deletions: readonly Deletion[]) => sql`
+/** Deletes the changes of each name up to its deletion. Later ones stay. */
+export const removeChangesUpTo = (dialect: Dialect, deletions: readonly Deletion[]) => sql`
   DELETE FROM changes WHERE id IN (
     ${items(
       dialect,
@@ -95,14 +95,14 @@ export const removeLives = (dialect: Dialect, deletions: readonly Deletion[]) =>
     WHERE past.topic = 'domain' AND past.key = item.name AND past.id <= item.upto
   )`
 
-/** The same for their name servers. */
-export const removeSightings = (dialect: Dialect, deletions: readonly Deletion[]) => sql`
+/** Deletes the name servers of each name up to its deletion. */
+export const removeObservations = (dialect: Dialect, deletions: readonly Deletion[]) => sql`
   DELETE FROM name_servers WHERE (name, first_at) IN (
     ${items(
       dialect,
       { name: 'text', at: 'integer' },
       deletions.map(({ key, at }) => [key, at]),
     )}
-    SELECT seen.name, seen.first_at FROM item CROSS JOIN name_servers AS seen
-    WHERE seen.name = item.name AND seen.last_at <= item.at
+    SELECT entry.name, entry.first_at FROM item CROSS JOIN name_servers AS entry
+    WHERE entry.name = item.name AND entry.last_at <= item.at
   )`

@@ -3,7 +3,7 @@ import { localDateTime } from '../../lib/dates.ts'
 import type { BatchStatement } from '../../storage/database/batch.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import { recordedNames } from '../batches.ts'
-import { makeRoom } from '../purge.ts'
+import { purgeBeforeWrite } from '../purge.ts'
 import * as queries from '../queries.ts'
 import * as statements from '../queries-batches.ts'
 import type { ImportFormat } from './format.ts'
@@ -56,7 +56,7 @@ export function dryRunRows(target: ImportTarget): DryRun {
       try {
         await database.transaction(async (tx) => {
           began = performance.now()
-          await makeRoom(tx, database.dialect, target.clock.now(), () => batch.json)
+          await purgeBeforeWrite(tx, database.dialect, target.clock.now(), () => batch.json)
           result.added = names.length - (await recordedNames(tx, names)).size
           result.changed = await storeIn(tx, target, batch)
           throw result
@@ -83,7 +83,7 @@ async function storeIn(
   { format, json }: RowBatch,
 ): Promise<number> {
   const now = clock.now()
-  await makeRoom(tx, database.dialect, now, () => json)
+  await purgeBeforeWrite(tx, database.dialect, now, () => json)
   const statement = STATEMENTS[format]
   const constants =
     statement === statements.restoreDomains

@@ -1,6 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { batchRefusal, saved, type DomainBatches } from '../batches.ts'
+import { batchError, saveBatch, type DomainBatches } from '../batches.ts'
 import { addBody, batchProblem, storedAnswer } from '../schemas.ts'
 
 /** 50,000 records are some 5 MB of JSON; url-encoding may triple that. */
@@ -28,11 +28,11 @@ export function addRoute(app: HttpServer, shared: EndpointShared, batches: Domai
       const identity = await identify(api)
       switch (batch.kind) {
         case 'unreadable':
-          throw batchRefusal(500, batch.msg)
+          throw batchError(500, batch.msg)
         case 'faulty':
-          throw batchRefusal(500, batch.msg, batch.faults)
+          throw batchError(500, batch.msg, batch.faults)
         case 'rows':
-          return { status: 200, count: await saved(request, () => batches.add(identity, batch)) }
+          return { status: 200, count: await saveBatch(request, () => batches.add(identity, batch)) }
       }
     },
   })

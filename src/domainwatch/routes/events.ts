@@ -5,7 +5,7 @@ import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice, integer, text } from '../../http/parameters.ts'
 import type { Events } from '../events/index.ts'
-import { sendFeed } from '../events/send-feed.ts'
+import { sendFeed } from '../events/atom.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { eventsAnswer } from '../schemas.ts'
 

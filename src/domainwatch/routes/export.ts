@@ -1,7 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice } from '../../http/parameters.ts'
-import { EventStreams } from '../events/streams.ts'
+import { StreamLimiter } from '../events/stream-limiter.ts'
 import { EXPORT_FORMATS, exportFormats, exportStream } from '../export.ts'
 import { listParameters, listRequest } from '../list/request.ts'
 import type { DomainLists } from '../list/domain-lists.ts'
@@ -17,7 +17,7 @@ const parameters = {
 }
 
 export function exportRoute(app: HttpServer, shared: EndpointShared, lists: DomainLists) {
-  const streams = new EventStreams(MAX_EXPORTS, undefined, MAX_EXPORTS_PER_ACCOUNT)
+  const streams = new StreamLimiter(MAX_EXPORTS, undefined, MAX_EXPORTS_PER_ACCOUNT)
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['read', 'write'],

@@ -7,7 +7,7 @@ import { nextLink } from '../../http/headers.ts'
 import { integer, text } from '../../http/parameters.ts'
 import { changeEntry, nameServersEntry } from '../history/entries.ts'
 import { changesOfDomain, nameServersOf } from '../history/queries.ts'
-import { MAX_ENTRIES } from '../history/store-sightings.ts'
+import { MAX_ENTRIES } from '../history/store-observations.ts'
 import { historyAnswer } from '../schemas-history.ts'
 
 const MAX_PAGE = 1_024

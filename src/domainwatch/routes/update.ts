@@ -1,6 +1,6 @@
 import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { batchRefusal, saved, type DomainBatches } from '../batches.ts'
+import { batchError, saveBatch, type DomainBatches } from '../batches.ts'
 import { batchProblem, storedAnswer, unreadableBatch, updateBody } from '../schemas.ts'
 import { BATCH_BODY_BYTES } from './add.ts'
 import { DISCARDED_RETENTION_DAYS } from '../limits.ts'
@@ -28,11 +28,11 @@ export function updateRoute(app: HttpServer, shared: EndpointShared, batches: Do
       const identity = await identify(api)
       switch (batch.kind) {
         case 'unreadable':
-          throw batchRefusal(400, batch.msg)
+          throw batchError(400, batch.msg)
         case 'faulty':
-          throw batchRefusal(500, batch.msg, batch.faults)
+          throw batchError(500, batch.msg, batch.faults)
         case 'rows':
-          return { status: 200, count: await saved(request, () => batches.update(identity, batch)) }
+          return { status: 200, count: await saveBatch(request, () => batches.update(identity, batch)) }
       }
     },
   })

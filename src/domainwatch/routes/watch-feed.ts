@@ -1,8 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { problem, string } from '../../http/openapi/json-schema.ts'
-import { ATOM_TYPE } from '../events/atom.ts'
-import { sendFeed } from '../events/send-feed.ts'
+import { ATOM_TYPE, sendFeed } from '../events/atom.ts'
 import type { Watches } from '../watches/index.ts'
 
 const NO_FEED = 'La vigilancia no existe'

@@ -9,7 +9,7 @@ import { readFilters } from '../filters.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../schemas-watches.ts'
 import { CHANGES, toSave, watchFilters } from '../watches/watched.ts'
-import { readTarget } from '../watches/webhook/target.ts'
+import { readTarget } from '../watches/webhook/connect.ts'
 
 const PATH = '/api/v1/domainwatch/watches'
 const NO_WATCH = 'La vigilancia no existe'
@@ -26,7 +26,7 @@ const parameters = {
 export function watchesRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { watches, mayConnect }: Subscriptions,
+  { watches, isAllowedAddress }: Subscriptions,
   baseUrl: () => string,
 ) {
   const base = { service: 'domainwatch', path: PATH } as const
@@ -51,7 +51,7 @@ export function watchesRoutes(
       if (label === undefined) throw new HttpError(400, 'Falta el parámetro name')
       if (url === undefined && !atom) throw new HttpError(400, 'Falta el parámetro url o el parámetro atom')
       readFilters(filters)
-      const target = url === undefined ? undefined : readTarget(url, mayConnect)
+      const target = url === undefined ? undefined : readTarget(url, isAllowedAddress)
       if (target?.ok === false) throw new HttpError(400, `El parámetro url ${target.takes}`)
       const request = { name: label, filters: toSave(filters), changes, url: target?.url, atom }
       const made = await watches.create(identity.accountId, request)

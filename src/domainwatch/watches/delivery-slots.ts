@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
 
-/** Deliveries that run at the same time, of all accounts and of one. An idle socket costs little. */
+/** Concurrent deliveries, in total and per account. An idle socket costs little. */
 const QUICK = { slots: 256, slotsPerClient: 16 }
 /** The same for receivers whose last delivery was slow or failed. */
 const SLOW = { slots: 128, slotsPerClient: 8 }
-/** To one receiver (host and port), whoever owns the watches. */
+/** Limits per receiver (host and port). */
 const PER_HOST = { slots: 16, slotsPerClient: 4 }
-/** A watch has one delivery at a time, and an account 50 watches, so a queue is as long as there are watches. */
+/** Each watch has at most one delivery, and an account 50 watches, so a queue is no longer than the number of watches. */
 const QUEUE = { maxWaiting: 1_000_000, maxWaitingPerClient: 1_000, timeoutMs: 60 * 60 * 1000 }
-/** Requests from one account to one host: what changes meanwhile is delivered together. */
+/** Requests from one account to one host. Changes that arrive during the wait are delivered together. */
 const PACE = { burst: 20, perSecond: 10, maxClients: 10_000 }
 /** A delivery that takes longer marks its watch as slow for the next one. */
 const SLOW_MS = 2_000
@@ -18,13 +18,13 @@ const SLOW_MS = 2_000
 export interface DeliveryOwner {
   readonly watch: string
   readonly account: string
-  /** Where the receiver is. */
+  /** URL of the receiver. */
   readonly url: string
 }
 
 /**
  * Limits concurrent webhook deliveries so that no account and no receiver delays the deliveries of another: each account has
- * slots of its own, each host takes turns between accounts, and slow receivers are kept apart from quick ones.
+ * its own slots, accounts take turns at each host, and slow receivers use a separate pool.
  */
 export class DeliverySlots {
   readonly #quick = new FairSlots({ ...QUICK, ...QUEUE })
@@ -34,7 +34,7 @@ export class DeliverySlots {
   readonly #slowWatches = new Set<string>()
 
   /**
-   * @param hasFailed at the last attempt
+   * @param hasFailed whether the last attempt failed
    * @throws WaitAborted or an AbortError if `signal` aborts during the wait
    */
   async run<T>(
@@ -51,6 +51,7 @@ export class DeliverySlots {
     )
   }
 
+  /** Drops what is known about a watch. */
   forget(watch: string): void {
     this.#slowWatches.delete(watch)
   }

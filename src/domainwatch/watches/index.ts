@@ -7,21 +7,19 @@ import type { Database } from '../../storage/database/database.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { EventPages } from '../events/pages.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
-import { entriesOf } from './feed-teller.ts'
 import { DeliverySlots } from './delivery-slots.ts'
-import { testPayload } from './payload.ts'
+import { entriesOf, Notifiers } from './notifiers.ts'
+import { writeOne } from './notification.ts'
 import * as queries from './queries.ts'
-import { Tellers } from './tellers.ts'
 import { savedOf, type Changes, type SavedFilters } from './watched.ts'
-import { writeOne } from './webhook-teller.ts'
-import type { Outcome, Send } from './webhook/send.ts'
-import { newSecret, newWebhookId } from './webhook/sign.ts'
+import { testPayload } from './webhook-notifier.ts'
+import { newSecret, newWebhookId, type Outcome, type Send } from './webhook/send.ts'
 
-/** Watches of an account. */
+/** Watches per account. */
 const MAX_WATCHES = 50
-/** Test deliveries of this process. One to a silent receiver takes 20 s, so that an account may hold only a few. */
+/** Concurrent test deliveries of this process. One to a silent receiver takes 20 s, so an account gets only a few. */
 const TESTS = { slots: 32, slotsPerClient: 2, maxWaiting: 64, maxWaitingPerClient: 4, timeoutMs: 10_000 }
-/** Nobody needs more to try a receiver out, and a receiver may belong to somebody who never asked for tests. */
+/** Rate limits of tests. The one per host protects receivers whose owner never asked for tests. */
 const TESTS_OF_ACCOUNT = { burst: 10, perSecond: 1 / 6, maxClients: 10_000 }
 const TESTS_TO_HOST = { burst: 20, perSecond: 1 / 3, maxClients: 10_000 }
 
@@ -31,6 +29,7 @@ export interface WatchesOptions {
   readonly pages: EventPages
   readonly send: Send
   readonly vocabulary: Vocabulary
+  /** Called when a notifier throws. */
   readonly failed: (error: unknown) => void
 }
 
@@ -42,16 +41,16 @@ export interface WatchRequest {
   readonly atom: boolean
 }
 
-/** What is shown of a new watch, once. */
+/** What the owner sees only when the watch is created. */
 export interface NewWatch {
   readonly id: string
   readonly secret: string | undefined
   readonly feedToken: string | undefined
 }
 
-/** Saved filters of accounts, and how they are told of what is new. */
+/** Saved filters of accounts, with notifications of new matches. */
 export class Watches {
-  readonly tellers: Tellers
+  readonly notifiers: Notifiers
   readonly #options: WatchesOptions
   readonly #tests = new FairSlots(TESTS)
   readonly #testsOfAccount = new RateLimit(TESTS_OF_ACCOUNT)
@@ -59,19 +58,19 @@ export class Watches {
 
   constructor(options: WatchesOptions) {
     this.#options = options
-    this.tellers = new Tellers({ ...options, slots: new DeliverySlots() }, options.failed)
+    this.notifiers = new Notifiers({ ...options, slots: new DeliverySlots() }, options.failed)
   }
 
-  /** @throws HttpError 409 when the account has all it may have */
+  /** @throws HttpError 409 if the account already has `MAX_WATCHES` */
   async create(accountId: number, request: WatchRequest): Promise<NewWatch> {
     const { clock, database, pages } = this.#options
     const id = randomBytes(9).toString('base64url')
     const secret = request.url === undefined ? undefined : newSecret()
     const feedToken = request.atom ? randomBytes(20).toString('base64url') : undefined
-    // What is committed from now on is new.
+    // Changes committed from now on are new.
     const cursor = await pages.head()
     await database.transaction(async (tx) => {
-      // Two at once must not both be the last one.
+      // Serialises concurrent requests of an account, so that they cannot exceed the limit together.
       await tx.all(queries.lockAccount(accountId, database.dialect.forUpdate))
       const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
       if (count >= MAX_WATCHES) throw new HttpError(409, `La cuenta ya tiene ${MAX_WATCHES} vigilancias`)
@@ -90,23 +89,23 @@ export class Watches {
         }),
       )
     }, accountId)
-    this.tellers.wakeup.wakeAll()
+    this.notifiers.wakeup.wakeAll()
     return { id, secret, feedToken }
   }
 
   async list(accountId: number) {
     const rows = await this.#options.database.all(queries.watchesOf(accountId, MAX_WATCHES))
-    return rows.map(shown)
+    return rows.map(watchJson)
   }
 
   async remove(accountId: number, id: string): Promise<boolean> {
     const isRemoved = await writeOne(this.#options.database, queries.deleteWatch(accountId, id))
-    this.tellers.wakeup.wakeAll()
+    this.notifiers.wakeup.wakeAll()
     return isRemoved
   }
 
   /**
-   * Sends a test now. Deliveries to a receiver that was given up resume when the test arrives.
+   * Sends a test delivery. If it succeeds, deliveries to a receiver that was given up resume.
    * @returns undefined if the account has no such watch, or it has no webhook
    * @throws HttpError 429 above the rate of the account or of the receiving host; OverloadError when too many tests wait
    */
@@ -126,7 +125,7 @@ export class Watches {
     )
     if (outcome.kind === 'delivered') {
       await writeOne(database, queries.revive(row.id))
-      this.tellers.wakeup.wakeAll()
+      this.notifiers.wakeup.wakeAll()
     }
     return outcome
   }
@@ -141,7 +140,7 @@ export class Watches {
     this.#testsToHost.count(host)
   }
 
-  /** Undefined for a token that opens none. */
+  /** Returns the feed of a token, or undefined if there is none. */
   async feed(token: string): Promise<string | undefined> {
     const { clock, database } = this.#options
     const row = await database.first(queries.feedByDigest(digestOf(token), clock.now()))
@@ -149,7 +148,7 @@ export class Watches {
   }
 }
 
-function shown(row: queries.WatchRow) {
+function watchJson(row: queries.WatchRow) {
   return {
     id: row.id,
     name: row.name,
@@ -168,7 +167,7 @@ function shown(row: queries.WatchRow) {
   }
 }
 
-const iso = (moment: number) => new Date(moment).toISOString()
+const iso = (time: number) => new Date(time).toISOString()
 
-/** A token is random: a plain hash keeps who reads the database from using it. */
+/** Tokens are random, so a plain hash suffices to make a leaked database useless. */
 const digestOf = (token: string) => hash('sha256', token)

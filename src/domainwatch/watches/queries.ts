@@ -1,3 +1,4 @@
+import type { Cursor } from '../../storage/database/changes/change.ts'
 import { limit, sql, type Sql } from '../../storage/database/sql.ts'
 
 /** A watch as its owner sees it. */
@@ -18,8 +19,8 @@ export interface WatchRow {
   readonly delivery_id: string | null
 }
 
-/** What it takes to tell of what it watches. */
-export interface TellingRow {
+/** A watch as its notifiers need it. */
+export interface WatchState {
   readonly id: string
   readonly account_id: number
   readonly name: string
@@ -27,17 +28,17 @@ export interface TellingRow {
   readonly changes: string
   readonly url: string | null
   readonly secret: string | null
-  readonly cursor: string | null
+  readonly cursor: Cursor | null
   readonly delivery_id: string | null
   readonly delivery_body: string | null
-  readonly delivery_cursor: string | null
+  readonly delivery_cursor: Cursor | null
   readonly attempts: number
   readonly next_at: number
-  readonly feed_cursor: string | null
+  readonly feed_cursor: Cursor | null
   readonly feed: string | null
 }
 
-/** An account all of whose keys are revoked or expired has left: nothing more is sent to it. */
+/** True if the account has a valid key. Without one it is no longer notified. */
 const hasKey = (now: number) => sql`EXISTS (
   SELECT 1 FROM keys WHERE keys.account_id = watches.account_id AND revoked_at IS NULL
     AND (expires_at IS NULL OR expires_at > ${now}))`
@@ -76,15 +77,15 @@ export const watchesOf = (accountId: number, count: number) => sql<WatchRow>`
 export const deleteWatch = (accountId: number, id: string) => sql`
   DELETE FROM watches WHERE account_id = ${accountId} AND id = ${id}`
 
-export const ownWatch = (accountId: number, id: string) => sql<TellingRow>`
+export const ownWatch = (accountId: number, id: string) => sql<WatchState>`
   SELECT * FROM watches WHERE account_id = ${accountId} AND id = ${id}`
 
-export const watchById = (id: string) => sql<TellingRow>`SELECT * FROM watches WHERE id = ${id}`
+export const watchById = (id: string) => sql<WatchState>`SELECT * FROM watches WHERE id = ${id}`
 
 export const anyWatch = () => sql<{ id: string }>`SELECT id FROM watches LIMIT 1`
 
-/** Those that have somebody to tell. `webhook` and `feed` are 0 or 1. */
-export const tellingWatches = (now: number) => sql<{ id: string; webhook: number; feed: number }>`
+/** Selects the watches that need notifiers. `webhook` and `feed` are 0 or 1. */
+export const watchesToNotify = (now: number) => sql<{ id: string; webhook: number; feed: number }>`
   SELECT id, CASE WHEN url IS NOT NULL AND state = 'active' THEN 1 ELSE 0 END AS webhook,
     CASE WHEN feed_digest IS NOT NULL THEN 1 ELSE 0 END AS feed
   FROM watches WHERE ${hasKey(now)}`
@@ -98,7 +99,7 @@ export interface NewDelivery {
   readonly cursor: string
 }
 
-/** Fixes what is sent next. Changes no row where something is under way already, or nobody may be told any more. */
+/** Stores the next delivery. Changes no row if one is pending already, or the account has no valid key. */
 export const beginDelivery = (id: string, delivery: NewDelivery, now: number) => sql`
   UPDATE watches SET delivery_id = ${delivery.id}, delivery_body = ${delivery.body},
     delivery_cursor = ${delivery.cursor}, attempts = 0, next_at = 0
@@ -122,12 +123,12 @@ export const failed = (id: string, delivery: string, { state, attempts, nextAt, 
     last_error_at = ${now}
   WHERE id = ${id} AND delivery_id = ${delivery}`
 
-/** A receiver that was given up answers again. */
+/** Resumes deliveries to a receiver that was given up. */
 export const revive = (id: string) => sql`
   UPDATE watches SET state = 'active', attempts = 0, next_at = 0 WHERE id = ${id} AND state = 'dead'`
 
-/** Nothing up to here was to be told. */
-export const moveCursor = (id: string, cursor: string) => sql`
+/** Skips changes that are not relevant. */
+export const advanceCursor = (id: string, cursor: string) => sql`
   UPDATE watches SET cursor = ${cursor} WHERE id = ${id} AND delivery_id IS NULL`
 
 export const storeFeed = (id: string, feed: string, cursor: string) => sql`

@@ -1,44 +1,83 @@
 import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect, isIP, type Socket } from 'node:net'
-import { connect as secure } from 'node:tls'
-import type { MayConnect } from './addresses.ts'
+import { connect as connectTls } from 'node:tls'
+import ipaddr from 'ipaddr.js'
 
-/** Addresses of one host that are tried, and for how long each. */
+/** A public address on which Azure serves its platform. */
+const PLATFORM = '168.63.129.16'
+/** Global unicast addresses of IPv6. */
+const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3')
+/** Addresses of a host that are tried, and the timeout of each. */
 const MAX_ADDRESSES = 4
 const CONNECT_MS = 5_000
 
-export class Forbidden extends Error {}
+/** Returns true for an address to which webhooks may be sent. */
+export type IsAllowedAddress = (address: string) => boolean
 
-/** Addresses of a host name. */
+/** Resolves a host name to its addresses. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
-/** Asks the DNS without the system's threads, which also read files: receivers whose DNS hangs must not take them. */
-const resolveHost: Resolve = async (host) => {
-  const resolver = new Resolver({ timeout: 3_000, tries: 2 })
-  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
-  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+/** The receiver has no address that is allowed. */
+export class ForbiddenAddressError extends Error {}
+
+export type Target =
+  | { readonly ok: true; readonly url: string }
+  /** The requirement that the URL breaks, in Spanish, to follow the name of the parameter. */
+  | { readonly ok: false; readonly takes: string }
+
+/**
+ * Allows public addresses and the given networks, to prevent server-side request forgery: clients must not reach the
+ * service's own network, such as its database or a cloud's metadata service.
+ */
+export function allowAddresses(networks: readonly string[]): IsAllowedAddress {
+  const allowed = networks.map((network) =>
+    ipaddr.parseCIDR(
+      network.includes('/') ? network : `${network}/${ipaddr.parse(network).kind() === 'ipv4' ? 32 : 128}`,
+    ),
+  )
+  return (text) => {
+    if (!ipaddr.isValid(text)) return false
+    // Unwraps IPv4-mapped addresses.
+    const address = ipaddr.process(text)
+    if (allowed.some(([network, bits]) => network.kind() === address.kind() && address.match(network, bits)))
+      return true
+    if (address.range() !== 'unicast' || address.toString() === PLATFORM) return false
+    return address.kind() === 'ipv4' || address.match(GLOBAL)
+  }
+}
+
+/** Validates the URL of a receiver. Its host name is resolved and checked at each delivery, because the answer may change. */
+export function readTarget(text: string, isAllowedAddress: IsAllowedAddress): Target {
+  const url = URL.parse(text)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    return { ok: false, takes: 'debe ser una dirección http:// o https:// sin usuario ni contraseña' }
+  }
+  const host = hostOf(url)
+  const isForbidden = isIP(host) === 0 ? /(^|\.)localhost\.?$/.test(host) : !isAllowedAddress(host)
+  if (isForbidden) return { ok: false, takes: 'debe llevar a una dirección pública' }
+  url.hash = ''
+  return { ok: true, url: url.href }
 }
 
 /**
- * A connection to where an address leads, if it may be connected to: what is checked is the address itself, and again
- * the one that the connection has, never a name, which may mean something else a moment later.
- * @throws Forbidden when no address is permitted; what connecting throws
+ * Connects to the host of a URL. Checks the resolved addresses, and the peer address of the open socket before anything is
+ * sent, so a changing DNS answer cannot bypass the check.
+ * @throws ForbiddenAddressError if no address is allowed; the last connection error otherwise
  */
 export async function connectTo(
   url: URL,
-  mayConnect: MayConnect,
+  isAllowedAddress: IsAllowedAddress,
   signal: AbortSignal,
   resolve: Resolve = resolveHost,
 ): Promise<Socket> {
-  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const host = hostOf(url)
   const found = isIP(host) === 0 ? await abortable(resolve(host), signal) : [host]
   if (found.length === 0) throw new Error(`no address for ${host}`)
-  const addresses = found.filter(mayConnect).slice(0, MAX_ADDRESSES)
-  let fault: unknown = new Forbidden()
-  for (const address of addresses) {
+  let fault: unknown = new ForbiddenAddressError()
+  for (const address of found.filter(isAllowedAddress).slice(0, MAX_ADDRESSES)) {
     try {
-      return await open(url, host, address, mayConnect, signal)
+      return await open(url, address, isAllowedAddress, signal)
     } catch (error) {
       if (signal.aborted) throw error
       fault = error
@@ -47,18 +86,34 @@ export async function connectTo(
   throw fault
 }
 
-async function open(url: URL, host: string, address: string, mayConnect: MayConnect, signal: AbortSignal) {
+/** Returns the host without the brackets of an IPv6 address. */
+const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$/g, '')
+
+/** Queries the DNS directly: `dns.lookup` would occupy a thread of the libuv pool while a name server hangs. */
+async function resolveHost(host: string): Promise<string[]> {
+  const resolver = new Resolver({ timeout: 3_000, tries: 2 })
+  const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
+  return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
+}
+
+async function open(
+  url: URL,
+  address: string,
+  isAllowedAddress: IsAllowedAddress,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const host = hostOf(url)
   const isSecure = url.protocol === 'https:'
   const socket = connect(Number(url.port || (isSecure ? 443 : 80)), address)
-  // Whatever becomes of it, an error of its own is no fault of the process.
+  // An error without a listener would crash the process.
   socket.on('error', () => {})
   const limit = AbortSignal.any([signal, AbortSignal.timeout(CONNECT_MS)])
   try {
     await once(socket, 'connect', { signal: limit })
-    if (!mayConnect(socket.remoteAddress ?? '')) throw new Forbidden()
+    if (!isAllowedAddress(socket.remoteAddress ?? '')) throw new ForbiddenAddressError()
     if (!isSecure) return socket
     const name = isIP(host) === 0 ? { servername: host } : {}
-    const tls = secure({ socket, host, ...name, ALPNProtocols: ['http/1.1'] })
+    const tls = connectTls({ socket, host, ...name, ALPNProtocols: ['http/1.1'] })
     tls.on('error', () => {})
     await once(tls, 'secureConnect', { signal: limit })
     return tls
@@ -68,6 +123,7 @@ async function open(url: URL, host: string, address: string, mayConnect: MayConn
   }
 }
 
+/** Rejects when `signal` aborts. Does not cancel `work`. */
 async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>()
   const abort = () => aborted.reject(signal.reason)

@@ -4,11 +4,8 @@ import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { systemClock } from '../../../lib/clock.ts'
-import { connectable } from './addresses.ts'
-import type { Resolve } from './connect.ts'
-import { delayAfter } from './schedule.ts'
-import { retryAfterMs, sender } from './send.ts'
-import { newSecret, newWebhookId, signedHeaders } from './sign.ts'
+import { allowAddresses, type Resolve } from './connect.ts'
+import { delayAfter, newSecret, newWebhookId, retryAfterMs, signedHeaders, webhookSender } from './send.ts'
 
 const FORBIDDEN = [
   '127.0.0.1',
@@ -51,25 +48,25 @@ const FORBIDDEN = [
   '',
 ]
 
-test('only public addresses may be connected to', () => {
-  const may = connectable([])
-  for (const address of FORBIDDEN) assert.equal(may(address), false, address)
+test('only public addresses are allowed by default', () => {
+  const isAllowed = allowAddresses([])
+  for (const address of FORBIDDEN) assert.equal(isAllowed(address), false, address)
   for (const address of ['1.1.1.1', '200.1.123.3', '::ffff:1.1.1.1', '2606:4700::1111', '2800:3f0:4003::5e'])
-    assert.equal(may(address), true, address)
+    assert.equal(isAllowed(address), true, address)
 })
 
-test('networks that are allowed by name are, in all forms, and no others', () => {
-  const may = connectable(['10.0.0.0/8', '192.168.1.7', 'fd00::/8', '::1'])
+test('configured networks are allowed, in every notation, and no others', () => {
+  const isAllowed = allowAddresses(['10.0.0.0/8', '192.168.1.7', 'fd00::/8', '::1'])
   for (const address of ['10.255.0.1', '::ffff:10.0.0.1', '192.168.1.7', 'fd12::1', '::1'])
-    assert.equal(may(address), true, address)
+    assert.equal(isAllowed(address), true, address)
   for (const address of ['11.0.0.1', '127.0.0.1', '192.168.1.8', 'fe80::1', '169.254.169.254'])
-    assert.equal(may(address), address === '11.0.0.1', address)
+    assert.equal(isAllowed(address), address === '11.0.0.1', address)
 })
 
-test('what a name leads to is checked when it is connected to, however often it changes', async () => {
-  let asked = 0
+test('resolved addresses are checked at every delivery', async () => {
+  let requests = 0
   const server = createServer((_request, response) => {
-    asked++
+    requests++
     response.end()
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -82,37 +79,39 @@ test('what a name leads to is checked when it is connected to, however often it 
     secret: newSecret(),
   }
   const post = (networks: string[], resolve: Resolve) =>
-    sender({ mayConnect: connectable(networks), userAgent: 'x', clock: systemClock, resolve })(
-      webhook,
-      new AbortController().signal,
-    )
+    webhookSender({
+      isAllowedAddress: allowAddresses(networks),
+      userAgent: 'x',
+      clock: systemClock,
+      resolve,
+    })(webhook, new AbortController().signal)
   const refused = { kind: 'failed', code: undefined, retryAfterMs: 0 }
   const forbidden = { ...refused, error: 'La dirección del receptor no está permitida' }
   for (const found of [['127.0.0.1'], ['::ffff:127.0.0.1'], ['10.0.0.1', '::1']])
     assert.deepEqual(await post([], async () => found), forbidden)
-  assert.equal(asked, 0)
+  assert.equal(requests, 0)
   assert.deepEqual(await post(['127.0.0.0/8'], async () => ['127.0.0.1']), { kind: 'delivered', code: 200 })
-  // The name's forbidden addresses are passed over.
+  // Forbidden addresses of a name are skipped.
   assert.deepEqual(await post(['127.0.0.1'], async () => ['127.0.0.2', '127.0.0.1']), {
     kind: 'delivered',
     code: 200,
   })
-  assert.equal(asked, 2)
+  assert.equal(requests, 2)
   const nobody = await post([], async () => [])
   assert.deepEqual(nobody, { ...refused, error: 'No se ha podido conectar con el receptor' })
   server.close()
 })
 
-test('an address that is not the one checked is left before a byte is sent', async () => {
+test('a peer address that is not allowed is disconnected before anything is sent', async () => {
   let connections = 0
-  const server = createServer(() => assert.fail('asked'))
+  const server = createServer(() => assert.fail('received a request'))
   server.on('connection', () => connections++)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
-  let looks = 0
-  const send = sender({ mayConnect: () => looks++ === 0, userAgent: 'x', clock: systemClock })
+  let checks = 0
+  const send = webhookSender({ isAllowedAddress: () => checks++ === 0, userAgent: 'x', clock: systemClock })
   const url = `http://127.0.0.1:${address.port}/`
   const outcome = await send({ id: 'a', body: '{}', url, secret: newSecret() }, new AbortController().signal)
   assert.equal(outcome.kind === 'failed' && outcome.error, 'La dirección del receptor no está permitida')
@@ -120,8 +119,8 @@ test('an address that is not the one checked is left before a byte is sent', asy
   server.close()
 })
 
-test('signatures are those of the specification', () => {
-  // The example of the specification's reference libraries.
+test('signatures match the example of the specification', () => {
+  // From the reference libraries of Standard Webhooks.
   const headers = signedHeaders(
     'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -136,14 +135,14 @@ test('signatures are those of the specification', () => {
   assert.ok(!newWebhookId().includes('.'))
 })
 
-test('attempts spread over some three days, and end', () => {
+test('attempts are spread over three days', () => {
   const delays = Array.from({ length: 9 }, (_, i) => delayAfter(i + 1, 0) ?? 0)
   assert.equal(delays.reduce((sum, delay) => sum + delay, 0) / 1000, 75 * 3_600 + 35 * 60 + 5)
   assert.equal(delayAfter(1, 1), 6_000)
   assert.equal(delayAfter(10, 0), undefined)
 })
 
-test('a receiver puts off by seconds or to a date, by a day at most', () => {
+test('Retry-After takes seconds or a date, at most a day', () => {
   const now = Date.UTC(2026, 10, 21, 12, 0, 0, 500)
   const day = 24 * 60 * 60 * 1000
   assert.equal(retryAfterMs('120', now), 120_000)
@@ -162,7 +161,7 @@ test('a receiver puts off by seconds or to a date, by a day at most', () => {
     assert.equal(retryAfterMs(none, now), 0, none)
 })
 
-test('a receiver that answers with another protocol, or hangs up, has failed at once', async () => {
+test('an upgrade or a hang-up fails without a timeout', async () => {
   let answer = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'
   const server = createTcpServer((socket) => {
     socket.on('error', () => {})
@@ -171,7 +170,7 @@ test('a receiver that answers with another protocol, or hangs up, has failed at 
   await once(server, 'listening')
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
-  const send = sender({ mayConnect: () => true, userAgent: 'x', clock: systemClock })
+  const send = webhookSender({ isAllowedAddress: () => true, userAgent: 'x', clock: systemClock })
   const url = `http://127.0.0.1:${address.port}/`
   const post = () => send({ id: 'a', body: '{}', url, secret: newSecret() }, new AbortController().signal)
   const refused = { kind: 'failed', code: 101, error: 'El receptor respondió 101', retryAfterMs: 0 }

@@ -5,21 +5,21 @@ import { connect, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { OverloadError } from '../../lib/errors.ts'
-import { EventStreams } from './streams.ts'
+import { StreamLimiter } from './stream-limiter.ts'
 
 const STALLED_MS = 1_000
 const CHUNK = Buffer.alloc(65_536, '.')
 
-/** A server that sends without end to whoever asks, and one who asks. */
-async function endless(streams: EventStreams) {
-  let made = 0
+/** Starts a server with endless responses, and a client of it. */
+async function endless(streams: StreamLimiter) {
+  let generated = 0
   const responses: ServerResponse[] = []
   const server = createServer((_request, response) => {
     const signal = streams.open(1, response)
     responses.push(response)
     const source = Readable.from(
       (async function* () {
-        for (; !signal.aborted; made += CHUNK.length) yield CHUNK
+        for (; !signal.aborted; generated += CHUNK.length) yield CHUNK
       })(),
       { highWaterMark: 1 },
     )
@@ -34,24 +34,24 @@ async function endless(streams: EventStreams) {
   await once(server, 'request')
   const [response] = responses
   assert.ok(response !== undefined)
-  return { server, socket, response, made: () => made }
+  return { server, socket, response, generated: () => generated }
 }
 
-test('who takes nothing is cut off; what waits for it is bounded', async () => {
-  const streams = new EventStreams(4, STALLED_MS)
-  const { server, socket, response, made } = await endless(streams)
+test('a client that reads nothing is disconnected, and its buffer is limited', async () => {
+  const streams = new StreamLimiter(4, STALLED_MS)
+  const { server, socket, response, generated } = await endless(streams)
   socket.pause()
   await once(response, 'close', { signal: AbortSignal.timeout(30_000) })
   assert.equal(streams.count, 0)
-  assert.ok(response.writableLength < 3 * CHUNK.length, `${response.writableLength} bytes wait`)
-  // The sockets' own buffers at both ends, and no more.
-  assert.ok(made() < 16 * 1024 * 1024, `${made()} bytes were made`)
+  assert.ok(response.writableLength < 3 * CHUNK.length, `${response.writableLength} bytes are buffered`)
+  // No more than fits in the socket buffers of both ends.
+  assert.ok(generated() < 16 * 1024 * 1024, `${generated()} bytes were generated`)
   socket.destroy()
   server.close()
 })
 
-test('an account has its share, and one that has fewer takes a place from those that have most', () => {
-  const streams = new EventStreams(4, STALLED_MS, 3)
+test('an account with fewer streams takes a slot from the account with most', () => {
+  const streams = new StreamLimiter(4, STALLED_MS, 3)
   const open = (account: number) =>
     streams.open(account, new ServerResponse(new IncomingMessage(new Socket())))
   const first = [open(1), open(1), open(1)]
@@ -62,25 +62,25 @@ test('an account has its share, and one that has fewer takes a place from those 
     [...first, second, third].map(({ aborted }) => aborted),
     [false, false, true, false, false],
   )
-  // Each has what is its share: nobody takes more.
+  // Another stream would exceed the fair share.
   assert.throws(() => open(2), OverloadError)
   assert.equal(streams.count, 4)
   streams.close()
 })
 
-test('who takes slowly stays', async () => {
-  const streams = new EventStreams(4, STALLED_MS)
+test('a slow client stays connected', async () => {
+  const streams = new StreamLimiter(4, STALLED_MS)
   const { server, socket, response } = await endless(streams)
-  let taken = 0
+  let received = 0
   socket.on('data', (chunk) => {
-    taken += chunk.length
+    received += chunk.length
     socket.pause()
     setTimeout(() => socket.resume(), 1)
   })
   const end = performance.now() + 2 * STALLED_MS
   while (performance.now() < end) await once(socket, 'data')
   assert.equal(response.destroyed, false)
-  assert.ok(taken > 1024 * 1024)
+  assert.ok(received > 1024 * 1024)
   socket.destroy()
   server.close()
 })

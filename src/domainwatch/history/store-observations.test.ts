@@ -1,48 +1,48 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { place, type Sighting } from './sighting.ts'
+import { mergeObservation, type Observation } from './store-observations.ts'
 
-/** What is kept of some sightings that are written down in this order. */
-function written(sightings: readonly Sighting[]): Sighting[] {
-  const kept = new Map<number, Sighting>()
-  for (const seen of sightings) {
+/** Returns the entries after storing observations in this order. */
+function written(observations: readonly Observation[]): Observation[] {
+  const kept = new Map<number, Observation>()
+  for (const seen of observations) {
     const all = [...kept.values()].toSorted((a, b) => a.first - b.first)
-    const placed = place(
+    const merge = mergeObservation(
       seen,
       all.findLast(({ first }) => first <= seen.first),
       all.find(({ first }) => first > seen.first),
     )
-    if (placed === undefined) continue
-    if (placed.instead !== undefined) kept.delete(placed.instead)
-    assert.equal(placed.isNew, !kept.has(placed.entry.first) && placed.instead === undefined)
-    kept.set(placed.entry.first, placed.entry)
+    if (merge === undefined) continue
+    if (merge.replaced !== undefined) kept.delete(merge.replaced)
+    assert.equal(merge.isNew, !kept.has(merge.entry.first) && merge.replaced === undefined)
+    kept.set(merge.entry.first, merge.entry)
   }
   return [...kept.values()].toSorted((a, b) => a.first - b.first)
 }
 
 const answers = fc.array(fc.constantFrom('["a"]', '["b"]', '[]', null), { minLength: 1, maxLength: 30 })
-/** Ten milliseconds apart. */
-const moments = (all: readonly (string | null)[]) =>
-  all.map((servers, i): Sighting => ({ first: i * 10, last: i * 10, servers }))
+/** Observations ten milliseconds apart. */
+const observationsOf = (all: readonly (string | null)[]) =>
+  all.map((servers, i): Observation => ({ first: i * 10, last: i * 10, servers }))
 
-test('in the order of time each answer that differs from the one before begins an entry', () => {
+test('stored in order of time, each answer that differs from the one before starts an entry', () => {
   fc.assert(
     fc.property(answers, (all) => {
-      const runs: Sighting[] = []
-      for (const seen of moments(all)) {
+      const runs: Observation[] = []
+      for (const seen of observationsOf(all)) {
         const run = runs.at(-1)
         if (run?.servers === seen.servers) runs[runs.length - 1] = { ...run, last: seen.last }
         else runs.push(seen)
       }
-      assert.deepEqual(written(moments(all)), runs)
+      assert.deepEqual(written(observationsOf(all)), runs)
     }),
   )
 })
 
-test('in any order nothing that was seen is left out, and no entry says what was not', () => {
+test('stored in any order, entries cover every observation and nothing else', () => {
   const shuffled = answers.chain((all) =>
-    fc.shuffledSubarray(moments(all), { minLength: all.length, maxLength: all.length }),
+    fc.shuffledSubarray(observationsOf(all), { minLength: all.length, maxLength: all.length }),
   )
   fc.assert(
     fc.property(shuffled, (all) => {
@@ -61,8 +61,8 @@ test('in any order nothing that was seen is left out, and no entry says what was
   )
 })
 
-test('two that differ at the same moment are both kept', () => {
-  const at = (servers: string | null): Sighting => ({ first: 5, last: 5, servers })
+test('two different answers at the same time are both kept', () => {
+  const at = (servers: string | null): Observation => ({ first: 5, last: 5, servers })
   assert.deepEqual(written([at('["a"]'), at('["b"]')]), [
     { first: 5, last: 5, servers: '["a"]' },
     { first: 6, last: 6, servers: '["b"]' },

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { NameServerAnswer } from '../routes/dns.ts'
+import { NameServerObservations } from './name-server-observations.ts'
+import type { Observation } from './store-observations.ts'
+
+const found = (...servers: string[]): NameServerAnswer => ({ kind: 'found', servers })
+
+function recorder(fail: () => boolean = () => false) {
+  let now = 1_000
+  const stored: [string, Observation][][] = []
+  const failures: unknown[] = []
+  const observations = new NameServerObservations({
+    clock: { now: () => now },
+    failed: (error) => failures.push(error),
+    store: async (batch) => {
+      if (fail()) throw new Error('on purpose')
+      stored.push([...batch])
+    },
+  })
+  const observe = (domain: string, answer: NameServerAnswer) => {
+    observations.add(domain, answer)
+    now += 10
+  }
+  return { observations, stored, failures, observe }
+}
+
+test('a repeated answer extends its observation, another is stored in a later batch', async () => {
+  const { observations, stored, observe } = recorder()
+  observe('uno.cl', found('a', 'b'))
+  observe('uno.cl', found('a', 'b'))
+  observe('uno.cl', { kind: 'no-such-name' })
+  observe('xn--and-6ma2c.cl', { kind: 'empty' })
+  await observations.close()
+  assert.deepEqual(stored, [
+    [
+      ['uno', { first: 1_000, last: 1_010, servers: '["a","b"]' }],
+      ['ñandú', { first: 1_030, last: 1_030, servers: '[]' }],
+    ],
+    [['uno', { first: 1_020, last: 1_020, servers: null }]],
+  ])
+})
+
+test('failures and names below registered ones are ignored', async () => {
+  const { observations, stored, observe } = recorder()
+  for (const kind of ['refused', 'failed', 'timeout', 'overloaded'] as const) observe('uno.cl', { kind })
+  observe('www.uno.cl', found('a'))
+  await observations.close()
+  assert.deepEqual(stored, [])
+})
+
+test('a failed write is retried in the same order', async () => {
+  let failing = true
+  const { observations, stored, failures, observe } = recorder(() => failing)
+  observe('uno.cl', found('a'))
+  await observations.close()
+  assert.deepEqual([stored, failures.length], [[], 1])
+  observe('uno.cl', found('b'))
+  failing = false
+  await observations.close()
+  assert.deepEqual(
+    stored.map((batch) => batch.map(([name, { servers }]) => [name, servers])),
+    [[['uno', '["a"]']], [['uno', '["b"]']]],
+  )
+})
+
+test('the buffer is limited; what exceeds it is dropped and counted', async () => {
+  const { observations, stored, observe } = recorder()
+  for (let i = 0; i < 50_010; i++) observe(`nombre${i}.cl`, found('a'))
+  // A repeated answer takes no more memory.
+  observe('nombre0.cl', found('a'))
+  assert.equal(observations.lost, 10)
+  await observations.close()
+  assert.equal(stored.flat().length, 50_000)
+  assert.ok(stored.every((batch) => batch.length <= 2_000))
+})
+
+test('observations are flushed by a timer', async () => {
+  const written = Promise.withResolvers<number>()
+  const observations = new NameServerObservations({
+    clock: { now: () => 1 },
+    failed: () => {},
+    store: async (batch) => written.resolve(batch.size),
+  })
+  observations.add('uno.cl', found('a'))
+  // The flush timer does not keep the process alive.
+  const keepAlive = setTimeout(() => written.resolve(-1), 30_000)
+  assert.equal(await written.promise, 1)
+  clearTimeout(keepAlive)
+})
