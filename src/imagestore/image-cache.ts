@@ -16,7 +16,7 @@ const sizeOfEntry = ({ image }: Entry): number => image.bytes.byteLength + ENTRY
 
 /**
  * Keeps the most recently used images in memory, up to a number of bytes. A client that walks through all images fills half
- * of it at most, as long as others use the rest. Design decision: docs/decisions/046-image-cache.md.
+ * of it at most, as long as others use the rest. Design decision: docs/decisions/040-image-cache.md.
  */
 export class ImageCache {
   readonly #images: LRUCache<string, Entry>
