@@ -71,6 +71,11 @@ async function startOn(context: Context): Promise<App> {
   const following = follow(context)
   const server = await createRoutes(context, images, following, () => baseUrl)
   await server.listen({ host: config.host, port: config.port })
+  for (const bound of server.addresses()) {
+    if (typeof bound === 'string') continue
+    const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address
+    context.log.info(`Server listening at http://${host}:${bound.port}`)
+  }
   baseUrl ||= defaultBaseUrl(config.host, server)
   const metricsServer = config.metricsAddress && (await serveMetrics(context.metrics, config.metricsAddress))
   if (metricsServer !== undefined) context.log.info({ address: metricsServer.url }, 'serving metrics')
