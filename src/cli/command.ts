@@ -1,12 +1,9 @@
 import { Command, Option } from 'commander'
-import { HelpText } from './help.ts'
+import { HelpText, type ShownSettings } from './help.ts'
 import { readOptions, rejectFlag, type Options } from './options.ts'
 import { reportUsageError } from './usage.ts'
 
 type Run = (options: Options) => Promise<void>
-
-/** Names of settings as their flags are written, or every setting. */
-export type ShownSettings = readonly string[] | 'all'
 
 /** One command of `catalejo`. Its settings are options of the whole program: every command accepts all of them. */
 export class CatalejoCommand extends Command {

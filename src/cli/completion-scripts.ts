@@ -1,4 +1,30 @@
-import type { CommandPath, Completions, Flag, Word } from './completion.ts'
+export interface Word {
+  readonly word: string
+  readonly meaning: string
+}
+
+export interface Flag extends Word {
+  readonly takesValue: boolean
+  /** All permitted values; empty if they cannot be listed: then files are completed. */
+  readonly values: readonly string[]
+}
+
+/** What can follow a command. */
+export interface CommandPath {
+  /** Its words after `catalejo`, separated by spaces; empty for the program itself. */
+  readonly path: string
+  readonly commands: readonly Word[]
+  readonly flags: readonly Flag[]
+  /** The permitted values of its arguments, if they are known. */
+  readonly values: readonly string[]
+  readonly takesFiles: boolean
+}
+
+export interface Completions {
+  readonly paths: readonly CommandPath[]
+  /** Flags of all commands that are settings. */
+  readonly settings: readonly Flag[]
+}
 
 /** All flags with a value. A flag takes a value in all commands or in none. */
 function flagsWithValue({ paths, settings }: Completions): string[] {

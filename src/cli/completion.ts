@@ -1,38 +1,17 @@
 import type { Option } from 'commander'
 import { CatalejoCommand } from './command.ts'
-import { bashScript, fishScript, zshScript } from './completion-scripts.ts'
+import {
+  bashScript,
+  fishScript,
+  zshScript,
+  type CommandPath,
+  type Completions,
+  type Flag,
+} from './completion-scripts.ts'
 import { settingsOf } from './help.ts'
 import { SettingOption } from './options.ts'
 
 /** A word that may come next, and what it means. */
-export interface Word {
-  readonly word: string
-  readonly meaning: string
-}
-
-export interface Flag extends Word {
-  readonly takesValue: boolean
-  /** All permitted values; empty if they cannot be listed: then files are completed. */
-  readonly values: readonly string[]
-}
-
-/** What can follow a command. */
-export interface CommandPath {
-  /** Its words after `catalejo`, separated by spaces; empty for the program itself. */
-  readonly path: string
-  readonly commands: readonly Word[]
-  readonly flags: readonly Flag[]
-  /** The permitted values of its arguments, if they are known. */
-  readonly values: readonly string[]
-  readonly takesFiles: boolean
-}
-
-export interface Completions {
-  readonly paths: readonly CommandPath[]
-  /** Flags of all commands that are settings. */
-  readonly settings: readonly Flag[]
-}
-
 const FILE_ARGUMENTS = /^(FILE|FOLDER|PLACE)$/
 
 const isSetting = (option: Option) => option instanceof SettingOption

@@ -1,5 +1,4 @@
 import { Help, type Command, type Argument, type Option } from 'commander'
-import type { CatalejoCommand } from './command.ts'
 import { SettingOption } from './options.ts'
 
 const ALL_SETTINGS =
@@ -9,9 +8,23 @@ const ENVIRONMENT =
 /** Maximum width of the first column of a list, so that the second stays readable at 80 columns. */
 const MAX_TERM = 28
 
+/** Names of settings as their flags are written, or every setting. */
+export type ShownSettings = readonly string[] | 'all'
+
+/** A command with what its help needs. */
+interface HelpedCommand extends Command {
+  readonly shownSettings: ShownSettings
+  readonly exampleLines: readonly string[]
+  readonly requiredFlags: readonly Option[]
+  /** The words after `catalejo`. */
+  readonly path: readonly string[]
+  /** The commands at or below it that can be run. */
+  leaves(): readonly HelpedCommand[]
+}
+
 /** The help of a command: usage, what it does, its flags, the settings that matter for it, examples. */
 export class HelpText extends Help {
-  override formatHelp(command: CatalejoCommand, helper: Help): string {
+  override formatHelp(command: HelpedCommand, helper: Help): string {
     const wrap = (text: string) => helper.boxWrap(text, helper.helpWidth ?? 80)
     const options = helper.visibleOptions(command).filter((option) => !(option instanceof SettingOption))
     const settings = settingsOf(command)
@@ -48,7 +61,7 @@ export class HelpText extends Help {
       .join('\n\n')}\n`
   }
 
-  override commandUsage(command: CatalejoCommand): string {
+  override commandUsage(command: HelpedCommand): string {
     const required = command.requiredFlags.map(({ flags }) => flags)
     const rest = command.commands.length > 0 ? ['COMMAND', '[options]'] : ['[options]']
     const given = command.registeredArguments.map((one) => this.argumentTerm(one))
@@ -60,7 +73,7 @@ export class HelpText extends Help {
     return argument.required ? name : `[${name}]`
   }
 
-  #commandTerm({ path, registeredArguments }: CatalejoCommand, group: CatalejoCommand): string {
+  #commandTerm({ path, registeredArguments }: HelpedCommand, group: HelpedCommand): string {
     const given = registeredArguments.map((one) => this.argumentTerm(one))
     return [...path.slice(group.path.length), ...given].join(' ')
   }
@@ -88,7 +101,7 @@ function describe(option: Option, isRequired: boolean): string {
 }
 
 /** The settings that a command's help lists. */
-export function settingsOf(command: CatalejoCommand): SettingOption[] {
+export function settingsOf(command: HelpedCommand): SettingOption[] {
   const { path, shownSettings } = command
   if (path.length === 0) return []
   let program: Command = command

@@ -1,7 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { readConfig, type Config, type Flags } from '../server/config/config.ts'
 import { environmentName, type Setting } from '../server/config/setting.ts'
-import type { CatalejoCommand } from './command.ts'
 import { WRONG_SETTINGS } from './usage.ts'
 
 /** The flag of a setting. A wrong value is reported together with all other settings, not by the parser. */
@@ -51,7 +50,9 @@ export interface Options {
 }
 
 /** Reads the settings of a parsed command. If one is wrong, reports it, sets the exit code and returns undefined. */
-export function readOptions(command: CatalejoCommand): Options | undefined {
+export function readOptions(
+  command: Command & { readonly settingsExitCode: number | undefined },
+): Options | undefined {
   const values: Record<string, unknown> = command.optsWithGlobals()
   const flags: Record<string, string | undefined> = {}
   const switches = new Set<string>()

@@ -1,4 +1,5 @@
-import type { Query, Reply } from './wire.ts'
+import type { Reply } from './outcomes.ts'
+import type { Query } from './wire.ts'
 
 /** What came of asking one server: its reply, or word that it cannot be reached. */
 export type ServerReply = Exclude<Reply, { kind: 'mismatch' }> | { readonly kind: 'unreachable' }

@@ -1,6 +1,5 @@
 import type { Message, ResourceRecord } from './message.ts'
-import type { Conclusion } from './outcomes.ts'
-import type { Asked, Reply } from './wire.ts'
+import type { Asked, Conclusion, Reply } from './outcomes.ts'
 
 const AUTHORITATIVE = 0x0400
 const RECURSION_AVAILABLE = 0x0080

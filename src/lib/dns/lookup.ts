@@ -1,4 +1,4 @@
-import type { Asker, Attempt, FinalReply } from './attempt.ts'
+import type { Asker, Attempt, FinalReply } from './exchange.ts'
 import { combineFailures } from './outcomes.ts'
 import type { NameServerAnswer, ServerFailure } from './outcomes.ts'
 import type { Upstream } from './upstream.ts'

@@ -10,6 +10,21 @@ export type Conclusion =
   /** NXDOMAIN. */
   | { readonly kind: 'no-such-name' }
 
+/** Whom a question is for: a server that looks for the answer, or one of those that own the zone above the name. */
+export type Asked = 'resolver' | 'parent'
+
+/** What one message from a server amounts to. */
+export type Reply =
+  /** Not an answer to this query: a stray, late or forged message. The real answer may still come. */
+  | { readonly kind: 'mismatch' }
+  | { readonly kind: 'truncated' }
+  /** The server stumbled over EDNS (RFC 6891, section 7): ask it again without. */
+  | { readonly kind: 'no-edns' }
+  | { readonly kind: 'refused' }
+  | { readonly kind: 'failed' }
+  /** `ttl` in seconds, uncapped; 0 where the answer must not be kept. */
+  | { readonly kind: 'answer'; readonly answer: Conclusion; readonly ttl: number }
+
 /** Says nothing about whether the name exists. */
 export type Failure =
   /** Every server that answered refused to serve us (REFUSED, NOTAUTH, NOTIMP, NOTZONE). */

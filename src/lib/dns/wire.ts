@@ -1,9 +1,6 @@
 import { classify } from './classify.ts'
 import { decodeMessage } from './message.ts'
-import type { Conclusion } from './outcomes.ts'
-
-/** Whom a question is for: a server that looks for the answer, or one of those that own the zone above the name. */
-export type Asked = 'resolver' | 'parent'
+import type { Asked, Reply } from './outcomes.ts'
 
 /** The NS question for a name. */
 export interface Query {
@@ -12,18 +9,6 @@ export interface Query {
   readonly asked: Asked
   readonly edns: boolean
 }
-
-/** What one message from a server amounts to. */
-export type Reply =
-  /** Not an answer to this query: a stray, late or forged message. The real answer may still come. */
-  | { readonly kind: 'mismatch' }
-  | { readonly kind: 'truncated' }
-  /** The server stumbled over EDNS (RFC 6891, section 7): ask it again without. */
-  | { readonly kind: 'no-edns' }
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'failed' }
-  /** `ttl` in seconds, uncapped; 0 where the answer must not be kept. */
-  | { readonly kind: 'answer'; readonly answer: Conclusion; readonly ttl: number }
 
 const HEADER_BYTES = 12
 const RESPONSE = 0x8000
