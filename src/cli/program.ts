@@ -17,7 +17,7 @@ const STORES = [...DATABASE, 'blobs-url']
 export function createProgram(): CatalejoCommand {
   const program = new CatalejoCommand('catalejo')
     .description(
-      'Self-hosted service for tracking .cl domains and hosting images. Commands work beside a running service.',
+      'Self-hosted service for tracking .cl domains and hosting images. Commands work while the service runs.',
     )
     .version(VERSION, '--version', 'print the version')
     .examples('catalejo serve --port 9000', 'catalejo key create --help')

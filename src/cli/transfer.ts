@@ -27,7 +27,7 @@ export async function backupCommand({ config, own, positionals }: Options): Prom
         return fail(
           outcome.reason === 'own-place'
             ? 'backups do not go where the instance itself has its data'
-            : 'there are backups of another instance: take a place of its own for each',
+            : 'it holds backups of another instance: use a separate place for each',
         )
       case 'busy': {
         const until = new Date(outcome.until).toISOString()
@@ -89,8 +89,8 @@ const MIGRATION_REFUSALS: Readonly<Record<Extract<MigrationOutcome, { kind: 'ref
     'nothing-to-move': 'the target is the source: give --to-database-url, --to-blobs-url or --to-data',
     'same-database': 'both addresses are of the same database',
     'own-data':
-      'the target holds data of its own: an instance that is or was served, or another one. --force replaces it all',
-    'own-images': 'the target holds images that the source does not know. --force puts ours beside them',
+      'the target holds data of its own: an instance that is or was in use. --force replaces it all',
+    'own-images': 'the target holds images that the source does not know. --force adds those of the source',
   }
 
 /** `catalejo migrate`. Exits with 0 if the copy is equal and every image was read back, otherwise with 1. */

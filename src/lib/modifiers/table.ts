@@ -206,7 +206,7 @@ const definitions = {
     min: 2,
     max: 512,
     initial: 0,
-    description: 'blocks of so many pixels a side',
+    description: 'blocks with sides of this many pixels',
     examples: ['pixelate_2', 'pixelate_512'],
     round: (pixels, nextSize) => nextSize(pixels),
   }),
