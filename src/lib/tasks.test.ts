@@ -57,3 +57,29 @@ test(
     assert.equal(stdout, 'ERR_WORKER_INIT_FAILED done', stderr)
   },
 )
+
+test('closing lets a running task end, and rejects those that wait', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'catalejo-tasks-'))
+  context.after(() => rm(folder, { recursive: true }))
+  const module = join(folder, 'gate.mjs')
+  await writeFile(
+    module,
+    `export default (gate) => {
+      Atomics.store(gate, 0, 1)
+      Atomics.notify(gate, 0)
+      Atomics.wait(gate, 1, 0)
+      return 'done'
+    }`,
+  )
+  const pool = createTasks(1)
+  const gate = new Int32Array(new SharedArrayBuffer(8))
+  const running = pool.run(module, gate)
+  await Atomics.waitAsync(gate, 0, 0).value
+  const waiting = pool.run(module, gate)
+  const closed = pool.close()
+  Atomics.store(gate, 1, 1)
+  Atomics.notify(gate, 1)
+  assert.equal(await running, 'done')
+  await assert.rejects(waiting)
+  await closed
+})

@@ -11,6 +11,8 @@ const TASK_TIMEOUT_MS = 30_000
 /** The same for a task that no request waits for: sorting two million records takes a minute on a slow machine. */
 export const BACKGROUND_TASK_TIMEOUT_MS = 600_000
 const IDLE_THREAD_MS = 60_000
+/** How long closing waits for running tasks. Node aborts the process if a thread is terminated while it loads a module. */
+const CLOSE_TIMEOUT_MS = 1_000
 
 /**
  * Returns the path of a module whose default export is a task, `fn(input) => output`, that runs in another thread. It gets the
@@ -38,6 +40,7 @@ export interface Tasks {
   run<Input, Output>(module: string, input: Input, options?: TaskOptions): Promise<Output>
   /** Tasks that wait for a thread. */
   readonly waiting: number
+  /** Rejects queued tasks, waits a moment for running ones, and ends all threads. */
   close(): Promise<void>
 }
 
@@ -51,9 +54,14 @@ export function createTasks(threads: number, failed: (error: unknown) => void = 
     maxThreads: 2 * threads,
     maxQueue: MAX_WAITING,
     idleTimeout: IDLE_THREAD_MS,
+    closeTimeout: CLOSE_TIMEOUT_MS,
   })
   // Without a listener the event would end the process. The pool starts another thread for the next task.
-  pool.on('error', failed)
+  let isClosing = false
+  pool.on('error', (error) => {
+    // While closing, it reports tasks that are still running.
+    if (!isClosing) failed(error)
+  })
   const requests = slotsFor(threads, TASK_TIMEOUT_MS)
   const own = slotsFor(threads, BACKGROUND_TASK_TIMEOUT_MS)
 
@@ -77,7 +85,10 @@ export function createTasks(threads: number, failed: (error: unknown) => void = 
     get waiting() {
       return requests.waiting + own.waiting
     },
-    close: () => pool.destroy(),
+    async close() {
+      isClosing = true
+      await pool.close({ force: true })
+    },
   }
 }
 
