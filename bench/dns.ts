@@ -31,7 +31,8 @@ const run = promisify(execFile)
 const lib = (name: string) => fileURLToPath(new URL(`lib/${name}`, import.meta.url))
 const QUESTIONS = 100_000
 const IN_FLIGHT = 500
-const CALLS = 5
+/** An account may have this many bulk calls under way. */
+const CALLS = 4
 const NAMES_PER_CALL = 1_000
 /** Of each call under way at a time in the service. */
 const CONCURRENCY = 100
