@@ -66,6 +66,9 @@ export async function startBrowser(): Promise<TestBrowser> {
         [JSON.stringify(keys), language] as const,
       )
       const page = await context.newPage()
+      // Chromium hands the requests of a page that is open to its first route a moment later than it says: one that a test adds
+      // would miss the next request. From here on the page has a route.
+      await page.route('**/not-asked-by-any-page', (route) => route.abort())
       const complaints: string[] = []
       const foreign: string[] = []
       const { host } = new URL(service.url)
