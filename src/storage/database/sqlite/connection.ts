@@ -44,18 +44,23 @@ export class Connection {
       readOnly: mode === 'read',
       timeout: mode === 'read' ? READ_WAIT_MS : 0,
     })
+    // Each statement may meet another process that recovers the log after a crash. Reads wait for that by themselves.
+    this.#version = mode === 'read' ? this.#configure(mode) : untilFree(() => this.#configure(mode))
+  }
+
+  /** May be repeated. @returns the statement that reads the data version */
+  #configure(mode: ConnectionMode): StatementSync {
     if (mode !== 'read') {
       // WAL lets reads continue during a write. `synchronous` is not stored in the file: without FULL on each
       // connection a commit is acknowledged before it is on stable storage.
-      untilFree(() => this.#db.exec('PRAGMA journal_mode = WAL'))
-      this.#db.exec('PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
+      this.#db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON')
       // Overwrites erased data, above all an uploader's address, in the pages too; FAST writes no additional page.
       this.#db.exec('PRAGMA secure_delete = FAST')
     }
     // With the default page cache of 2 MB reads are three times slower.
     this.#db.exec(`PRAGMA cache_size = -${CACHE_KIB[mode]}`)
     this.#db.exec('PRAGMA mmap_size = 268435456; PRAGMA temp_store = MEMORY')
-    this.#version = this.#db.prepare('PRAGMA data_version')
+    return this.#db.prepare('PRAGMA data_version')
   }
 
   /** Returns a number that changes with each commit of another connection. Read at almost every request. */

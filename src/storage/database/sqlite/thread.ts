@@ -12,7 +12,7 @@ import { storageKindOf } from './faults.ts'
 import type { Answer, Start, Task } from './connection-thread.ts'
 import { runMany } from './batch.ts'
 import type { SqlValue } from '../sql.ts'
-import { WriteLock } from './write-lock.ts'
+import { untilFree, WriteLock } from './write-lock.ts'
 
 const port = parentPort
 if (port === null) throw new Error('sqlite/thread must run as a worker thread')
@@ -28,7 +28,7 @@ let isLarge = false
 function opened(): { readonly connection: Connection; readonly version: number } {
   try {
     const connection = new Connection(path, mode, migration === undefined)
-    const version = schemaVersion(connection)
+    const version = untilFree(() => schemaVersion(connection))
     if (mode === 'read') return { connection, version }
     if (migration === undefined) {
       const folder = dirname(path)

@@ -44,10 +44,10 @@ export class WriteLock {
 }
 
 /**
- * Runs an operation as soon as no other process prevents it.
+ * Runs an operation as soon as no other process prevents it, and returns its result.
  * @throws OverloadError if that takes too long
  */
-export function untilFree(operation: () => void): void {
+export function untilFree<Result>(operation: () => Result): Result {
   const deadline = performance.now() + WAIT_MS
   for (;;) {
     try {
