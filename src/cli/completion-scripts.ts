@@ -76,7 +76,7 @@ _catalejo() {
       ${flagsWithValue(completions).join(' | ')}) flag=$word ;;
     esac
   done
-  # Readline takes the equals sign of --flag=value for a word of its own.
+  # Readline treats the equals sign of --flag=value as a separate word.
   if [[ $current == '=' ]]; then current=; fi
   if [[ -n $flag ]]; then
     case "$chosen $flag" in

@@ -89,7 +89,7 @@ const MIGRATION_REFUSALS: Readonly<Record<Extract<MigrationOutcome, { kind: 'ref
     'nothing-to-move': 'the target is the source: give --to-database-url, --to-blobs-url or --to-data',
     'same-database': 'both addresses are of the same database',
     'own-data':
-      'the target holds data of its own: an instance that is or was in use. --force replaces it all',
+      'the target holds data of its own, of an instance that is or was in use. --force replaces it all',
     'own-images': 'the target holds images that the source does not know. --force adds those of the source',
   }
 

@@ -56,7 +56,7 @@ const table = {
   }),
   agent: {
     parameter: flag('Look for `search` in the agent instead'),
-    // The flag has no value of its own: `readFilters` moves that of `search` here.
+    // The parameter is a flag: `readFilters` copies the text of `search` here.
     read: (_isOn: boolean): string | undefined => undefined,
     condition: (wanted: string): Condition => ({
       matches: ({ agent }) => agent.toLowerCase().includes(wanted),
@@ -268,7 +268,7 @@ function isIdn(name: string): boolean {
   return /[^\0-\x7f]/.test(name)
 }
 
-/** A date and time, or a day that stands for its moment at `time`: the value is always a date and time. */
+/** A date and time, or a day, to which `time` is added. The value is always a date and time. */
 function dateTime(description: string, time: string): Parameter<string> {
   return {
     required: false,

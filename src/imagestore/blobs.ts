@@ -123,7 +123,7 @@ async function hasKnownContent(database: Database, blobs: BlobStore): Promise<bo
   return true
 }
 
-/** Makes this database the owner of the store, whoever owned it. */
+/** Makes this database the owner of the store, even if it belonged to another one. */
 export async function claimStore(database: Database, blobs: BlobStore): Promise<void> {
   const own = (await database.first(instance()))?.id
   await blobs.clearOwner()

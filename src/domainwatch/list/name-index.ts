@@ -149,7 +149,7 @@ export class NameIndex {
 
   /**
    * Runs a transaction of this process, which marks its range of changes. Resolves when lists show what it wrote, when they are
-   * known to be behind, or at once if nobody has read them lately.
+   * known to be behind, or immediately if no list was requested recently.
    */
   afterWriting<T>(write: (range: WriteRange) => Promise<T>): Promise<T> {
     return this.#writes.run(write, async () => {

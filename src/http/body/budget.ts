@@ -54,8 +54,8 @@ export class BodyBudget {
   }
 
   /**
-   * Admits a body. Nothing is charged yet. A large body without a key waits until its declared size fits beside the other bodies
-   * of its client.
+   * Admits a body. Nothing is charged yet. A large body without a key waits until the memory for its
+   * declared size is left by the other bodies of its client.
    * @param declared `Content-Length`
    * @throws OverloadError if the client has too many bodies, or the wait takes too long
    */
