@@ -20,3 +20,13 @@ export function noteServerTime(date: string | null): void {
 
 /** Milliseconds since 1970 by the service's clock. */
 export const serverNow = (): number => Date.now() + skewMs
+
+/** `YYYY-MM-DD HH:MM:SS` in the time zone of the service. */
+export function localNow(): string {
+  const format = new Intl.DateTimeFormat('sv-SE', {
+    dateStyle: 'short',
+    timeStyle: 'medium',
+    timeZone: TIME_ZONE,
+  })
+  return format.format(serverNow())
+}

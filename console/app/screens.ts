@@ -34,6 +34,14 @@ export const SCREENS: readonly Screen[] = [
     view: lazyScreen(() => import('../triage/screen.tsx')),
   },
   {
+    path: 'agregar',
+    title: 'nav.add',
+    icon: 'plus',
+    service: 'domainwatch',
+    needs: 'writeDomains',
+    view: lazyScreen(() => import('../add/screen.tsx')),
+  },
+  {
     path: 'importar',
     title: 'nav.import',
     icon: 'upload',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { en, es } from './dictionary.ts'
 import { PARTS } from './texts.ts'
+import { adding } from './texts/adding.ts'
 import { importing } from './texts/importing.ts'
 import { owner } from './texts/owner.ts'
 import { watches } from './texts/watches.ts'
@@ -9,7 +10,7 @@ import { watches } from './texts/watches.ts'
 const placesIn = (text: string | undefined) => (text?.match(/\{\w+\}/g) ?? []).toSorted()
 
 test('both languages have the same texts with the same places in them, each in one part only', () => {
-  const keys = [...PARTS, importing, owner, watches].flatMap((part) => Object.keys(part.es))
+  const keys = [...PARTS, adding, importing, owner, watches].flatMap((part) => Object.keys(part.es))
   assert.deepEqual(keys.toSorted(), [...new Set(keys)].toSorted())
   assert.deepEqual(keys.toSorted(), Object.keys(es).toSorted())
   assert.deepEqual(Object.keys(en).toSorted(), Object.keys(es).toSorted())

@@ -1,4 +1,5 @@
 import { addTexts } from './dictionary.ts'
+import type { adding } from './texts/adding.ts'
 import { app } from './texts/app.ts'
 import { domains } from './texts/domains.ts'
 import { facets } from './texts/facets.ts'
@@ -17,6 +18,8 @@ export const PARTS = [app, domains, facets, figures, home, images, sheet, triage
 
 type KeyOf<Part extends { readonly es: object }> = Part extends unknown ? keyof Part['es'] : never
 
-export type TextKey = KeyOf<(typeof PARTS)[number] | typeof importing | typeof owner | typeof watches>
+export type TextKey = KeyOf<
+  (typeof PARTS)[number] | typeof adding | typeof importing | typeof owner | typeof watches
+>
 
 for (const part of PARTS) addTexts(part)

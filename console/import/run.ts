@@ -1,7 +1,7 @@
 import { MAX_LABEL_CHARACTERS } from '../api/limits.ts'
-import { ApiError, ask, askStream, ConnectionLost, type RecordError } from '../api/client.ts'
-import { connection } from '../api/connection.ts'
-import { serverNow, TIME_ZONE } from '../api/server.ts'
+import { ApiError, ask, askStream, type RecordError } from '../api/client.ts'
+import { persistently } from '../api/retry.ts'
+import { localNow } from '../api/server.ts'
 import { linesOf } from '../domains/lines.ts'
 import type { BadLine, ReadList, Row } from './read.ts'
 
@@ -12,9 +12,6 @@ const MAX_LOOKED_UP = 2_000
 const LOOK_UPS_AT_ONCE = 6
 /** Recorded names of the list's own days that a preview compares with. */
 const MAX_COMPARED = 400_000
-/** A service that stays full longer than that has to be asked by a person. */
-const MAX_BUSY_RETRIES = 8
-const MAX_WAIT_S = 60
 const NOT_RECORDED = 'El dominio no está registrado en el servicio'
 
 export type Effect = 'new' | 'changed' | 'same'
@@ -117,6 +114,7 @@ export async function storeList(
   while (now.done < list.rows.length) {
     const before = now
     const batch = list.rows.slice(before.done, before.done + BATCH_ROWS)
+    // A batch that was stored and not acknowledged is stored again, which changes nothing.
     const work = () => storeBatch(batch, signal)
     const refused = await persistently(work, () => tell(before, 'waiting'), signal)
     now = {
@@ -128,59 +126,6 @@ export async function storeList(
     tell(now, 'running')
   }
   return now
-}
-
-/** A batch that was stored and not acknowledged is stored again, which changes nothing. */
-async function persistently<T>(work: () => Promise<T>, onWait: () => void, signal: AbortSignal): Promise<T> {
-  for (let failures = 0; ; failures++) {
-    try {
-      return await work()
-    } catch (error) {
-      const isFull = error instanceof ApiError && (error.status === 503 || error.status === 429)
-      if (signal.aborted || !(error instanceof ConnectionLost || (isFull && failures < MAX_BUSY_RETRIES))) {
-        throw error
-      }
-      onWait()
-      if (error instanceof ConnectionLost) await untilReached(signal)
-      else await sleep(Math.min(MAX_WAIT_S, error.retryAfter ?? 2 ** failures) * 1_000, signal)
-    }
-  }
-}
-
-/** @throws ImportStopped when the signal aborts */
-function untilReached(signal: AbortSignal): Promise<void> {
-  return interruptible(signal, (resolve) => {
-    const look = () => {
-      if (connection.get() === 'reached') resolve()
-    }
-    look()
-    return connection.subscribe(look)
-  })
-}
-
-/** @throws ImportStopped when the signal aborts */
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
-  return interruptible(signal, (resolve) => {
-    const timer = setTimeout(resolve, ms)
-    return () => clearTimeout(timer)
-  })
-}
-
-class ImportStopped extends Error {}
-
-/** Waits for what `begin` resolves; what it returns ends the waiting. */
-async function interruptible(signal: AbortSignal, begin: (resolve: () => void) => () => void): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const abort = () => reject(new ImportStopped())
-  const end = begin(resolve)
-  signal.addEventListener('abort', abort)
-  try {
-    if (signal.aborted) abort()
-    await promise
-  } finally {
-    end()
-    signal.removeEventListener('abort', abort)
-  }
 }
 
 async function storeBatch(batch: readonly Row[], signal: AbortSignal): Promise<BadLine[]> {
@@ -253,14 +198,4 @@ async function send({ name, rows }: Order, signal: AbortSignal): Promise<void> {
     date_reg: date,
   }))
   await ask('POST /api/v1/domainwatch/add', { body: { data }, signal })
-}
-
-/** `YYYY-MM-DD HH:MM:SS` in the time zone of the service. */
-function localNow(): string {
-  const format = new Intl.DateTimeFormat('sv-SE', {
-    dateStyle: 'short',
-    timeStyle: 'medium',
-    timeZone: TIME_ZONE,
-  })
-  return format.format(serverNow())
 }

@@ -68,6 +68,7 @@ export const app = inBoth(
     'nav.group.domains': 'Dominios .cl',
     'nav.group.images': 'Imágenes',
     'nav.group.owner': 'Servicio',
+    'nav.add': 'Agregar nombres',
     'nav.import': 'Importar',
 
     'sign.title': 'Entrar a Catalejo',
@@ -177,6 +178,7 @@ export const app = inBoth(
     'nav.group.domains': '.cl domains',
     'nav.group.images': 'Images',
     'nav.group.owner': 'Service',
+    'nav.add': 'Add names',
     'nav.import': 'Import',
 
     'sign.title': 'Sign in to Catalejo',

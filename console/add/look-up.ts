@@ -1,0 +1,100 @@
+import { useEffect, useState } from 'react'
+import { persistently } from '../api/retry.ts'
+import { createStore, useStore } from '../app/store.ts'
+import { readRecord } from '../domains/read-records.ts'
+import type { DomainRecord } from '../domains/records.ts'
+
+/** A browser opens six connections to a host: some stay free for the rest of the page. */
+const MAX_RUNNING = 4
+/** Names come by the letter while somebody types. */
+const START_AFTER_MS = 200
+/** Answers that are drawn together. */
+const DRAW_EVERY_MS = 100
+
+/** What the service has of a name: its record, nothing, or the reason why nobody could tell. */
+export type Found = { readonly record: DomainRecord | null } | { readonly error: unknown }
+
+export const isNew = (found: Found | undefined): boolean =>
+  found !== undefined && 'record' in found && found.record === null
+
+/** Looks names up one by one, each once, a few at a time. */
+class LookUp {
+  readonly found = createStore<ReadonlyMap<string, Found>>(new Map())
+  readonly #known = new Map<string, Found>()
+  #queue: string[] = []
+  #running = new Set<string>()
+  #stop = new AbortController()
+  #drawing: ReturnType<typeof setTimeout> | undefined
+
+  start(): () => void {
+    this.#stop = new AbortController()
+    return () => {
+      this.#stop.abort()
+      clearTimeout(this.#drawing)
+      this.#drawing = undefined
+    }
+  }
+
+  /** From now on only these are looked up: names that are gone from the box cost nothing more. */
+  want(names: readonly string[]): void {
+    this.#queue = names.filter((name) => !this.#known.has(name) && !this.#running.has(name))
+    while (this.#running.size < MAX_RUNNING && this.#queue.length > 0) void this.#work()
+  }
+
+  /** Looks up again what nobody could tell. */
+  retry(): void {
+    const failed = [...this.#known].flatMap(([name, found]) => ('error' in found ? [name] : []))
+    this.forget(failed)
+    this.want([...this.#queue, ...failed])
+  }
+
+  /** Forgets what may have changed. */
+  forget(names: readonly string[]): void {
+    for (const name of names) this.#known.delete(name)
+    this.found.set(new Map(this.#known))
+  }
+
+  async #work(): Promise<void> {
+    const { signal } = this.#stop
+    for (let name = this.#queue.shift(); name !== undefined; name = this.#queue.shift()) {
+      this.#running.add(name)
+      const found = await find(name, signal)
+      this.#running.delete(name)
+      if (signal.aborted) return
+      this.#known.set(name, found)
+      this.#drawing ??= setTimeout(() => {
+        this.#drawing = undefined
+        this.found.set(new Map(this.#known))
+      }, DRAW_EVERY_MS)
+    }
+  }
+}
+
+async function find(name: string, signal: AbortSignal): Promise<Found> {
+  try {
+    const record = await persistently(
+      () => readRecord(name, signal),
+      () => undefined,
+      signal,
+    )
+    return { record }
+  } catch (error) {
+    return { error }
+  }
+}
+
+/** What the service has of these names, as far as it is known. */
+export function useLookUp(names: readonly string[]) {
+  const [lookUp] = useState(() => new LookUp())
+  const found = useStore(lookUp.found)
+  useEffect(() => lookUp.start(), [lookUp])
+  useEffect(() => {
+    const timer = setTimeout(() => lookUp.want(names), START_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [lookUp, names, found])
+  return {
+    found,
+    retry: () => lookUp.retry(),
+    forget: (some: readonly string[]) => lookUp.forget(some),
+  }
+}

@@ -1,0 +1,132 @@
+import { useDeferredValue, useMemo, useState, type FormEvent } from 'react'
+import { localNow } from '../api/server.ts'
+import { Icon } from '../design/icon.tsx'
+import { Link } from '../design/parts.tsx'
+import { t, tn } from '../i18n/index.ts'
+import '../i18n/texts/adding.ts'
+import '../i18n/texts/importing.ts'
+import { addNames, type Facts } from './add-names.ts'
+import { isNew, useLookUp } from './look-up.ts'
+import { MAX_NAMES, readPasted } from './pasted.ts'
+import { Verdicts } from './verdicts.tsx'
+import './add.css'
+
+/** Names are typed or pasted; which of them are recorded already, or are no names, is told as they come. */
+export default function AddScreen() {
+  const [text, setText] = useState('')
+  const [facts, setFacts] = useState<Facts>({ status: 0, reserve: 0, date: localNow(), agent: '' })
+  const late = useDeferredValue(text)
+  const pasted = useMemo(() => readPasted(late), [late])
+  const { names } = pasted
+  const { found, retry, forget } = useLookUp(names)
+  const fresh = names.filter((name) => isNew(found.get(name)))
+  const isLooking = late !== text || names.some((name) => !found.has(name))
+  const isReady = fresh.length > 0 && !isLooking && !pasted.isTooLong
+
+  function add(event: FormEvent) {
+    event.preventDefault()
+    if (!isReady) return
+    const handle = addNames(fresh, facts)
+    // What is recorded now is shown as such, and what was refused as new.
+    void handle?.settled.then(() => forget(fresh))
+  }
+
+  return (
+    <div className="page wide">
+      <header>
+        <h1>{t('nav.add')}</h1>
+      </header>
+      <form className="add" onSubmit={add}>
+        <div className="stack">
+          <label className="field">
+            <span>{t('add.names')}</span>
+            <textarea
+              className="input mono"
+              rows={12}
+              spellCheck={false}
+              autoComplete="off"
+              autoCapitalize="none"
+              placeholder={t('add.placeholder')}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+            <small className="muted">{t('add.hint', { n: MAX_NAMES })}</small>
+          </label>
+          <FactFields facts={facts} onChange={setFacts} />
+          <div className="row">
+            <button type="submit" className="button primary" disabled={!isReady}>
+              <Icon name="plus" />
+              {fresh.length === 0 ? t('add.addNone') : tn('add.add', fresh.length)}
+            </button>
+            {text !== '' && (
+              <button type="button" className="button quiet" onClick={() => setText('')}>
+                {t('add.clear')}
+              </button>
+            )}
+          </div>
+          {pasted.isTooLong && (
+            <p className="callout danger" role="alert">
+              {t('add.tooMany', { n: MAX_NAMES })} <Link to="importar">{t('nav.import')}</Link>
+            </p>
+          )}
+        </div>
+        <Verdicts pasted={pasted} found={found} isLooking={isLooking} onRetry={retry} />
+      </form>
+    </div>
+  )
+}
+
+function FactFields({ facts, onChange }: { facts: Facts; onChange: (facts: Facts) => void }) {
+  return (
+    <fieldset className="add-facts">
+      <legend className="visually-hidden">{t('add.facts')}</legend>
+      <label className="field">
+        <span>{t('domains.state')}</span>
+        <select
+          className="input"
+          value={facts.status}
+          onChange={(event) => onChange({ ...facts, status: event.target.value === '1' ? 1 : 0 })}
+        >
+          <option value="0">{t('domains.free')}</option>
+          <option value="1">{t('domains.bought')}</option>
+        </select>
+      </label>
+      <label className="field">
+        <span>{t('add.date')}</span>
+        <input
+          className="input"
+          type="datetime-local"
+          step={1}
+          required
+          value={facts.date.replace(' ', 'T')}
+          onChange={(event) => onChange({ ...facts, date: dateOf(event.target.value) })}
+        />
+      </label>
+      <label className="field">
+        <span>{t('add.agent')}</span>
+        <input
+          className="input"
+          maxLength={100}
+          autoComplete="off"
+          placeholder={t('add.agentSelf')}
+          value={facts.agent}
+          onChange={(event) => onChange({ ...facts, agent: event.target.value.trimStart() })}
+        />
+      </label>
+      <label className="check">
+        <input
+          type="checkbox"
+          checked={facts.reserve === 1}
+          onChange={(event) => onChange({ ...facts, reserve: event.target.checked ? 1 : 0 })}
+        />
+        {t('domains.reserved')}
+      </label>
+    </fieldset>
+  )
+}
+
+/** `2026-01-12 15:00:00` from what the control gives, which leaves out seconds that are zero. */
+function dateOf(value: string): string {
+  const [day = '', time = ''] = value.split('T')
+  return value === '' ? '' : `${day} ${time.length === 5 ? `${time}:00` : time.slice(0, 8)}`
+}

@@ -1,0 +1,67 @@
+import { ApiError, ConnectionLost } from './client.ts'
+import { connection } from './connection.ts'
+
+/** A service that stays full longer than that has to be asked by a person. */
+const MAX_BUSY_RETRIES = 8
+const MAX_WAIT_S = 60
+
+/**
+ * Repeats `work`, which must be safe to repeat, while the connection is lost or the service is full.
+ * @param onWait called before each wait
+ * @throws what `work` throws otherwise, and Stopped when the signal aborts
+ */
+export async function persistently<T>(
+  work: () => Promise<T>,
+  onWait: () => void,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await work()
+    } catch (error) {
+      const isFull = error instanceof ApiError && (error.status === 503 || error.status === 429)
+      if (signal.aborted || !(error instanceof ConnectionLost || (isFull && failures < MAX_BUSY_RETRIES))) {
+        throw error
+      }
+      onWait()
+      if (error instanceof ConnectionLost) await untilReached(signal)
+      else await sleep(Math.min(MAX_WAIT_S, error.retryAfter ?? 2 ** failures) * 1_000, signal)
+    }
+  }
+}
+
+/** @throws Stopped when the signal aborts */
+function untilReached(signal: AbortSignal): Promise<void> {
+  return interruptible(signal, (resolve) => {
+    const look = () => {
+      if (connection.get() === 'reached') resolve()
+    }
+    look()
+    return connection.subscribe(look)
+  })
+}
+
+/** @throws Stopped when the signal aborts */
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return interruptible(signal, (resolve) => {
+    const timer = setTimeout(resolve, ms)
+    return () => clearTimeout(timer)
+  })
+}
+
+class Stopped extends Error {}
+
+/** Waits for what `begin` resolves; what it returns ends the waiting. */
+async function interruptible(signal: AbortSignal, begin: (resolve: () => void) => () => void): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const abort = () => reject(new Stopped())
+  const end = begin(resolve)
+  signal.addEventListener('abort', abort)
+  try {
+    if (signal.aborted) abort()
+    await promise
+  } finally {
+    end()
+    signal.removeEventListener('abort', abort)
+  }
+}

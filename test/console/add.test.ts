@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startBrowser, isOpenToAll, type TestBrowser } from '../support/browser.ts'
+import { record, records, stored } from '../support/domains.ts'
+import { holdRequests } from '../support/gate.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await stored(service, [record('casa', { status: 1 }), record('ñandú', { status: 0 })])
+})
+
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = () => browser.open(service, 'agregar', { domainwatch: service.domainKey })
+
+test('pasted names are told apart as they come: new, recorded, not valid; the new ones are added', async () => {
+  const { page, context, complaints } = await open()
+  const box = page.getByRole('textbox', { name: 'Nombres' })
+  await box.fill('https://www.casa.cl/a, XN--AND-6MA2C.cl\nsol.cl luna mal_o luna')
+  await page.getByText('2 nuevos', { exact: true }).waitFor()
+  await page.getByText('2 ya guardados', { exact: true }).waitFor()
+  await page.getByText('1 no válido', { exact: true }).waitFor()
+  await page.getByText('1 repetido', { exact: true }).waitFor()
+  const verdict = (text: string) => page.locator('.verdict').filter({ hasText: text })
+  await verdict('casa.cl').getByText('Comprado').waitFor()
+  await verdict('ñandú.cl').getByText('Libre').waitFor()
+  await verdict('mal_o').getByText('Tiene caracteres no permitidos en un dominio .cl').waitFor()
+  await page.getByLabel('Fecha de inscripción').fill('2026-01-12T15:00')
+  await page.getByLabel('Agente').fill('lista de Ana')
+  await page.getByLabel('Reservado').check()
+  await page.getByRole('button', { name: 'Agregar 2 nombres' }).click()
+  await page.locator('.toast').filter({ hasText: '2 dominios agregados' }).waitFor()
+  await page.getByText('4 ya guardados', { exact: true }).waitFor()
+  for (const name of ['sol', 'luna']) {
+    const [{ status, reserved, date_reg, agent } = {}] = await records(service, { search: name })
+    assert.deepEqual([status, reserved, date_reg, agent], [0, 1, '2026-01-12 15:00:00', 'lista de Ana'], name)
+  }
+  // The recorded ones stay as they are.
+  assert.equal((await records(service, { search: 'casa' }))[0]?.status, 1)
+  await isOpenToAll(page)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a thousand names are looked up a few at a time, and nothing is added before the last is known', async () => {
+  const { page, context, complaints } = await open()
+  const gate = await holdRequests(page, 'domainwatch/list')
+  const many = Array.from({ length: 1_000 }, (_, i) => `nuevo${i}`)
+  await page.getByRole('textbox', { name: 'Nombres' }).fill(['casa', ...many.slice(1)].join('\n'))
+  const held = [await gate.next(), await gate.next(), await gate.next(), await gate.next()]
+  await page.getByText('falta consultar 1.000', { exact: true }).waitFor()
+  const button = page.getByRole('button', { name: /^Agregar/ })
+  assert.equal(await button.isDisabled(), true)
+  for (const one of held) await one.pass()
+  await gate.open()
+  await page.getByText('999 nuevos', { exact: true }).waitFor()
+  await page.getByText('1 ya guardado', { exact: true }).waitFor()
+  await page.getByRole('textbox', { name: 'Nombres' }).fill([...many, 'uno-mas'].join('\n'))
+  await page.getByText('Son más de 1.000 nombres', { exact: false }).waitFor()
+  assert.equal(await button.isDisabled(), true)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a name that nobody could look up is not taken for new, and is asked for again on request', async () => {
+  const { page, context } = await open()
+  const gate = await holdRequests(page, 'domainwatch/list')
+  await page.getByRole('textbox', { name: 'Nombres' }).fill('casa')
+  await (await gate.next()).answer(500, 'Error interno')
+  await page.getByText('No se sabe si algunos nombres ya están guardados').waitFor()
+  await page.getByText('0 nuevos', { exact: true }).waitFor()
+  await gate.open()
+  await page.getByRole('button', { name: 'Reintentar' }).click()
+  await page.getByText('1 ya guardado', { exact: true }).waitFor()
+  await context.close()
+})
