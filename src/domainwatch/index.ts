@@ -94,9 +94,9 @@ export function domainwatchRoutes(
     return answer
   }
   dnsRoute(app, shared, watched, dnsInFlight)
-  eventsRoute(app, shared, following.events)
+  eventsRoute(app, shared, following.events, baseUrl)
   watchesRoutes(app, shared, following, baseUrl)
-  watchFeedRoute(app, following.watches)
+  watchFeedRoute(app, following.watches, baseUrl)
   bulkDnsRoute(app, shared, { tasks, nameServers: watched, inFlight: dnsInFlight })
 }
 

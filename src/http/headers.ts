@@ -6,6 +6,17 @@ export const PRIVATE_HEADERS = { 'cache-control': 'no-store', 'x-content-type-op
 export const JSON_TYPE = 'application/json; charset=utf-8'
 
 /**
+ * Returns the public address of a request, with its query.
+ * @param url the request target as received
+ */
+export function publicUrl(baseUrl: () => string, url: string): string {
+  const base = new URL(baseUrl())
+  // The request line may contain an absolute URL, of which only the path and the query are used.
+  const { pathname, search } = new URL(url, base)
+  return base.origin + pathname + search
+}
+
+/**
  * Returns a `Link` header (RFC 8288) to the next page: the same request with another cursor.
  * @param url the request target as received
  */

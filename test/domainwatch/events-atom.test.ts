@@ -16,6 +16,9 @@ suite('events as an Atom feed', () => {
 
   const feed = (query: Fields = {}, headers = {}) =>
     call(service, EVENTS, { query: { api: service.domainKey, format: 'atom', ...query }, headers })
+  const links = (text: string) => [...text.matchAll(/<link rel="(.*?)" type="(.*?)" href="(.*?)"\/>/g)]
+  /** The address in an attribute. */
+  const href = (given: string | undefined) => (given ?? '').replaceAll('&amp;', '&')
   const titles = (text: string) =>
     [...text.matchAll(/<entry>.*?<title>(.*?)<\/title>/gs)].map(([, title]) => title)
 
@@ -28,6 +31,8 @@ suite('events as an Atom feed', () => {
       new RegExp(
         `^<\\?xml version="1.0" encoding="utf-8"\\?>\n<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="es">\n` +
           `<id>${URN}</id>\n<title>Dominios .cl: cambios</title>\n<updated>1970-01-01T00:00:00.000Z</updated>\n` +
+          `<link rel="self" type="application/atom\\+xml" href="${service.url}${EVENTS}\\?[^"]+"/>\n` +
+          `<link rel="alternate" type="text/html" href="${service.url}/console/dominios"/>\n` +
           `<author><name>Catalejo</name></author>\n<generator>Catalejo</generator>\n</feed>\n$`,
       ),
     )
@@ -51,6 +56,7 @@ suite('events as an Atom feed', () => {
     ])
     const entry =
       `<entry>\n<id>${URN}</id>\n<title>Eliminado: uno.cl</title>\n<updated>${DATE}</updated>\n` +
+      `<link rel="alternate" type="text/html" href="${service.url}/console/dominios\\?ficha=uno"/>\n` +
       '<author><name>grupo</name></author>\n<content type="text">Dominio: uno.cl \\(3 caracteres\\)\n' +
       'Estado: no comprado \\(antes: comprado\\)\nReservado: no\nEn revisión: no\nAgente: a&lt;&amp;&gt;&quot;\ufffd\n' +
       'Fecha de registro: 2025-12-31 14:30:34</content>\n</entry>'
@@ -65,7 +71,35 @@ suite('events as an Atom feed', () => {
       [...part.matchAll(new RegExp(URN, 'g'))].slice(1).map(([id]) => id),
       [ids[1], ids[4]],
     )
-    assert.ok(!whole.includes(service.domainKey))
+  })
+
+  test('links lead to the feed as it was asked for, to the list of its filters and to the records', async () => {
+    await stored(service, [record('ñu-co')])
+    const query = { search: 'Ñu', status: '1', rev: '', limit: '3', length: '5' }
+    await update(service, [{ domain: 'ñu-co', revision: 1 }])
+    const { text } = await feed(query)
+    const [self, alternate, ...entries] = links(text)
+    assert.deepEqual([self?.[1], self?.[2]], ['self', 'application/atom+xml'])
+    const address = new URL(href(self?.[3]))
+    assert.equal(address.origin + address.pathname, service.url + EVENTS)
+    assert.deepEqual(Object.fromEntries(address.searchParams), {
+      api: service.domainKey,
+      format: 'atom',
+      ...query,
+    })
+    const again = await fetch(address)
+    assert.deepEqual([again.status, await again.text()], [200, text])
+    assert.equal(
+      href(alternate?.[3]),
+      `${service.url}/console/dominios?search=%C3%91u&length=5&status=1&rev=`,
+    )
+    assert.deepEqual(
+      entries.map(([, rel, type, url]) => [rel, type, url]),
+      [['alternate', 'text/html', `${service.url}/console/dominios?ficha=%C3%B1u-co`]],
+    )
+    // Two spellings of the same filters share the entries, not the links.
+    const other = links((await feed({ ...query, search: 'ñu' })).text)
+    assert.ok(href(other[0]?.[3]).includes('search=%C3%B1u'))
   })
 
   test('304 until something changes', async () => {

@@ -99,6 +99,13 @@ suite('watches that are made, shown and removed', () => {
     const empty = await read()
     assert.equal(empty.status, 200)
     assert.match(empty.text, /<title>Dominios \.cl: Mi &lt;feed&gt;<\/title>/)
+    assert.deepEqual(
+      [...empty.text.matchAll(/<link rel="(.*?)" .*?href="(.*?)"\/>/g)].map(([, rel, href]) => [rel, href]),
+      [
+        ['self', atom],
+        ['alternate', `${service.url}/console/dominios?search=lista`],
+      ],
+    )
     await stored(
       service,
       Array.from({ length: 120 }, (_, i) => record(`lista${i}`)),
@@ -112,6 +119,7 @@ suite('watches that are made, shown and removed', () => {
     assert.equal(last.headers.get('content-type'), 'application/atom+xml; charset=utf-8')
     assert.equal(last.text.match(/<entry>/g)?.length, 50)
     assert.match(last.text, /^[^]*?<entry>\n<id>[^<]*<\/id>\n<title>Registrado: listaz\.cl/)
+    assert.ok(last.text.includes(`href="${service.url}/console/dominios?ficha=listaz"/>`))
     assert.equal((await read({ 'if-none-match': last.headers.get('etag') })).status, 304)
     assert.equal((await removeWatch(service, id)).status, 200)
     assert.deepEqual((await read()).body, { status: 404, msg: 'La vigilancia no existe' })

@@ -107,7 +107,9 @@ test('the next page and a feed take the key that they were asked with', async ()
   const atom = await call(service, '/api/v1/domainwatch/events', { query: feed })
   assert.equal(atom.status, 200)
   assert.match(atom.text, /<feed /)
-  assert.equal(atom.text.includes(read), false)
+  const self = /<link rel="self" [^>]*href="([^"]+)"/.exec(atom.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  assert.equal(new URL(self).searchParams.get('api'), read)
+  assert.equal((await fetch(self)).status, 200)
 })
 
 test('every key can ask what it may do', async () => {

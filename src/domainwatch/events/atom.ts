@@ -16,6 +16,22 @@ export interface AtomEntry {
   readonly updated: string
   readonly author: string
   readonly text: string
+  /** Name of the record. Missing in entries of older versions, and in those about no record. */
+  readonly name?: string
+}
+
+/** A feed without its links, which depend on the request. */
+export interface AtomFeed {
+  readonly head: string
+  readonly tail: string
+}
+
+/** Addresses of a feed. */
+export interface FeedLinks {
+  /** Where it was read: the key or the token in it is the reader's own, and readers subscribe to this address. */
+  readonly self: string
+  /** The same for people. */
+  readonly alternate: string
 }
 
 export function entryOf(event: DomainEvent): AtomEntry {
@@ -25,27 +41,46 @@ export function entryOf(event: DomainEvent): AtomEntry {
     updated: new Date(event.at).toISOString(),
     author: event.account ?? SERVICE,
     text: textOf(event),
+    name: recordIn(event)?.name ?? '',
   }
 }
 
 const SERVICE = 'Catalejo'
 
-/** Returns an Atom feed (RFC 4287). It does not contain its own address, which may hold a key. */
-export function atomFeed(id: string, title: string, entries: readonly AtomEntry[]): string {
+/**
+ * Returns an Atom feed (RFC 4287).
+ * @param sheetUrl returns the address of a record for people
+ */
+export function atomFeed(
+  id: string,
+  title: string,
+  entries: readonly AtomEntry[],
+  sheetUrl: (name: string) => string,
+): AtomFeed {
   const updated = entries.reduce((latest, entry) => (entry.updated > latest ? entry.updated : latest), EPOCH)
+  return {
+    head:
+      `<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="es">\n` +
+      `<id>${urn(id)}</id>\n<title>${escape(title)}</title>\n<updated>${updated}</updated>\n`,
+    tail:
+      `<author><name>${SERVICE}</name></author>\n<generator>${SERVICE}</generator>\n` +
+      `${entries.map((entry) => entryXml(entry, sheetUrl)).join('')}</feed>\n`,
+  }
+}
+
+function entryXml(
+  { id, title, updated, author, text, name = '' }: AtomEntry,
+  sheetUrl: (name: string) => string,
+): string {
+  const link = name === '' ? '' : linkXml('alternate', sheetUrl(name), 'text/html')
   return (
-    `<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="es">\n` +
-    `<id>${urn(id)}</id>\n<title>${escape(title)}</title>\n<updated>${updated}</updated>\n` +
-    `<author><name>${SERVICE}</name></author>\n<generator>${SERVICE}</generator>\n` +
-    `${entries.map(entryXml).join('')}</feed>\n`
+    `<entry>\n<id>${urn(id)}</id>\n<title>${escape(title)}</title>\n<updated>${updated}</updated>\n${link}` +
+    `<author><name>${escape(author)}</name></author>\n<content type="text">${escape(text)}</content>\n</entry>\n`
   )
 }
 
-function entryXml({ id, title, updated, author, text }: AtomEntry): string {
-  return (
-    `<entry>\n<id>${urn(id)}</id>\n<title>${escape(title)}</title>\n<updated>${updated}</updated>\n` +
-    `<author><name>${escape(author)}</name></author>\n<content type="text">${escape(text)}</content>\n</entry>\n`
-  )
+function linkXml(rel: string, href: string, type: string): string {
+  return `<link rel="${rel}" type="${type}" href="${escape(href)}"/>\n`
 }
 
 /** Derives a UUID from a name (RFC 9562, version 8), so ids do not depend on time or on the address of the service. */
@@ -68,7 +103,14 @@ function escape(text: string): string {
 }
 
 /** Answers with a feed, or with 304 if the client has it already. */
-export function sendFeed(request: HttpRequest, reply: HttpReply, feed: string): string | null {
+export function sendFeed(
+  request: HttpRequest,
+  reply: HttpReply,
+  { head, tail }: AtomFeed,
+  { self, alternate }: FeedLinks,
+): string | null {
+  const links = linkXml('self', self, 'application/atom+xml') + linkXml('alternate', alternate, 'text/html')
+  const feed = head + links + tail
   const etag = `"${hash('sha256', feed, 'base64url').slice(0, 27)}"`
   reply.headers({ etag, 'cache-control': 'no-store', 'content-type': ATOM_TYPE })
   if (!matches(request.headers['if-none-match'], etag)) return feed

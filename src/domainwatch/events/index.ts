@@ -3,7 +3,7 @@ import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Filters } from '../filters.ts'
-import { atomFeed, entryOf } from './atom.ts'
+import { atomFeed, entryOf, type AtomFeed } from './atom.ts'
 import { eventOf, touches, type AccountName, type DomainEvent } from './event.ts'
 import { EventPages } from './pages.ts'
 import { StreamLimiter } from './stream-limiter.ts'
@@ -50,7 +50,7 @@ export class Events {
   readonly streams: StreamLimiter
   readonly #database: Database
   readonly #nameOf: AccountName
-  readonly #feeds: VersionedCache<string>
+  readonly #feeds: VersionedCache<AtomFeed>
 
   constructor({ database, nameOf, maxStreams, failed }: EventsOptions) {
     this.#database = database
@@ -101,14 +101,13 @@ export class Events {
   }
 
   /** Returns an Atom feed of the newest events that concern the filters. */
-  async feed(filters: Filters, limit: number): Promise<string> {
+  async feed(filters: Filters, limit: number, sheetUrl: (name: string) => string): Promise<AtomFeed> {
     // The id of a feed must not change, and is derived from the former names of these filters.
     const key = JSON.stringify(filters).replace(/"(min|max)_length":/g, '"$1Length":')
-    const feed = await this.#feeds.get(`${limit} ${key}`, async () => {
+    return this.#feeds.get(`${limit} ${key}`, async () => {
       const events = await this.#newest(filters, limit)
-      return atomFeed(`eventos ${key}`, 'Dominios .cl: cambios', events.map(entryOf))
+      return atomFeed(`eventos ${key}`, 'Dominios .cl: cambios', events.map(entryOf), sheetUrl)
     })
-    return feed ?? ''
   }
 
   /** Returns the newest events that concern the filters, newest first. */

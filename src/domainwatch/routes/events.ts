@@ -2,10 +2,12 @@ import { Readable } from 'node:stream'
 import type { HttpServer, HttpRequest } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
+import { publicUrl } from '../../http/headers.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice, integer, text } from '../../http/parameters.ts'
 import type { Events } from '../events/index.ts'
 import { sendFeed } from '../events/atom.ts'
+import { ConsoleLinks } from '../console-links.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { eventsAnswer } from '../schemas.ts'
 
@@ -19,7 +21,8 @@ const parameters = {
   limit: integer('Entries of the feed', 1, MAX_ENTRIES),
 }
 
-export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Events) {
+export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Events, baseUrl: () => string) {
+  const pages = new ConsoleLinks(baseUrl)
   // Before the server waits for its connections to end.
   app.addHook('preClose', (done) => {
     events.streams.close()
@@ -45,8 +48,9 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
       const filters = readFilters(values)
       const after = lastEventId(request, values.last_event_id)
       if (values.format === 'atom') {
-        const feed = await events.feed(filters, values.limit ?? DEFAULT_ENTRIES)
-        return sendFeed(request, reply, feed)
+        const feed = await events.feed(filters, values.limit ?? DEFAULT_ENTRIES, pages.sheet)
+        const self = publicUrl(baseUrl, request.raw.url ?? '')
+        return sendFeed(request, reply, feed, { self, alternate: pages.view(values) })
       }
       reply.header('content-type', 'text/event-stream')
       reply.header('x-accel-buffering', 'no')

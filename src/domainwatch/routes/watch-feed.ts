@@ -1,13 +1,16 @@
 import type { HttpServer } from '../../http/server.ts'
+import { publicUrl } from '../../http/headers.ts'
 import { HttpError } from '../../lib/errors.ts'
 import { problem, string } from '../../http/openapi/json-schema.ts'
+import { ConsoleLinks } from '../console-links.ts'
 import { ATOM_TYPE, sendFeed } from '../events/atom.ts'
 import type { Watches } from '../watches/index.ts'
 
 const NO_FEED = 'La vigilancia no existe'
 
 /** The feed of a watch, for whoever has its address: no key. */
-export function watchFeedRoute(app: HttpServer, watches: Watches) {
+export function watchFeedRoute(app: HttpServer, watches: Watches, baseUrl: () => string) {
+  const pages = new ConsoleLinks(baseUrl)
   app.get<{ Params: { token: string } }>(
     '/w/:token.atom',
     {
@@ -28,9 +31,10 @@ export function watchFeedRoute(app: HttpServer, watches: Watches) {
       },
     },
     async (request, reply) => {
-      const feed = await watches.feed(request.params.token)
-      if (feed === undefined) throw new HttpError(404, NO_FEED)
-      return sendFeed(request, reply, feed)
+      const found = await watches.feed(request.params.token, pages.sheet)
+      if (found === undefined) throw new HttpError(404, NO_FEED)
+      const self = publicUrl(baseUrl, request.raw.url ?? '')
+      return sendFeed(request, reply, found.feed, { self, alternate: pages.view(found.filters) })
     },
   )
 }

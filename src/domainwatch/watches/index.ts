@@ -140,11 +140,14 @@ export class Watches {
     this.#testsToHost.count(host)
   }
 
-  /** Returns the feed of a token, or undefined if there is none. */
-  async feed(token: string): Promise<string | undefined> {
+  /** Returns the feed of a token and the filters of its watch, or undefined if there is none. */
+  async feed(token: string, sheetUrl: (name: string) => string) {
     const { clock, database } = this.#options
     const row = await database.first(queries.feedByDigest(digestOf(token), clock.now()))
-    return row && atomFeed(`vigilancia ${row.id}`, `Dominios .cl: ${row.name}`, entriesOf(row.feed))
+    if (row === undefined) return undefined
+    const title = `Dominios .cl: ${row.name}`
+    const feed = atomFeed(`vigilancia ${row.id}`, title, entriesOf(row.feed), sheetUrl)
+    return { feed, filters: savedOf(row.filters) }
   }
 }
 

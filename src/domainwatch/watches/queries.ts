@@ -90,8 +90,15 @@ export const watchesToNotify = (now: number) => sql<{ id: string; webhook: numbe
     CASE WHEN feed_digest IS NOT NULL THEN 1 ELSE 0 END AS feed
   FROM watches WHERE ${hasKey(now)}`
 
-export const feedByDigest = (digest: string, now: number) => sql<{ id: string; name: string; feed: string }>`
-  SELECT id, name, feed FROM watches WHERE feed_digest = ${digest} AND ${hasKey(now)}`
+export interface FeedRow {
+  readonly id: string
+  readonly name: string
+  readonly filters: string
+  readonly feed: string
+}
+
+export const feedByDigest = (digest: string, now: number) => sql<FeedRow>`
+  SELECT id, name, filters, feed FROM watches WHERE feed_digest = ${digest} AND ${hasKey(now)}`
 
 export interface NewDelivery {
   readonly id: string

@@ -37,7 +37,7 @@ export class VersionedCache<V extends {}> {
   }
 
   /** Returns the cached value, or reads it with `read`. Undefined is not cached. */
-  async get(key: string, read: () => Promise<V | undefined>): Promise<V | undefined> {
+  async get<R extends V | undefined>(key: string, read: () => Promise<R>): Promise<V | R> {
     const { version } = this
     if (version !== this.#version) {
       this.#entries.clear()
