@@ -13,6 +13,7 @@ export type Scope = (typeof SCOPES)[ServiceName][number]
 interface Known {
   readonly key: string
   readonly scope: Scope
+  readonly account: string
 }
 
 /** What keys of the session may do, as far as the service has told. */
@@ -30,7 +31,7 @@ export type Ability = keyof typeof NEEDS
 /** Asks the service for the scope of a key. @throws ApiError when the key is not of this service, or worth nothing */
 export async function learnScope(service: ServiceName, key: string): Promise<void> {
   const { data } = await ask(`GET /api/v1/${service}/key`, { key })
-  known.set({ ...known.get(), [service]: { key, scope: data.scope } })
+  known.set({ ...known.get(), [service]: { key, scope: data.scope, account: data.account } })
 }
 
 /** Asks for the scopes of all keys that are not known yet. A key that the service refuses shows where it is used. */
@@ -49,6 +50,16 @@ export function useScopes(): (service: ServiceName) => Scope {
   return (service) => {
     const one = told[service]
     return one !== undefined && one.key === keys[service] ? one.scope : 'full'
+  }
+}
+
+/** The account of the session's key of each service; undefined until the service has told. */
+export function useAccounts(): (service: ServiceName) => string | undefined {
+  const keys = useStore(session)
+  const told = useStore(known)
+  return (service) => {
+    const one = told[service]
+    return one !== undefined && one.key === keys[service] ? one.account : undefined
   }
 }
 

@@ -10,6 +10,8 @@ export interface Task {
   readonly state: 'running' | 'waiting' | 'stopped'
   /** The screen that shows it. */
   readonly to: string
+  /** Ends it, if the bar may. */
+  readonly stop?: () => void
 }
 
 /** Shown in the bar, in the order in which they began. */

@@ -1,29 +1,31 @@
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { connection } from '../api/connection.ts'
 import { learnScopes, useMay, useScopes, type Ability } from '../api/scope.ts'
-import { session, signOut, type ServiceName } from '../api/session.ts'
+import { session } from '../api/session.ts'
 import { Icon } from '../design/icon.tsx'
 import { Dialog, Link, Notice } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
+import { fetchPalette, Palette } from '../palette/frame.tsx'
 import { Boundary } from './boundary.tsx'
-import { Choices } from './preferences.tsx'
 import { release, reloadIfIdle } from './release.ts'
 import { go, usePlace } from './router.ts'
 import { GROUPS, HomeScreen, SCREENS, type Screen } from './screens.ts'
 import { ShortcutHelp } from './shortcut-help.tsx'
 import { useKeys } from './shortcuts.ts'
+import { SessionMenu } from './session-menu.tsx'
 import { KeyForm, Mark } from './sign-in.tsx'
 import { useStore } from './store.ts'
 import { NewRelease, TaskLinks } from './task-links.tsx'
+
+/** The screen comes first; the palette opens without waiting all the same. */
+const FETCH_PALETTE_MS = 1_500
 
 /** The bar, the list of screens and the screen that the address names. */
 export function Shell() {
   const { path } = usePlace()
   const keys = useStore(session)
   const [isMenuOpen, setMenuOpen] = useState(false)
-  const [dialog, setDialog] = useState<'keys' | 'help'>()
-  const queries = useQueryClient()
+  const [dialog, setDialog] = useState<'key' | 'help' | 'palette'>()
   const screen = SCREENS.find((one) => one.path === path.split('/')[0])
   const hasHome = keys.domainwatch !== undefined || keys.imagestore !== undefined
   useEffect(() => {
@@ -39,7 +41,18 @@ export function Shell() {
   useEffect(() => {
     document.title = screen === undefined ? t('app.title') : `${t(screen.title)} · ${t('app.title')}`
   }, [screen])
-  useKeys({ '?': () => setDialog('help') })
+  useEffect(() => {
+    const timer = setTimeout(fetchPalette, FETCH_PALETTE_MS)
+    return () => clearTimeout(timer)
+  }, [])
+  const close = () => setDialog(undefined)
+  useKeys({
+    '?': () => setDialog('help'),
+    'mod+k': (event) => {
+      event.preventDefault()
+      setDialog('palette')
+    },
+  })
   return (
     <div className="shell">
       <a className="skip" href="#content" onClick={skip}>
@@ -63,11 +76,21 @@ export function Shell() {
         <span className="grow" />
         <TaskLinks />
         <NewRelease />
-        <button type="button" className="button quiet" onClick={() => setDialog('keys')}>
-          <Icon name="key" />
-          <span className="wide-only">{t('app.keys')}</span>
-          <span className="visually-hidden narrow-only">{t('app.keys')}</span>
+        <button
+          type="button"
+          className="button quiet go-to"
+          aria-haspopup="dialog"
+          aria-keyshortcuts="Control+K Meta+K"
+          onClick={() => setDialog('palette')}
+        >
+          <Icon name="search" />
+          <span className="wide-only">{t('palette.open')}</span>
+          <span className="visually-hidden narrow-only">{t('palette.open')}</span>
+          <kbd className="wide-only" aria-hidden="true">
+            Ctrl K
+          </kbd>
         </button>
+        <SessionMenu onAddKey={() => setDialog('key')} />
         <button
           type="button"
           className="button quiet icon"
@@ -94,41 +117,17 @@ export function Shell() {
             path={path}
           />
         ))}
-        <span className="grow" />
-        <Choices />
       </nav>
       <main id="content" className="content" tabIndex={-1}>
         <Boundary key={path}>
           <Content screen={screen} isHome={path === ''} />
         </Boundary>
       </main>
-      {dialog === 'help' && <ShortcutHelp onClose={() => setDialog(undefined)} />}
-      {dialog === 'keys' && (
-        <Dialog title={t('app.keys')} onClose={() => setDialog(undefined)}>
-          <ul className="chips">
-            {GROUPS.filter(({ service }) => keys[service] !== undefined).map(({ service }) => (
-              <li key={service} className="chip on">
-                <Icon name="check" />
-                {t(`service.${service}`)}
-                <KeyScope service={service} />
-              </li>
-            ))}
-          </ul>
-          <h3>{t('app.addKey')}</h3>
-          <KeyForm />
-          <div className="row end">
-            <button
-              type="button"
-              className="button danger"
-              onClick={() => {
-                queries.clear()
-                signOut()
-              }}
-            >
-              <Icon name="out" />
-              {t('app.signOut')}
-            </button>
-          </div>
+      {dialog === 'help' && <ShortcutHelp onClose={close} />}
+      {dialog === 'palette' && <Palette onClose={close} />}
+      {dialog === 'key' && (
+        <Dialog title={t('app.addKey')} onClose={close}>
+          <KeyForm onDone={close} />
         </Dialog>
       )}
     </div>
@@ -215,11 +214,6 @@ function Lock({ needs }: { needs: Ability }) {
       <span className="visually-hidden">{t('scope.locked')}</span>
     </>
   )
-}
-
-function KeyScope({ service }: { service: ServiceName }) {
-  const scope = useScopes()(service)
-  return scope === 'full' ? null : <span className="muted">{t(`scope.name.${scope}`)}</span>
 }
 
 function Lost() {

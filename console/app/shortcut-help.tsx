@@ -4,7 +4,8 @@ import { letters, switchLetters } from './shortcuts.ts'
 import { useStore } from './store.ts'
 
 const ROWS: readonly (readonly [keys: readonly string[], text: TextKey])[] = [
-  [['/', 'Ctrl K'], 'keys.search'],
+  [['Ctrl K'], 'keys.palette'],
+  [['/'], 'keys.search'],
   [['↑', '↓'], 'keys.move'],
   [['Enter'], 'keys.open'],
   [['r'], 'keys.review'],

@@ -44,7 +44,7 @@ export function SignIn() {
 }
 
 /** The field a key is pasted into. */
-export function KeyForm() {
+export function KeyForm({ onDone }: { onDone?: () => void }) {
   const id = useId()
   const [key, setKey] = useState('')
   const [isRemembered, setRemembered] = useState(false)
@@ -59,6 +59,7 @@ export function KeyForm() {
       const service = await serviceOfKey(key.trim())
       keepKey(service, key.trim(), isRemembered)
       say(t('sign.opened', { service: t(`service.${service}`) }))
+      onDone?.()
     } catch (error) {
       setFault(faultText(error))
       setBusy(false)

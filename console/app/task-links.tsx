@@ -1,26 +1,51 @@
 import { Icon } from '../design/icon.tsx'
-import { Link } from '../design/parts.tsx'
+import { Link, Menu } from '../design/parts.tsx'
 import { count, t } from '../i18n/index.ts'
-import { tasks } from './background.ts'
+import { tasks, type Task } from './background.ts'
 import { release } from './release.ts'
 import { useStore } from './store.ts'
 
+/** More than fit into the bar are gathered in a menu. */
+const MAX_IN_BAR = 2
+
 /** What goes on in the background, each a link to the screen that shows it. */
 export function TaskLinks() {
+  const all = useStore(tasks)
+  const links = all.map((task) => (
+    <li key={task.id} className="task-item">
+      <TaskLink task={task} />
+      {task.stop !== undefined && (
+        <button
+          type="button"
+          className="button quiet icon"
+          aria-label={t('app.stopTask', { task: task.label })}
+          onClick={task.stop}
+        >
+          <Icon name="close" />
+        </button>
+      )}
+    </li>
+  ))
+  if (all.length <= MAX_IN_BAR) return <ul className="tasks">{links}</ul>
   return (
-    <ul className="tasks">
-      {useStore(tasks).map(({ id, label, part, state, to }) => (
-        <li key={id}>
-          <Link to={to} className={state === 'stopped' ? 'task stopped' : 'task'}>
-            {state === 'stopped' ? <Icon name="alert" /> : <span className="spinner" aria-hidden="true" />}
-            <span className="task-label">{label}</span>
-            {part !== undefined && (
-              <span className="figures">{t('app.percent', { n: count(Math.floor(part * 100)) })}</span>
-            )}
-          </Link>
-        </li>
-      ))}
-    </ul>
+    <Menu label={t('app.tasks', { n: all.length })} icon="clock" isNamed className="button quiet">
+      <ul className="task-list">{links}</ul>
+    </Menu>
+  )
+}
+
+function TaskLink({ task: { label, part, state, to } }: { task: Task }) {
+  return (
+    <Link to={to} className={state === 'stopped' ? 'task stopped' : 'task'}>
+      {state === 'stopped' ? <Icon name="alert" /> : <span className="spinner" aria-hidden="true" />}
+      <span className="task-label">{label}</span>
+      {part !== undefined && (
+        <>
+          <span className="figures">{t('app.percent', { n: count(Math.floor(part * 100)) })}</span>
+          <span className="task-part" style={{ width: `${Math.min(1, part) * 100}%` }} />
+        </>
+      )}
+    </Link>
   )
 }
 

@@ -140,7 +140,16 @@ export async function copy(text: string): Promise<boolean> {
 }
 
 /** A button whose panel of choices closes on Escape, on a choice and on a press elsewhere. */
-export function Menu(props: { label: string; icon: IconName; isNamed?: boolean; children: ReactNode }) {
+export function Menu(props: {
+  label: string
+  icon: IconName
+  /** Whether the label is shown beside the icon. */
+  isNamed?: boolean
+  /** What screen readers call it, if the label alone says too little. It contains the label. */
+  fullName?: string
+  className?: string
+  children: ReactNode
+}) {
   const [isOpen, setOpen] = useState(false)
   const root = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLButtonElement>(null)
@@ -170,13 +179,13 @@ export function Menu(props: { label: string; icon: IconName; isNamed?: boolean; 
       <button
         ref={button}
         type="button"
-        className={props.isNamed === true ? 'button' : 'button quiet icon'}
-        aria-label={props.isNamed === true ? undefined : props.label}
+        className={props.className ?? (props.isNamed === true ? 'button' : 'button quiet icon')}
+        aria-label={props.fullName ?? (props.isNamed === true ? undefined : props.label)}
         aria-expanded={isOpen}
         onClick={() => setOpen(!isOpen)}
       >
         <Icon name={props.icon} />
-        {props.isNamed === true && props.label}
+        {props.isNamed === true && <span className="menu-label">{props.label}</span>}
       </button>
       {isOpen && (
         <div

@@ -1,25 +1,75 @@
 import { askStream } from '../api/client.ts'
+import { whenKeyLeaves } from '../api/session.ts'
+import { dropTask, showTask } from '../app/background.ts'
+import { say, sayFault } from '../app/toasts.tsx'
+import { count, t } from '../i18n/index.ts'
 import type { Filters } from './filters.ts'
 
-/** How often progress is told. */
-const TELL_EVERY_MS = 250
+/** How often progress is shown. */
+const SHOW_EVERY_MS = 250
+/** Each holds a connection to the service and its file in memory. */
+const MAX_RUNNING = 2
 
-/** Saves every record of the view as a file, which is whole or not saved at all; `tell` hears how many lines there are. */
-export async function saveExport(
+const running = new Set<AbortController>()
+let lastId = 0
+
+// What one key may read is not saved for the next person.
+whenKeyLeaves(() => {
+  for (const stop of running) stop.abort()
+})
+
+/**
+ * Saves every record of a view as a file while the person does other things; the bar shows how far it is.
+ * @param total records of the view, if they have been counted
+ */
+export function exportView(filters: Filters, format: 'csv' | 'ndjson', total: number | undefined): void {
+  if (running.size >= MAX_RUNNING) {
+    say(t('domains.exportsFull', { n: MAX_RUNNING }), { isFault: true })
+    return
+  }
+  const stop = new AbortController()
+  const id = `export-${++lastId}`
+  running.add(stop)
+  const show = (lines: number) =>
+    showTask({
+      id,
+      label: t('domains.exporting', { n: count(lines) }),
+      part: total === undefined || total === 0 ? undefined : Math.min(1, lines / total),
+      state: 'running',
+      to: 'dominios',
+      stop: () => stop.abort(),
+    })
+  show(0)
+  saveExport(filters, format, show, stop.signal)
+    .then(
+      (lines) => say(t('domains.exported', { n: count(lines) })),
+      (error) => (stop.signal.aborted ? say(t('domains.exportStopped')) : sayFault(error)),
+    )
+    .finally(() => {
+      running.delete(stop)
+      dropTask(id)
+    })
+    .catch(() => undefined)
+}
+
+/** Saves a file that is whole, or none. */
+async function saveExport(
   filters: Filters,
   format: 'csv' | 'ndjson',
-  tell: (lines: number) => void,
+  show: (lines: number) => void,
+  signal: AbortSignal,
 ): Promise<number> {
-  const response = await askStream('/api/v1/domainwatch/export', { ...filters, format })
-  let lines = 0
-  let told = performance.now()
+  const response = await askStream('/api/v1/domainwatch/export', { ...filters, format }, signal)
+  // The first line of a CSV file names the columns.
+  let lines = format === 'csv' ? -1 : 0
+  let shownAt = performance.now()
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) lines++
       controller.enqueue(chunk)
-      if (performance.now() - told < TELL_EVERY_MS) return
-      told = performance.now()
-      tell(lines)
+      if (performance.now() - shownAt < SHOW_EVERY_MS) return
+      shownAt = performance.now()
+      show(Math.max(0, lines))
     },
   })
   const type = response.headers.get('content-type') ?? ''
@@ -27,7 +77,7 @@ export async function saveExport(
     headers: { 'content-type': type },
   }).blob()
   saveFile(blob, `dominios.${format}`)
-  return lines
+  return Math.max(0, lines)
 }
 
 function saveFile(blob: Blob, name: string): void {

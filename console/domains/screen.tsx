@@ -115,7 +115,6 @@ export default function DomainsScreen() {
   }
   useKeys({
     '/': focusBox,
-    'mod+k': focusBox,
     r: once(() => mark('revision')),
     d: once(() => mark('discarded')),
     z: once(undoLast),
@@ -136,7 +135,7 @@ export default function DomainsScreen() {
         <h1 className="visually-hidden">{t('nav.domains')}</h1>
         <div className="domains-tools">
           <QueryBox box={box} filters={filters} onChange={apply} />
-          <ViewMenu filters={filters} isAscii={isAscii} onAscii={setAscii} />
+          <ViewMenu filters={filters} total={known} isAscii={isAscii} onAscii={setAscii} onChange={apply} />
         </div>
         <Chips filters={filters} facets={facets} onChange={apply} />
         <DayStrip filters={filters} onChange={apply} />

@@ -1,64 +1,38 @@
-import { useState } from 'react'
-import { addressOf } from '../api/client.ts'
-import { go } from '../app/router.ts'
-import { say, sayFault } from '../app/toasts.tsx'
+import { useActions } from '../app/actions.ts'
+import { undoLast } from '../app/operations.ts'
 import { Icon } from '../design/icon.tsx'
-import { copy, Menu } from '../design/parts.tsx'
-import { count, t } from '../i18n/index.ts'
-import { saveExport } from './export.ts'
-import { curlLine, queryOf, recordFilters, type Filters } from './filters.ts'
+import { Menu } from '../design/parts.tsx'
+import { t } from '../i18n/index.ts'
+import type { Filters } from './filters.ts'
+import { viewActions } from './view-actions.ts'
 
-/** What can be done with the view as it is. */
-export function ViewMenu(props: { filters: Filters; isAscii: boolean; onAscii: (isAscii: boolean) => void }) {
-  const { filters, isAscii, onAscii } = props
-  const [lines, setLines] = useState<number>()
-  const save = (format: 'csv' | 'ndjson') => () => {
-    setLines(0)
-    saveExport(filters, format, setLines)
-      .then((all) => say(t('domains.exported', { n: count(all) })), sayFault)
-      .finally(() => setLines(undefined))
-  }
-  if (lines !== undefined) {
-    return (
-      <p className="exporting muted figures" role="status">
-        <span className="spinner" /> {t('domains.exporting', { n: count(lines) })}
-      </p>
-    )
-  }
+/** What can be done with the view as it is. The palette offers the same. */
+export function ViewMenu(props: {
+  filters: Filters
+  /** Records of the view, once they are counted. */
+  total: number | undefined
+  isAscii: boolean
+  onAscii: (isAscii: boolean) => void
+  onChange: (filters: Filters) => void
+}) {
+  const { filters, total, isAscii, onAscii, onChange } = props
+  const actions = viewActions(filters, total)
+  useActions(() => [
+    ...viewActions(filters, total),
+    { id: 'ascii', label: t('domains.ascii'), icon: 'globe', run: () => onAscii(!isAscii) },
+    ...(Object.keys(filters).length === 0
+      ? []
+      : [{ id: 'clear', label: t('domains.clear'), icon: 'close', run: () => onChange({}) } as const]),
+    { id: 'undo', label: t('app.undo'), icon: 'undo', key: 'z', run: () => void undoLast() },
+  ])
   return (
     <Menu label={t('app.more')} icon="more">
-      <button
-        type="button"
-        data-closes
-        onClick={() =>
-          void copy(curlLine(addressOf('/api/v1/domainwatch/list', filters))).then(() => say(t('app.copied')))
-        }
-      >
-        <Icon name="copy" />
-        {t('domains.curl')}
-      </button>
-      <button type="button" data-closes onClick={save('csv')}>
-        <Icon name="download" />
-        {t('domains.exportCsv')}
-      </button>
-      <button type="button" data-closes onClick={save('ndjson')}>
-        <Icon name="download" />
-        {t('domains.exportNdjson')}
-      </button>
-      <button
-        type="button"
-        data-closes
-        onClick={() =>
-          go('vigilancias', new URLSearchParams([...queryOf(recordFilters(filters)), ['nueva', '']]))
-        }
-      >
-        <Icon name="bell" />
-        {t('watch.view')}
-      </button>
-      <button type="button" data-closes onClick={() => go('triaje', queryOf(filters))}>
-        <Icon name="triage" />
-        {t('triage.view')}
-      </button>
+      {actions.map(({ id, label, icon, run }) => (
+        <button key={id} type="button" data-closes onClick={run}>
+          <Icon name={icon} />
+          {label}
+        </button>
+      ))}
       <label className="check">
         <input type="checkbox" checked={isAscii} onChange={(event) => onAscii(event.target.checked)} />
         {t('domains.ascii')}

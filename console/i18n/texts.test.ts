@@ -5,12 +5,13 @@ import { PARTS } from './texts.ts'
 import { adding } from './texts/adding.ts'
 import { importing } from './texts/importing.ts'
 import { owner } from './texts/owner.ts'
+import { palette } from './texts/palette.ts'
 import { watches } from './texts/watches.ts'
 
 const placesIn = (text: string | undefined) => (text?.match(/\{\w+\}/g) ?? []).toSorted()
 
 test('both languages have the same texts with the same places in them, each in one part only', () => {
-  const keys = [...PARTS, adding, importing, owner, watches].flatMap((part) => Object.keys(part.es))
+  const keys = [...PARTS, adding, importing, owner, palette, watches].flatMap((part) => Object.keys(part.es))
   assert.deepEqual(keys.toSorted(), [...new Set(keys)].toSorted())
   assert.deepEqual(keys.toSorted(), Object.keys(es).toSorted())
   assert.deepEqual(Object.keys(en).toSorted(), Object.keys(es).toSorted())

@@ -8,6 +8,7 @@ import { home } from './texts/home.ts'
 import { images } from './texts/images.ts'
 import type { importing } from './texts/importing.ts'
 import type { owner } from './texts/owner.ts'
+import type { palette } from './texts/palette.ts'
 import { sheet } from './texts/sheet.ts'
 import { triage } from './texts/triage.ts'
 import { usage } from './texts/usage.ts'
@@ -19,7 +20,7 @@ export const PARTS = [app, domains, facets, figures, home, images, sheet, triage
 type KeyOf<Part extends { readonly es: object }> = Part extends unknown ? keyof Part['es'] : never
 
 export type TextKey = KeyOf<
-  (typeof PARTS)[number] | typeof adding | typeof importing | typeof owner | typeof watches
+  (typeof PARTS)[number] | typeof adding | typeof importing | typeof owner | typeof palette | typeof watches
 >
 
 for (const part of PARTS) addTexts(part)

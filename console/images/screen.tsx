@@ -56,7 +56,6 @@ export default function ImagesScreen() {
   leave.current = afterDeleting
   useKeys({
     '/': focusBox,
-    'mod+k': focusBox,
     Escape: () => (open === undefined ? selection.clear() : close()),
   })
   const actions = useMemo(

@@ -1,0 +1,57 @@
+import { useAccounts, useScopes } from '../api/scope.ts'
+import { SERVICES, session, signOut } from '../api/session.ts'
+import { queries } from '../api/queries.ts'
+import { Icon } from '../design/icon.tsx'
+import { Menu } from '../design/parts.tsx'
+import { t } from '../i18n/index.ts'
+import { Choices } from './preferences.tsx'
+import { useStore } from './store.ts'
+
+/** Who is signed in, with which keys, and what is chosen for this browser: language and appearance. */
+export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
+  const keys = useStore(session)
+  const accountOf = useAccounts()
+  const scopeOf = useScopes()
+  const services = SERVICES.filter((service) => keys[service] !== undefined)
+  const account = services.map(accountOf).find((one) => one !== undefined)
+  return (
+    <Menu
+      label={account ?? t('app.keys')}
+      icon="person"
+      isNamed
+      fullName={account === undefined ? t('app.keys') : `${t('app.keys')}: ${account}`}
+      className="button quiet who"
+    >
+      <ul className="who-keys" aria-label={t('app.keys')}>
+        {services.map((service) => {
+          const scope = scopeOf(service)
+          return (
+            <li key={service}>
+              <strong>{accountOf(service) ?? '…'}</strong>
+              <span className="muted">
+                {t('app.keyOf', { service: t(`service.${service}`) })}
+                {scope === 'full' ? '' : ` · ${t(`scope.name.${scope}`)}`}
+              </span>
+            </li>
+          )
+        })}
+      </ul>
+      <Choices />
+      <button type="button" data-closes onClick={onAddKey}>
+        <Icon name="key" />
+        {t('app.addKey')}
+      </button>
+      <button
+        type="button"
+        className="danger-text"
+        onClick={() => {
+          queries.clear()
+          signOut()
+        }}
+      >
+        <Icon name="out" />
+        {t('app.signOut')}
+      </button>
+    </Menu>
+  )
+}

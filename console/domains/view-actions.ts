@@ -1,0 +1,45 @@
+import { addressOf } from '../api/client.ts'
+import type { Action } from '../app/actions.ts'
+import { go } from '../app/router.ts'
+import { say } from '../app/toasts.tsx'
+import { copy } from '../design/parts.tsx'
+import { t } from '../i18n/index.ts'
+import { exportView } from './export.ts'
+import { curlLine, queryOf, recordFilters, type Filters } from './filters.ts'
+
+/** What can be done with a view of the domains as it is, in its menu and in the palette. */
+export function viewActions(filters: Filters, total: number | undefined): Action[] {
+  const address = () => curlLine(addressOf('/api/v1/domainwatch/list', filters))
+  return [
+    {
+      id: 'curl',
+      label: t('domains.curl'),
+      icon: 'copy',
+      run: () => void copy(address()).then(() => say(t('app.copied'))),
+    },
+    {
+      id: 'csv',
+      label: t('domains.exportCsv'),
+      icon: 'download',
+      run: () => exportView(filters, 'csv', total),
+    },
+    {
+      id: 'ndjson',
+      label: t('domains.exportNdjson'),
+      icon: 'download',
+      run: () => exportView(filters, 'ndjson', total),
+    },
+    {
+      id: 'watch',
+      label: t('watch.view'),
+      icon: 'bell',
+      run: () => go('vigilancias', new URLSearchParams([...queryOf(recordFilters(filters)), ['nueva', '']])),
+    },
+    {
+      id: 'triage',
+      label: t('triage.view'),
+      icon: 'triage',
+      run: () => go('triaje', queryOf(filters)),
+    },
+  ]
+}

@@ -1,0 +1,68 @@
+import { SERVICES, session } from '../api/session.ts'
+import type { Ability } from '../api/scope.ts'
+import { currentActions, type Action } from '../app/actions.ts'
+import { go } from '../app/router.ts'
+import { SCREENS } from '../app/screens.ts'
+import { chooseTheme, theme, THEMES } from '../app/theme.ts'
+import type { IconName } from '../design/icon.tsx'
+import { chooseLanguage, language, t } from '../i18n/index.ts'
+
+/** A line of the palette. */
+export interface Entry {
+  readonly id: string
+  readonly label: string
+  readonly icon: IconName
+  /** A key that does the same, or why it cannot be done. */
+  readonly hint?: string | undefined
+  readonly run: () => void
+}
+
+/** The screens that the keys of the session open. */
+export function screenEntries(may: (ability: Ability) => boolean): Entry[] {
+  const keys = session.get()
+  const open = SCREENS.filter(({ service }) => keys[service] !== undefined)
+  const toScreen = (path: string) => () => {
+    go(path)
+    document.querySelector<HTMLElement>('#content')?.focus()
+  }
+  const home: Entry = { id: 'screen-home', label: t('nav.home'), icon: 'home', run: toScreen('') }
+  const screens = open.map(({ path, title, icon, needs }): Entry => ({
+    id: `screen-${path}`,
+    label: t(title),
+    icon,
+    hint: needs === undefined || may(needs) ? undefined : t('scope.locked'),
+    run: toScreen(path),
+  }))
+  return SERVICES.some((service) => service !== 'admin' && keys[service] !== undefined)
+    ? [home, ...screens]
+    : screens
+}
+
+/** What the shown screen can do. */
+export const actionEntries = (): Entry[] =>
+  currentActions().map(({ id, label, icon, key, run }: Action) => ({
+    id: `action-${id}`,
+    label,
+    icon,
+    hint: key,
+    run,
+  }))
+
+/** What can be changed from every screen. */
+export function choiceEntries(): Entry[] {
+  const other = language.get() === 'es' ? 'en' : 'es'
+  return [
+    ...THEMES.filter((one) => one !== theme.get()).map((one): Entry => ({
+      id: `theme-${one}`,
+      label: t('palette.theme', { theme: t(`theme.${one}`) }),
+      icon: one === 'dark' ? 'moon' : 'sun',
+      run: () => chooseTheme(one),
+    })),
+    {
+      id: 'language',
+      label: t('palette.language'),
+      icon: 'globe',
+      run: () => chooseLanguage(other),
+    },
+  ]
+}

@@ -1,0 +1,31 @@
+/** Lower-case and without accents. */
+const fold = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+
+/** The name in what somebody pasted: without scheme, `www.`, path and `.cl`. */
+export function bareName(text: string): string {
+  return text
+    .trim()
+    .toLowerCase()
+    .replace(/^https?:\/\//, '')
+    .replace(/^www\./, '')
+    .replace(/[/?#].*$/, '')
+    .replace(/\.cl\.?$/, '')
+}
+
+/** The entries in whose label every word of the text occurs: first those where words of the label begin so. */
+export function matching<T extends { readonly label: string }>(entries: readonly T[], text: string): T[] {
+  const words = fold(text)
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  if (words.length === 0) return [...entries]
+  const rankOf = (label: string): number => {
+    const folded = fold(label)
+    if (!words.every((word) => folded.includes(word))) return -1
+    return words.filter((word) => ` ${folded}`.includes(` ${word}`)).length
+  }
+  return entries
+    .map((entry) => ({ entry, rank: rankOf(entry.label) }))
+    .filter(({ rank }) => rank >= 0)
+    .toSorted((one, other) => other.rank - one.rank)
+    .map(({ entry }) => entry)
+}

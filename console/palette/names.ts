@@ -1,0 +1,45 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { ask } from '../api/client.ts'
+import { session } from '../api/session.ts'
+import { useStore } from '../app/store.ts'
+import type { DomainRecord } from '../domains/records.ts'
+import { useSettled } from '../facets/settled.ts'
+import { bareName } from './matching.ts'
+
+const TYPED_MS = 180
+const SHOWN = 8
+const MIN_LETTERS = 2
+const FRESH_MS = 30_000
+
+/**
+ * Recorded names that contain what is typed, the name itself first. Asked for once somebody pauses; a request for an older
+ * text is cancelled, and its names are shown meanwhile only as far as they match the newer text, too.
+ */
+export function useNames(text: string) {
+  const hasKey = useStore(session).domainwatch !== undefined
+  const name = bareName(text)
+  const settled = useSettled(name, TYPED_MS)
+  const isWanted = hasKey && name.length >= MIN_LETTERS && !/\s/.test(name)
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['domains', 'palette', settled],
+    enabled: isWanted && settled === name,
+    staleTime: FRESH_MS,
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) => findNames(settled ?? '', signal),
+  })
+  if (!isWanted) return { names: [], error: null, isAsking: false }
+  const names = (data ?? []).filter((record) => record.name.includes(name))
+  return { names, error, isAsking: settled !== name || isFetching }
+}
+
+async function findNames(name: string, signal: AbortSignal): Promise<readonly DomainRecord[]> {
+  const [same, containing] = await Promise.all([
+    ask('GET /api/v1/domainwatch/list', {
+      query: { search: name, length: Math.min(63, [...name].length), limit: 1 },
+      signal,
+    }),
+    ask('GET /api/v1/domainwatch/list', { query: { search: name, limit: SHOWN }, signal }),
+  ])
+  const all = [...(same.data.data[0] ?? []), ...(containing.data.data[0] ?? [])]
+  return [...new Map(all.map((record) => [record.name, record])).values()].slice(0, SHOWN)
+}

@@ -1,0 +1,168 @@
+/** The command palette, and who is signed in. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { barriers, comesTrue, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { record, stored } from '../support/domains.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await stored(
+    service,
+    ['casa', 'casaquinta', 'mi-casa', 'ñandú'].map((name) => record(name)),
+  )
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path: string, visit = {}) =>
+  browser.open(service, path, { domainwatch: service.domainKey, imagestore: service.imageKey }, visit)
+const field = (page: Page, name = 'Paleta de comandos') => page.getByRole('combobox', { name })
+const option = (page: Page, name: string | RegExp) => page.getByRole('option', { name })
+/** The option that Enter chooses, as a screen reader is told of it. */
+const active = (page: Page) =>
+  page.evaluate(
+    `document.getElementById(document.querySelector('[role=combobox]').getAttribute('aria-activedescendant'))?.textContent`,
+  )
+
+test('Ctrl K opens it from every screen, also while somebody types, and it leads to screens by their names', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await page.getByRole('grid').getByText('ñandú.cl').waitFor()
+  await page.getByRole('searchbox').focus()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('estad')
+  await option(page, 'Estadísticas').waitFor()
+  assert.equal(await option(page, 'Importar').count(), 0)
+  await comesTrue(
+    page,
+    `document.querySelector('[role=option][aria-selected=true]')?.textContent === 'Estadísticas'`,
+  )
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { name: 'Estadísticas', level: 1 }).waitFor()
+  assert.equal(await page.getByRole('dialog').count(), 0)
+  assert.equal(await page.evaluate('document.activeElement.id'), 'content')
+
+  await page.keyboard.press('Meta+k')
+  await option(page, 'Alertas').waitFor()
+  await page.keyboard.press('Escape')
+  await field(page).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Ir a…' }).click()
+  await field(page).waitFor()
+  await page.keyboard.press('Control+k')
+  await field(page).waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('names are found while somebody types: the name itself first, with `www.` and `.cl` left out, and open their details', async () => {
+  const { page, context, complaints } = await open('')
+  await page.getByRole('heading', { name: 'Inicio', level: 1 }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('www.casa.cl')
+  await option(page, /^mi-casa\.cl/).waitFor()
+  assert.match(String(await active(page)), /^casa\.cl/)
+  const names = await page.getByRole('group', { name: 'Nombres' }).getByRole('option').allTextContents()
+  assert.deepEqual(names.map((text) => text.replace(/\.cl.*/, '')).toSorted(), [
+    'casa',
+    'casaquinta',
+    'mi-casa',
+  ])
+  await page.keyboard.press('ArrowUp')
+  assert.equal(await active(page), 'Buscar «casa» en Dominios')
+  await page.keyboard.press('ArrowDown')
+  assert.match(String(await active(page)), /^casa\.cl/)
+  await page.keyboard.press('Enter')
+  await page.getByRole('complementary', { name: 'Detalles de casa.cl' }).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('an answer to an older text never replaces that of a newer one, and waiting is shown', async () => {
+  const { page, context } = await open('')
+  await page.getByRole('heading', { name: 'Inicio', level: 1 }).waitFor()
+  const held = Promise.withResolvers<void>()
+  const left = Promise.withResolvers<void>()
+  await page.route(/search=casa(&|$)/, async (route) => {
+    held.resolve()
+    await left.promise
+    await route.continue().catch(() => undefined)
+  })
+  await page.keyboard.press('Control+k')
+  await field(page).fill('casa')
+  await held.promise
+  await page.getByText('Buscando nombres…').first().waitFor()
+  const cancelled = page.waitForEvent('requestfailed', (request) => request.url().includes('search=casa&'))
+  await field(page).fill('ñandú')
+  await option(page, /^ñandú\.cl/).waitFor()
+  await cancelled
+  left.resolve()
+  await page.getByText('Buscando nombres…').first().waitFor({ state: 'detached' })
+  assert.deepEqual(
+    (await page.getByRole('group', { name: 'Nombres' }).getByRole('option').allTextContents()).length,
+    1,
+  )
+  await context.close()
+})
+
+test('it offers what the screen can do and says where nothing matches, in both languages', async () => {
+  const { page, context, complaints } = await open('dominios?search=casa', { language: 'en' })
+  await page.getByRole('grid').getByText('casaquinta.cl').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('clear')
+  await option(page, 'Clear filters').click()
+  await page.getByRole('grid').getByText('ñandú.cl').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('dark')
+  await option(page, 'Theme: Dark').click()
+  assert.equal(await page.evaluate('document.documentElement.dataset.theme'), 'dark')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('export csv')
+  const download = page.waitForEvent('download')
+  await page.keyboard.press('Enter')
+  assert.equal((await download).suggestedFilename(), 'dominios.csv')
+  await page.getByText('Exported: 4 lines').waitFor()
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('??')
+  await page.getByText('Nothing matches').waitFor()
+  await field(page, 'Command palette').fill('zzz')
+  await option(page, 'Search for “zzz” in Domains').click()
+  await page.getByText('No matching domains').waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('nothing bars anybody from the palette and the session menu', async () => {
+  const { page, context } = await open('dominios')
+  await page.getByRole('grid').getByText('ñandú.cl').waitFor()
+  await page.getByRole('button', { name: 'Mi sesión: grupo' }).click()
+  await page.getByText('Clave de imágenes').waitFor()
+  assert.deepEqual(await barriers(page), [])
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Control+k')
+  await page.keyboard.type('casa')
+  await option(page, /^mi-casa\.cl/).waitFor()
+  await isOpenToAll(page)
+  await context.close()
+})
+
+test('the session menu says whose keys these are, adds a key, and changes language', async () => {
+  const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
+  await page.getByRole('button', { name: /^Mi sesión: / }).click()
+  await page.getByText('Clave de dominios').waitFor()
+  await page.getByRole('button', { name: 'Agregar una clave' }).click()
+  await page.getByLabel('Clave de API').fill(service.imageKey)
+  await page.getByRole('button', { name: 'Entrar' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: /^Mi sesión: / }).click()
+  await page.getByText('Clave de imágenes', { exact: true }).waitFor()
+  await page.getByLabel('Idioma').selectOption('en')
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor()
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
