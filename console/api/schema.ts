@@ -41,7 +41,7 @@ export interface Operations {
   }
   'GET /api/v1/domainwatch/history': {
     query: { domain?: string; limit?: number; cursor?: string }
-    answer: { status: 200; domain: string; count: number; data: ({ date: string; account: string | null; kind: "added" | "changed" | "discarded" | "restored" | "deleted"; from: Record<string, string | number | null> | null; to: Record<string, string | number | null> | null })[]; dns: ({ status: 200 | 404; dns: (string)[]; first: string; last: string })[] }
+    answer: { status: 200; domain: string; count: number; data: ({ date: string; account: string | null; kind: "added" | "changed" | "discarded" | "restored" | "deleted"; from: Record<string, string | number | (string)[] | null> | null; to: Record<string, string | number | (string)[] | null> | null })[]; dns: ({ status: 200 | 404; dns: (string)[]; first: string; last: string })[] }
   }
   'GET /api/v1/domainwatch/dns': {
     query: { domain?: string }

@@ -122,6 +122,10 @@ export function readExportedRecord(record: unknown): ReadRecord<ExportedDomain> 
       discarded_at: discardedAt,
       date_mod,
       released_at: isDeleted && deleted_at !== date_reg ? deleted_at : null,
+      seen_at: null,
+      seen_by: null,
+      note: null,
+      tags: null,
     },
   }
 }

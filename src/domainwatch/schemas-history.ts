@@ -4,7 +4,7 @@ import { CHANGE_KINDS } from './history/entries.ts'
 const fields = (description: string) => ({
   type: ['object', 'null'],
   description,
-  additionalProperties: { type: ['string', 'integer', 'null'] },
+  additionalProperties: { type: ['string', 'integer', 'array', 'null'], items: string() },
 })
 
 const change = object({

@@ -65,6 +65,10 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
       date_reg: DATE,
       date_mod: NOW,
       released_at: null,
+      seen_at: null,
+      seen_by: null,
+      note: null,
+      tags: null,
       ...changed,
     })
 

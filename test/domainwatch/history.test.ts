@@ -57,6 +57,9 @@ const whole = (changed: Fields = {}) => ({
   date_mod: NOW,
   deleted_at: null,
   discarded_at: null,
+  seen: 0,
+  note: '',
+  tags: [],
   ...changed,
 })
 

@@ -11,6 +11,7 @@ import { oldPostgres, oldSqlite, RELEASED } from './released.ts'
 
 const NO_SERVER = POSTGRES_URL === undefined && 'no PostgreSQL: run npm run test:faults'
 const NEWEST = RELEASED[RELEASED.length - 1] ?? ''
+const schema = Number(NEWEST)
 const freshName = () => `schema_${randomBytes(6).toString('hex')}`
 
 /** Without comments, and with the same blanks whoever wrote it. */
@@ -53,25 +54,31 @@ describe('a new database has the schema of the newest release', () => {
     await using empty = await temporaryFolder()
     const path = await oldSqlite(NEWEST, folder.path)
     const newPath = `${empty.path}/catalejo.db`
-    await (await openSqlite(newPath)).close()
+    await (await openSqlite(newPath, undefined, { schema })).close()
     const expected = sqliteSchema(path)
     assert.ok(expected.length > 60)
     assert.deepEqual(sqliteSchema(newPath), expected)
-    // Opening it changes nothing.
-    await (await openSqlite(path)).close()
+    // Opening it at that version changes nothing.
+    await (await openSqlite(path, undefined, { schema })).close()
     assert.deepEqual(sqliteSchema(path), expected)
+    // The steps since that release lead to the same schema from both.
+    for (const each of [path, newPath]) await (await openSqlite(each)).close()
+    assert.deepEqual(sqliteSchema(path), sqliteSchema(newPath))
   })
 
   test('on PostgreSQL', { skip: NO_SERVER }, async () => {
     const old = await oldPostgres(NEWEST, POSTGRES_URL ?? '', freshName())
     const fresh = await makeDatabase(POSTGRES_URL ?? '', freshName())
     try {
-      await (await openPostgres(fresh.url)).close()
+      const at = (url: string) => openPostgres(url, undefined, undefined, { schema })
+      await (await at(fresh.url)).close()
       const expected = await postgresSchema(old.url)
       assert.ok(expected.length > 150)
       assert.deepEqual(await postgresSchema(fresh.url), expected)
-      await (await openPostgres(old.url)).close()
+      await (await at(old.url)).close()
       assert.deepEqual(await postgresSchema(old.url), expected)
+      for (const { url } of [old, fresh]) await (await openPostgres(url)).close()
+      assert.deepEqual(await postgresSchema(old.url), await postgresSchema(fresh.url))
     } finally {
       await Promise.all([old.drop(), fresh.drop()])
     }

@@ -2,6 +2,7 @@ import { localDateTime } from '../../lib/dates.ts'
 import { changeOf, type Change, type Fields } from '../../storage/database/changes/change.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
 import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
+import { splitTags } from '../tags.ts'
 import type { NameServersRow } from './queries.ts'
 
 export const CHANGE_KINDS = ['added', 'changed', 'discarded', 'restored', 'deleted'] as const
@@ -14,9 +15,11 @@ export interface ChangeEntry {
   readonly account: string | null
   readonly kind: Kind
   /** The fields that changed, or all of an added or deleted record; null if there was no record. */
-  readonly from: Fields | null
-  readonly to: Fields | null
+  readonly from: ShownFields | null
+  readonly to: ShownFields | null
 }
+
+type ShownFields = Readonly<Record<string, Fields[string] | readonly string[]>>
 
 /** A period in which the DNS gave the same answer for a name. */
 export interface NameServersEntry {
@@ -33,7 +36,7 @@ export function changeEntry(row: readonly SqlValue[], timeZone: string): ChangeE
   const [from, to] = [exportedFields(change.before), exportedFields(change.after)]
   const changed = Object.keys(from ?? to ?? {}).filter((name) => from?.[name] !== to?.[name])
   const only = (fields: Fields | null) =>
-    fields && Object.fromEntries(changed.map((name) => [name, fields[name] ?? null]))
+    fields && Object.fromEntries(changed.map((name) => [name, shown(name, fields[name] ?? null)]))
   return {
     date: localDateTime(effectiveTime(change), timeZone),
     account: typeof row[8] === 'string' ? row[8] : null,
@@ -58,10 +61,13 @@ function kindOf({ before, after }: Change): Kind {
   return was === is ? 'changed' : is ? 'discarded' : 'restored'
 }
 
-/** Returns a record's fields in the form of `export`. */
+const shown = (name: string, value: Fields[string]) =>
+  name === 'tags' ? splitTags(value === null ? null : String(value)) : value
+
+/** Returns a record's fields in the form of `export`; tags as stored. Who decided and when is in the entry itself. */
 function exportedFields(fields: Fields | null): Fields | null {
   if (fields === null) return null
-  const { discarded_at, released_at, date_reg, date_mod, ...flags } = fields
+  const { discarded_at, released_at, date_reg, date_mod, seen_at, seen_by: _, note, tags, ...flags } = fields
   return {
     ...flags,
     discarded: discarded_at === null ? 0 : 1,
@@ -69,6 +75,9 @@ function exportedFields(fields: Fields | null): Fields | null {
     date_mod: date_mod ?? null,
     deleted_at: flags['status'] === 0 ? (released_at ?? date_reg ?? null) : null,
     discarded_at: typeof discarded_at === 'number' ? new Date(discarded_at).toISOString() : null,
+    seen: seen_at === null ? 0 : 1,
+    note: note ?? '',
+    tags: tags ?? null,
   }
 }
 

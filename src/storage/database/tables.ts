@@ -44,6 +44,10 @@ export const DOMAINS = {
     date_reg: 'text',
     date_mod: 'text',
     released_at: 'text',
+    seen_at: 'integer',
+    seen_by: 'text',
+    note: 'text',
+    tags: 'text',
   },
 } as const satisfies Table
 

@@ -27,9 +27,22 @@ export interface Change {
   readonly after: Fields | null
 }
 
-/** The fields in the order in which the triggers write them. Later versions may add some at the end. */
+/** The fields in the order in which the triggers write them. Versions add some at the end: older changes lack them. */
 const FIELDS: Readonly<Record<Topic, readonly string[]>> = {
-  domain: ['agent', 'status', 'reserved', 'revision', 'discarded_at', 'date_reg', 'date_mod', 'released_at'],
+  domain: [
+    'agent',
+    'status',
+    'reserved',
+    'revision',
+    'discarded_at',
+    'date_reg',
+    'date_mod',
+    'released_at',
+    'seen_at',
+    'seen_by',
+    'note',
+    'tags',
+  ],
   image: ['name', 'date'],
   key: [],
   account: ['service'],

@@ -1,5 +1,6 @@
 import { postgres } from './001-initial/postgres.ts'
 import { sqlite } from './001-initial/sqlite.ts'
+import { decisions } from './014-decisions.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -14,8 +15,8 @@ const FIRST_VERSION = 13
 /** The last commit that upgrades databases of the versions before. */
 export const UPGRADING_COMMIT = 'fdb3bef'
 
-/** In order of their versions, without a gap. */
-export const migrations: readonly Migration[] = [{ version: FIRST_VERSION, sqlite, postgres }]
+/** In order of their versions. */
+export const migrations: readonly Migration[] = [{ version: FIRST_VERSION, sqlite, postgres }, decisions]
 
 /** The version of the schema that this program works with. */
 export const SCHEMA: number = newest(migrations)
