@@ -4,9 +4,9 @@ import type { AccountName } from './events/event.ts'
 import { Events } from './events/index.ts'
 import type { Vocabulary } from '../lib/lookalikes/index.ts'
 import { readVocabulary } from './lookalikes/vocabulary.ts'
+import { openChannels } from './watches/channels/index.ts'
 import { Watches } from './watches/index.ts'
 import { allowAddresses, type IsAllowedAddress } from './watches/webhook/connect.ts'
-import { webhookSender } from './watches/webhook/send.ts'
 
 export interface SubscriptionsOptions {
   readonly database: Database
@@ -41,7 +41,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     database,
     clock,
     pages: events.pages,
-    send: webhookSender({ isAllowedAddress, userAgent, clock }),
+    channels: openChannels({ isAllowedAddress, userAgent, clock }),
     vocabulary,
     failed: (error) => failed('a watch could not send notifications', error),
   })

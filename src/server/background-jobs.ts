@@ -31,7 +31,8 @@ export function backgroundJobs(
   const leases = new Leases(database)
   // Runs as long as this process holds the lease.
   const delivery: LeasedWork = {
-    name: 'delivery of watches',
+    // Another name than in 0.1, whose nodes would hold the lease during an upgrade and know only the feeds.
+    name: 'delivery to destinations of watches',
     everyMs: 0,
     pending: () => watches.notifiers.hasWatches(),
     run: (signal) => watches.notifiers.run(signal),

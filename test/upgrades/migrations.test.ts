@@ -7,6 +7,7 @@ import { migrations } from '../../src/storage/database/migrations/index.ts'
 const HASHES = [
   { version: 13, sqlite: '6d7cc569e04d7f95', postgres: 'f044492ec5a07614' },
   { version: 14, sqlite: '130e60ef483e9b7a', postgres: 'f0a4069ca2088e3f' },
+  { version: 16, sqlite: '0795b47b0e38fada', postgres: 'b509f00ba79743f5' },
 ]
 
 test('no released migration has changed', () => {

@@ -53,7 +53,8 @@ export function watchesRoutes(
       readFilters(filters)
       const target = url === undefined ? undefined : readTarget(url, isAllowedAddress)
       if (target?.ok === false) throw new HttpError(400, `El parámetro url ${target.takes}`)
-      const request = { name: label, filters: toSave(filters), changes, url: target?.url, atom }
+      const destinations = target === undefined ? [] : [{ channel: 'webhook', address: target.url } as const]
+      const request = { name: label, filters: toSave(filters), changes, destinations, atom }
       const made = await watches.create(identity.accountId, request)
       const feed = made.feedToken === undefined ? undefined : `${baseUrl()}/w/${made.feedToken}.atom`
       return { status: 200, id: made.id, secret: made.secret ?? null, atom: feed ?? null }

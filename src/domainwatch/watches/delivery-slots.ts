@@ -8,22 +8,22 @@ const QUICK = { slots: 256, slotsPerClient: 16 }
 const SLOW = { slots: 128, slotsPerClient: 8 }
 /** Limits per receiver (host and port). */
 const PER_HOST = { slots: 16, slotsPerClient: 4 }
-/** Each watch has at most one delivery, and an account 50 watches, so a queue is no longer than the number of watches. */
+/** Each destination has at most one delivery, so a queue is no longer than the number of destinations. */
 const QUEUE = { maxWaiting: 1_000_000, maxWaitingPerClient: 1_000, timeoutMs: 60 * 60 * 1000 }
 /** Requests from one account to one host. Changes that arrive during the wait are delivered together. */
 const PACE = { burst: 20, perSecond: 10, maxClients: 10_000 }
-/** A delivery that takes longer marks its watch as slow for the next one. */
+/** A delivery that takes longer marks its destination as slow for the next one. */
 const SLOW_MS = 2_000
 
 export interface DeliveryOwner {
-  readonly watch: string
+  readonly destination: string
   readonly account: string
-  /** URL of the receiver. */
-  readonly url: string
+  /** Of the receiver, with its port. */
+  readonly host: string
 }
 
 /**
- * Limits concurrent webhook deliveries so that no account and no receiver delays the deliveries of another: each account has
+ * Limits concurrent deliveries so that no account and no receiver delays the deliveries of another: each account has
  * its own slots, accounts take turns at each host, and slow receivers use a separate pool.
  */
 export class DeliverySlots {
@@ -31,29 +31,28 @@ export class DeliverySlots {
   readonly #slow = new FairSlots({ ...SLOW, ...QUEUE })
   readonly #hosts = new Map<string, FairSlots>()
   readonly #pace = new RateLimit(PACE)
-  readonly #slowWatches = new Set<string>()
+  readonly #slowDestinations = new Set<string>()
 
   /**
    * @param hasFailed whether the last attempt failed
    * @throws WaitAborted or an AbortError if `signal` aborts during the wait
    */
   async run<T>(
-    { watch, account, url }: DeliveryOwner,
+    { destination, account, host }: DeliveryOwner,
     hasFailed: boolean,
     signal: AbortSignal,
     deliver: () => Promise<T>,
   ): Promise<T> {
-    const { host } = new URL(url)
     await this.#paced(`${account} ${host}`, signal)
-    const slots = hasFailed || this.#slowWatches.has(watch) ? this.#slow : this.#quick
+    const slots = hasFailed || this.#slowDestinations.has(destination) ? this.#slow : this.#quick
     return this.#atHost(host, account, signal, () =>
-      slots.run(account, () => this.#timed(watch, deliver), signal),
+      slots.run(account, () => this.#timed(destination, deliver), signal),
     )
   }
 
-  /** Drops what is known about a watch. */
-  forget(watch: string): void {
-    this.#slowWatches.delete(watch)
+  /** Drops what is known about a destination. */
+  forget(destination: string): void {
+    this.#slowDestinations.delete(destination)
   }
 
   async #paced(client: string, signal: AbortSignal): Promise<void> {
@@ -73,13 +72,13 @@ export class DeliverySlots {
     }
   }
 
-  async #timed<T>(watch: string, deliver: () => Promise<T>): Promise<T> {
+  async #timed<T>(destination: string, deliver: () => Promise<T>): Promise<T> {
     const begin = performance.now()
     try {
       return await deliver()
     } finally {
-      if (performance.now() - begin > SLOW_MS) this.#slowWatches.add(watch)
-      else this.#slowWatches.delete(watch)
+      if (performance.now() - begin > SLOW_MS) this.#slowDestinations.add(destination)
+      else this.#slowDestinations.delete(destination)
     }
   }
 }

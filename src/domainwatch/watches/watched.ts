@@ -3,7 +3,7 @@ import { parseParameters, text, type Parameter, type Values } from '../../http/p
 import { enters, recordIn, touches, type DomainEvent } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
-import type { WatchState } from './queries.ts'
+import type { WatchRow } from './queries.ts'
 
 /** What a watch may look for: names like one, too. */
 export const watchFilters = { ...filterParameters, similar: similarTo() }
@@ -37,7 +37,7 @@ export function toSave(values: Values<typeof watchFilters>): SavedFilters {
 
 /** Tells which events a watch is about. */
 export function watcherOf(
-  { filters, changes }: Pick<WatchState, 'filters' | 'changes'>,
+  { filters, changes }: Pick<WatchRow, 'filters' | 'changes'>,
   vocabulary: Vocabulary,
 ): (event: DomainEvent) => boolean {
   const parsed = parseParameters(watchFilters, savedOf(filters))

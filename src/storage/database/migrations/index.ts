@@ -1,6 +1,7 @@
 import { postgres } from './001-initial/postgres.ts'
 import { sqlite } from './001-initial/sqlite.ts'
 import { decisions } from './014-decisions.ts'
+import { watchDestinations } from './016-watch-destinations.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -16,7 +17,11 @@ const FIRST_VERSION = 13
 export const UPGRADING_COMMIT = 'fdb3bef'
 
 /** In order of their versions. */
-export const migrations: readonly Migration[] = [{ version: FIRST_VERSION, sqlite, postgres }, decisions]
+export const migrations: readonly Migration[] = [
+  { version: FIRST_VERSION, sqlite, postgres },
+  decisions,
+  watchDestinations,
+]
 
 /** The version of the schema that this program works with. */
 export const SCHEMA: number = newest(migrations)

@@ -4,8 +4,10 @@ import { createServer } from 'node:http'
 import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { systemClock } from '../../../lib/clock.ts'
-import { allowAddresses, type Resolve } from './connect.ts'
-import { delayAfter, newSecret, newWebhookId, retryAfterMs, signedHeaders, webhookSender } from './send.ts'
+import { delayAfter, newDeliveryId } from '../delivery-schedule.ts'
+import { allowAddresses, type Resolve } from '../webhook/connect.ts'
+import { retryAfterMs } from './http-post.ts'
+import { newSecret, signedHeaders, webhookChannel } from './webhook.ts'
 
 const FORBIDDEN = [
   '127.0.0.1',
@@ -73,18 +75,18 @@ test('resolved addresses are checked at every delivery', async () => {
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   const webhook = {
-    id: newWebhookId(),
+    id: newDeliveryId(),
     body: '{}',
-    url: `http://example.cl:${address.port}/`,
+    address: `http://example.cl:${address.port}/`,
     secret: newSecret(),
   }
   const post = (networks: string[], resolve: Resolve) =>
-    webhookSender({
+    webhookChannel({
       isAllowedAddress: allowAddresses(networks),
       userAgent: 'x',
       clock: systemClock,
       resolve,
-    })(webhook, new AbortController().signal)
+    }).send(webhook, new AbortController().signal)
   const refused = { kind: 'failed', code: undefined, retryAfterMs: 0 }
   const forbidden = { ...refused, error: 'La dirección del receptor no está permitida' }
   for (const found of [['127.0.0.1'], ['::ffff:127.0.0.1'], ['10.0.0.1', '::1']])
@@ -111,9 +113,16 @@ test('a peer address that is not allowed is disconnected before anything is sent
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   let checks = 0
-  const send = webhookSender({ isAllowedAddress: () => checks++ === 0, userAgent: 'x', clock: systemClock })
-  const url = `http://127.0.0.1:${address.port}/`
-  const outcome = await send({ id: 'a', body: '{}', url, secret: newSecret() }, new AbortController().signal)
+  const { send } = webhookChannel({
+    isAllowedAddress: () => checks++ === 0,
+    userAgent: 'x',
+    clock: systemClock,
+  })
+  const receiver = `http://127.0.0.1:${address.port}/`
+  const outcome = await send(
+    { id: 'a', body: '{}', address: receiver, secret: newSecret() },
+    new AbortController().signal,
+  )
   assert.equal(outcome.kind === 'failed' && outcome.error, 'La dirección del receptor no está permitida')
   assert.equal(connections, 1)
   server.close()
@@ -132,7 +141,7 @@ test('signatures match the example of the specification', () => {
     'webhook-timestamp': '1614265330',
     'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   })
-  assert.ok(!newWebhookId().includes('.'))
+  assert.ok(!newDeliveryId().includes('.'))
 })
 
 test('attempts are spread over three days', () => {
@@ -170,9 +179,10 @@ test('an upgrade or a hang-up fails without a timeout', async () => {
   await once(server, 'listening')
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
-  const send = webhookSender({ isAllowedAddress: () => true, userAgent: 'x', clock: systemClock })
-  const url = `http://127.0.0.1:${address.port}/`
-  const post = () => send({ id: 'a', body: '{}', url, secret: newSecret() }, new AbortController().signal)
+  const { send } = webhookChannel({ isAllowedAddress: () => true, userAgent: 'x', clock: systemClock })
+  const receiver = `http://127.0.0.1:${address.port}/`
+  const post = () =>
+    send({ id: 'a', body: '{}', address: receiver, secret: newSecret() }, new AbortController().signal)
   const refused = { kind: 'failed', code: 101, error: 'El receptor respondió 101', retryAfterMs: 0 }
   assert.deepEqual(await post(), refused)
   for (answer of ['', 'HTTP/1.1 103 Early Hints\r\n\r\n']) {

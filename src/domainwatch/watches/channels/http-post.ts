@@ -1,0 +1,99 @@
+import { request, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { connectTo, ForbiddenAddressError, type IsAllowedAddress, type Resolve } from '../webhook/connect.ts'
+import { failure, type Outcome } from './channel.ts'
+
+/** From the DNS look-up to the response. Standard Webhooks recommends 15 to 30 s. */
+const TIMEOUT_MS = 20_000
+/** Limit for `Retry-After`. */
+const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
+
+export interface PostOptions {
+  readonly isAllowedAddress: IsAllowedAddress
+  readonly userAgent: string
+  readonly resolve?: Resolve
+}
+
+export interface PostRequest {
+  readonly url: string
+  readonly body: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface PostResponse {
+  readonly code: number
+  readonly headers: IncomingHttpHeaders
+}
+
+/**
+ * Posts JSON to a receiver whose address may come from a client. Follows no redirects and ignores the body of the response.
+ * @param outcomeOf reads the response
+ */
+export async function post(
+  outgoing: PostRequest,
+  options: PostOptions,
+  signal: AbortSignal,
+  outcomeOf: (response: PostResponse) => Outcome,
+): Promise<Outcome> {
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  try {
+    return outcomeOf(await exchange(outgoing, options, AbortSignal.any([signal, timeout])))
+  } catch (error) {
+    if (timeout.aborted) return failure('El receptor no respondió a tiempo')
+    if (error instanceof ForbiddenAddressError) return failure('La dirección del receptor no está permitida')
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+    return failure(`No se ha podido conectar con el receptor${code}`)
+  }
+}
+
+async function exchange(
+  { url, body, headers }: PostRequest,
+  { isAllowedAddress, userAgent, resolve }: PostOptions,
+  signal: AbortSignal,
+): Promise<PostResponse> {
+  const target = new URL(url)
+  const socket = await connectTo(target, isAllowedAddress, signal, resolve)
+  try {
+    const outgoing = request({
+      createConnection: () => socket,
+      method: 'POST',
+      path: target.pathname + target.search,
+      headers: {
+        host: target.host,
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+        'user-agent': userAgent,
+        connection: 'close',
+        ...headers,
+      },
+      signal,
+    })
+    const response = responseTo(outgoing)
+    outgoing.end(body)
+    const { statusCode: code = 0, headers: received } = await response
+    return { code, headers: received }
+  } finally {
+    socket.destroy()
+  }
+}
+
+/** Resolves to the head of the response. Rejects however else the request ends, because the caller holds a delivery slot. */
+function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  outgoing.on('response', resolve)
+  // Node emits no `response` for status 101.
+  outgoing.on('upgrade', resolve)
+  outgoing.on('error', reject)
+  outgoing.on('close', () => reject(new Error('no response')))
+  return promise
+}
+
+/** Parses `Retry-After`, seconds or a date (RFC 9110, section 10.2.3). Returns 0 for anything else. */
+export function retryAfterMs(text: string, now: number): number {
+  const requested = /^\d{1,9}$/.test(text)
+    ? Number(text) * 1000
+    : HTTP_DATE.test(text)
+      ? Date.parse(text) - now
+      : 0
+  return requested > 0 ? Math.min(requested, MAX_RETRY_AFTER_MS) : 0
+}
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/

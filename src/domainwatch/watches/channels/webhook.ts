@@ -1,0 +1,76 @@
+import { createHmac, randomBytes } from 'node:crypto'
+import type { Clock } from '../../../lib/clock.ts'
+import { toJson, type DomainEvent } from '../../events/event.ts'
+import { failure, type Channel, type Delivery, type NotifiedWatch, type Notice } from './channel.ts'
+import { post, retryAfterMs, type PostOptions } from './http-post.ts'
+
+/** Events per delivery: about 20 KB, as Standard Webhooks recommends. */
+const MAX_EVENTS = 50
+const SECRET_PREFIX = 'whsec_'
+const SECRET_BYTES = 32
+
+/** Sends webhooks according to Standard Webhooks 1.0.0. */
+export function webhookChannel(options: PostOptions & { readonly clock: Clock }): Channel {
+  const { clock } = options
+  return {
+    maxEvents: MAX_EVENTS,
+    hostOf: (address) => new URL(address).host,
+    render: payload,
+    send({ id, body, address, secret }: Delivery, signal) {
+      const headers = secret === null ? {} : signedHeaders(secret, id, Math.floor(clock.now() / 1000), body)
+      return post({ url: address, body, headers }, options, signal, ({ code, headers: received }) => {
+        const error = `El receptor respondió ${code}`
+        if (code >= 200 && code < 300) return { kind: 'delivered', code }
+        if (code === 410) return { kind: 'gone', code, error }
+        return failure(error, code, retryAfterMs(received['retry-after'] ?? '', clock.now()))
+      })
+    },
+  }
+}
+
+/** Generates a secret of Standard Webhooks: a prefix and at least 192 bits in base64. */
+export function newSecret(): string {
+  return SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+}
+
+/**
+ * Returns the headers of one attempt.
+ * @param at seconds since 1970
+ */
+export function signedHeaders(secret: string, id: string, at: number, body: string) {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+  const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')
+  return { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': `v1,${signature}` }
+}
+
+function payload(watch: NotifiedWatch, notice: Notice): string {
+  switch (notice.kind) {
+    case 'changes':
+      return changesPayload(watch, notice.events)
+    case 'gap':
+      return messagePayload(
+        'domains.gap',
+        watch,
+        'Pueden faltar cambios anteriores: vuelva a leer la lista',
+        notice.at,
+      )
+    case 'test':
+      return messagePayload('watch.test', watch, 'Prueba del aviso', notice.at)
+  }
+}
+
+/** Serialises events as in event streams. The timestamp is that of the newest one. */
+function changesPayload({ id, name }: NotifiedWatch, events: readonly DomainEvent[]): string {
+  const timestamp = new Date(Math.max(...events.map(({ at }) => at))).toISOString()
+  const watch = JSON.stringify({ id, name })
+  const changes = events.map(toJson).join(',')
+  return (
+    `{"type":"domains.changed","timestamp":"${timestamp}",` +
+    `"data":{"watch":${watch},"count":${events.length},"changes":[${changes}]}}`
+  )
+}
+
+function messagePayload(type: string, { id, name }: NotifiedWatch, msg: string, at: number): string {
+  const timestamp = new Date(at).toISOString()
+  return JSON.stringify({ type, timestamp, data: { watch: { id, name }, msg } })
+}

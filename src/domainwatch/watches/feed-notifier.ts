@@ -1,0 +1,45 @@
+import { entryOf, type AtomEntry } from '../events/atom.ts'
+import { nextNotification, writeOne, type NotifierContext } from './notification.ts'
+import * as queries from './queries.ts'
+import { watcherOf } from './watched.ts'
+
+/** Entries that a feed keeps. */
+const MAX_ENTRIES = 50
+
+/** Maintains the feed of one watch until `signal` aborts or the watch is deleted. */
+export async function notifyFeed(
+  { database, pages, clock, vocabulary }: NotifierContext,
+  row: queries.FeedState,
+  signal: AbortSignal,
+): Promise<void> {
+  const request = { isRelevant: watcherOf(row, vocabulary), max: MAX_ENTRIES, keep: 'last' } as const
+  let entries: readonly AtomEntry[] = entriesOf(row.feed)
+  let cursor = row.feed_cursor ?? (await pages.head())
+  while (!signal.aborted) {
+    const found = await nextNotification(pages, cursor, request, signal)
+    if (found === undefined) return
+    if (found.cursor === cursor) continue
+    const added = found.isGap
+      ? [gapEntry(row.id, found.cursor, clock.now())]
+      : found.events.map(entryOf).reverse()
+    entries = [...added, ...entries].slice(0, MAX_ENTRIES)
+    cursor = found.cursor
+    if (!(await writeOne(database, queries.storeFeed(row.id, JSON.stringify(entries), cursor)))) return
+  }
+}
+
+/** Parses the stored entries of a feed. */
+export function entriesOf(feed: string | null): readonly AtomEntry[] {
+  const entries: readonly AtomEntry[] = JSON.parse(feed ?? '[]')
+  return entries
+}
+
+function gapEntry(id: string, cursor: string, now: number): AtomEntry {
+  return {
+    id: `${id} ${cursor}`,
+    title: 'Pueden faltar cambios anteriores',
+    updated: new Date(now).toISOString(),
+    author: 'Catalejo',
+    text: 'Hubo cambios que ya no están disponibles: vuelva a leer la lista.',
+  }
+}

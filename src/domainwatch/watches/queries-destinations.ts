@@ -1,0 +1,109 @@
+import type { Cursor } from '../../storage/database/changes/change.ts'
+import { limit, sql } from '../../storage/database/sql.ts'
+import { hasKey } from './queries.ts'
+
+/** A destination as the members of its account see it. */
+export interface DestinationRow {
+  readonly id: string
+  readonly watch_id: string
+  readonly channel: string
+  readonly address: string
+  readonly state: 'active' | 'dead'
+  readonly attempts: number
+  readonly next_at: number
+  readonly delivered_at: number | null
+  readonly last_error: string | null
+  readonly last_error_at: number | null
+  readonly delivery_id: string | null
+}
+
+/** A destination and its watch, as notifiers need them. */
+export interface DestinationState {
+  readonly id: string
+  readonly channel: string
+  readonly address: string
+  readonly cursor: Cursor
+  readonly delivery_id: string | null
+  readonly delivery_body: string | null
+  readonly delivery_cursor: Cursor | null
+  readonly attempts: number
+  readonly next_at: number
+  readonly watch_id: string
+  readonly account_id: number
+  readonly name: string
+  readonly filters: string
+  readonly changes: string
+  readonly secret: string | null
+}
+
+const STATE = sql`d.id, d.channel, d.address, d.cursor, d.delivery_id, d.delivery_body, d.delivery_cursor, d.attempts,
+    d.next_at, d.watch_id, watches.account_id, watches.name, watches.filters, watches.changes, watches.secret
+  FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id`
+
+export interface NewDestination {
+  readonly id: string
+  readonly watchId: string
+  readonly position: number
+  readonly channel: string
+  readonly address: string
+  readonly cursor: string
+}
+
+export const insertDestination = (one: NewDestination) => sql`
+  INSERT INTO watch_destinations (id, watch_id, position, channel, address, state, cursor)
+  VALUES (${one.id}, ${one.watchId}, ${one.position}, ${one.channel}, ${one.address}, 'active', ${one.cursor})`
+
+export const destinationsOfAccount = (accountId: number, count: number) => sql<DestinationRow>`
+  SELECT d.id, d.watch_id, d.channel, d.address, d.state, d.attempts, d.next_at, d.delivered_at, d.last_error,
+    d.last_error_at, d.delivery_id
+  FROM watches JOIN watch_destinations AS d ON d.watch_id = watches.id
+  WHERE watches.account_id = ${accountId} ORDER BY d.watch_id, d.position ${limit(count)}`
+
+export const destinationsOfWatch = (accountId: number, watchId: string) => sql<DestinationState>`
+  SELECT ${STATE} WHERE d.watch_id = ${watchId} AND watches.account_id = ${accountId} ORDER BY d.position`
+
+export const destinationById = (id: string) => sql<DestinationState>`SELECT ${STATE} WHERE d.id = ${id}`
+
+/** Selects the destinations that need a notifier. */
+export const destinationsToNotify = (now: number) => sql<{ id: string }>`
+  SELECT d.id FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id
+  WHERE d.state = 'active' AND ${hasKey(now)}`
+
+export interface NewDelivery {
+  readonly id: string
+  readonly body: string
+  readonly cursor: string
+}
+
+/** Stores the next delivery. Changes no row if one is pending already, or the account has no valid key. */
+export const beginDelivery = (id: string, delivery: NewDelivery, now: number) => sql`
+  UPDATE watch_destinations SET delivery_id = ${delivery.id}, delivery_body = ${delivery.body},
+    delivery_cursor = ${delivery.cursor}, attempts = 0, next_at = 0
+  WHERE id = ${id} AND delivery_id IS NULL
+    AND EXISTS (SELECT 1 FROM watches WHERE watches.id = watch_id AND ${hasKey(now)})`
+
+export const delivered = (id: string, delivery: string, now: number) => sql`
+  UPDATE watch_destinations SET cursor = delivery_cursor, delivery_id = NULL, delivery_body = NULL,
+    delivery_cursor = NULL, attempts = 0, next_at = 0, delivered_at = ${now}, last_error = NULL, last_error_at = NULL
+  WHERE id = ${id} AND delivery_id = ${delivery}`
+
+export interface Failure {
+  readonly state: 'active' | 'dead'
+  readonly attempts: number
+  readonly nextAt: number
+  readonly error: string
+  readonly now: number
+}
+
+export const failed = (id: string, delivery: string, { state, attempts, nextAt, error, now }: Failure) => sql`
+  UPDATE watch_destinations SET state = ${state}, attempts = ${attempts}, next_at = ${nextAt}, last_error = ${error},
+    last_error_at = ${now}
+  WHERE id = ${id} AND delivery_id = ${delivery}`
+
+/** Resumes deliveries to a receiver that was given up. */
+export const revive = (id: string) => sql`
+  UPDATE watch_destinations SET state = 'active', attempts = 0, next_at = 0 WHERE id = ${id} AND state = 'dead'`
+
+/** Skips changes that are not relevant. */
+export const advanceCursor = (id: string, cursor: string) => sql`
+  UPDATE watch_destinations SET cursor = ${cursor} WHERE id = ${id} AND delivery_id IS NULL`

@@ -1,0 +1,79 @@
+import type { Clock } from '../../lib/clock.ts'
+import { HttpError } from '../../lib/errors.ts'
+import { FairSlots } from '../../lib/fair-slots.ts'
+import { RateLimit } from '../../lib/rate-limit.ts'
+import type { Database } from '../../storage/database/database.ts'
+import type { Channels, Outcome } from './channels/channel.ts'
+import { newDeliveryId } from './delivery-schedule.ts'
+import { writeOne } from './notification.ts'
+import { destinationsOfWatch, revive, type DestinationState } from './queries-destinations.ts'
+
+/** Concurrent test deliveries of this process. One to a silent receiver takes 20 s, so an account gets only a few. */
+const SLOTS = { slots: 32, slotsPerClient: 2, maxWaiting: 64, maxWaitingPerClient: 4, timeoutMs: 10_000 }
+/** Rate limits of tests. The one per host protects receivers whose owner never asked for tests. */
+const PER_ACCOUNT = { burst: 10, perSecond: 1 / 6, maxClients: 10_000 }
+const PER_HOST = { burst: 20, perSecond: 1 / 3, maxClients: 10_000 }
+
+export interface TestDeliveriesOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly channels: Channels
+}
+
+export interface TestOutcome {
+  readonly destination: DestinationState
+  readonly outcome: Outcome
+}
+
+/** Deliveries that members of an account ask for, to see whether messages arrive. */
+export class TestDeliveries {
+  readonly #options: TestDeliveriesOptions
+  readonly #slots = new FairSlots(SLOTS)
+  readonly #perAccount = new RateLimit(PER_ACCOUNT)
+  readonly #perHost = new RateLimit(PER_HOST)
+
+  constructor(options: TestDeliveriesOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Sends a test to each destination of a watch, in the order of the watch. Empty if the account has no such watch.
+   * @throws HttpError 429 above the rate of the account or of a receiving host; OverloadError when too many tests wait
+   */
+  async send(accountId: number, watch: string): Promise<readonly TestOutcome[]> {
+    const { channels, database } = this.#options
+    const destinations = await database.all(destinationsOfWatch(accountId, watch))
+    if (destinations.length === 0) return []
+    const hosts = destinations.map(({ channel, address }) => channels.get(channel)?.hostOf(address) ?? '')
+    this.#count(String(accountId), new Set(hosts))
+    return Promise.all(
+      destinations.map(async (destination) => ({
+        destination,
+        outcome: await this.#slots.run(String(accountId), () => this.#sendTo(destination)),
+      })),
+    )
+  }
+
+  async #sendTo(row: DestinationState): Promise<Outcome> {
+    const { channels, clock, database } = this.#options
+    const { address, secret, watch_id: id, name } = row
+    const channel = channels.get(row.channel)
+    if (channel === undefined) throw new HttpError(400, `El servicio no tiene configurado ${row.channel}`)
+    const body = channel.render({ id, name }, { kind: 'test', at: clock.now() })
+    const delivery = { id: newDeliveryId(), body, address, secret }
+    const outcome = await channel.send(delivery, new AbortController().signal)
+    if (outcome.kind === 'delivered') await writeOne(database, revive(row.id))
+    return outcome
+  }
+
+  #count(account: string, hosts: ReadonlySet<string>): void {
+    const waits = [...hosts].map((host) => this.#perHost.waitOf(host))
+    const wait = Math.max(this.#perAccount.waitOf(account), ...waits)
+    if (wait > 0) {
+      const headers = { 'retry-after': String(Math.ceil(wait / 1000)) }
+      throw new HttpError(429, 'Demasiadas solicitudes', { headers })
+    }
+    this.#perAccount.count(account)
+    for (const host of hosts) this.#perHost.count(host)
+  }
+}

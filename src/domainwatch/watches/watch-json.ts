@@ -1,0 +1,38 @@
+import type { DestinationRow } from './queries-destinations.ts'
+import type { WatchRow } from './queries.ts'
+import { savedOf } from './watched.ts'
+
+/** Returns a watch as its account sees it. What is said of deliveries is the worst or the latest of all destinations. */
+export function watchJson(row: WatchRow, destinations: readonly DestinationRow[]) {
+  const retries = destinations.filter(({ state, next_at }) => state === 'active' && next_at > 0)
+  const latestError = latest(destinations, ({ last_error_at }) => last_error_at)
+  return {
+    id: row.id,
+    name: row.name,
+    filters: savedOf(row.filters),
+    changes: row.changes,
+    created: iso(row.created_at),
+    url: destinations.find(({ channel }) => channel === 'webhook')?.address ?? null,
+    atom: row.feed_digest === null ? 0 : 1,
+    state: destinations.some(({ state }) => state === 'dead') ? 'dead' : 'active',
+    pending: destinations.some(({ delivery_id }) => delivery_id !== null) ? 1 : 0,
+    attempts: Math.max(0, ...destinations.map(({ attempts }) => attempts)),
+    next_attempt: retries.length === 0 ? null : iso(Math.min(...retries.map(({ next_at }) => next_at))),
+    last_delivery: isoOrNull(latest(destinations, ({ delivered_at }) => delivered_at)?.delivered_at),
+    last_error: latestError?.last_error ?? null,
+    last_error_at: isoOrNull(latestError?.last_error_at),
+  }
+}
+
+/** Returns the destination with the latest time; undefined if none has one. */
+function latest(
+  destinations: readonly DestinationRow[],
+  timeOf: (one: DestinationRow) => number | null,
+): DestinationRow | undefined {
+  return destinations
+    .filter((one) => timeOf(one) !== null)
+    .toSorted((a, b) => (timeOf(b) ?? 0) - (timeOf(a) ?? 0))[0]
+}
+
+const iso = (time: number) => new Date(time).toISOString()
+const isoOrNull = (time: number | null | undefined) => (typeof time === 'number' ? iso(time) : null)
