@@ -77,8 +77,9 @@ function differences(from: Side, to: NonNullable<Side>): Entry['lines'] {
   })
 }
 
-function inWords(field: string, value: string | number | null | undefined): string {
+function inWords(field: string, value: string | number | readonly string[] | null | undefined): string {
   if (field === 'status') return t(value === 1 ? 'domains.bought' : 'domains.free')
   if (field === 'reserved' || field === 'revision') return t(value === 1 ? 'history.yes' : 'history.no')
+  if (Array.isArray(value)) return value.join(', ') || '–'
   return value === undefined || value === null ? '–' : String(value)
 }
