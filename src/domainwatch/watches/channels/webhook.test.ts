@@ -113,13 +113,13 @@ test('a peer address that is not allowed is disconnected before anything is sent
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
   let checks = 0
-  const { send } = webhookChannel({
+  const channel = webhookChannel({
     isAllowedAddress: () => checks++ === 0,
     userAgent: 'x',
     clock: systemClock,
   })
   const receiver = `http://127.0.0.1:${address.port}/`
-  const outcome = await send(
+  const outcome = await channel.send(
     { id: 'a', body: '{}', address: receiver, secret: newSecret() },
     new AbortController().signal,
   )
@@ -179,10 +179,13 @@ test('an upgrade or a hang-up fails without a timeout', async () => {
   await once(server, 'listening')
   const address = server.address()
   assert.ok(typeof address === 'object' && address !== null)
-  const { send } = webhookChannel({ isAllowedAddress: () => true, userAgent: 'x', clock: systemClock })
+  const channel = webhookChannel({ isAllowedAddress: () => true, userAgent: 'x', clock: systemClock })
   const receiver = `http://127.0.0.1:${address.port}/`
   const post = () =>
-    send({ id: 'a', body: '{}', address: receiver, secret: newSecret() }, new AbortController().signal)
+    channel.send(
+      { id: 'a', body: '{}', address: receiver, secret: newSecret() },
+      new AbortController().signal,
+    )
   const refused = { kind: 'failed', code: 101, error: 'El receptor respondió 101', retryAfterMs: 0 }
   assert.deepEqual(await post(), refused)
   for (answer of ['', 'HTTP/1.1 103 Early Hints\r\n\r\n']) {
