@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { Resolver as NodeResolver } from 'node:dns'
 import { createResolver } from '../../src/lib/dns/index.ts'
-import { encodeQuery, nameServerQuery } from '../../src/lib/dns/wire.ts'
+import { encodeQuery, createQuery } from '../../src/lib/dns/wire.ts'
 import { DELEGATED, delegatedName, OWN_ZONES, ownName } from './dns-zone.ts'
 
 const [who = '', port = '', what = '', flying = '', seconds = ''] = process.argv.slice(2)
@@ -59,7 +59,7 @@ async function go(ask: Ask): Promise<never> {
 /** What nothing can be quicker than that sends a datagram for each question through Node: nothing is read or kept. */
 async function goBare(): Promise<void> {
   const queries = names.slice(0, BARE_NAMES).flatMap((name, id) => {
-    const query = nameServerQuery(name, what === 'delegated' ? 'parent' : 'resolver')
+    const query = createQuery(name, 'ns', what === 'delegated' ? 'parent' : 'resolver')
     return query === undefined ? [] : [encodeQuery(query, id)]
   })
   const socket = createSocket({ type: 'udp4', recvBufferSize: 8 * 1024 * 1024 })

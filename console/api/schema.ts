@@ -44,12 +44,12 @@ export interface Operations {
     answer: { status: 200; domain: string; count: number; data: ({ date: string; account: string | null; kind: "added" | "changed" | "discarded" | "restored" | "deleted"; from: Record<string, string | number | (string)[] | null> | null; to: Record<string, string | number | (string)[] | null> | null })[]; dns: ({ status: 200 | 404; dns: (string)[]; first: string; last: string })[] }
   }
   'GET /api/v1/domainwatch/dns': {
-    query: { domain?: string }
-    answer: { status: 200; domain: string; dns: (string)[] }
+    query: { domain?: string; types?: string }
+    answer: { status: 200; domain: string; dns: (string)[]; records?: { ns?: (string)[]; a?: (string)[]; aaaa?: (string)[]; mx?: ({ preference: number; exchange: string })[]; txt?: (string)[]; soa?: ({ mname: string; rname: string; serial: number; refresh: number; retry: number; expire: number; minimum: number })[]; caa?: ({ flags: number; tag: string; value: string })[] }; errors?: Record<string, { status: 502 | 503 | 504; msg: string }> }
   }
   'POST /api/v1/domainwatch/dns': {
-    query: {  }
-    body: { data: (string)[] | string }
+    query: { types?: string }
+    body: { types?: string; data: (string)[] | string }
     answer: unknown
   }
   'GET /api/v1/domainwatch/events': {

@@ -15,6 +15,8 @@ export interface DataBody {
   /** The API key, if the body carries one. */
   readonly api: string | undefined
   readonly data: Data
+  /** The field `types` of a `dns` request; '' if it is not a text. */
+  readonly types?: string | undefined
 }
 
 /** Reads a body whose field `data` is an array, or the JSON text of one, of at most `limit.max` items. */
@@ -31,7 +33,14 @@ export function readData(
   return {
     api: api?.kind === 'text' ? api.value : undefined,
     data: data === undefined ? MISSING : itemsOf(data, limit),
+    types: optionalText(parsed.fields.get('types')),
   }
+}
+
+/** Returns '' for a field of another type, which no parameter of texts accepts; null in JSON means not set. */
+function optionalText(field: BodyField | undefined): string | undefined {
+  if (field === undefined || (field.kind === 'json' && field.value === null)) return undefined
+  return field.kind === 'text' ? field.value : ''
 }
 
 const unreadable = (msg: string): Unreadable => ({ kind: 'unreadable', msg })

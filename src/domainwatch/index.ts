@@ -11,7 +11,8 @@ import { storeObservations } from './history/store-observations.ts'
 import { DomainLists } from './list/domain-lists.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import { addRoute } from './routes/add.ts'
-import { bulkDnsRoute, dnsRoute, type NameServers } from './routes/dns.ts'
+import { bulkDnsRoute, dnsRoute } from './routes/dns.ts'
+import type { Dns } from './dns-lookups.ts'
 import { eventsRoute } from './routes/events.ts'
 import { exportRoute } from './routes/export.ts'
 import { historyRoute } from './routes/history.ts'
@@ -45,9 +46,9 @@ export interface DomainwatchOptions {
   readonly clock: Clock
   readonly timeZone: string
   readonly baseUrl: () => string
-  readonly nameServers: NameServers
+  readonly dns: Dns
   readonly following: Subscriptions
-  /** Records the answers of `nameServers`. */
+  /** Records the answers of `dns`. */
   readonly observations: NameServerObservations
   /** DNS look-ups of bulk calls that run at the same time, and as many of single ones. */
   readonly dnsInFlight: number
@@ -74,8 +75,7 @@ export function domainwatchRoutes(
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
-  const { database, tasks, clock, timeZone, baseUrl, nameServers, dnsInFlight, following, observations } =
-    options
+  const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight, following, observations } = options
   const signatures = new SignatureCache()
   const nameIndex = nameIndexFor(app, options, signatures)
   const batches = new DomainBatches(database, tasks, clock, timeZone, nameIndex)
@@ -88,16 +88,19 @@ export function domainwatchRoutes(
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
   statsRoute(app, shared, new Statistics(database, clock, timeZone, nameIndex))
   historyRoute(app, shared, { database, timeZone, baseUrl })
-  const watched: NameServers = async (name) => {
-    const answer = await nameServers(name)
-    observations.add(name, answer)
-    return answer
+  const observed: Dns = {
+    async nameServers(name) {
+      const answer = await dns.nameServers(name)
+      observations.add(name, answer)
+      return answer
+    },
+    records: (name, type) => dns.records(name, type),
   }
-  dnsRoute(app, shared, watched, dnsInFlight)
+  dnsRoute(app, shared, observed, dnsInFlight)
   eventsRoute(app, shared, following.events, baseUrl)
   watchesRoutes(app, shared, following, baseUrl)
   watchFeedRoute(app, following.watches, baseUrl)
-  bulkDnsRoute(app, shared, { tasks, nameServers: watched, inFlight: dnsInFlight })
+  bulkDnsRoute(app, shared, { tasks, dns: observed, inFlight: dnsInFlight })
 }
 
 /** Fills while the server listens: whatever it does not answer yet the database does. */

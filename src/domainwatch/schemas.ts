@@ -233,21 +233,64 @@ export const unreadableBatch = batchAnswer(
   [],
 )
 
+const mxRecord = object({
+  preference: integer(),
+  exchange: string({ description: 'Host name; `.` in a null MX (RFC 7505): the domain accepts no mail' }),
+})
+const recordTexts = (description: string) => optional(array(string(), { description }))
+const dnsRecords = object({
+  ns: recordTexts('Host names of the name servers'),
+  a: recordTexts('IPv4 addresses'),
+  aaaa: recordTexts('IPv6 addresses'),
+  mx: optional(array(mxRecord, { description: 'By preference' })),
+  txt: recordTexts('The character-strings of each record, joined, as UTF-8'),
+  soa: optional(
+    array(
+      object({
+        mname: string(),
+        rname: string(),
+        serial: integer(),
+        refresh: integer(),
+        retry: integer(),
+        expire: integer(),
+        minimum: integer(),
+      }),
+    ),
+  ),
+  caa: optional(array(object({ flags: integer(), tag: string(), value: string() }))),
+})
+
 const dnsFields = {
   domain: string({ description: 'As requested' }),
   dns: array(string(), { description: 'Host names of the name servers' }),
+  records: optional({ ...dnsRecords, description: 'With `types`: an array for each of them' }),
+  errors: optional({
+    type: 'object',
+    description: 'With `types`: those whose look-up failed',
+    additionalProperties: object({ status: integer({ enum: [502, 503, 504] }), msg: string() }),
+  }),
 }
 
 export const dnsAnswer = object(
   { status: constant(200), ...dnsFields },
   {
     description: 'The name exists',
-    examples: [{ status: 200, domain: 'nic.cl', dns: ['a.nic.cl', 'b.nic.cl'] }],
+    examples: [
+      { status: 200, domain: 'nic.cl', dns: ['a.nic.cl', 'b.nic.cl'] },
+      {
+        status: 200,
+        domain: 'nic.cl',
+        dns: ['a.nic.cl', 'b.nic.cl'],
+        records: { mx: [{ preference: 10, exchange: 'mail.nic.cl' }], txt: [] },
+        errors: { txt: { status: 504, msg: 'Los servidores DNS no respondieron a tiempo' } },
+      },
+    ],
   },
 )
 
 export const bulkDnsBody = object(
   {
+    types: optional(string({ description: 'As the parameter of the same name, which takes precedence' })),
     data: array(string({ description: 'Full name under .cl' }), {
       maxItems: 1_000,
       description: 'The names',
@@ -258,12 +301,13 @@ export const bulkDnsBody = object(
 
 export const bulkDnsAnswer = {
   description:
-    'One object a line: `status`, `domain` as requested, `dns`, and `msg` where there is something to say',
+    'One object a line: `status`, `domain` as requested, `dns`, `records` and `errors` with `types`, and `msg` where there ' +
+    'is something to say',
   content: { 'application/x-ndjson': { schema: string() } },
 }
 
 export const dnsProblem = (description: string, status: number, msg: string) =>
   object(
-    { status: integer(), ...dnsFields, msg: string() },
+    { status: integer(), ...dnsFields, records: optional({ type: 'object' }), msg: string() },
     { description, examples: [{ status, domain: 'nic.cl', dns: [], msg }] },
   )

@@ -123,7 +123,7 @@ export async function createRoutes(
   following: Subscriptions,
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
-  const { accounts, clock, config, database, log, metrics, resolver, tasks } = context
+  const { accounts, clock, config, database, dns, log, metrics, tasks } = context
   const bodies = new BodyBudget({
     pace: { bytesPerSecond: config.bodyMinRate, windowMs: config.bodyRateWindow * 1_000 },
     largestBody: Math.max(maxBodyBytes(config.maxImageBytes), BATCH_BODY_BYTES),
@@ -173,7 +173,7 @@ export async function createRoutes(
         clock,
         timeZone: config.timeZone,
         baseUrl,
-        nameServers: (name) => resolver.nameServers(name),
+        dns,
         following,
         observations,
         dnsInFlight: perProcessShare(Math.ceil(config.dnsInFlight / 2), config.workers),

@@ -18,7 +18,7 @@ import type { Database, ObserveDatabase } from '../storage/database/database.ts'
 import type { OpenOptions } from '../storage/database/open-options.ts'
 import { openPostgres } from '../storage/database/postgres/open.ts'
 import { openSqlite } from '../storage/database/sqlite/open.ts'
-import { createResolver, systemServers, type Resolver } from '../lib/dns/index.ts'
+import { createResolver, systemServers, type Resolver, type ResolverStats } from '../lib/dns/index.ts'
 import { createHealth, type Health } from './health.ts'
 import { Metrics } from '../http/observability/metrics.ts'
 
@@ -37,7 +37,7 @@ export interface Context {
   readonly tasks: Tasks
   readonly accounts: Accounts
   readonly health: Health
-  readonly resolver: Resolver
+  readonly dns: Pick<Resolver, 'nameServers' | 'records'>
   /** Registers something to close with the context. */
   onClose(close: () => Promise<void>): void
   close(): Promise<void>
@@ -85,8 +85,18 @@ export async function createContext(
       zone: config.dnsServers === undefined ? { kind: 'found', name: ZONE } : { kind: 'given' },
     }),
   })
+  // The servers of cl only know delegations.
+  const recordResolver =
+    config.dnsMode === 'parent'
+      ? createResolver({
+          servers: config.dnsResolvers ?? systemServers(),
+          maxInFlight: perProcessShare(config.dnsInFlight, config.workers),
+          pipelines: config.dnsTcp === 'bulk',
+        })
+      : resolver
+  const resolvers = [...new Set([resolver, recordResolver])]
   const closing: (() => Promise<void>)[] = [
-    () => resolver.close(),
+    ...resolvers.map((one) => () => one.close()),
     () => tasks.close(),
     () => database.close(),
   ]
@@ -118,7 +128,7 @@ export async function createContext(
     const derivativeStore =
       isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
     const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])
-    observe(metrics, database, tasks, resolver)
+    observe(metrics, database, tasks, resolvers)
 
     return {
       config,
@@ -136,7 +146,10 @@ export async function createContext(
       tasks,
       accounts: createAccounts(database, clock),
       health,
-      resolver,
+      dns: {
+        nameServers: (name) => resolver.nameServers(name),
+        records: (name, type) => recordResolver.records(name, type),
+      },
       onClose: (close) => closing.unshift(close),
       close,
     }
@@ -196,7 +209,9 @@ function observeS3(metrics: Metrics, log: Logger, health: Health): [ObserveFault
   ]
 }
 
-function observe(metrics: Metrics, database: Database, tasks: Tasks, resolver: Resolver): void {
+function observe(metrics: Metrics, database: Database, tasks: Tasks, resolvers: readonly Resolver[]): void {
+  const sum = (read: (stats: ResolverStats) => number) =>
+    resolvers.reduce((total, resolver) => total + read(resolver.stats()), 0)
   metrics.gauge(
     'catalejo_database_waiting_writes',
     'Transactions waiting',
@@ -204,11 +219,9 @@ function observe(metrics: Metrics, database: Database, tasks: Tasks, resolver: R
   )
   metrics.gauge('catalejo_database_waiting_scans', 'Scans waiting', () => database.stats().waitingScans)
   metrics.gauge('catalejo_tasks_waiting', 'Tasks waiting for a thread', () => tasks.waiting)
-  metrics.gauge('catalejo_dns_in_flight', 'DNS queries in flight', () => resolver.stats().inFlight)
-  metrics.total('catalejo_dns_cache_hits_total', 'DNS answers from the cache', () => resolver.stats().hits)
-  metrics.total(
-    'catalejo_dns_cache_misses_total',
-    'DNS answers not in the cache',
-    () => resolver.stats().misses,
+  metrics.gauge('catalejo_dns_in_flight', 'DNS queries in flight', () => sum(({ inFlight }) => inFlight))
+  metrics.total('catalejo_dns_cache_hits_total', 'DNS answers from the cache', () => sum(({ hits }) => hits))
+  metrics.total('catalejo_dns_cache_misses_total', 'DNS answers not in the cache', () =>
+    sum(({ misses }) => misses),
   )
 }

@@ -28,7 +28,7 @@ const CASES: readonly (readonly [string, readonly string[]])[] = [
   // A value that is the name of a command is no command.
   ['key create --account list --serv', ['--service']],
   ['serve --log-level tr', ['trace']],
-  ['serve --dns-', ['--dns-in-flight', '--dns-mode', '--dns-servers', '--dns-tcp']],
+  ['serve --dns-', ['--dns-in-flight', '--dns-mode', '--dns-resolvers', '--dns-servers', '--dns-tcp']],
   ['verify --re', ['--repair']],
   ['completion ', ['bash', 'fish', 'zsh']],
   ['key revoke x --data data/', ['data/datos']],

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { createResolver, parseServers } from '../../src/lib/dns/index.ts'
-import type { NameServerAnswer, Resolver, ResolverOptions } from '../../src/lib/dns/index.ts'
+import type {
+  NameServerAnswer,
+  RecordAnswer,
+  RecordType,
+  Resolver,
+  ResolverOptions,
+} from '../../src/lib/dns/index.ts'
 import { MANY_NAME_SERVERS, NAME_SERVERS, OWN_SERVERS } from './fixtures/zones.ts'
 import { startDnsServers } from './servers.ts'
 
@@ -50,6 +56,63 @@ suite('against nsd and unbound', { skip: 'skipped' in servers ? servers.skipped 
       assert.deepEqual(await parent.nameServers(name), fromRegistry, 'registry, as the parent')
     })
   }
+
+  const LONG_TEXT = [...'xyzwv'].map((letter) => letter.repeat(255)).join('')
+  const records: readonly [RecordType, string, RecordAnswer][] = [
+    ['a', 'registrado.cl', { kind: 'records', records: ['192.0.2.10'] }],
+    ['aaaa', 'registrado.cl', { kind: 'records', records: ['2001:db8::10'] }],
+    [
+      'mx',
+      'registrado.cl',
+      {
+        kind: 'records',
+        records: [
+          { preference: 10, exchange: 'correo1.registrado.cl' },
+          { preference: 20, exchange: 'correo2.registrado.cl' },
+        ],
+      },
+    ],
+    // The response is truncated over UDP.
+    ['txt', 'registrado.cl', { kind: 'records', records: ['v=spf1 -all', LONG_TEXT] }],
+    [
+      'caa',
+      'registrado.cl',
+      { kind: 'records', records: [{ flags: 0, tag: 'issue', value: 'ca.ejemplo.cl' }] },
+    ],
+    [
+      'soa',
+      'registrado.cl',
+      {
+        kind: 'records',
+        records: [
+          {
+            mname: 'ns1.hosting.cl',
+            rname: 'h.hosting.cl',
+            serial: 1,
+            refresh: 3_600,
+            retry: 600,
+            expire: 86_400,
+            minimum: 60,
+          },
+        ],
+      },
+    ],
+    ['a', 'alias.registrado.cl', { kind: 'records', records: ['192.0.2.10'] }],
+    ['mx', 'www.registrado.cl', { kind: 'empty' }],
+    ['mx', 'libre.cl', { kind: 'no-such-name' }],
+    ['mx', 'cojo.cl', { kind: 'failed' }],
+  ]
+  for (const [type, name, answer] of records) {
+    test(`${type} of ${name}: ${answer.kind}`, async () => {
+      assert.deepEqual(await recursive.records(name, type), answer)
+      // From the cache.
+      assert.deepEqual(await recursive.records(name, type), answer)
+    })
+  }
+
+  test('a server of the parent zone knows no other records', async () => {
+    assert.deepEqual(await parent.records('registrado.cl', 'mx'), { kind: 'failed' })
+  })
 
   test('an answer too large for a datagram comes whole, over TCP', async () => {
     const whole = { kind: 'found', servers: MANY_NAME_SERVERS }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { NameServerAnswer } from '../routes/dns.ts'
+import type { NameServerAnswer } from '../../lib/dns/index.ts'
 import { NameServerObservations } from './name-server-observations.ts'
 import type { Observation } from './store-observations.ts'
 

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { parseDomain } from '../../lib/domain-names.ts'
-import type { NameServerAnswer } from '../routes/dns.ts'
+import type { NameServerAnswer } from '../../lib/dns/index.ts'
 import type { Observation } from './store-observations.ts'
 
 /** Delay from an answer to its write. */

@@ -1,32 +1,34 @@
 import { Readable } from 'node:stream'
 import type { HttpServer } from '../../http/server.ts'
 import { streamConcurrent } from '../../lib/concurrency.ts'
-import { OverloadError, HttpError } from '../../lib/errors.ts'
+import { HttpError, OverloadError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { parseDomain } from '../../lib/domain-names.ts'
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
 import { clientAbort } from '../../http/client.ts'
 import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
-import { text } from '../../http/parameters.ts'
+import { text, type Parameter } from '../../http/parameters.ts'
 import type { DataBody } from '../data-field.ts'
+import {
+  DNS_MESSAGES,
+  lookUp,
+  lookupsPerName,
+  typesParameter,
+  type Dns,
+  type DnsOutcome,
+  type DnsType,
+  type RunLookup,
+} from '../dns-lookups.ts'
 import { bulkDnsAnswer, bulkDnsBody, dnsAnswer, dnsProblem } from '../schemas.ts'
 import type { Input } from '../tasks/read-names.ts'
 
-/** What asking for a name's servers can come to. */
-export type NameServerAnswer =
-  | { readonly kind: 'found'; readonly servers: readonly string[] }
-  | { readonly kind: 'empty' | 'no-such-name' | 'refused' | 'failed' | 'timeout' | 'overloaded' }
-
-/** Asks the DNS for the name servers of a name in A-label form. */
-export type NameServers = (name: string) => Promise<NameServerAnswer>
-
 const PATH = '/api/v1/domainwatch/dns'
 const READ_NAMES = taskModule('../tasks/read-names', import.meta)
-/** Names of one call that are asked, or wait for their turn, at a time. */
+/** Look-ups of one call that run, or wait for a slot, at a time. */
 const CONCURRENCY = 100
-/** Bulk calls that run at the same time, of all accounts and of one. None waits: its client is asked to come again. */
+/** Concurrent bulk calls, in total and per account. None waits: the client gets a 503 with `Retry-After`. */
 const CALLS = { slots: 64, slotsPerClient: 4, maxWaiting: 0, maxWaitingPerClient: 0, timeoutMs: 1 }
-/** All names of all calls, one look-up after the other, with silent servers only. */
+/** Longer than all look-ups of all calls take if no server answers. */
 const BULK_WAIT_MS = 600_000
 /** Single look-ups that wait for a slot. */
 const MAX_WAITING = 4_096
@@ -34,13 +36,8 @@ const MAX_WAITING_PER_ACCOUNT = 256
 const WAIT_MS = 2_000
 const BULK_BYTES = 1024 * 1024
 
-/** @param inFlight single look-ups that run at the same time; one account may have half of them */
-export function dnsRoute(
-  app: HttpServer,
-  shared: EndpointShared,
-  nameServers: NameServers,
-  inFlight: number,
-) {
+/** @param inFlight concurrent single look-ups; one account gets half of them. Each record type is a look-up. */
+export function dnsRoute(app: HttpServer, shared: EndpointShared, dns: Dns, inFlight: number) {
   const slots = new FairSlots({
     slots: inFlight,
     slotsPerClient: Math.ceil(inFlight / 2),
@@ -53,42 +50,49 @@ export function dnsRoute(
     scopes: ['read', 'write'],
     methods: ['GET'],
     path: PATH,
-    parameters: { domain: { ...text('Full name under .cl', 1_000), required: true, example: 'nic.cl' } },
+    parameters: {
+      domain: { ...text('Full name under .cl', 1_000), required: true, example: 'nic.cl' },
+      types: typesParameter,
+    },
     document: {
       tag: 'domainwatch',
-      summary: 'Name servers of a domain',
+      summary: 'Name servers of a domain, and other records',
+      description:
+        '`dns` always holds the name servers, which decide the status. `types` adds `records`; a type that could not be ' +
+        'looked up has an empty array there and its status and message in `errors`.',
       answers: {
         200: dnsAnswer,
-        404: dnsProblem('The name does not exist', 404, MESSAGES['no-such-name']),
-        502: dnsProblem('The resolvers refused or failed', 502, MESSAGES.refused),
-        504: dnsProblem('No resolver answered in time', 504, MESSAGES.timeout),
+        404: dnsProblem('The name does not exist', 404, DNS_MESSAGES['no-such-name']),
+        502: dnsProblem('The resolvers refused or failed', 502, DNS_MESSAGES.refused),
+        504: dnsProblem('No resolver answered in time', 504, DNS_MESSAGES.timeout),
       },
     },
 
-    async handle({ values: { domain }, identity }) {
+    async handle({ values: { domain, types }, identity }) {
       const parsed = domain === undefined ? undefined : parseDomain(domain)
       if (domain === undefined || parsed?.ok !== true)
         throw new HttpError(400, `El parámetro domain ${TAKES_DOMAIN}`)
-      const answer = await slots.run(String(identity.accountId), () => nameServers(parsed.ascii))
-      if (answer.kind === 'overloaded') throw new OverloadError()
-      const { status, dns, msg } = outcomeOf(answer)
-      if (msg !== undefined) throw new HttpError(status, msg, { fields: { domain, dns } })
-      return { status, domain, dns }
+      const account = String(identity.accountId)
+      const outcome = await lookUp(dns, parsed.ascii, types, (lookup) => slots.run(account, lookup))
+      const { status, msg, ...found } = outcome
+      if (status === 503) throw new OverloadError()
+      if (msg !== undefined) throw new HttpError(status, msg, { fields: { domain, ...found } })
+      return { status, domain, ...found }
     },
   })
 }
 
 export interface BulkDnsOptions {
   readonly tasks: Tasks
-  readonly nameServers: NameServers
-  /** Look-ups of all bulk calls that run at the same time; one account may have three quarters of them. */
+  readonly dns: Dns
+  /** Concurrent look-ups of all bulk calls; one account gets three quarters of them. */
   readonly inFlight: number
 }
 
 export function bulkDnsRoute(
   app: HttpServer,
   shared: EndpointShared,
-  { tasks, nameServers, inFlight }: BulkDnsOptions,
+  { tasks, dns, inFlight }: BulkDnsOptions,
 ) {
   const calls = new FairSlots(CALLS)
   const lookups = new FairSlots({
@@ -105,10 +109,11 @@ export function bulkDnsRoute(
     methods: ['POST'],
     path: PATH,
     bodyLimit: BULK_BYTES,
-    parameters: {},
+    // Parsed by the handler, after the key is known, because the body may carry both.
+    parameters: { types: rawTypes },
     document: {
       tag: 'domainwatch',
-      summary: 'Name servers of many domains',
+      summary: 'Name servers of many domains, and other records',
       description:
         'One JSON object a line, in the order in which the answers come: what `GET` would answer for each name, its ' +
         'status included. A name that is there twice is asked once.',
@@ -116,14 +121,19 @@ export function bulkDnsRoute(
       answers: { 200: bulkDnsAnswer },
     },
 
-    async handle({ body, identify, reply }) {
+    async handle({ body, identify, reply, values }) {
       const { contentType, bytes, client } = body
-      const { api, data } = await tasks.run<Input, DataBody>(
+      const {
+        api,
+        data,
+        types: typesInBody,
+      } = await tasks.run<Input, DataBody>(
         READ_NAMES,
         { contentType, bytes },
         { transfer: [bytes.buffer], client },
       )
       const account = String((await identify(api)).accountId)
+      const types = readTypes(values.types ?? typesInBody)
       if (data.kind === 'unreadable') throw new HttpError(400, data.msg)
       const release = await calls.take(account)
       reply.type('application/x-ndjson')
@@ -131,52 +141,45 @@ export function bulkDnsRoute(
       if (reply.raw.closed) release()
       else reply.raw.once('close', release)
       const left = clientAbort(reply.raw)
-      const inTurn: NameServers = (name) => lookups.run(account, () => nameServers(name), left)
-      return Readable.from(answerLines(data.items, inTurn))
+      const run: RunLookup = (lookup) => lookups.run(account, lookup, left)
+      const concurrency = Math.floor(CONCURRENCY / lookupsPerName(types))
+      return Readable.from(answerLines(data.items, concurrency, (name) => lookUp(dns, name, types, run)))
     },
   })
 }
 
-/** One line a name, as the answers come, those of one moment together. Whoever stops taking them stops the asking. */
-async function* answerLines(names: readonly unknown[], nameServers: NameServers): AsyncGenerator<string> {
-  const asked = new Map<string, Promise<Outcome>>()
+const rawTypes: Parameter<string> = { ...typesParameter, parse: (value) => ({ value }) }
+
+/** @throws HttpError 400 for unknown types */
+function readTypes(given: string | undefined): readonly DnsType[] | undefined {
+  if (given === undefined) return undefined
+  const parsed = typesParameter.parse(given)
+  if ('takes' in parsed) throw new HttpError(400, `El parámetro types ${parsed.takes}`)
+  return parsed.value
+}
+
+/** Yields a line per name, in the order of the answers. If the consumer stops, no further look-up starts. */
+async function* answerLines(
+  names: readonly unknown[],
+  concurrency: number,
+  lookUpName: (name: string) => Promise<DnsOutcome>,
+): AsyncGenerator<string> {
+  const asked = new Map<string, Promise<DnsOutcome>>()
   const line = async (domain: unknown): Promise<string> => {
     const parsed = typeof domain === 'string' ? parseDomain(domain) : undefined
     if (parsed?.ok !== true) return toLine(domain, { status: 400, dns: [], msg: `El nombre ${TAKES_DOMAIN}` })
     let outcome = asked.get(parsed.ascii)
     if (outcome === undefined) {
-      outcome = nameServers(parsed.ascii).then(outcomeOf)
+      outcome = lookUpName(parsed.ascii)
       asked.set(parsed.ascii, outcome)
     }
     return toLine(domain, await outcome)
   }
-  for await (const lines of streamConcurrent(names, CONCURRENCY, line)) yield lines.join('')
+  for await (const lines of streamConcurrent(names, concurrency, line)) yield lines.join('')
 }
 
-function toLine(domain: unknown, { status, dns, msg }: Outcome): string {
-  return `${JSON.stringify({ status, domain, dns, msg })}\n`
-}
-
-interface Outcome {
-  readonly status: number
-  readonly dns: readonly string[]
-  readonly msg?: string
+function toLine(domain: unknown, { status, dns, records, errors, msg }: DnsOutcome): string {
+  return `${JSON.stringify({ status, domain, dns, records, errors, msg })}\n`
 }
 
 const TAKES_DOMAIN = 'debe ser un nombre de dominio completo, con el sufijo .cl'
-
-const MESSAGES = {
-  'no-such-name': 'El dominio no existe',
-  refused: 'Los servidores DNS rechazaron la consulta',
-  failed: 'Los servidores DNS no pudieron responder',
-  timeout: 'Los servidores DNS no respondieron a tiempo',
-  overloaded: 'El servicio está saturado, inténtelo de nuevo',
-}
-
-const STATUSES = { 'no-such-name': 404, refused: 502, failed: 502, timeout: 504, overloaded: 503 }
-
-function outcomeOf(answer: NameServerAnswer): Outcome {
-  if (answer.kind === 'found') return { status: 200, dns: answer.servers }
-  if (answer.kind === 'empty') return { status: 200, dns: [] }
-  return { status: STATUSES[answer.kind], dns: [], msg: MESSAGES[answer.kind] }
-}

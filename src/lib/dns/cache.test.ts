@@ -9,8 +9,8 @@ const LIMITS = { maxBytes: 100_000, maxTtl: 1_000, maxNegativeTtl: 100, failureT
 /** For how many seconds an answer with that TTL is kept, 0 to 2,000. */
 function lifetime(answer: NameServerAnswer, ttl: number | undefined): number {
   let now = 0
-  const cache = new AnswerCache(LIMITS, () => now)
-  cache.set('a.cl', { answer, ttl })
+  const cache = new AnswerCache<NameServerAnswer>(LIMITS, () => now)
+  cache.set('a.cl', answer, ttl)
   while (cache.get('a.cl') !== undefined && now < 2_000_000) now += 1_000
   return now / 1_000
 }
@@ -27,14 +27,14 @@ test('TTLs hold and are capped by kind', () => {
 })
 
 test('the least recently used go first, and large answers weigh more', () => {
-  const cache = new AnswerCache(LIMITS, () => 0)
+  const cache = new AnswerCache<NameServerAnswer>(LIMITS, () => 0)
   const large = found(Array.from({ length: 1_000 }, (_, i) => `ns${i}.cl`))
-  cache.set('a.cl', { answer: large, ttl: 60 })
-  cache.set('b.cl', { answer: large, ttl: 60 })
+  cache.set('a.cl', large, 60)
+  cache.set('b.cl', large, 60)
   cache.get('a.cl')
-  cache.set('c.cl', { answer: large, ttl: 60 })
+  cache.set('c.cl', large, 60)
   assert.equal(cache.get('b.cl'), undefined)
   assert.ok(cache.get('a.cl'))
-  for (let i = 0; i < 10_000; i++) cache.set(`d${i}.cl`, { answer: { kind: 'empty' }, ttl: 60 })
+  for (let i = 0; i < 10_000; i++) cache.set(`d${i}.cl`, { kind: 'empty' }, 60)
   assert.ok(cache.size < 500, `${cache.size} entries`)
 })

@@ -1,40 +1,40 @@
-import type { LookupResult } from './lookup.ts'
-import type { NameServerAnswer } from './outcomes.ts'
+import type { Answer } from './outcomes.ts'
+import { textLength } from './record-data.ts'
 
 export interface CacheLimits {
-  /** Bound of the cache, counted in characters of names plus a fixed part for each entry. */
+  /** Maximum size of the cache, estimated from the characters of its entries plus a fixed part for each. */
   readonly maxBytes: number
-  /** Longest time, in seconds, that name servers are kept, whatever their TTL. */
+  /** Maximum TTL of positive answers, in seconds. */
   readonly maxTtl: number
-  /** The same for "no such name" and "no name servers". */
+  /** Maximum TTL of negative answers, in seconds. */
   readonly maxNegativeTtl: number
-  /** How long, in seconds, a failure is remembered (RFC 9520): enough to break a storm of retries. */
+  /** How long failures are cached, in seconds (RFC 9520): enough to stop a storm of retries. */
   readonly failureTtl: number
 }
 
-/** About what an entry weighs beside its names. */
+/** Estimated size of an entry without its texts. */
 const ENTRY_BYTES = 200
-const NAME_BYTES = 40
-/** Of memory for one slot: fewer than there are names when all are short, so that as a rule weight is what runs out. */
+/** Estimated size of a value without its text. */
+const VALUE_BYTES = 40
+/** Bytes of `maxBytes` per slot. Most entries are larger, so the byte limit is usually reached before the slots run out. */
 const SLOT_BYTES = 256
-/** A name may be in any of so many slots, which its hash picks. */
+/** Associativity: the hash of a key selects this many slots. */
 const WAYS = 8
 
 /**
- * Answers by name for as long as their TTL allows; what was not asked for since it was last looked at goes first when it
- * is full. A bulk brings thousands of answers that nobody asks for again: so there is no object for an entry, which the
- * collector would carry around, but a slot in arrays that are there once and for all.
+ * A cache of answers by key, with TTLs and second-chance eviction. Entries are slots in preallocated arrays and not objects:
+ * bulk calls add thousands of entries that are never read again, and objects would burden the garbage collector.
  */
-export class AnswerCache {
+export class AnswerCache<A extends Answer> {
   readonly #limits: CacheLimits
   readonly #now: () => number
-  readonly #names: (string | undefined)[]
-  readonly #answers: (NameServerAnswer | undefined)[]
+  readonly #keys: (string | undefined)[]
+  readonly #answers: (A | undefined)[]
   readonly #hashes: Int32Array
   /** Milliseconds on the injected clock. */
   readonly #expiries: Float64Array
   readonly #isUsed: Uint8Array
-  /** Where room is made next. */
+  /** The slot at which eviction continues. */
   #hand = 0
   #bytes = 0
   #size = 0
@@ -43,7 +43,7 @@ export class AnswerCache {
     this.#limits = limits
     this.#now = now
     const slots = Math.max(WAYS, 2 ** Math.ceil(Math.log2(limits.maxBytes / SLOT_BYTES)))
-    this.#names = empty(slots)
+    this.#keys = empty(slots)
     this.#answers = empty(slots)
     this.#hashes = new Int32Array(slots)
     this.#expiries = new Float64Array(slots)
@@ -54,8 +54,8 @@ export class AnswerCache {
     return this.#size
   }
 
-  get(name: string): NameServerAnswer | undefined {
-    const slot = this.#find(name, hashOf(name))
+  get(key: string): A | undefined {
+    const slot = this.#find(key, hashOf(key))
     if (slot === undefined) return undefined
     if ((this.#expiries[slot] ?? 0) <= this.#now()) {
       this.#remove(slot)
@@ -65,16 +65,17 @@ export class AnswerCache {
     return this.#answers[slot]
   }
 
-  set(name: string, { answer, ttl }: LookupResult): void {
+  /** @param ttl seconds, uncapped; undefined for a failure */
+  set(key: string, answer: A, ttl: number | undefined): void {
     const seconds = this.#lifetime(answer, ttl ?? 0)
-    const bytes = weigh(name, answer)
+    const bytes = sizeOf(key, answer)
     if (seconds <= 0 || bytes > this.#limits.maxBytes) return
     const now = this.#now()
-    const hash = hashOf(name)
-    const slot = this.#find(name, hash) ?? this.#slotFor(hash, now)
+    const hash = hashOf(key)
+    const slot = this.#find(key, hash) ?? this.#slotFor(hash, now)
     this.#remove(slot)
     while (this.#bytes + bytes > this.#limits.maxBytes) this.#makeRoom()
-    this.#names[slot] = name
+    this.#keys[slot] = key
     this.#answers[slot] = answer
     this.#hashes[slot] = hash
     this.#expiries[slot] = now + seconds * 1_000
@@ -83,13 +84,13 @@ export class AnswerCache {
   }
 
   clear(): void {
-    for (let slot = 0; slot < this.#names.length; slot++) this.#remove(slot)
+    for (let slot = 0; slot < this.#keys.length; slot++) this.#remove(slot)
   }
 
-  #find(name: string, hash: number): number | undefined {
+  #find(key: string, hash: number): number | undefined {
     const first = this.#firstOf(hash)
     for (let slot = first; slot < first + WAYS; slot++) {
-      if (this.#hashes[slot] === hash && this.#names[slot] === name) return slot
+      if (this.#hashes[slot] === hash && this.#keys[slot] === key) return slot
     }
     return undefined
   }
@@ -98,11 +99,11 @@ export class AnswerCache {
     return (hash & (this.#hashes.length / WAYS - 1)) * WAYS
   }
 
-  /** A free slot for a new name, or that of the one to go. */
+  /** Returns a slot for a new key: a free one, or that of the entry to evict. */
   #slotFor(hash: number, now: number): number {
     const first = this.#firstOf(hash)
     for (let slot = first; slot < first + WAYS; slot++) {
-      if (this.#names[slot] === undefined || (this.#expiries[slot] ?? 0) <= now) return slot
+      if (this.#keys[slot] === undefined || (this.#expiries[slot] ?? 0) <= now) return slot
     }
     for (let slot = first; slot < first + WAYS; slot++) {
       if (this.#isUsed[slot] === 0) return slot
@@ -113,24 +114,25 @@ export class AnswerCache {
 
   #makeRoom(): void {
     const slot = this.#hand
-    this.#hand = (slot + 1) % this.#names.length
+    this.#hand = (slot + 1) % this.#keys.length
     if (this.#isUsed[slot] === 0) this.#remove(slot)
     this.#isUsed[slot] = 0
   }
 
   #remove(slot: number): void {
-    const name = this.#names[slot]
+    const key = this.#keys[slot]
     const answer = this.#answers[slot]
-    if (name === undefined || answer === undefined) return
-    this.#bytes -= weigh(name, answer)
+    if (key === undefined || answer === undefined) return
+    this.#bytes -= sizeOf(key, answer)
     this.#size--
-    this.#names[slot] = this.#answers[slot] = undefined
+    this.#keys[slot] = this.#answers[slot] = undefined
     this.#hashes[slot] = this.#isUsed[slot] = 0
   }
 
-  #lifetime(answer: NameServerAnswer, ttl: number): number {
+  #lifetime(answer: Answer, ttl: number): number {
     switch (answer.kind) {
       case 'found':
+      case 'records':
         return Math.min(ttl, this.#limits.maxTtl)
       case 'empty':
       case 'no-such-name':
@@ -145,22 +147,23 @@ export class AnswerCache {
   }
 }
 
-/** Each start of a process makes these, and `Array.from` takes ten times as long. */
+/** Ten times as fast as `Array.from`, which matters at start. */
 function empty<T>(slots: number): (T | undefined)[] {
   const made: (T | undefined)[] = []
   made.length = slots
   return made.fill(undefined)
 }
 
-function weigh(name: string, answer: NameServerAnswer): number {
-  let bytes = ENTRY_BYTES + name.length
-  if (answer.kind === 'found') for (const server of answer.servers) bytes += NAME_BYTES + server.length
+function sizeOf(key: string, answer: Answer): number {
+  let bytes = ENTRY_BYTES + key.length
+  if (answer.kind === 'found') for (const server of answer.servers) bytes += VALUE_BYTES + server.length
+  if (answer.kind === 'records') for (const value of answer.records) bytes += VALUE_BYTES + textLength(value)
   return bytes
 }
 
-/** FNV-1a, its upper bits mixed into those that pick the slots. */
-export function hashOf(name: string): number {
+/** FNV-1a, with its upper bits mixed into those that select the slots. */
+export function hashOf(key: string): number {
   let hash = 0x811c9dc5
-  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193)
+  for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
   return hash ^ (hash >>> 15)
 }

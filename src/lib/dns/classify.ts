@@ -1,27 +1,34 @@
 import type { Message, ResourceRecord } from './message.ts'
 import type { Asked, Conclusion, Reply } from './outcomes.ts'
+import { canonicalOrder, type RecordValue } from './record-data.ts'
+import type { QueryType } from './types.ts'
 
 const AUTHORITATIVE = 0x0400
 const RECURSION_AVAILABLE = 0x0080
 
 const NO_ERROR = 0
 const NAME_ERROR = 3
-/** NOTIMP, REFUSED, NOTAUTH, NOTZONE: the server will not serve us, whatever the name. */
+/** NOTIMP, REFUSED, NOTAUTH, NOTZONE: the server does not serve this client, whatever the name. */
 const REFUSALS: ReadonlySet<number> = new Set([4, 5, 9, 10])
 
-/** A longer chain of aliases is a loop or an attack. */
+/** A longer CNAME chain is a loop or an attack. */
 const MAX_ALIASES = 16
 
 const FAILED: Reply = { kind: 'failed' }
 
 /**
- * What a well-formed answer to the NS question for `name` says. `rcode` is the header's; the upper bits come from
- * the OPT record. Of the zone's own servers only what they own is believed, and the delegation: one that is no longer
- * theirs may still look things up, or answer from a copy.
+ * Classifies a well-formed response. `rcode` is the header's; the upper bits come from the OPT record. From a server of the
+ * parent zone, only authoritative data and the delegation count: a server that lost the zone may still answer from a cache.
  */
-export function classify(message: Message, rcode: number, name: string, asked: Asked = 'resolver'): Reply {
+export function classify(
+  message: Message,
+  rcode: number,
+  name: string,
+  asked: Asked = 'resolver',
+  type: QueryType = 'ns',
+): Reply {
   const { answers, authorities } = message
-  // BADVERS and the like look like NOERROR in the header alone.
+  // In the header alone, BADVERS and other extended codes look like NOERROR.
   if (message.extendedRcode > 0) return FAILED
   if (REFUSALS.has(rcode)) return { kind: 'refused' }
   if (rcode !== NO_ERROR && rcode !== NAME_ERROR) return FAILED
@@ -30,30 +37,34 @@ export function classify(message: Message, rcode: number, name: string, asked: A
   const recursive = asked === 'resolver' && (message.flags & RECURSION_AVAILABLE) !== 0
   const alias = answers.length > 0 ? followAliases(answers, name) : undefined
   const last = alias?.target ?? name
-  if (rcode === NO_ERROR && hasServers(answers, last)) {
-    // A server of the parent that is one of the child's as well answers with the child's own records.
+  if (rcode === NO_ERROR && type === 'ns' && hasServers(answers, last)) {
+    // A server of the parent zone that also serves the child answers with the child's own records.
     return asked === 'resolver' || authoritative ? answerFound(answers, last, alias?.ttl) : FAILED
   }
+  if (rcode === NO_ERROR && type !== 'ns') {
+    const found = recordsFound(answers, last, alias?.ttl)
+    if (found !== undefined) return found
+  }
 
-  // Only who owns the data or has looked for them can say that there are none.
+  // Only an authoritative server or a resolver can know that there is no data.
   const credible = authoritative || recursive
   const soaTtl = negativeTtl(authorities, last)
-  // The response code is about the end of the chain (RFC 6604); the name asked about exists, as an alias.
+  // The RCODE is about the end of the CNAME chain (RFC 6604); the queried name itself exists.
   if (alias !== undefined) {
     return credible ? conclude({ kind: 'empty' }, Math.min(alias.ttl, soaTtl ?? alias.ttl)) : FAILED
   }
   if (rcode === NAME_ERROR) return credible ? conclude({ kind: 'no-such-name' }, soaTtl ?? 0) : FAILED
   if (soaTtl !== undefined) return credible ? conclude({ kind: 'empty' }, soaTtl) : FAILED
 
-  // A referral. That of the parent's server is the delegation itself; any other leads up or astray.
+  // A referral. From a server of the parent zone it is the delegation; any other one is lame.
   if (hasServers(authorities)) {
-    return authoritative ? FAILED : answerFound(authorities, name, undefined)
+    return authoritative || type !== 'ns' ? FAILED : answerFound(authorities, name, undefined)
   }
-  // Without an SOA it must not be kept (RFC 2308, section 5), and only a recursive server is believed.
+  // Without an SOA it must not be cached (RFC 2308, section 5), and only a resolver is trusted.
   return recursive ? conclude({ kind: 'empty' }, 0) : FAILED
 }
 
-/** Of that name; without one, of any. */
+/** Returns true if there are NS records of `owner`, or of any name if it is undefined. */
 function hasServers(records: readonly ResourceRecord[], owner?: string): boolean {
   for (const { type, name } of records)
     if (type === 'NS' && (owner === undefined || name === owner)) return true
@@ -64,9 +75,26 @@ function conclude(answer: Conclusion, ttl: number): Reply {
   return { kind: 'answer', answer, ttl }
 }
 
+/** Returns undefined if the answer section has no records of the queried type for `owner`. Records of other names are ignored. */
+function recordsFound(
+  answers: readonly ResourceRecord[],
+  owner: string,
+  aliasTtl: number | undefined,
+): Reply | undefined {
+  const values: RecordValue[] = []
+  let ttl = aliasTtl ?? Number.POSITIVE_INFINITY
+  for (const record of answers) {
+    if (record.type !== 'DATA' || record.name !== owner) continue
+    values.push(record.data)
+    ttl = Math.min(ttl, ttlOf(record))
+  }
+  if (values.length === 0) return undefined
+  return conclude({ kind: 'records', records: canonicalOrder(values) }, ttl)
+}
+
 function answerFound(records: readonly ResourceRecord[], owner: string, aliasTtl: number | undefined): Reply {
   let [one, other] = ['', '']
-  /** All of them, where there are more than two. */
+  /** All targets, if there are more than two. */
   let targets: string[] | undefined
   let count = 0
   let ttl = aliasTtl ?? Number.POSITIVE_INFINITY
@@ -77,7 +105,7 @@ function answerFound(records: readonly ResourceRecord[], owner: string, aliasTtl
     else if (count === 2) other = record.target
     else (targets ??= [one, other]).push(record.target)
   }
-  // No record for the name, or none whose target could be the name of a host.
+  // No record for the name, or none whose target is a host name.
   if (count === 0) return FAILED
   return conclude(count === 2 ? foundAtBoth(one, other) : foundAt(targets ?? [one]), ttl)
 }
@@ -85,8 +113,8 @@ function answerFound(records: readonly ResourceRecord[], owner: string, aliasTtl
 const foundAt = (servers: string[]): Conclusion => ({ kind: 'found', servers: [...new Set(servers.sort())] })
 
 /**
- * Answers with two servers, as most are, given before: a few hosting companies serve most domains, and the cache that keeps
- * one answer for many names takes less memory, and less of the collector's time.
+ * Shared answers with two name servers, the usual number: a few hosting companies serve most domains, so one object serves
+ * many names of the cache.
  */
 const PAIRS = new Map<string, Map<string, Conclusion>>()
 const MAX_PAIRS = 4_096
@@ -108,7 +136,7 @@ function foundAtBoth(one: string, other: string): Conclusion {
   return answer
 }
 
-/** Where a chain of CNAMEs that starts at the name ends, with the chain's least TTL; undefined without a chain. */
+/** Returns the end of the CNAME chain of a name, with its lowest TTL; undefined if the name has no CNAME. */
 function followAliases(
   answers: readonly ResourceRecord[],
   name: string,
@@ -124,7 +152,7 @@ function followAliases(
   return ttl === Number.POSITIVE_INFINITY ? undefined : { target, ttl }
 }
 
-/** RFC 2308, section 5: the lesser of the SOA's own TTL and its MINIMUM. Undefined without an SOA above the name. */
+/** Returns the lower of the SOA's TTL and MINIMUM (RFC 2308, section 5); undefined without an SOA of a zone above the name. */
 function negativeTtl(authorities: readonly ResourceRecord[], name: string): number | undefined {
   for (const record of authorities) {
     if (record.type !== 'SOA') continue
@@ -135,10 +163,10 @@ function negativeTtl(authorities: readonly ResourceRecord[], name: string): numb
   return undefined
 }
 
-/** RFC 2181, section 8: a TTL with its highest bit set counts as 0. */
+/** A TTL with its highest bit set counts as 0 (RFC 2181, section 8). */
 function ttlOf(record: ResourceRecord): number {
   return record.ttl > 0x7fffffff ? 0 : record.ttl
 }
 
-// Labels may hold any octet, which a decoded name shows as an escape: what is no name of a host is left out. The root is empty.
+// Labels may hold any octet, and decoded names contain escapes: names that are no host names are dropped. The root is empty.
 const HOST_NAME = /^[a-z0-9_.-]+$/

@@ -3,7 +3,7 @@ import { Pipeline } from './pipeline.ts'
 import type { ServerAddress } from './servers.ts'
 import { askOverTcp } from './tcp.ts'
 import { UdpPool } from './udp.ts'
-import { nameServerQuery, type Query } from './wire.ts'
+import type { Query } from './wire.ts'
 
 const MAX_TCP_CONNECTIONS = 128
 /**
@@ -179,14 +179,11 @@ export class Attempt implements Asking {
       case 'truncated':
         this.#cancelTcp = this.#exchange.askOverTcp(this.#server, this.query, (next) => this.replied(next))
         return
-      case 'no-edns': {
-        const plain = nameServerQuery(this.query.name, this.query.asked, false)
-        if (plain === undefined) return this.#asker.settle(this.#index, { kind: 'failed' })
-        this.query = plain
+      case 'no-edns':
+        this.query = { ...this.query, edns: false }
         this.#isForDatagram = true
         this.#send()
         return
-      }
       default:
         this.#asker.settle(this.#index, reply)
     }

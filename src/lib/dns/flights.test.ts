@@ -1,24 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Flight, Flights } from './flights.ts'
+import { Flight, Flights, type FlightOwner } from './flights.ts'
+import type { Answer } from './outcomes.ts'
 
 test('look-ups under way are found by name, also where thousands share a bucket', () => {
-  const flights = new Flights()
-  const all = Array.from({ length: 10_000 }, (_, i) => new Flight(`d${i}.cl`, () => undefined))
+  const owner: FlightOwner<Answer> = { narrow: (answer) => answer, landed: () => undefined }
+  const flights = new Flights<Answer>()
+  const all = Array.from({ length: 10_000 }, (_, i) => new Flight(`d${i}.cl`, owner))
   for (const flight of all) flights.add(flight)
   assert.equal(flights.size, 10_000)
-  for (const flight of all) assert.equal(flights.find(flight.name), flight)
+  for (const flight of all) assert.equal(flights.find(flight.key), flight)
   assert.deepEqual(new Set(flights.all()), new Set(all))
 
   const gone = all.filter((_, i) => i % 3 === 0)
   for (const flight of gone) flights.delete(flight)
   for (const flight of gone) {
-    assert.equal(flights.find(flight.name), undefined)
+    assert.equal(flights.find(flight.key), undefined)
     assert.equal(flight.next, undefined, 'leads nowhere')
     flights.delete(flight)
   }
   assert.equal(flights.size, 10_000 - gone.length)
   for (const [i, flight] of all.entries()) {
-    if (i % 3 !== 0) assert.equal(flights.find(flight.name), flight)
+    if (i % 3 !== 0) assert.equal(flights.find(flight.key), flight)
   }
 })

@@ -1,23 +1,30 @@
 import { hashOf } from './cache.ts'
 import { Lookup, type LookupOwner, type LookupResult, type LookupSettings } from './lookup.ts'
-import type { NameServerAnswer } from './outcomes.ts'
+import type { Answer } from './outcomes.ts'
 import type { Upstream } from './upstream.ts'
 import type { Query } from './wire.ts'
 
-/** A look-up under way, also while its servers are being found. */
-export class Flight implements LookupOwner {
-  readonly name: string
-  readonly answer: Promise<NameServerAnswer>
-  /** Whose name falls into the same bucket. */
-  next: Flight | undefined
-  readonly #onLanded: (flight: Flight, result: LookupResult) => void
-  #resolve: (answer: NameServerAnswer) => void = () => {}
+/** What flights of one kind share. */
+export interface FlightOwner<A extends Answer> {
+  /** Narrows an answer to those that this kind of look-up gives. */
+  narrow(answer: Answer): A
+  landed(flight: Flight<A>, answer: A, ttl: number | undefined): void
+}
+
+/** A look-up in flight, from before its servers are known until it is answered. */
+export class Flight<A extends Answer> implements LookupOwner {
+  readonly key: string
+  readonly answer: Promise<A>
+  /** The next flight in the same bucket. */
+  next: Flight<A> | undefined
+  readonly #owner: FlightOwner<A>
+  #resolve: (answer: A) => void = () => {}
   #lookup: Lookup | undefined
   #isOver = false
 
-  constructor(name: string, onLanded: (flight: Flight, result: LookupResult) => void) {
-    this.name = name
-    this.#onLanded = onLanded
+  constructor(key: string, owner: FlightOwner<A>) {
+    this.key = key
+    this.#owner = owner
     this.answer = new Promise((resolve) => (this.#resolve = resolve))
   }
 
@@ -28,8 +35,9 @@ export class Flight implements LookupOwner {
   landed(result: LookupResult): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#onLanded(this, result)
-    this.#resolve(result.answer)
+    const answer = this.#owner.narrow(result.answer)
+    this.#owner.landed(this, answer, result.ttl)
+    this.#resolve(answer)
   }
 
   end(kind: 'failed' | 'timeout'): void {
@@ -40,27 +48,27 @@ export class Flight implements LookupOwner {
 
 const BUCKETS = 4_096
 
-/** Look-ups under way by name. In lists of its own and in no Map, for the reason that `Pending` tells. */
-export class Flights {
+/** Look-ups in flight by key. A hash table of linked lists; `Pending` explains why it is not a Map. */
+export class Flights<A extends Answer> {
   size = 0
-  readonly #buckets: (Flight | undefined)[] = Array.from({ length: BUCKETS }, () => undefined)
+  readonly #buckets: (Flight<A> | undefined)[] = Array.from({ length: BUCKETS }, () => undefined)
 
-  find(name: string): Flight | undefined {
-    let flight = this.#buckets[bucketOf(name)]
-    while (flight !== undefined && flight.name !== name) flight = flight.next
+  find(key: string): Flight<A> | undefined {
+    let flight = this.#buckets[bucketOf(key)]
+    while (flight !== undefined && flight.key !== key) flight = flight.next
     return flight
   }
 
-  /** One for a name that has none. */
-  add(flight: Flight): void {
-    const bucket = bucketOf(flight.name)
+  /** Adds a flight whose key has none yet. */
+  add(flight: Flight<A>): void {
+    const bucket = bucketOf(flight.key)
     flight.next = this.#buckets[bucket]
     this.#buckets[bucket] = flight
     this.size++
   }
 
-  delete(flight: Flight): void {
-    const bucket = bucketOf(flight.name)
+  delete(flight: Flight<A>): void {
+    const bucket = bucketOf(flight.key)
     let before = this.#buckets[bucket]
     if (before === flight) this.#buckets[bucket] = flight.next
     else {
@@ -68,16 +76,16 @@ export class Flights {
       if (before === undefined) return
       before.next = flight.next
     }
-    // Nothing may lead on from what is gone: what has grown old would keep what is young.
+    // An old object must not keep a young one alive.
     flight.next = undefined
     this.size--
   }
 
-  all(): Flight[] {
-    const all: Flight[] = []
+  all(): Flight<A>[] {
+    const all: Flight<A>[] = []
     for (let flight of this.#buckets) for (; flight !== undefined; flight = flight.next) all.push(flight)
     return all
   }
 }
 
-const bucketOf = (name: string) => hashOf(name) & (BUCKETS - 1)
+const bucketOf = (key: string) => hashOf(key) & (BUCKETS - 1)

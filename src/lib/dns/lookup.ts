@@ -1,13 +1,13 @@
 import type { Asker, Attempt, FinalReply } from './exchange.ts'
 import { combineFailures } from './outcomes.ts'
-import type { NameServerAnswer, ServerFailure } from './outcomes.ts'
+import type { Answer, ServerFailure } from './outcomes.ts'
 import type { Upstream } from './upstream.ts'
 import { Wait, type Waits } from './waits.ts'
 import type { Query } from './wire.ts'
 
 export interface LookupResult {
-  readonly answer: NameServerAnswer
-  /** Seconds, uncapped; undefined for an outcome that is no statement of the DNS about the name. */
+  readonly answer: Answer
+  /** Seconds, uncapped; undefined for a failure. */
   readonly ttl: number | undefined
 }
 

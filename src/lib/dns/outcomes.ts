@@ -1,50 +1,69 @@
-/** What the DNS says about the name servers of a name. Every expected outcome is a value; nothing here is thrown. */
-export type NameServerAnswer = Conclusion | Failure
+import type { RecordValue } from './record-data.ts'
 
-/** Statements about the name itself, as opposed to troubles on the way to one. */
-export type Conclusion =
+/** The name servers of a name. Every expected outcome is a value; nothing here is thrown. */
+export type NameServerAnswer = NameServersFound | Negative | Failure
+
+/** The RRset of a name and a type other than NS. */
+export type RecordAnswer = RecordsFound | Negative | Failure
+
+export type Answer = NameServerAnswer | RecordAnswer
+
+/** What the DNS says about a name, as opposed to failures to find out. */
+export type Conclusion = NameServersFound | RecordsFound | Negative
+
+interface NameServersFound {
+  readonly kind: 'found'
   /** Lower-case host names without trailing dot, sorted, each once; never an empty list. */
-  | { readonly kind: 'found'; readonly servers: readonly string[] }
-  /** The name exists and has no name servers of its own. */
+  readonly servers: readonly string[]
+}
+
+interface RecordsFound {
+  readonly kind: 'records'
+  /** Sorted, each once; never an empty list. */
+  readonly records: readonly RecordValue[]
+}
+
+/** Negative answers (RFC 2308). */
+type Negative =
+  /** NODATA: the name exists and has no records of the type. */
   | { readonly kind: 'empty' }
   /** NXDOMAIN. */
   | { readonly kind: 'no-such-name' }
 
-/** Whom a question is for: a server that looks for the answer, or one of those that own the zone above the name. */
+/** Which server a query is for: a recursive resolver, or an authoritative server of the parent zone. */
 export type Asked = 'resolver' | 'parent'
 
 /** What one message from a server amounts to. */
 export type Reply =
-  /** Not an answer to this query: a stray, late or forged message. The real answer may still come. */
+  /** Not a response to this query: stray, late or forged. The real one may still arrive. */
   | { readonly kind: 'mismatch' }
   | { readonly kind: 'truncated' }
-  /** The server stumbled over EDNS (RFC 6891, section 7): ask it again without. */
+  /** The server does not support EDNS (RFC 6891, section 7): repeat the query without it. */
   | { readonly kind: 'no-edns' }
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed' }
-  /** `ttl` in seconds, uncapped; 0 where the answer must not be kept. */
+  /** `ttl` in seconds, uncapped; 0 if the answer must not be cached. */
   | { readonly kind: 'answer'; readonly answer: Conclusion; readonly ttl: number }
 
-/** Says nothing about whether the name exists. */
+/** A failure says nothing about the name. */
 export type Failure =
   /** Every server that answered refused to serve us (REFUSED, NOTAUTH, NOTIMP, NOTZONE). */
   | { readonly kind: 'refused' }
-  /** SERVFAIL, FORMERR, garbage, a lame referral, or no server that can be reached at all. */
+  /** SERVFAIL, FORMERR, a malformed response, a lame referral, or no reachable server. */
   | { readonly kind: 'failed' }
-  /** Nobody answered within the deadline. */
+  /** No server answered within the deadline. */
   | { readonly kind: 'timeout' }
-  /** Too many questions in flight; this one was not asked. */
+  /** Too many look-ups in flight; this one was not started. */
   | { readonly kind: 'overloaded' }
 
-/** How one server ended for one look-up, short of a conclusion. */
+/** How a server failed in a look-up. */
 export type ServerFailure = 'refused' | 'failed' | 'unreachable' | 'silent'
 
 /**
- * The outcome of a look-up in which no server gave a conclusion.
+ * Returns the outcome of a look-up in which every server failed.
  *
- * SERVFAIL beats silence: that server did try, and it says that the name cannot be resolved now. Silence beats a
- * refusal: the refusal is about us, not about the name, and the silent server was the one that might have known.
- * A server that cannot be reached at all counts only when there is no other: it never had a say.
+ * SERVFAIL takes precedence over silence, because that server tried and could not resolve the name. Silence takes precedence
+ * over a refusal, which is about the client and not about the name. An unreachable server counts only if there is no other.
  */
 export function combineFailures(failures: readonly ServerFailure[]): Failure {
   if (failures.includes('failed')) return { kind: 'failed' }

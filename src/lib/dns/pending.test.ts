@@ -5,7 +5,7 @@ import type { Asking } from './channel.ts'
 import { Pending } from './pending.ts'
 
 const asking = (name: string): Asking => ({
-  query: { name, asked: 'resolver', edns: true },
+  query: { name, type: 'ns', asked: 'resolver', edns: true },
   replied: () => undefined,
   dropped: () => undefined,
 })

@@ -1,42 +1,40 @@
-import { AnswerCache } from './cache.ts'
 import type { CacheLimits } from './cache.ts'
-import { Flight, Flights } from './flights.ts'
-import type { LookupResult } from './lookup.ts'
-import type { NameServerAnswer } from './outcomes.ts'
+import { CachedLookups, type LookupCounts } from './cached-lookups.ts'
+import type { Answer, NameServerAnswer, RecordAnswer } from './outcomes.ts'
+import type { RecordType } from './record-data.ts'
 import type { ServerAddress } from './servers.ts'
-import { nameServerQuery } from './wire.ts'
-import { fixedUpstream, type Upstream } from './upstream.ts'
-import type { Query } from './wire.ts'
+import { fixedUpstream } from './upstream.ts'
 import { Waits } from './waits.ts'
+import { createQuery } from './wire.ts'
 import { zoneUpstream } from './zone-servers.ts'
 
 export interface ResolverOptions extends Partial<CacheLimits> {
-  /** Resolvers, asked in this order; or with `zone` its own servers, asked in turn. At least one. */
+  /** Resolvers in order of preference; with `zone`, its authoritative servers, used in turn. At least one. */
   readonly servers: readonly ServerAddress[]
-  /** Ask the servers of the zone above the names, and read the delegation. */
+  /** Query the authoritative servers of the parent zone, and read the delegation. */
   readonly zone?: ZoneMode
-  /** Longest duration of a look-up in all, in milliseconds. */
+  /** Maximum duration of a look-up, in milliseconds. */
   readonly deadlineMs?: number
-  /** Silence after which the next server is asked as well, in milliseconds. */
+  /** Silence after which the next server is queried as well, in milliseconds. */
   readonly retryMs?: number
-  /** Look-ups under way at once; past it the outcome is `overloaded`. */
+  /** Maximum number of concurrent look-ups; others are `overloaded`. */
   readonly maxInFlight?: number
-  /** UDP sockets, and so source ports, in use at a time towards each server. */
+  /** UDP sockets, and so source ports, per server. */
   readonly socketsPerServer?: number
-  /** Whether much is asked over one TCP connection to each server that takes it; else TCP is for truncated answers. */
+  /** Whether many concurrent queries share a TCP connection per server; if not, TCP is used for truncated answers only. */
   readonly pipelines?: boolean
-  /** Milliseconds on any clock that does not go back; by it answers grow old. */
+  /** A monotonic clock for TTLs, in milliseconds. */
   readonly now?: () => number
 }
 
-/** `found`: the servers given are resolvers, by which the zone's own are found, on this port (53 but in tests). */
+/** `given`: `servers` are those of the zone. `found`: `servers` are resolvers, used to find those of the zone, on `port` (default 53). */
 type ZoneMode =
   { readonly kind: 'given' } | { readonly kind: 'found'; readonly name: string; readonly port?: number }
 
 export interface ResolverStats {
   readonly hits: number
   readonly misses: number
-  /** Questions that joined an equal one in flight. */
+  /** Look-ups that joined an equal one in flight. */
   readonly coalesced: number
   readonly overloaded: number
   readonly inFlight: number
@@ -44,14 +42,14 @@ export interface ResolverStats {
 }
 
 export interface Resolver {
-  /** `name`: lower case, A-label form, no trailing dot. Settles within the deadline and never rejects. */
+  /** Looks up name servers. `name`: lower case, A-label form, no trailing dot. Settles within the deadline and never rejects. */
   nameServers(name: string): Promise<NameServerAnswer>
+  /** Looks up the RRset of another type. Needs resolvers: with `zone`, servers only know delegations, and it fails. */
+  records(name: string, type: RecordType): Promise<RecordAnswer>
   stats(): ResolverStats
-  /** Look-ups under way end as `failed`, and so do later ones. Afterwards no socket and no timer is left. */
+  /** Ends look-ups in flight, and later ones, as `failed`. Afterwards no socket and no timer is open. */
   close(): Promise<void>
 }
-
-const FAILED = Promise.resolve<NameServerAnswer>({ kind: 'failed' })
 
 export function createResolver(options: ResolverOptions): Resolver {
   const {
@@ -65,74 +63,53 @@ export function createResolver(options: ResolverOptions): Resolver {
   } = options
   const now = options.now ?? (() => performance.now())
   const { maxBytes = 16 * 2 ** 20, maxTtl = 3_600, maxNegativeTtl = 300, failureTtl = 2 } = options
-  const cache = new AnswerCache({ maxBytes, maxTtl, maxNegativeTtl, failureTtl }, now)
   const upstreamOptions = { socketsPerServer, pipelines, inTurn: zone !== undefined, now }
   const upstreams =
     zone?.kind === 'found'
       ? zoneUpstream({ ...upstreamOptions, zone: zone.name, resolvers: servers, port: zone.port, deadlineMs })
       : fixedUpstream(servers, upstreamOptions)
   const asked = zone === undefined ? 'resolver' : 'parent'
-  const settings = { deadlineMs, retryMs, waits: new Waits(), now }
-  const flights = new Flights()
-  const counts = { hits: 0, misses: 0, coalesced: 0, overloaded: 0 }
+  const counts: LookupCounts = { hits: 0, misses: 0, coalesced: 0, overloaded: 0, inFlight: 0 }
+  const shared = {
+    upstreams,
+    settings: { deadlineMs, retryMs, waits: new Waits(), now },
+    limits: { maxBytes, maxTtl, maxNegativeTtl, failureTtl },
+    maxInFlight,
+    counts,
+  }
+  const nameServers = new CachedLookups<NameServerAnswer>({ ...shared, narrow: narrowToNameServers })
+  // Most instances never look up other types, and a cache takes memory from its creation.
+  let records: CachedLookups<RecordAnswer> | undefined
   let closing: Promise<void> | undefined
 
-  function landed(flight: Flight, result: LookupResult): void {
-    flights.delete(flight)
-    if (closing === undefined) cache.set(flight.name, result)
-  }
-
-  function fly(query: Query): Promise<NameServerAnswer> {
-    const flight = new Flight(query.name, landed)
-    flights.add(flight)
-    const upstream = upstreams.current()
-    if (upstream instanceof Promise) void startLater(flight, query, upstream)
-    else flight.start(query, upstream, settings)
-    return flight.answer
-  }
-
-  /** The search for servers counts towards the deadline. */
-  async function startLater(flight: Flight, query: Query, upstream: Promise<Upstream | undefined>) {
-    const endsAt = performance.now() + deadlineMs
-    const timer = setTimeout(() => flight.end('timeout'), deadlineMs)
-    const found = await upstream
-    clearTimeout(timer)
-    if (found === undefined) flight.end('failed')
-    else flight.start(query, found, { ...settings, deadlineMs: Math.max(1, endsAt - performance.now()) })
-  }
-
   async function shutDown(): Promise<void> {
-    for (const flight of flights.all()) flight.end('failed')
-    cache.clear()
+    nameServers.close()
+    records?.close()
     await upstreams.close()
   }
 
   return {
-    nameServers(name) {
-      if (closing !== undefined) return FAILED
-      const cached = cache.get(name)
-      if (cached !== undefined) {
-        counts.hits++
-        return Promise.resolve(cached)
-      }
-      const flight = flights.find(name)
-      if (flight !== undefined) {
-        counts.coalesced++
-        return flight.answer
-      }
-      counts.misses++
-      const query = nameServerQuery(name, asked)
-      if (query === undefined) return FAILED
-      if (flights.size >= maxInFlight) {
-        counts.overloaded++
-        return Promise.resolve({ kind: 'overloaded' })
-      }
-      return fly(query)
+    nameServers: (name) => nameServers.get(name, () => createQuery(name, 'ns', asked)),
+    records(name, type) {
+      if (closing !== undefined) return Promise.resolve({ kind: 'failed' })
+      records ??= new CachedLookups<RecordAnswer>({ ...shared, narrow: narrowToRecords })
+      return records.get(`${type} ${name}`, () => createQuery(name, type, asked))
     },
-    stats: () => ({ ...counts, inFlight: flights.size, cached: cache.size }),
+    stats: () => ({ ...counts, cached: nameServers.cached + (records?.cached ?? 0) }),
     close() {
       closing ??= shutDown()
       return closing
     },
   }
+}
+
+const FAILED = { kind: 'failed' } as const
+
+/** The query type determines the kind of answer, so these never meet the other kind. */
+function narrowToNameServers(answer: Answer): NameServerAnswer {
+  return answer.kind === 'records' ? FAILED : answer
+}
+
+function narrowToRecords(answer: Answer): RecordAnswer {
+  return answer.kind === 'found' ? FAILED : answer
 }

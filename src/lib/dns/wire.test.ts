@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { decode, encode } from 'dns-packet'
 import type { ResourceRecord } from 'dns-packet'
 import fc from 'fast-check'
-import { messageId, encodeQuery, nameServerQuery, readReply } from './wire.ts'
+import { messageId, encodeQuery, createQuery, readReply } from './wire.ts'
 import type { Query } from './wire.ts'
 
 const RESPONSE = 0x8000
 const RA = 0x0080
 
 function queryFor(name: string, edns = true): Query {
-  const query = nameServerQuery(name, 'resolver', edns)
+  const query = createQuery(name, 'ns', 'resolver', edns)
   assert.ok(query)
   return query
 }
@@ -49,12 +49,12 @@ test('each message is its own', () => {
 
 test('names that no message can carry have no query', () => {
   for (const name of ['', '.', '.cl', 'cl.', 'a..b', 'a b.cl', 'á.cl', `${'x'.repeat(64)}.cl`]) {
-    assert.equal(nameServerQuery(name), undefined, name)
+    assert.equal(createQuery(name), undefined, name)
   }
   const longest = `${'x'.repeat(63)}.${'x'.repeat(63)}.${'x'.repeat(63)}.${'x'.repeat(61)}`
   assert.equal(longest.length, 253)
-  assert.ok(nameServerQuery(longest))
-  assert.equal(nameServerQuery(`${longest}x`), undefined)
+  assert.ok(createQuery(longest))
+  assert.equal(createQuery(`${longest}x`), undefined)
 })
 
 test('a server may change the case of the question', () => {

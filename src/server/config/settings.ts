@@ -76,6 +76,15 @@ export const settings = {
     'resolver',
     oneOf('resolver', 'parent'),
   ),
+  dnsResolvers: {
+    ...setting(
+      'dns-resolvers',
+      'resolvers, address:port,…, for record types other than ns if dns-mode is parent; empty for those of the system',
+      undefined,
+      dnsServers,
+    ),
+    needs: 'dns-mode',
+  },
   dnsTcp: setting(
     'dns-tcp',
     'bulk uses one TCP connection per server for more than 32 queries at a time; truncated uses TCP only for truncated answers',

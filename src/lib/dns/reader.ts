@@ -1,0 +1,128 @@
+/** Thrown at the first malformed octet, from any depth; `decodeMessage` turns it into a value. */
+export class Malformed extends Error {}
+export const MALFORMED = new Malformed('malformed DNS message')
+
+export const HEADER_BYTES = 12
+const MAX_NAME_LENGTH = 255
+/** A name has at most 127 labels, so more pointers than that are an attack: they cost time in every record that uses them. */
+const MAX_POINTERS = 127
+
+/** Reads a message field by field (RFC 1035, section 4). Every method throws `MALFORMED` at the end of the message. */
+export class Reader {
+  /** Offset of the next field. */
+  at: number
+  readonly #bytes: Buffer
+  readonly #question: string
+
+  constructor(bytes: Buffer, question: string, at: number) {
+    this.#bytes = bytes
+    this.#question = question
+    this.at = at
+  }
+
+  uint16At(at: number): number {
+    if (at + 2 > this.#bytes.length) throw MALFORMED
+    return ((this.#bytes[at] ?? 0) << 8) | (this.#bytes[at + 1] ?? 0)
+  }
+
+  uint16(): number {
+    const value = this.uint16At(this.at)
+    this.at += 2
+    return value
+  }
+
+  uint32(): number {
+    return this.uint16() * 0x1_0000 + this.uint16()
+  }
+
+  /** Reads RDLENGTH. Returns the offset at which the RDATA ends. */
+  dataEnd(): number {
+    const end = this.uint16() + this.at
+    if (end > this.#bytes.length) throw MALFORMED
+    return end
+  }
+
+  /** Returns the octets up to `end`. They stay valid only as long as the message. */
+  octets(end: number): Buffer {
+    if (end < this.at || end > this.#bytes.length) throw MALFORMED
+    const octets = this.#bytes.subarray(this.at, end)
+    this.at = end
+    return octets
+  }
+
+  /** Reads a domain name: lower-case, without trailing dot, the root empty, other octets than those of host names as `\DDD`. */
+  name(): string {
+    const bytes = this.#bytes
+    let at = this.at
+    // The usual owner is a pointer to the question.
+    if (bytes[at] === 0xc0 && bytes[at + 1] === HEADER_BYTES) {
+      this.at += 2
+      return this.#question
+    }
+    let written = 0
+    let length = 0
+    let isPlain = true
+    // A pointer refers to a prior occurrence (RFC 1035, section 4.1.4), so every chain of them ends.
+    let limit = at
+    let pointers = 0
+    for (;;) {
+      const octet = bytes[at]
+      if (octet === undefined) throw MALFORMED
+      if (octet >= 0xc0) {
+        const target = this.uint16At(at) & 0x3fff
+        if (pointers++ === 0) this.at = at + 2
+        if (target >= limit || target < HEADER_BYTES || pointers > MAX_POINTERS) throw MALFORMED
+        at = limit = target
+        continue
+      }
+      if (octet >= 0x40) throw MALFORMED
+      const next = at + 1 + octet
+      length += 1 + octet
+      if (next > bytes.length || length > MAX_NAME_LENGTH) throw MALFORMED
+      if (octet === 0) {
+        if (pointers === 0) this.at = next
+        return isPlain ? textOf(written) : SCRATCH.toString('latin1', 0, written)
+      }
+      if (written > 0) SCRATCH[written++] = DOT
+      for (let i = at + 1; i < next; i++) {
+        const shown = SHOWN[bytes[i] ?? 0] ?? 0
+        if (shown !== 0) SCRATCH[written++] = shown
+        else {
+          isPlain = false
+          written += SCRATCH.write(escaped(bytes[i] ?? 0), written, 'latin1')
+        }
+      }
+      at = next
+    }
+  }
+}
+
+const DOT = 0x2e
+/** Buffer for the current name: 255 octets, each of which may take four characters. */
+const SCRATCH = Buffer.alloc(4 * MAX_NAME_LENGTH)
+
+/** The character of each octet of a label, in lower case; 0 for octets that are escaped. */
+const SHOWN = Uint8Array.from({ length: 256 }, (_, octet) => {
+  const character = String.fromCharCode(octet).toLowerCase()
+  return /^[a-z0-9_*/-]$/.test(character) ? character.charCodeAt(0) : 0
+})
+
+/** A dot inside a label must not look like one between labels. */
+const escaped = (octet: number) => `\\${String(octet).padStart(3, '0')}`
+
+/** Interned names, by a hash of their octets: a few hosting companies serve most domains, so most names repeat. */
+const KNOWN: string[] = Array.from({ length: 4_096 }, () => '')
+
+/** Returns the first `length` octets of `SCRATCH` as a string. */
+function textOf(length: number): string {
+  let hash = length
+  for (let i = 0; i < length; i++) hash = (Math.imul(hash, 31) + (SCRATCH[i] ?? 0)) | 0
+  const slot = (hash ^ (hash >>> 12)) & (KNOWN.length - 1)
+  const known = KNOWN[slot] ?? ''
+  if (known.length === length) {
+    let i = 0
+    while (i < length && known.charCodeAt(i) === SCRATCH[i]) i++
+    if (i === length) return known
+  }
+  return (KNOWN[slot] = SCRATCH.toString('latin1', 0, length))
+}
