@@ -1,17 +1,19 @@
 import { memo } from 'react'
 import { t } from '../i18n/index.ts'
-import { MarkTags, StatusTag } from './marks-cell.tsx'
-import { DomainName } from './name.tsx'
+import { CELLS } from './cells.tsx'
+import type { ColumnId } from './columns.ts'
 import type { DomainRecord, Left } from './records.ts'
+import type { SortColumn } from './sorting.ts'
 
 export interface TableActions {
   readonly open: (record: DomainRecord) => void
   readonly toggle: (record: DomainRecord, index: number, isRange: boolean) => void
-  readonly sort: () => void
+  readonly sort: (column: SortColumn) => void
   readonly nextStretch: (cursor: string) => void
 }
 
 interface Props {
+  readonly columns: readonly ColumnId[]
   readonly index: number
   readonly top: number
   readonly height: number
@@ -31,6 +33,7 @@ interface Props {
 
 export const Row = memo(function Row(props: Props) {
   const {
+    columns,
     index,
     top,
     height,
@@ -94,24 +97,14 @@ export const Row = memo(function Row(props: Props) {
         <span className={isSelected ? 'box-mark on' : 'box-mark'} aria-hidden="true" />
         <span className="visually-hidden">{t('domains.select')}</span>
       </span>
-      <span role="gridcell" className="cell-name">
-        <DomainName name={record.name} match={match} isAscii={isAscii} />
-      </span>
-      <span role="gridcell" className="cell-length right figures">
-        {record.length}
-      </span>
-      <span role="gridcell" className="cell-state">
-        <StatusTag status={record.status} />
-      </span>
-      <span role="gridcell" className="cell-marks">
-        <MarkTags record={record} left={left} />
-      </span>
-      <span role="gridcell" className="cell-agent" title={record.agent}>
-        {record.agent}
-      </span>
-      <span role="gridcell" className="cell-date mono">
-        {record.date_reg}
-      </span>
+      {columns.map((id) => {
+        const { className, content, title } = CELLS[id]
+        return (
+          <span key={id} role="gridcell" className={className} title={title?.(record)}>
+            {content({ record, match, isAscii, left })}
+          </span>
+        )
+      })}
     </div>
   )
 })

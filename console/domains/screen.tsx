@@ -10,16 +10,19 @@ import { DayStrip } from '../facets/day-strip.tsx'
 import { useFacets } from '../facets/facets.ts'
 import { count, t, tn } from '../i18n/index.ts'
 import { Chips } from './chips.tsx'
-import { queryOf, withFilters, type Filters } from './filters.ts'
+import { queryOf, type Filters } from './filters.ts'
 import { useLive } from './live.ts'
 import { setMark } from './marks.ts'
 import { currentOf, type Mark } from './overlay.ts'
+import { ColumnsMenu } from './columns-menu.tsx'
 import { QueryBox } from './query-box.tsx'
 import { readRecord } from './read-records.ts'
 import type { DomainRecord } from './records.ts'
 import type { TableActions } from './row.tsx'
 import { SelectionBar } from './selection-bar.tsx'
 import { useSelection } from './selection.ts'
+import { useShownColumns } from './shown-columns.ts'
+import { sortedBy } from './sorting.ts'
 import { indexOf, useStepping } from './stepping.ts'
 import { DomainTable, type LoadedRows } from './table.tsx'
 import { useFilters } from './use-filters.ts'
@@ -31,7 +34,12 @@ import './sheet-place.css'
 const Sheet = lazy(() => import('./sheet.tsx'))
 const FETCH_DETAILS_MS = 1_500
 
-const NO_ROWS: LoadedRows = { count: 0, at: () => undefined, isStale: false }
+const NO_ROWS: LoadedRows = {
+  count: 0,
+  at: () => undefined,
+  isStale: false,
+  walked: { filters: {}, start: undefined, placeOf: (place) => place },
+}
 
 export default function DomainsScreen() {
   const { path, query } = usePlace()
@@ -44,10 +52,15 @@ export default function DomainsScreen() {
   const rows = useRef(NO_ROWS)
   const box = useRef<HTMLInputElement>(null)
   const queries = useQueryClient()
-  const selection = useSelection(filters, start, () => {
-    const record = rows.current.at(active)
-    return record === undefined ? undefined : { index: active, name: record.name }
-  })
+  const selection = useSelection(
+    filters,
+    start,
+    () => {
+      const record = rows.current.at(active)
+      return record === undefined ? undefined : { index: active, name: record.name }
+    },
+    () => rows.current.walked,
+  )
 
   const apply = useCallback((next: Filters) => {
     setActive(0)
@@ -62,10 +75,7 @@ export default function DomainsScreen() {
     () => ({
       open: (record) => go('dominios', changed(current.current.query, { ficha: record.name })),
       toggle: (record, index, isRange) => current.current.toggle(record, index, isRange),
-      sort: () => {
-        const old = current.current.filters
-        apply(withFilters(old, { sort: old['sort'] === 'asc' ? undefined : 'asc' }))
-      },
+      sort: (column) => apply(sortedBy(current.current.filters, column)),
       nextStretch: (cursor) =>
         go('dominios', changed(current.current.query, { 'desde-aqui': cursor, ficha: undefined })),
     }),
@@ -127,6 +137,7 @@ export default function DomainsScreen() {
 
   const live = useLive(filters)
   const facets = useFacets(filters)
+  const { columns, common } = useShownColumns(facets)
   const known = total.isAll ? total.count : facets?.total
   const onCount = useCallback((n: number, isAll: boolean) => setTotal({ count: n, isAll }), [])
   return (
@@ -135,6 +146,7 @@ export default function DomainsScreen() {
         <h1 className="visually-hidden">{t('nav.domains')}</h1>
         <div className="domains-tools">
           <QueryBox box={box} filters={filters} onChange={apply} />
+          <ColumnsMenu columns={columns} />
           <ViewMenu filters={filters} total={known} isAscii={isAscii} onAscii={setAscii} onChange={apply} />
         </div>
         <Chips filters={filters} facets={facets} onChange={apply} />
@@ -142,6 +154,8 @@ export default function DomainsScreen() {
         <DomainTable
           filters={filters}
           start={start}
+          total={facets?.total}
+          columns={columns}
           selected={selection.records}
           isAscii={isAscii}
           active={active}
@@ -167,6 +181,7 @@ export default function DomainsScreen() {
               ? t('domains.rowsMore', { n: count(total.count) })
               : tn('domains.rows', known)}
           </p>
+          {common.length > 0 && <p>{t('columns.common', { values: common.join(' · ') })}</p>}
           {live.isOn && <p className="live">{t('domains.live')}</p>}
         </div>
         {(selection.records.size > 0 || selection.isBusy) && <SelectionBar selection={selection} />}

@@ -5,6 +5,7 @@ import { t } from '../i18n/index.ts'
 import type { Filters } from './filters.ts'
 import { fetchRange, type RowPlace } from './pages.ts'
 import type { DomainRecord } from './records.ts'
+import type { Walked } from './view-rows.ts'
 
 /** As many as one gesture may change. */
 const MAX_SELECTED = 1_000
@@ -28,6 +29,7 @@ export function useSelection(
   filters: Filters,
   start: string | undefined,
   active: () => RowPlace | undefined,
+  walked: () => Walked,
 ): Selection {
   const queries = useQueryClient()
   const [records, setRecords] = useState(NONE)
@@ -60,7 +62,8 @@ export function useSelection(
     const mine = ++turn.current
     setBusy(true)
     try {
-      const range = await fetchRange(queries, filters, start, from, nearer(from, to))
+      const { filters: f, start: s, placeOf } = walked()
+      const range = await fetchRange(queries, f, s, placeOf(from), placeOf(nearer(from, to)))
       if (mine !== turn.current) return
       const isCut = Math.abs(to.index - from.index) >= MAX_SELECTED || isFull(records, range)
       // From where it began, as far as there is room.

@@ -1,33 +1,43 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
+import { useEffect, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react'
 import { useNarrow } from '../app/narrow.ts'
 import { usePendingSubjects } from '../app/operations.ts'
 import { useStore } from '../app/store.ts'
-import { Icon } from '../design/icon.tsx'
 import { Fault, Notice } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import { useTimeLeft } from './discarded-times.ts'
 import type { Filters } from './filters.ts'
 import { subjectOf } from './marks.ts'
 import { changedRecords, patched, patches } from './overlay.ts'
-import { PAGE_ROWS, STRETCH_ROWS, useRows } from './pages.ts'
+import { layoutOf, type ColumnId } from './columns.ts'
+import { PAGE_ROWS, STRETCH_ROWS } from './pages.ts'
 import type { DomainRecord } from './records.ts'
 import { Row, type TableActions } from './row.tsx'
+import { TableHead } from './table-head.tsx'
+import { ROW_HEIGHTS, tablePreferences } from './table-preferences.ts'
+import { useViewRows, type Walked } from './view-rows.ts'
 import './table.css'
 
 const OVERSCAN = 8
+/** A row of a phone has two lines. */
+const NARROW_ROW = 60
+const HEAD = 36
 
 export interface LoadedRows {
   readonly count: number
   readonly at: (index: number) => DomainRecord | undefined
   /** Whether these are still the rows of the filters before. */
   readonly isStale: boolean
+  readonly walked: Walked
 }
 
 interface Props {
   readonly filters: Filters
   /** The cursor that the shown stretch of the list starts at. */
   readonly start: string | undefined
+  /** Records of the view, once they are counted. */
+  readonly total: number | undefined
+  readonly columns: readonly ColumnId[]
   readonly selected: ReadonlyMap<string, DomainRecord>
   readonly isAscii: boolean
   readonly active: number
@@ -38,12 +48,20 @@ interface Props {
   readonly onRows: (rows: LoadedRows) => void
 }
 
+/** React knows the properties of CSS, but none of a page's own. */
+type Style = CSSProperties & Readonly<Record<`--${string}`, string>>
+
 export function DomainTable(props: Props) {
-  const { filters, start, selected, isAscii, active, onActive, actions, onCount, onRows } = props
+  const { filters, start, total, columns, selected, isAscii, active } = props
+  const { onActive, actions, onCount, onRows } = props
   const isNarrow = useNarrow()
   const scroller = useRef<HTMLDivElement>(null)
   const [seen, setSeen] = useState({ first: 0, last: 40 })
-  const rows = useRows(filters, start, seen)
+  const { density, widths } = useStore(tablePreferences)
+  const height = isNarrow ? NARROW_ROW : ROW_HEIGHTS[density]
+  const head = isNarrow ? 0 : HEAD
+  const { template, least } = layoutOf(columns, widths)
+  const rows = useViewRows(filters, start, total, seen, move)
   const over = useStore(patches)
   const fresh = useStore(changedRecords)
   const pending = usePendingSubjects()
@@ -54,10 +72,10 @@ export function DomainTable(props: Props) {
   const virtualizer = useVirtualizer({
     count: rows.count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => (isNarrow ? 60 : 36),
+    estimateSize: () => height,
     overscan: OVERSCAN,
-    paddingStart: isNarrow ? 0 : 36,
-    scrollPaddingStart: isNarrow ? 0 : 36,
+    paddingStart: head,
+    scrollPaddingStart: head,
   })
   const items = virtualizer.getVirtualItems()
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 40]
@@ -68,7 +86,7 @@ export function DomainTable(props: Props) {
       return old.first === first && old.last === ahead ? old : { first, last: ahead }
     })
   }, [first, last])
-  useEffect(() => virtualizer.measure(), [isNarrow, virtualizer])
+  useEffect(() => virtualizer.measure(), [height, virtualizer])
   useEffect(() => {
     // Keys of the details move it, too.
     if (active < rows.count) virtualizer.scrollToIndex(active)
@@ -78,37 +96,39 @@ export function DomainTable(props: Props) {
     scroller.current?.scrollTo(0, 0)
   }, [identity])
   useEffect(() => onCount(rows.count, rows.total !== undefined), [rows.count, rows.total, onCount])
-  useEffect(() => onRows({ at, count: rows.count, isStale: rows.isStale }))
+  useEffect(() => onRows({ at, count: rows.count, isStale: rows.isStale, walked: rows.walked }))
   const inSight = items.map(({ index }) => at(index)).filter((record) => record !== undefined)
   const timeLeft = useTimeLeft(inSight.filter((one) => one.discarded === 1).map(({ name }) => name))
 
   function move(to: number) {
-    const index = Math.max(0, Math.min(rows.count - 1, to))
+    const index = Math.max(0, to)
     onActive(index)
     virtualizer.scrollToIndex(index)
   }
 
   function press(event: KeyboardEvent) {
     if (event.ctrlKey || event.metaKey || event.altKey) return
-    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / 36) - 2)
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 2)
     const record = at(active)
     const moves: Record<string, number> = {
       ArrowDown: active + 1,
       ArrowUp: active - 1,
       PageDown: active + page,
       PageUp: active - page,
-      Home: 0,
-      End: rows.count - 1,
     }
     const to = moves[event.key]
-    if (to !== undefined) move(to)
+    if (to !== undefined) move(Math.min(rows.count - 1, to))
+    else if (event.key === 'Home') {
+      rows.toStart()
+      move(0)
+    } else if (event.key === 'End') rows.toEnd()
     else if (event.key === 'Enter' && record !== undefined) actions.open(record)
     else if (event.key === ' ' && record !== undefined) actions.toggle(record, active, event.shiftKey)
     else return
     event.preventDefault()
   }
 
-  const isOldest = filters['sort'] === 'asc'
+  const style: Style = { '--columns': template, '--least': `${least}px` }
   return (
     <div
       ref={scroller}
@@ -117,29 +137,13 @@ export function DomainTable(props: Props) {
       aria-label={t('domains.table')}
       aria-rowcount={rows.total ?? -1}
       aria-multiselectable="true"
-      aria-busy={rows.isFirst}
+      aria-busy={rows.isFirst || rows.isGoingToEnd}
+      style={style}
       aria-activedescendant={rows.count > 0 ? `row-${active}` : undefined}
       tabIndex={0}
       onKeyDown={press}
     >
-      <div className="table-head" role="row">
-        <span role="columnheader">
-          <span className="visually-hidden">{t('domains.select')}</span>
-        </span>
-        <span role="columnheader">{t('domains.name')}</span>
-        <span role="columnheader" className="right">
-          {t('domains.length')}
-        </span>
-        <span role="columnheader">{t('domains.state')}</span>
-        <span role="columnheader">{t('domains.marks')}</span>
-        <span role="columnheader">{t('domains.agent')}</span>
-        <span role="columnheader" aria-sort={isOldest ? 'ascending' : 'descending'}>
-          <button type="button" className="sort" tabIndex={-1} onClick={actions.sort}>
-            {t('domains.date')}
-            <Icon name={isOldest ? 'up' : 'down'} />
-          </button>
-        </span>
-      </div>
+      <TableHead columns={columns} filters={filters} onSort={actions.sort} />
       {rows.count > 0 && (
         <div className="table-body" role="rowgroup" style={{ height: virtualizer.getTotalSize() }}>
           {items.map((item) => {
@@ -147,6 +151,7 @@ export function DomainTable(props: Props) {
             return (
               <Row
                 key={item.key}
+                columns={columns}
                 index={item.index}
                 top={item.start}
                 height={item.size}
@@ -177,6 +182,11 @@ export function DomainTable(props: Props) {
             )}
           </div>
         </div>
+      )}
+      {rows.isGoingToEnd && (
+        <p className="to-end" role="status">
+          <span className="spinner" /> {t('columns.toEnd')}
+        </p>
       )}
       {rows.nextStretch !== undefined && (
         <div role="row" className="table-state">

@@ -2,6 +2,7 @@ import { Fault } from '../design/parts.tsx'
 import { Tile } from '../design/tile.tsx'
 import { useUsage } from '../images/usage.ts'
 import { bytes, count } from '../i18n/index.ts'
+import '../i18n/texts/home.ts'
 
 /** What the application's images take up. */
 export function Images() {

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { en, es } from './dictionary.ts'
 import { PARTS } from './texts.ts'
 import { adding } from './texts/adding.ts'
+import { home } from './texts/home.ts'
+import { images } from './texts/images.ts'
 import { importing } from './texts/importing.ts'
 import { owner } from './texts/owner.ts'
 import { palette } from './texts/palette.ts'
@@ -11,7 +13,9 @@ import { watches } from './texts/watches.ts'
 const placesIn = (text: string | undefined) => (text?.match(/\{\w+\}/g) ?? []).toSorted()
 
 test('both languages have the same texts with the same places in them, each in one part only', () => {
-  const keys = [...PARTS, adding, importing, owner, palette, watches].flatMap((part) => Object.keys(part.es))
+  const keys = [...PARTS, adding, home, images, importing, owner, palette, watches].flatMap((part) =>
+    Object.keys(part.es),
+  )
   assert.deepEqual(keys.toSorted(), [...new Set(keys)].toSorted())
   assert.deepEqual(keys.toSorted(), Object.keys(es).toSorted())
   assert.deepEqual(Object.keys(en).toSorted(), Object.keys(es).toSorted())

@@ -1,11 +1,12 @@
 import { addTexts } from './dictionary.ts'
 import type { adding } from './texts/adding.ts'
 import { app } from './texts/app.ts'
+import { columns } from './texts/columns.ts'
 import { domains } from './texts/domains.ts'
 import { facets } from './texts/facets.ts'
 import { figures } from './texts/figures.ts'
-import { home } from './texts/home.ts'
-import { images } from './texts/images.ts'
+import type { home } from './texts/home.ts'
+import type { images } from './texts/images.ts'
 import type { importing } from './texts/importing.ts'
 import type { owner } from './texts/owner.ts'
 import type { palette } from './texts/palette.ts'
@@ -15,12 +16,19 @@ import { usage } from './texts/usage.ts'
 import type { watches } from './texts/watches.ts'
 
 /** One for each screen or part of one; each key is in one of them only. Texts of rare screens are loaded with their screens. */
-export const PARTS = [app, domains, facets, figures, home, images, sheet, triage, usage] as const
+export const PARTS = [app, columns, domains, facets, figures, sheet, triage, usage] as const
 
 type KeyOf<Part extends { readonly es: object }> = Part extends unknown ? keyof Part['es'] : never
 
 export type TextKey = KeyOf<
-  (typeof PARTS)[number] | typeof adding | typeof importing | typeof owner | typeof palette | typeof watches
+  | (typeof PARTS)[number]
+  | typeof adding
+  | typeof home
+  | typeof images
+  | typeof importing
+  | typeof owner
+  | typeof palette
+  | typeof watches
 >
 
 for (const part of PARTS) addTexts(part)

@@ -3,6 +3,7 @@ import { keyFor } from '../api/session.ts'
 import { faultText } from '../app/fault-text.ts'
 import { perform } from '../app/operations.ts'
 import { t, tn } from '../i18n/index.ts'
+import '../i18n/texts/images.ts'
 import type { ImageRecord } from './record.ts'
 
 export const subjectOf = ({ hash }: Pick<ImageRecord, 'hash'>): string => `image:${hash}`

@@ -5,6 +5,7 @@ import { dropTask, showTask } from '../app/background.ts'
 import { faultText } from '../app/fault-text.ts'
 import { createStore } from '../app/store.ts'
 import { t, tn } from '../i18n/index.ts'
+import '../i18n/texts/images.ts'
 
 export type UploadState =
   | { readonly kind: 'waiting' }

@@ -1,4 +1,4 @@
-import { inBoth } from '../dictionary.ts'
+import { addTexts, inBoth } from '../dictionary.ts'
 
 /** The first screen. */
 export const home = inBoth(
@@ -33,3 +33,5 @@ export const home = inBoth(
     'home.firstImages': 'Upload the first image',
   },
 )
+
+addTexts(home)

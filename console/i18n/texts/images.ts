@@ -1,4 +1,4 @@
-import { inBoth } from '../dictionary.ts'
+import { addTexts, inBoth } from '../dictionary.ts'
 
 /** The gallery, uploads, details and the bench. */
 export const images = inBoth(
@@ -169,3 +169,5 @@ export const images = inBoth(
     'images.andMore': 'and {n} more',
   },
 )
+
+addTexts(images)

@@ -1,0 +1,41 @@
+import type { ReactNode } from 'react'
+import type { ColumnId } from './columns.ts'
+import { MarkTags, StatusTag } from './marks-cell.tsx'
+import { DomainName } from './name.tsx'
+import type { DomainRecord, Left } from './records.ts'
+
+export interface CellProps {
+  readonly record: DomainRecord
+  readonly match: string
+  readonly isAscii: boolean
+  readonly left: Left | undefined
+}
+
+interface Cell {
+  readonly className: string
+  readonly content: (props: CellProps) => ReactNode
+  readonly title?: (record: DomainRecord) => string
+}
+
+/** How each column shows a record. */
+export const CELLS: Readonly<Record<ColumnId, Cell>> = {
+  name: {
+    className: 'cell-name',
+    content: ({ record, match, isAscii }) => (
+      <DomainName name={record.name} match={match} isAscii={isAscii} />
+    ),
+  },
+  length: { className: 'cell-length right figures', content: ({ record }) => record.length },
+  state: { className: 'cell-state', content: ({ record }) => <StatusTag status={record.status} /> },
+  marks: {
+    className: 'cell-marks',
+    content: ({ record, left }) => <MarkTags record={record} left={left} />,
+  },
+  agent: {
+    className: 'cell-agent',
+    content: ({ record }) => record.agent,
+    title: ({ agent }) => agent,
+  },
+  registered: { className: 'cell-date mono', content: ({ record }) => record.date_reg },
+  modified: { className: 'cell-date modified mono', content: ({ record }) => record.date_mod },
+}

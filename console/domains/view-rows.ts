@@ -1,0 +1,94 @@
+import { useEffect, useState } from 'react'
+import type { Filters } from './filters.ts'
+import { PAGE_ROWS, STRETCH_ROWS, useRows, type RowPlace, type Rows } from './pages.ts'
+import { reversed } from './sorting.ts'
+
+/** How the rows of a view are walked by cursor, for those who fetch some of them. */
+export interface Walked {
+  readonly filters: Filters
+  readonly start: string | undefined
+  /** The place of a shown row on that walk. */
+  readonly placeOf: (place: RowPlace) => RowPlace
+}
+
+export interface ViewRows extends Rows {
+  readonly walked: Walked
+  /** Whether the end was asked for and is not in sight yet. */
+  readonly isGoingToEnd: boolean
+  readonly toStart: () => void
+  readonly toEnd: () => void
+}
+
+/** Their count is the number that they name; the other end of the list is not in them. */
+const isNewest = (filters: Filters) =>
+  filters['last_register'] !== undefined || filters['last_deleted'] !== undefined
+
+/**
+ * The rows of a view from either end. Pages are walked by cursor, so the end of a long list is reached by walking it the other
+ * way round: then its last row is the first one that is fetched.
+ * @param total records of the view; undefined until they are counted
+ * @param onEnd hears the index of the last row once the end was asked for and is known
+ */
+export function useViewRows(
+  filters: Filters,
+  start: string | undefined,
+  total: number | undefined,
+  seen: { first: number; last: number },
+  onEnd: (index: number) => void,
+): ViewRows {
+  const identity = JSON.stringify([filters, start])
+  const [wanted, setWanted] = useState<string>()
+  const [ended, setEnded] = useState<{ identity: string; count: number }>()
+  const isFromEnd = ended?.identity === identity
+  const isGoingToEnd = wanted === identity
+  const count = isFromEnd ? ended.count : 0
+  const mirror = (index: number) => count - 1 - index
+  const rows = useRows(
+    isFromEnd ? reversed(filters) : filters,
+    isFromEnd ? undefined : start,
+    isFromEnd ? { first: Math.max(0, mirror(seen.last)), last: mirror(seen.first) + PAGE_ROWS / 2 } : seen,
+  )
+  const known = rows.total
+  useEffect(() => {
+    if (!isGoingToEnd) return
+    if (isFromEnd || known !== undefined) {
+      setWanted(undefined)
+      onEnd((isFromEnd ? count : rows.count) - 1)
+    } else if (isNewest(filters)) {
+      // At most a few pages: the next one is asked for when the last row of this one comes in sight.
+      onEnd(rows.count - 1)
+    } else if (total !== undefined) {
+      setEnded({ identity, count: Math.min(total, STRETCH_ROWS) })
+    }
+  }, [isGoingToEnd, isFromEnd, known, rows.count, total, identity])
+  useEffect(() => {
+    // Walked to the very beginning: now it is certain how many there are.
+    if (isFromEnd && known !== undefined && !rows.isStale && known !== count)
+      setEnded({ identity, count: Math.min(known, STRETCH_ROWS) })
+  }, [isFromEnd, known, rows.isStale, count, identity])
+  const walked: Walked = {
+    filters: isFromEnd ? reversed(filters) : filters,
+    start: isFromEnd ? undefined : start,
+    placeOf: (place) => (isFromEnd ? { ...place, index: mirror(place.index) } : place),
+  }
+  const shared = {
+    walked,
+    isGoingToEnd,
+    toStart: () => {
+      setWanted(undefined)
+      setEnded(undefined)
+    },
+    toEnd: () => setWanted(identity),
+  }
+  if (!isFromEnd) return { ...rows, ...shared }
+  return {
+    ...rows,
+    ...shared,
+    count,
+    total: count,
+    nextStretch: undefined,
+    // What is shown of the walk before stands in the other order.
+    at: (index) => (rows.isStale ? undefined : rows.at(mirror(index))),
+    isStale: false,
+  }
+}

@@ -1,0 +1,25 @@
+import { inBoth } from '../dictionary.ts'
+
+/** Columns of the table of domains, and its end. */
+export const columns = inBoth(
+  {
+    'columns.title': 'Columnas',
+    'columns.width': 'Ancho de la columna {name}',
+    'columns.density': 'Altura de las filas',
+    'columns.compact': 'Filas compactas',
+    'columns.roomy': 'Filas amplias',
+    'columns.reset': 'Columnas de siempre',
+    'columns.common': 'En todas las filas: {values}',
+    'columns.toEnd': 'Yendo al final…',
+  },
+  {
+    'columns.title': 'Columns',
+    'columns.width': 'Width of column {name}',
+    'columns.density': 'Row height',
+    'columns.compact': 'Compact rows',
+    'columns.roomy': 'Roomy rows',
+    'columns.reset': 'Reset columns',
+    'columns.common': 'In every row: {values}',
+    'columns.toEnd': 'Going to the end…',
+  },
+)

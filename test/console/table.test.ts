@@ -1,0 +1,129 @@
+/** The table of domains as people arrange it, at the size that people have. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { barriers, comesTrue, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { records } from '../support/domains.ts'
+import { REAL_SIZE, storeRealSize } from '../support/real-size.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await storeRealSize(service)
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path: string, visit = {}) =>
+  browser.open(service, path, { domainwatch: service.domainKey }, visit)
+const grid = (page: Page) => page.getByRole('grid', { name: 'Dominios' })
+const heads = (page: Page) => grid(page).getByRole('columnheader').allTextContents()
+const rowAt = (page: Page, index: number) => page.locator(`#row-${index} .cell-name`)
+
+test('End reaches the last of a hundred thousand rows, from where one walks up, and Home the first', async () => {
+  const { page, context, complaints } = await open('dominios')
+  const asked: string[] = []
+  page.on('request', (request) => {
+    if (request.url().includes('/list?')) asked.push(new URL(request.url()).search)
+  })
+  const [last, beforeLast] = await records(service, { sort: 'asc', limit: 2 })
+  const [first] = await records(service, { limit: 1 })
+  await rowAt(page, 0).waitFor()
+  await grid(page).focus()
+  await page.keyboard.press('End')
+  await rowAt(page, REAL_SIZE - 1).waitFor()
+  assert.equal(await rowAt(page, REAL_SIZE - 1).textContent(), `${last?.name}.cl`)
+  assert.equal(await rowAt(page, REAL_SIZE - 2).textContent(), `${beforeLast?.name}.cl`)
+  assert.ok(asked.length < 8, asked.join('\n'))
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Enter')
+  await page.getByRole('complementary', { name: `Detalles de ${beforeLast?.name}.cl` }).waitFor()
+  await page.keyboard.press('Escape')
+  await grid(page).focus()
+  // Rows that are not loaded yet are fetched from the end on.
+  for (let i = 0; i < 12; i++) await page.keyboard.press('PageUp')
+  await comesTrue(page, `document.querySelector('.table-row.active .cell-name') !== null`)
+  await page.keyboard.press('Space')
+  for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Shift+Space')
+  await page.getByRole('region', { name: '4 seleccionados' }).waitFor()
+  await page.keyboard.press('Home')
+  await rowAt(page, 0).waitFor()
+  assert.equal(await rowAt(page, 0).textContent(), `${first?.name}.cl`)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('End waits for the count on a slow line, and says so', async () => {
+  const { page, context } = await open('dominios')
+  const held = Promise.withResolvers<void>()
+  await page.route('**/domainwatch/stats?*', async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  await page.reload()
+  await rowAt(page, 0).waitFor()
+  await grid(page).focus()
+  await page.keyboard.press('End')
+  await page.getByText('Yendo al final…').waitFor()
+  held.resolve()
+  await rowAt(page, REAL_SIZE - 1).waitFor()
+  await page.getByText('Yendo al final…').waitFor({ state: 'detached' })
+  await context.close()
+})
+
+test('columns are chosen, made wider by hand and by keys, and closer rows: all of it is remembered', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await rowAt(page, 0).waitFor()
+  await page.getByRole('button', { name: 'Columnas' }).click()
+  await page.getByRole('checkbox', { name: 'Modificación' }).check()
+  await page.getByRole('checkbox', { name: 'Largo' }).uncheck()
+  assert.equal(await page.getByRole('checkbox', { name: 'Dominio' }).isDisabled(), true)
+  await page.getByRole('radio', { name: 'Filas amplias' }).check()
+  assert.deepEqual(await barriers(page), [])
+  await page.keyboard.press('Escape')
+  await comesTrue(page, `document.querySelector('#row-0')?.getBoundingClientRect().height === 44`)
+  const shown = await heads(page)
+  assert.ok(shown.includes('Modificación') && !shown.includes('Largo'), shown.join())
+
+  const edge = page.getByRole('separator', { name: 'Ancho de la columna Dominio' })
+  const width = async () => (await rowAt(page, 0).boundingBox())?.width ?? 0
+  const before = Math.round(await width())
+  const at = await edge.boundingBox()
+  assert.ok(at !== null)
+  await page.mouse.move(at.x + 4, at.y + 10)
+  await page.mouse.down()
+  await page.mouse.move(at.x + 4 - 120, at.y + 10, { steps: 4 })
+  await page.mouse.up()
+  assert.equal(Math.round(await width()), before - 120)
+  await edge.focus()
+  await page.keyboard.press('ArrowRight')
+  assert.equal(Math.round(await width()), before - 104)
+  await page.reload()
+  await rowAt(page, 0).waitFor()
+  assert.equal(Math.round(await width()), before - 104)
+  assert.deepEqual(await heads(page), shown)
+  await page.getByRole('button', { name: 'Columnas' }).click()
+  await page.getByRole('button', { name: 'Columnas de siempre' }).click()
+  await grid(page).getByRole('columnheader', { name: 'Largo' }).waitFor()
+  await comesTrue(page, `document.querySelector('#row-0 .cell-name').getBoundingClientRect().width > 300`)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a column that says the same in every row steps back until somebody asks for it', async () => {
+  const { page, context } = await open('dominios')
+  await page.getByText(/^En todas las filas: /).waitFor()
+  const said = (await page.getByText(/^En todas las filas: /).textContent()) ?? ''
+  assert.ok(said.includes('Comprado · grupo'), said)
+  assert.ok(!(await heads(page)).includes('Estado'))
+  await page.getByRole('button', { name: 'Columnas' }).click()
+  await page.getByRole('checkbox', { name: 'Estado' }).check()
+  await grid(page).getByRole('columnheader', { name: 'Estado' }).waitFor()
+  await context.close()
+})
