@@ -10,6 +10,8 @@ export interface RecordError {
   readonly index: number
   readonly field: string
   readonly msg: string
+  /** As it is now, where somebody changed it meanwhile. */
+  readonly record?: unknown
 }
 
 /** What the service said no with, in its own words. */

@@ -31,6 +31,8 @@ export interface Gesture {
   readonly onFailed?: () => void
   /** What undoes it; absent if nothing can. */
   readonly undo?: () => Gesture
+  /** Ends it early, with what it did so far. */
+  readonly stop?: () => void
 }
 
 export interface Outcome {
@@ -156,6 +158,7 @@ export function undo(id: number): Handle | undefined {
     return { id, settled: Promise.resolve('done') }
   }
   dismiss(keyOf(id))
+  if (state === 'running') entry.gesture.stop?.()
   const handle = perform(entry.gesture.undo())
   if (handle === undefined) return undefined
   change(id, { undoneBy: handle.id })

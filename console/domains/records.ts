@@ -1,7 +1,14 @@
 import { DISCARDED_RETENTION_DAYS } from '../api/limits.ts'
 import type { Operations } from '../api/schema.ts'
 
-export type DomainRecord = Operations['GET /api/v1/domainwatch/list']['answer']['data'][number][number]
+type ListedRecord = Operations['GET /api/v1/domainwatch/list']['answer']['data'][number][number]
+
+/** A record as `list` returns it, with what `fields` adds. */
+export type DomainRecord = ListedRecord & {
+  readonly seen?: number
+  readonly note?: string
+  readonly tags?: readonly string[]
+}
 
 /** The name as the DNS has it; undefined when that is the same. */
 export function asciiOf(name: string): string | undefined {

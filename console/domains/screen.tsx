@@ -9,6 +9,7 @@ import { Icon } from '../design/icon.tsx'
 import { DayStrip } from '../facets/day-strip.tsx'
 import { useFacets } from '../facets/facets.ts'
 import { count, t, tn } from '../i18n/index.ts'
+import { setMarkOfView } from './bulk.ts'
 import { Chips } from './chips.tsx'
 import { queryOf, type Filters } from './filters.ts'
 import { useLive } from './live.ts'
@@ -109,6 +110,11 @@ export default function DomainsScreen() {
   }
   const mark = (name: Mark) => {
     if (selection.isBusy) return
+    if (selection.isWhole) {
+      selection.clear()
+      setMarkOfView(filters, name, 1)
+      return
+    }
     aimed().then((records) => {
       const isMarked = records.map(currentOf).every((one) => one[name] === 1)
       setMark(records, name, isMarked ? 0 : 1)
@@ -160,6 +166,7 @@ export default function DomainsScreen() {
           isAscii={isAscii}
           active={active}
           onActive={setActive}
+          onSelectLoaded={(loaded) => (loaded.length === 0 ? selection.clear() : selection.add(loaded))}
           actions={actions}
           onCount={onCount}
           onRows={(loaded) => {
@@ -184,7 +191,9 @@ export default function DomainsScreen() {
           {common.length > 0 && <p>{t('columns.common', { values: common.join(' · ') })}</p>}
           {live.isOn && <p className="live">{t('domains.live')}</p>}
         </div>
-        {(selection.records.size > 0 || selection.isBusy) && <SelectionBar selection={selection} />}
+        {(selection.records.size > 0 || selection.isBusy) && (
+          <SelectionBar selection={selection} filters={filters} total={known} />
+        )}
       </div>
       {open !== undefined && (
         <Boundary key={open}>

@@ -1,25 +1,41 @@
 import { useMay } from '../api/scope.ts'
 import { Icon } from '../design/icon.tsx'
 import { t, tn } from '../i18n/index.ts'
+import { setMarkOfView } from './bulk.ts'
+import type { Filters } from './filters.ts'
 import { setMark } from './marks.ts'
 import type { Mark } from './overlay.ts'
 import type { Selection } from './selection.ts'
 
+interface Props {
+  readonly selection: Selection
+  readonly filters: Filters
+  /** Records of the view; undefined if nobody counted them. */
+  readonly total: number | undefined
+}
+
 /** What can be done with all selected records. Those that stay as they were are selected again. */
-export function SelectionBar({ selection }: { selection: Selection }) {
-  const { records, isBusy, clear, add } = selection
+export function SelectionBar({ selection, filters, total }: Props) {
+  const { records, isBusy, isWhole, addWhole, clear, add } = selection
   const isLocked = !useMay()('writeDomains')
   const act = (mark: Mark, value: 0 | 1) => () => {
     if (isBusy) return
     clear()
-    setMark([...records.values()], mark, value, add)
+    if (isWhole) setMarkOfView(filters, mark, value)
+    else setMark([...records.values()], mark, value, add)
   }
-  const label = isBusy ? t('domains.selecting') : tn('domains.selected', records.size)
+  const label = isBusy ? t('domains.selecting') : countText(isWhole, records.size, total)
+  const isMore = total === undefined || total > records.size
   return (
     <div className="selection" role="region" aria-label={label} aria-busy={isBusy}>
       <strong className="figures" role="status">
         {isBusy && <span className="spinner" />} {label}
       </strong>
+      {!isWhole && isMore && (
+        <button type="button" className="button quiet" disabled={isBusy} onClick={addWhole}>
+          {total === undefined ? t('bulk.selectView') : t('bulk.selectAll', { n: total })}
+        </button>
+      )}
       <button type="button" className="button" disabled={isBusy || isLocked} onClick={act('revision', 1)}>
         <Icon name="flag" />
         {t('domains.toReview')}
@@ -40,4 +56,9 @@ export function SelectionBar({ selection }: { selection: Selection }) {
       </button>
     </div>
   )
+}
+
+function countText(isWhole: boolean, selected: number, total: number | undefined): string {
+  if (!isWhole) return tn('domains.selected', selected)
+  return total === undefined ? t('bulk.view') : tn('domains.selected', total)
 }

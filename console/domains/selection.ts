@@ -19,6 +19,9 @@ export interface Selection {
   /** Adds all rows from the last one toggled to this one. */
   readonly extend: (record: DomainRecord, index: number) => void
   readonly add: (records: readonly DomainRecord[]) => void
+  /** Every record of the view is meant, those of pages that nobody saw too. */
+  readonly isWhole: boolean
+  readonly addWhole: () => void
   readonly clear: () => void
 }
 
@@ -34,12 +37,14 @@ export function useSelection(
   const queries = useQueryClient()
   const [records, setRecords] = useState(NONE)
   const [isBusy, setBusy] = useState(false)
+  const [isWhole, setWhole] = useState(false)
   const pivot = useRef<RowPlace>(undefined)
   /** Of the range that is being fetched; another number means that it is not wanted any more. */
   const turn = useRef(0)
   const clear = () => {
     turn.current++
     setBusy(false)
+    setWhole(false)
     setRecords(NONE)
   }
   useEffect(() => {
@@ -56,6 +61,7 @@ export function useSelection(
   }
 
   async function extend(record: DomainRecord, index: number) {
+    setWhole(false)
     const to = { index, name: record.name }
     const from = pivot.current ?? active() ?? to
     pivot.current = from
@@ -79,8 +85,11 @@ export function useSelection(
     records,
     isBusy,
     add,
+    isWhole,
+    addWhole: () => setWhole(true),
     clear,
     toggle(record, index) {
+      setWhole(false)
       pivot.current = { index, name: record.name }
       if (!records.has(record.name) && records.size >= MAX_SELECTED) {
         say(t('domains.selectionFull', { n: MAX_SELECTED }), { isFault: true })

@@ -1,4 +1,4 @@
-import { useRef, type KeyboardEvent, type PointerEvent } from 'react'
+import { useRef, type KeyboardEvent, type PointerEvent, type ReactNode } from 'react'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import { COLUMNS, MAX_WIDTH, MIN_WIDTH, type ColumnId } from './columns.ts'
@@ -14,13 +14,15 @@ export function TableHead(props: {
   columns: readonly ColumnId[]
   filters: Filters
   onSort: (column: SortColumn) => void
+  /** Selects rows. */
+  children: ReactNode
 }) {
-  const { columns, filters, onSort } = props
+  const { columns, filters, onSort, children } = props
   const sorted = sortOf(filters)
   return (
     <div className="table-head" role="row">
-      <span role="columnheader">
-        <span className="visually-hidden">{t('domains.select')}</span>
+      <span role="columnheader" className="pick">
+        {children}
       </span>
       {columns.map((id) => {
         const { label, isFigure, sort } = COLUMNS[id]

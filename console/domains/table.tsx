@@ -10,7 +10,7 @@ import type { Filters } from './filters.ts'
 import { subjectOf } from './marks.ts'
 import { changedRecords, patched, patches } from './overlay.ts'
 import { layoutOf, type ColumnId } from './columns.ts'
-import { PAGE_ROWS, STRETCH_ROWS } from './pages.ts'
+import { PAGE_ROWS, STRETCH_ROWS, type Rows } from './pages.ts'
 import type { DomainRecord } from './records.ts'
 import { Row, type TableActions } from './row.tsx'
 import { TableHead } from './table-head.tsx'
@@ -43,6 +43,8 @@ interface Props {
   readonly active: number
   readonly onActive: (index: number) => void
   readonly actions: TableActions
+  /** Selects these rows, or none. */
+  readonly onSelectLoaded: (records: readonly DomainRecord[]) => void
   readonly onCount: (count: number, isAll: boolean) => void
   /** Tells what is loaded, for those who move through the rows elsewhere. */
   readonly onRows: (rows: LoadedRows) => void
@@ -53,7 +55,7 @@ type Style = CSSProperties & Readonly<Record<`--${string}`, string>>
 
 export function DomainTable(props: Props) {
   const { filters, start, total, columns, selected, isAscii, active } = props
-  const { onActive, actions, onCount, onRows } = props
+  const { onActive, actions, onSelectLoaded, onCount, onRows } = props
   const isNarrow = useNarrow()
   const scroller = useRef<HTMLDivElement>(null)
   const [seen, setSeen] = useState({ first: 0, last: 40 })
@@ -107,6 +109,11 @@ export function DomainTable(props: Props) {
   }
 
   function press(event: KeyboardEvent) {
+    if ((event.ctrlKey || event.metaKey) && event.key === 'a') {
+      event.preventDefault()
+      onSelectLoaded(loadedRows(rows))
+      return
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? 400) / height) - 2)
     const record = at(active)
@@ -143,7 +150,15 @@ export function DomainTable(props: Props) {
       tabIndex={0}
       onKeyDown={press}
     >
-      <TableHead columns={columns} filters={filters} onSort={actions.sort} />
+      <TableHead columns={columns} filters={filters} onSort={actions.sort}>
+        <input
+          type="checkbox"
+          aria-label={t('domains.selectLoaded')}
+          disabled={rows.count === 0 || rows.isStale}
+          checked={selected.size > 0}
+          onChange={() => onSelectLoaded(selected.size > 0 ? [] : loadedRows(rows))}
+        />
+      </TableHead>
       {rows.count > 0 && (
         <div className="table-body" role="rowgroup" style={{ height: virtualizer.getTotalSize() }}>
           {items.map((item) => {
@@ -204,6 +219,10 @@ export function DomainTable(props: Props) {
       )}
     </div>
   )
+}
+
+function loadedRows({ count, at }: Rows): readonly DomainRecord[] {
+  return Array.from({ length: count }, (_, index) => at(index)).filter((record) => record !== undefined)
 }
 
 function Nothing({ isFiltered }: { isFiltered: boolean }) {

@@ -1,0 +1,233 @@
+import { askStream, ConnectionLost } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { persistently } from '../api/retry.ts'
+import { keyFor } from '../api/session.ts'
+import { dropTask, showTask } from '../app/background.ts'
+import { faultText } from '../app/fault-text.ts'
+import { perform, type Gesture, type Handle, type Outcome } from '../app/operations.ts'
+import { t, tn } from '../i18n/index.ts'
+import { hasValues, storeChanges, type Change, type Values } from './changes.ts'
+import type { Filters } from './filters.ts'
+import { linesOf } from './lines.ts'
+import type { Mark } from './overlay.ts'
+import type { DomainRecord } from './records.ts'
+
+/** More than that is an import. */
+const MAX_RECORDS = 200_000
+/** Large enough to be quick, small enough that progress is seen and others get their turn. */
+const BATCH_RECORDS = 250
+/** A browser opens six connections to a host: some stay free for the person. */
+const MAX_RUNNING = 2
+
+/** One whole view at a time: the next one waits for it. */
+const SUBJECT = 'domains:view'
+const VERBS = { revision: ['unreview', 'review'], discarded: ['restore', 'discard'] } as const
+
+let lastId = 0
+
+/** A change that was stored, with what undoes it. */
+interface Stored {
+  readonly domain: string
+  readonly before: Values
+  readonly after: Values
+  readonly status: number
+}
+
+/**
+ * Sets a mark of every record of a view, those of pages that nobody saw too: in batches, with progress, whatever screen is
+ * shown. A record that somebody changes meanwhile is left alone. Undo gives exactly the changed records their values back.
+ */
+export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): Handle | undefined {
+  const key = keyFor('domainwatch')
+  const verb = VERBS[mark][value]
+  const stop = new AbortController()
+  const stored: Stored[] = []
+  return perform({
+    subjects: [SUBJECT],
+    pending: t('bulk.reading'),
+    failed: (reason) => t(`domains.failed.${verb}`, { what: t('bulk.view'), reason }),
+    stop: () => stop.abort(),
+    async run(tell): Promise<Outcome> {
+      const records = await readView(filters, (record) => record[mark] !== value, stop.signal, key)
+      if (records === undefined) return { text: t('bulk.nothing') }
+      // Taking a mark off is no decision.
+      const set = value === 1 ? { [mark]: value, seen: 1 } : { [mark]: value }
+      const wanted = records.map((record) => ({ record, set }))
+      const label = t(`domains.doing.${verb}`, { what: tn('domains.rows', records.length) })
+      const ended = await runBatches(wanted, stored, { label, tell, stop, key })
+      return outcomeOf(tn(`domains.done.${verb}`, stored.length), records.length - stored.length, ended)
+    },
+    undo: () => restoring(stored),
+  })
+}
+
+/** Gives each changed record its values back, unless somebody changed it since. */
+function restoring(stored: readonly Stored[]): Gesture {
+  const key = keyFor('domainwatch')
+  const stop = new AbortController()
+  const restored: Stored[] = []
+  const what = () => tn('domains.rows', stored.length)
+  return {
+    subjects: [SUBJECT],
+    pending: t('domains.undoing', { what: what() }),
+    failed: (reason) => t('domains.undoFailed', { what: what(), reason }),
+    stop: () => stop.abort(),
+    async run(tell) {
+      if (stored.length === 0) return { text: t('domains.nothingToUndo') }
+      // What was restored before a failure is not restored again.
+      const known = new Set(restored.map(({ domain }) => domain))
+      const left = stored.filter(({ domain }) => !known.has(domain))
+      const wanted = left.map(({ domain, before, after, status }) => ({
+        record: { name: domain, status, ...after },
+        set: before,
+      }))
+      const label = t('domains.undoing', { what: what() })
+      const ended = await runBatches(wanted, restored, { label, tell, stop, key })
+      const done = t('domains.undoneOf', { what: tn('domains.rows', restored.length) })
+      return outcomeOf(done, stored.length - restored.length, ended)
+    },
+  }
+}
+
+/** Says what was done, and that it is not all, if it was stopped, failed, or somebody changed records meanwhile. */
+function outcomeOf(done: string, left: number, { others, failure }: Ended): Outcome {
+  const untouched = left - others
+  const parts = [
+    ...(untouched > 0 ? [tn('bulk.stopped', untouched)] : []),
+    ...(failure === undefined ? [] : [faultText(failure)]),
+    ...(others > 0 ? [tn('bulk.others', others)] : []),
+  ]
+  return parts.length === 0 ? { text: done } : { text: `${done}. ${parts.join(' ')}`, isFault: true }
+}
+
+type Known = Pick<DomainRecord, 'name' | 'status'> & Values
+
+interface Wanted {
+  readonly record: Known
+  readonly set: Values
+}
+
+interface Run {
+  readonly label: string
+  readonly tell: (text: string) => void
+  readonly stop: AbortController
+  readonly key: string | undefined
+}
+
+interface Ended {
+  /** Records that somebody else changed meanwhile. */
+  readonly others: number
+  /** What kept the rest from being stored. */
+  readonly failure: unknown
+}
+
+/** Stores changes in batches and adds them to `stored`. Throws if none was stored. */
+async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run): Promise<Ended> {
+  const { label, tell, stop, key } = run
+  const id = `view-${++lastId}`
+  let next = 0
+  let done = 0
+  let others = 0
+  let failure: unknown
+  const show = (state: 'running' | 'waiting' = 'running') => {
+    const part = wanted.length === 0 ? 1 : done / wanted.length
+    showTask({ id, label, part, state, to: 'dominios', stop: () => stop.abort() })
+    tell(t('bulk.progress', { label, n: done, all: wanted.length }))
+  }
+  const work = async () => {
+    while (next < wanted.length && failure === undefined && !stop.signal.aborted) {
+      const batch = wanted.slice(next, next + BATCH_RECORDS)
+      next += BATCH_RECORDS
+      const refused = await storeBatch(batch.map(changeOf), key, stop.signal, () => show('waiting'))
+      for (const { record, set } of batch) {
+        if (refused.has(record.name)) others++
+        else stored.push(storedOf(record, set))
+      }
+      done += batch.length
+      show()
+    }
+  }
+  show()
+  try {
+    const fail = (error: unknown) => {
+      if (!stop.signal.aborted) failure ??= error
+    }
+    await Promise.all(Array.from({ length: MAX_RUNNING }, () => work().catch(fail)))
+    if (failure !== undefined && stored.length === 0) throw failure
+    return { others, failure }
+  } finally {
+    dropTask(id)
+    await queries.invalidateQueries({ queryKey: ['domains'] })
+  }
+}
+
+/** After an answer was lost the batch is sent again: what it had stored is no longer as expected, but as wanted. */
+async function storeBatch(
+  batch: readonly Change[],
+  key: string | undefined,
+  signal: AbortSignal,
+  onWait: () => void,
+): Promise<ReadonlySet<string>> {
+  let isAgain = false
+  const refused = await persistently(
+    async () => {
+      try {
+        return await storeChanges(batch, key)
+      } catch (error) {
+        isAgain ||= error instanceof ConnectionLost
+        throw error
+      }
+    },
+    onWait,
+    signal,
+  )
+  const wasStored = ({ domain, set }: Change) => {
+    const record = refused.get(domain)?.record
+    return isAgain && record !== undefined && hasValues(record, set)
+  }
+  return new Set(
+    batch.filter((one) => refused.has(one.domain) && !wasStored(one)).map(({ domain }) => domain),
+  )
+}
+
+function changeOf({ record, set }: Wanted): Change {
+  const { name, status, revision, discarded, seen } = record
+  const expect = { status, ...valuesOf({ revision, discarded, seen }) }
+  return { domain: name, set, expect }
+}
+
+function storedOf(record: Known, set: Values): Stored {
+  const { name, status, revision, discarded, seen } = record
+  const all = valuesOf({ revision, discarded, seen })
+  const before = Object.fromEntries(Object.entries(all).filter(([field]) => field in set))
+  return { domain: name, status, before, after: { ...all, ...set } }
+}
+
+/** Without what the service did not tell. */
+function valuesOf(values: Readonly<Record<string, number | undefined>>): Values {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
+}
+
+/** The records of a view that are wanted; undefined if the signal aborted. */
+async function readView(
+  filters: Filters,
+  isWanted: (record: DomainRecord) => boolean,
+  signal: AbortSignal,
+  key: string | undefined,
+): Promise<readonly DomainRecord[] | undefined> {
+  const query = { ...filters, format: 'ndjson', ...(key === undefined ? {} : { api: key }) }
+  const records: DomainRecord[] = []
+  try {
+    for await (const line of linesOf(await askStream('/api/v1/domainwatch/export', query, signal))) {
+      if (line === '') continue
+      // An answer of the service, whose types are made from its own document.
+      const record: DomainRecord = JSON.parse(line)
+      if (isWanted(record)) records.push(record)
+      if (records.length > MAX_RECORDS) throw new Error(t('bulk.tooMany', { n: MAX_RECORDS }))
+    }
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error
+  }
+  return records
+}

@@ -1,0 +1,91 @@
+import { ApiError, ask } from '../api/client.ts'
+import { t } from '../i18n/index.ts'
+import type { DomainRecord } from './records.ts'
+
+/** Values of a record that people decide on. */
+export interface Values {
+  readonly revision?: number
+  readonly discarded?: number
+  readonly seen?: number
+  readonly note?: string
+  readonly tags?: readonly string[]
+}
+
+/** What a record must still be for a change to be stored. */
+export interface Expected {
+  readonly status?: number
+  readonly revision?: number
+  readonly discarded?: number
+  readonly seen?: number
+  readonly date_mod?: string
+}
+
+export interface Change {
+  readonly domain: string
+  readonly set: Values
+  readonly expect: Expected
+}
+
+export interface Refusal {
+  readonly reason: string
+  /** As it is now, if somebody changed it meanwhile. */
+  readonly record: DomainRecord | undefined
+}
+
+/** Answers list 100 faulty records at most: so many times the rest is sent again without them. */
+const MAX_ATTEMPTS = 12
+
+/**
+ * Stores changes, each only if its record is still as expected. Those that are refused cost no other.
+ * @param key the key that the work began with
+ * @returns the refused names with their reasons
+ * @throws the failure, if nothing was stored for a reason that is not in the records
+ */
+export async function storeChanges(
+  changes: readonly Change[],
+  key: string | undefined,
+): Promise<ReadonlyMap<string, Refusal>> {
+  const refused = new Map<string, Refusal>()
+  let rest = changes
+  for (let attempt = 1; rest.length > 0; attempt++) {
+    try {
+      const data = rest.map(({ domain, set, expect }) => ({ domain, ...set, expect }))
+      await ask('POST /api/v1/domainwatch/update', { body: { data }, ...(key === undefined ? {} : { key }) })
+      return refused
+    } catch (error) {
+      const faults = error instanceof ApiError ? error.errors : []
+      for (const { index, msg, record } of faults) {
+        const present = isRecord(record) ? record : undefined
+        const reason = present === undefined ? msg : t('domains.isNow', { state: stateText(present) })
+        refused.set(rest[index]?.domain ?? '', { reason, record: present })
+      }
+      const left = rest.filter(({ domain }) => !refused.has(domain))
+      if (left.length === rest.length || attempt === MAX_ATTEMPTS) throw error
+      rest = left
+    }
+  }
+  return refused
+}
+
+/** Whether a record has these values, as far as it tells. */
+export function hasValues(record: DomainRecord, values: Values): boolean {
+  const now: Values = record
+  return Object.entries(values).every(
+    ([name, value]) =>
+      JSON.stringify(Object.entries(now).find(([one]) => one === name)?.[1]) === JSON.stringify(value),
+  )
+}
+
+/** `Libre · Revisión`: what a colleague made of a record, in words. */
+export function stateText({ status, revision, discarded }: DomainRecord): string {
+  return [
+    t(status === 1 ? 'domains.bought' : 'domains.free'),
+    ...(revision === 1 ? [t('domains.review')] : []),
+    ...(discarded === 1 ? [t('domains.discarded')] : []),
+    ...(revision === 0 && discarded === 0 ? [t('domains.noMark')] : []),
+  ].join(' · ')
+}
+
+function isRecord(value: unknown): value is DomainRecord {
+  return typeof value === 'object' && value !== null && 'name' in value && 'revision' in value
+}

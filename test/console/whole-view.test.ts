@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { record, records, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
+import { holdRequests } from '../support/gate.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  const viewed = Array.from({ length: TOTAL }, (_, i) => record(`vista${i}`))
+  await stored(service, [...viewed, record('otro')], { encoding: 'json' })
+})
+
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+/** More than a page of the table. */
+const TOTAL = 823
+const VIEW = { starts: 'vista' }
+const open = (path: string) => browser.open(service, path, { domainwatch: service.domainKey })
+const bar = (page: Page) => page.getByRole('region', { name: /seleccionados?$|toda la vista/ })
+const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
+
+async function selectView(page: Page): Promise<void> {
+  await page.getByRole('checkbox', { name: 'Seleccionar las filas cargadas' }).check()
+  await page.getByRole('button', { name: `Seleccionar los ${TOTAL}` }).click()
+  await bar(page).getByText(`${TOTAL} seleccionados`).waitFor()
+}
+
+const countOf = async (query: Readonly<Record<string, string | number>>) =>
+  (await records(service, { ...VIEW, limit: 1_024, ...query })).length
+
+test('all records of a view are marked at once, in batches that hold nobody up, and exactly those are undone', async () => {
+  const [first] = await records(service, { ...VIEW, limit: 1_024 })
+  // It is marked already: no change of this gesture, and none of its undo.
+  await update(service, [{ domain: first?.name, revision: 1 }])
+  const { page, context, complaints } = await open('dominios?starts=vista')
+  await selectView(page)
+  await isOpenToAll(page)
+  await page.setViewportSize({ width: 1_440, height: 900 })
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await bar(page).getByRole('button', { name: 'Marcar para revisión' }).click()
+  const held = [await gate.next(), await gate.next()]
+  // It goes on on another screen, and the bar shows how far it is.
+  await page.getByRole('link', { name: 'Estadísticas' }).click()
+  await held[0]?.pass()
+  await page.locator('.task').filter({ hasText: '%' }).waitFor()
+  await held[1]?.pass()
+  await gate.open()
+  await toast(page, `${TOTAL - 1} dominios en revisión`).waitFor()
+  assert.equal(await countOf({ rev: '' }), TOTAL)
+  await toast(page, 'dominios en revisión').getByRole('button', { name: 'Deshacer' }).click()
+  await toast(page, `Deshecho: ${TOTAL - 1} dominios`).waitFor()
+  const left = await records(service, { ...VIEW, rev: '' })
+  assert.deepEqual(
+    left.map(({ name }) => name),
+    [first?.name],
+  )
+  await update(service, [{ domain: first?.name, revision: 0 }])
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('stopped in the bar, what is left stays as it is, and what was changed can be undone', async () => {
+  const { page, context, complaints } = await open('dominios?starts=vista')
+  await selectView(page)
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await bar(page).getByRole('button', { name: 'Descartar' }).click()
+  const held = [await gate.next(), await gate.next()]
+  await page.getByRole('button', { name: /^Detener/ }).click()
+  for (const one of held) await one.pass()
+  await toast(page, /500 dominios descartados\. Quedaron 323 sin cambiar/).waitFor()
+  assert.equal(await countOf({ dis: '' }), 500)
+  await gate.open()
+  await toast(page, 'dominios descartados').getByRole('button', { name: 'Deshacer' }).click()
+  await toast(page, 'Deshecho: 500 dominios').waitFor()
+  assert.equal(await countOf({ dis: '' }), 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('an answer that is lost on the way counts as what the service made of it', async () => {
+  const { page, context } = await open('dominios?starts=vista')
+  await selectView(page)
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await bar(page).getByRole('button', { name: 'Descartar' }).click()
+  await (await gate.next()).loseAnswer()
+  await (await gate.next()).lose()
+  await gate.open()
+  await toast(page, `${TOTAL} dominios descartados`).waitFor()
+  await toast(page, 'dominios descartados').getByRole('button', { name: 'Deshacer' }).click()
+  await toast(page, `Deshecho: ${TOTAL} dominios`).waitFor()
+  await eventually(async () => (await countOf({ dis: '' })) === 0)
+  await context.close()
+})
