@@ -22,6 +22,9 @@ const FIELDS: Readonly<Record<string, TextKey>> = {
   revision: 'domains.review',
   agent: 'domains.agent',
   date_reg: 'domains.date',
+  seen: 'sheet.seen',
+  note: 'sheet.note',
+  tags: 'sheet.tags',
 }
 
 /** Changes and name servers in one line, the newest first; name servers as differences from those seen before. */
@@ -63,23 +66,34 @@ export function timeLineOf({ data, dns }: History): Entry[] {
 }
 
 type Side = History['data'][number]['from']
+type Value = string | number | null | readonly string[]
 
 function differences(from: Side, to: NonNullable<Side>): Entry['lines'] {
   return Object.entries(FIELDS).flatMap(([field, label]) => {
     const now = to[field]
     // Of a new record the marks that it has, and who made it is said already.
-    const isUsual = field === 'agent' || (now === 0 && field !== 'status')
+    const isUsual = field === 'agent' || (field !== 'status' && isEmpty(now))
     if (now === undefined || (from === null && isUsual)) return []
     const shown = inWords(field, now)
+    // Only what changed is told of, but some records before a change lack fields that came later.
+    if (from !== null && isEmpty(now) && isEmpty(from[field])) return []
     const text =
       from === null ? `${t(label)}: ${shown}` : `${t(label)}: ${inWords(field, from[field])} → ${shown}`
     return [{ sign: 'changed', text }]
   })
 }
 
-function inWords(field: string, value: string | number | readonly string[] | null | undefined): string {
+function inWords(field: string, value: Value | undefined): string {
   if (field === 'status') return t(value === 1 ? 'domains.bought' : 'domains.free')
-  if (field === 'reserved' || field === 'revision') return t(value === 1 ? 'history.yes' : 'history.no')
-  if (Array.isArray(value)) return value.join(', ') || '–'
-  return value === undefined || value === null ? '–' : String(value)
+  if (field === 'reserved' || field === 'revision' || field === 'seen')
+    return t(value === 1 ? 'history.yes' : 'history.no')
+  if (isEmpty(value)) return '–'
+  return Array.isArray(value) ? value.join(', ') : String(value)
 }
+
+const isEmpty = (value: Value | undefined): boolean =>
+  value === undefined ||
+  value === null ||
+  value === 0 ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0)
