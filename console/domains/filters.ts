@@ -1,6 +1,7 @@
 import { MAX_LABEL_CHARACTERS } from '../api/limits.ts'
 import type { Operations } from '../api/schema.ts'
 import type { TextKey } from '../i18n/index.ts'
+import { bareName } from './bare-name.ts'
 
 /** Filters by the names that the API and the page's address have for them. A flag is there with an empty text. */
 export type Filters = Readonly<Record<string, string>>
@@ -127,20 +128,44 @@ export function queryOf(filters: Filters): URLSearchParams {
   return new URLSearchParams(given)
 }
 
+/** A word of the query box, and where it is. */
+export interface Token {
+  readonly text: string
+  readonly start: number
+  readonly end: number
+  /** The filter that it stands for; undefined for what is looked for, and for what means nothing. */
+  readonly name: string | undefined
+  readonly value: string
+}
+
+export function tokensOf(text: string): Token[] {
+  return Array.from(text.matchAll(/\S+/g), ({ 0: word, index }) => {
+    const { name, value } = readWord(word) ?? { name: undefined, value: '' }
+    return { text: word, start: index, end: index + word.length, name, value }
+  })
+}
+
 /** The filters that the words of the query box stand for. Words that are not understood are looked for as text. */
 export function parseWords(text: string): Filters {
   const filters: Record<string, string> = {}
   const rest: string[] = []
-  for (const word of text.split(/\s+/).filter((one) => one !== '')) {
-    const read = readWord(word)
-    if (read === undefined) rest.push(word)
-    else filters[read.name] = read.value
+  for (const { text: word, name, value } of tokensOf(text)) {
+    if (name === undefined) rest.push(word)
+    // A filter whose value is still to be typed filters nothing.
+    else if (value !== '' || isFlag(name)) filters[name] = value
   }
-  const search = rest.join(' ')
+  // An agent may well be called `www.example.cl`.
+  const search = rest.map((word) => (filters['agent'] === undefined ? bareWord(word) : word)).join(' ')
   if (search !== '') filters['search'] = search
   // The API takes this one with something to look for only.
   if (search === '') delete filters['agent']
   return filters
+}
+
+/** A word as names have it; `.cl` alone stays what it is. */
+const bareWord = (word: string): string => {
+  const isAddress = /^(?:https?:\/\/|www\.)|\.cl\.?(?:\/|$)/i.test(word)
+  return (isAddress ? bareName(word) : '') || word
 }
 
 function readWord(word: string): { name: string; value: string } | undefined {
@@ -154,7 +179,6 @@ function readWord(word: string): { name: string; value: string } | undefined {
     }
     if (!field.words.some((one) => fold(one) === folded.slice(0, colon))) continue
     const value = word.slice(colon + 1)
-    if (value === '') return undefined
     if (field.values === undefined) return { name: field.name, value }
     const found = Object.entries(field.values).find(([, words]) =>
       words.some((one) => fold(one) === fold(value)),
@@ -212,4 +236,4 @@ export function curlLine(address: URL): string {
 }
 
 /** Lower-case and without accents, so that a word is understood as people type it. */
-const fold = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+export const fold = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()

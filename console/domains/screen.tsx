@@ -151,7 +151,7 @@ export default function DomainsScreen() {
       <div className="domains-main">
         <h1 className="visually-hidden">{t('nav.domains')}</h1>
         <div className="domains-tools">
-          <QueryBox box={box} filters={filters} onChange={apply} />
+          <QueryBox box={box} filters={filters} facets={facets} onChange={apply} />
           <ColumnsMenu columns={columns} />
           <ViewMenu filters={filters} total={known} isAscii={isAscii} onAscii={setAscii} onChange={apply} />
         </div>

@@ -1,10 +1,10 @@
-import { filterField, formatWords, type FilterField, type Filters } from '../domains/filters.ts'
+import { filterField, formatWords, type FilterField, type Filters, type Token } from '../domains/filters.ts'
 import { language, t } from '../i18n/index.ts'
 
 const MAX_TEXT = 255
 
 /** What the service accepts instead of this value; undefined if it accepts the value. */
-function faultOf({ accepts }: FilterField, value: string): string | undefined {
+function faultOf({ accepts, values }: FilterField, value: string): string | undefined {
   switch (accepts.kind) {
     case 'flag':
       return undefined
@@ -13,13 +13,34 @@ function faultOf({ accepts }: FilterField, value: string): string | undefined {
     case 'date':
       return isMoment(value) ? undefined : t('filter.takesDay')
     case 'choice':
-      return accepts.values.includes(value) ? undefined : t('filter.takesChoice')
+      if (accepts.values.includes(value)) return undefined
+      return values === undefined ? t('filter.takesChoice') : t('query.oneOf', { values: listOf(values) })
     case 'number': {
       const { min, max } = accepts
       const isBetween = /^\d{1,9}$/.test(value) && Number(value) >= min && Number(value) <= max
       return isBetween ? undefined : t('filter.takesNumber', { least: min, most: max })
     }
   }
+}
+
+/** `comprado o libre`. */
+function listOf(values: NonNullable<FilterField['values']>): string {
+  const at = language.get() === 'es' ? 0 : 1
+  const words = Object.values(values).map((said) => said[at])
+  return new Intl.ListFormat(language.get(), { type: 'disjunction' }).format(words)
+}
+
+/** Why a word of the query box means nothing; undefined if it does. */
+export function wordFault({ text, name, value }: Token): string | undefined {
+  const word = text.slice(0, 40)
+  if (name === undefined) {
+    const [, unknown] = /^([\p{L}-]+):(?!\/\/)/u.exec(word) ?? []
+    return unknown === undefined ? undefined : t('query.unknown', { word, name: unknown })
+  }
+  const field = filterField(name)
+  if (value === '') return field?.accepts.kind === 'flag' ? undefined : t('query.noValue', { word })
+  const takes = field && faultOf(field, value)
+  return takes === undefined ? undefined : t('filter.fault', { word, takes })
 }
 
 /** Why the service would refuse these filters, in the words of the query box; undefined if it would not. */

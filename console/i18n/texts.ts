@@ -10,13 +10,14 @@ import type { images } from './texts/images.ts'
 import type { importing } from './texts/importing.ts'
 import type { owner } from './texts/owner.ts'
 import type { palette } from './texts/palette.ts'
+import { query } from './texts/query.ts'
 import { sheet } from './texts/sheet.ts'
 import { triage } from './texts/triage.ts'
 import { usage } from './texts/usage.ts'
 import type { watches } from './texts/watches.ts'
 
 /** One for each screen or part of one; each key is in one of them only. Texts of rare screens are loaded with their screens. */
-export const PARTS = [app, columns, domains, facets, figures, sheet, triage, usage] as const
+export const PARTS = [app, columns, domains, facets, figures, query, sheet, triage, usage] as const
 
 type KeyOf<Part extends { readonly es: object }> = Part extends unknown ? keyof Part['es'] : never
 

@@ -1,16 +1,4 @@
-/** Lower-case and without accents. */
-const fold = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
-
-/** The name in what somebody pasted: without scheme, `www.`, path and `.cl`. */
-export function bareName(text: string): string {
-  return text
-    .trim()
-    .toLowerCase()
-    .replace(/^https?:\/\//, '')
-    .replace(/^www\./, '')
-    .replace(/[/?#].*$/, '')
-    .replace(/\.cl\.?$/, '')
-}
+import { fold } from '../domains/filters.ts'
 
 /** The entries in whose label every word of the text occurs: first those where words of the label begin so. */
 export function matching<T extends { readonly label: string }>(entries: readonly T[], text: string): T[] {

@@ -2,9 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { ask } from '../api/client.ts'
 import { session } from '../api/session.ts'
 import { useStore } from '../app/store.ts'
+import { bareName } from '../domains/bare-name.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import { useSettled } from '../facets/settled.ts'
-import { bareName } from './matching.ts'
 
 const TYPED_MS = 180
 const SHOWN = 8

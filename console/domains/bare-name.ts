@@ -1,0 +1,10 @@
+/** The name in what somebody pasted: without scheme, `www.`, path and `.cl`. */
+export function bareName(text: string): string {
+  return text
+    .trim()
+    .toLowerCase()
+    .replace(/^https?:\/\//, '')
+    .replace(/^www\./, '')
+    .replace(/[/?#].*$/, '')
+    .replace(/\.cl\.?$/, '')
+}

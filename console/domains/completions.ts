@@ -1,0 +1,97 @@
+import { serverNow, TIME_ZONE } from '../api/server.ts'
+import type { Facets } from '../facets/facets.ts'
+import { language, t } from '../i18n/index.ts'
+import { FILTER_FIELDS, filterField, fold, tokensOf, type Token } from './filters.ts'
+
+/** What a word of the query box may become. */
+export interface Completion {
+  /** The word as it is put in. */
+  readonly text: string
+  /** What it means, beside it. */
+  readonly hint: string
+}
+
+const MAX_SHOWN = 8
+
+/** The word that the caret is in or at the end of. */
+export const wordAt = (text: string, caret: number): Token | undefined =>
+  tokensOf(text).find(({ start, end }) => start < caret && caret <= end)
+
+/** What the word at the caret may become: filters while their name is typed, then their values. */
+export function completionsOf(text: string, caret: number, facets: Facets | undefined): Completion[] {
+  const word = wordAt(text, caret)
+  if (word === undefined) return []
+  const typed = word.text.slice(0, caret - word.start)
+  const colon = typed.indexOf(':')
+  const found = [
+    ...wordsLike(typed),
+    ...(colon < 1 || word.name === undefined
+      ? []
+      : valuesLike(word.name, typed.slice(0, colon + 1), typed.slice(colon + 1), facets)),
+  ]
+  return found.filter((one) => one.text !== word.text).slice(0, MAX_SHOWN)
+}
+
+/** Filters whose word, or one of whose words with a value, begins so; in either language. */
+function wordsLike(typed: string): Completion[] {
+  const at = language.get() === 'es' ? 0 : 1
+  const begins = (word: string) => fold(word).startsWith(fold(typed))
+  return FILTER_FIELDS.flatMap(([, { words, values, label, accepts }]) => {
+    if (words === undefined) return []
+    const name = words[at]
+    const hint = label === undefined ? '' : t(label)
+    if (accepts.kind === 'flag') return words.some(begins) ? [{ text: name, hint }] : []
+    if (typed.includes(':') || !words.some(begins)) return []
+    // A few values are quicker to choose at once.
+    if (values === undefined) return [{ text: `${name}:`, hint }]
+    return Object.values(values).map((said) => ({ text: `${name}:${said[at]}`, hint }))
+  })
+}
+
+function valuesLike(name: string, prefix: string, typed: string, facets: Facets | undefined): Completion[] {
+  const field = filterField(name)
+  const at = language.get() === 'es' ? 0 : 1
+  const begins = (value: string) => fold(value).startsWith(fold(typed))
+  if (field?.values !== undefined) {
+    const said = Object.values(field.values).map((words) => words[at])
+    return said.filter(begins).map((value) => ({ text: prefix + value, hint: '' }))
+  }
+  if (field?.accepts.kind === 'date') {
+    return recentDays()
+      .filter(({ day }) => begins(day))
+      .map(({ day, hint }) => ({ text: prefix + day, hint }))
+  }
+  if (name !== 'length') return []
+  return (facets?.lengths ?? [])
+    .filter(({ value }) => begins(value))
+    .map(({ value, count }) => ({ text: prefix + value, hint: t('query.count', { n: count }) }))
+}
+
+const DAY_MS = 86_400_000
+const DAYS_BACK = [0, 1, 7, 30] as const
+
+/** Days that people mean most often, as the service's calendar has them. */
+function recentDays(): { day: string; hint: string }[] {
+  const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeZone: TIME_ZONE })
+  return DAYS_BACK.map((days) => ({
+    day: format.format(serverNow() - days * DAY_MS),
+    hint: days === 0 ? t('query.today') : days === 1 ? t('query.yesterday') : t('query.daysAgo', { n: days }),
+  }))
+}
+
+/** The text with the word at the caret replaced, and where the caret is then. */
+export function completed(
+  text: string,
+  caret: number,
+  { text: put }: Completion,
+): { text: string; caret: number } {
+  const word = wordAt(text, caret)
+  if (word === undefined) return { text, caret }
+  // The value of a filter comes right after its colon.
+  const space = put.endsWith(':') ? '' : ' '
+  const rest = text.slice(word.end).replace(/^ /, space === '' ? ' ' : '')
+  return {
+    text: text.slice(0, word.start) + put + space + rest,
+    caret: word.start + put.length + space.length,
+  }
+}

@@ -1,0 +1,86 @@
+/** The words of the query box: completed, and explained where they mean nothing. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { barriers, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { record, stored } from '../support/domains.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await stored(
+    service,
+    ['casa', 'casa-azul', 'faro', 'sol'].map((name, i) => record(name, { status: i % 2 })),
+  )
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path: string, visit = {}) =>
+  browser.open(service, path, { domainwatch: service.domainKey }, visit)
+const box = (page: Page) => page.getByRole('searchbox')
+const offers = (page: Page) => page.getByRole('listbox', { name: 'Completar' }).getByRole('option')
+const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
+
+test('filters and their values are completed by keys and by the pointer, while the table follows', async () => {
+  const { page, context, complaints } = await open('dominios')
+  await row(page, 'sol').waitFor()
+  await box(page).pressSequentially('lar')
+  assert.deepEqual(await offers(page).allTextContents(), ['largo:Largo'])
+  await page.keyboard.press('ArrowDown')
+  assert.equal(await page.evaluate(`document.querySelector('[aria-activedescendant]').id !== ''`), true)
+  await page.keyboard.press('Enter')
+  // Lengths that there are, with their counts.
+  await offers(page).filter({ hasText: 'largo:9' }).click()
+  assert.equal(await box(page).inputValue(), 'largo:9 ')
+  await row(page, 'casa-azul').waitFor()
+  await row(page, 'sol').waitFor({ state: 'detached' })
+  await page.waitForURL(/length=9/)
+  await box(page).fill('')
+  await box(page).pressSequentially('est')
+  assert.deepEqual((await offers(page).allTextContents()).toSorted(), ['estado:comprado', 'estado:libre'])
+  await page.keyboard.press('Escape')
+  assert.equal(await offers(page).count(), 0)
+  await box(page).fill('desde:')
+  assert.match((await offers(page).allTextContents())[1] ?? '', /^desde:\d{4}-\d\d-\d\dayer$/)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('a word that means nothing is underlined, and the reason is said under it', async () => {
+  const { page, context } = await open('dominios')
+  await row(page, 'sol').waitFor()
+  const reason = page.locator('.query-fault')
+  await box(page).fill('casa largo:muy')
+  await reason.getByText('«largo:muy» no es válido: debe ser un número entre 1 y 63.').waitFor()
+  assert.equal(await page.locator('.query-mirror .wrong').textContent(), 'largo:muy')
+  assert.equal(await box(page).getAttribute('aria-invalid'), 'true')
+  await box(page).fill('estado:quizás')
+  await reason.getByText('«estado:quizás» no es válido: debe ser libre o comprado.').waitFor()
+  await box(page).fill('color:rojo')
+  await reason.getByText('«color:rojo» no es un filtro: no hay ninguno que se llame «color».').waitFor()
+  await isOpenToAll(page)
+  await box(page).fill('casa')
+  await row(page, 'casa-azul').waitFor()
+  assert.equal(await reason.textContent(), '')
+  await context.close()
+})
+
+test('an address is searched for as the name in it, and typing on keeps what was typed', async () => {
+  const { page, context } = await open('dominios')
+  await row(page, 'sol').waitFor()
+  await box(page).fill('https://www.casa-azul.cl/')
+  await row(page, 'casa-azul').waitFor()
+  await row(page, 'sol').waitFor({ state: 'detached' })
+  await page.waitForURL(/search=casa-azul/)
+  assert.equal(await box(page).inputValue(), 'https://www.casa-azul.cl/')
+  await box(page).fill('lar')
+  await offers(page).first().waitFor()
+  assert.deepEqual(await barriers(page), [])
+  await context.close()
+})
