@@ -128,14 +128,14 @@ async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run)
   let next = 0
   let done = 0
   let others = 0
-  const failures: Error[] = []
+  let failure: unknown
   const show = (state: 'running' | 'waiting' = 'running') => {
     const part = wanted.length === 0 ? 1 : done / wanted.length
     showTask({ id, label, part, state, to: 'dominios', stop: () => stop.abort() })
     tell(t('bulk.progress', { label, n: done, all: wanted.length }))
   }
   const work = async () => {
-    while (next < wanted.length && failures.length === 0 && !stop.signal.aborted) {
+    while (next < wanted.length && failure === undefined && !stop.signal.aborted) {
       const batch = wanted.slice(next, next + BATCH_RECORDS)
       next += BATCH_RECORDS
       const refused = await storeBatch(batch.map(changeOf), key, stop.signal, () => show('waiting'))
@@ -150,11 +150,9 @@ async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run)
   show()
   try {
     const fail = (error: unknown) => {
-      if (!stop.signal.aborted)
-        failures.push(error instanceof Error ? error : new Error('', { cause: error }))
+      if (!stop.signal.aborted) failure ??= error
     }
     await Promise.all(Array.from({ length: MAX_RUNNING }, () => work().catch(fail)))
-    const [failure] = failures
     if (failure !== undefined && stored.length === 0) throw failure
     return { others, failure }
   } finally {
@@ -217,7 +215,7 @@ async function readView(
   signal: AbortSignal,
   key: string | undefined,
 ): Promise<readonly DomainRecord[] | undefined> {
-  const query = { ...filters, format: 'ndjson', fields: 'seen', ...(key === undefined ? {} : { api: key }) }
+  const query = { ...filters, format: 'ndjson', ...(key === undefined ? {} : { api: key }) }
   const records: DomainRecord[] = []
   try {
     for await (const line of linesOf(await askStream('/api/v1/domainwatch/export', query, signal))) {
