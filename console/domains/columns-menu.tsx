@@ -6,7 +6,7 @@ import { COLUMN_IDS, COLUMNS, type ColumnId } from './columns.ts'
 import { DENSITIES, preferTable, tablePreferences } from './table-preferences.ts'
 
 /** Which columns the table shows, and how close its rows are. */
-export function ColumnsMenu({ columns }: { columns: readonly ColumnId[] }) {
+export default function ColumnsMenu({ columns }: { columns: readonly ColumnId[] }) {
   const { columns: chosen, widths, density } = useStore(tablePreferences)
   const toggle = (id: ColumnId, isOn: boolean) =>
     preferTable({

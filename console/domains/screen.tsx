@@ -6,7 +6,6 @@ import { usePlace, changed, replaceQuery, go } from '../app/router.ts'
 import { useKeys } from '../app/shortcuts.ts'
 import { sayFault } from '../app/toasts.tsx'
 import { Icon } from '../design/icon.tsx'
-import { DayStrip } from '../facets/day-strip.tsx'
 import { useFacets } from '../facets/facets.ts'
 import { count, t, tn } from '../i18n/index.ts'
 import { setMarkOfView } from './bulk.ts'
@@ -15,7 +14,6 @@ import { queryOf, type Filters } from './filters.ts'
 import { useLive } from './live.ts'
 import { setMark } from './marks.ts'
 import { currentOf, type Mark } from './overlay.ts'
-import { ColumnsMenu } from './columns-menu.tsx'
 import { QueryBox } from './query-box.tsx'
 import { readRecord } from './read-records.ts'
 import type { DomainRecord } from './records.ts'
@@ -33,6 +31,9 @@ import './sheet-place.css'
 
 /** Rows come first. The details are fetched soon after, so that they open without waiting. */
 const Sheet = lazy(() => import('./sheet.tsx'))
+/** They wait for counts anyway. */
+const DayStrip = lazy(() => import('../facets/day-strip.tsx'))
+const ColumnsMenu = lazy(() => import('./columns-menu.tsx'))
 const FETCH_DETAILS_MS = 1_500
 
 const NO_ROWS: LoadedRows = {
@@ -152,11 +153,15 @@ export default function DomainsScreen() {
         <h1 className="visually-hidden">{t('nav.domains')}</h1>
         <div className="domains-tools">
           <QueryBox box={box} filters={filters} facets={facets} onChange={apply} />
-          <ColumnsMenu columns={columns} />
+          <Suspense fallback={<span className="button quiet icon" />}>
+            <ColumnsMenu columns={columns} />
+          </Suspense>
           <ViewMenu filters={filters} total={known} isAscii={isAscii} onAscii={setAscii} onChange={apply} />
         </div>
         <Chips filters={filters} facets={facets} onChange={apply} />
-        <DayStrip filters={filters} onChange={apply} />
+        <Suspense>
+          <DayStrip filters={filters} onChange={apply} />
+        </Suspense>
         <DomainTable
           filters={filters}
           start={start}

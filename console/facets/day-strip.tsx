@@ -17,7 +17,7 @@ interface Props {
  * Registrations a day above the line and deletions below it, of what the filters match on any day. A press filters by the
  * days under it, so does brushing over several.
  */
-export function DayStrip({ filters, onChange }: Props) {
+export default function DayStrip({ filters, onChange }: Props) {
   const settled = useSettled(filters, SETTLED_MS)
   const anyDay = withFilters(settled ?? NONE, { from: undefined, to: undefined })
   const recent = useStats(anyDay, settled !== undefined)
