@@ -128,14 +128,14 @@ async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run)
   let next = 0
   let done = 0
   let others = 0
-  let failure: unknown
+  const failures: Error[] = []
   const show = (state: 'running' | 'waiting' = 'running') => {
     const part = wanted.length === 0 ? 1 : done / wanted.length
     showTask({ id, label, part, state, to: 'dominios', stop: () => stop.abort() })
     tell(t('bulk.progress', { label, n: done, all: wanted.length }))
   }
   const work = async () => {
-    while (next < wanted.length && failure === undefined && !stop.signal.aborted) {
+    while (next < wanted.length && failures.length === 0 && !stop.signal.aborted) {
       const batch = wanted.slice(next, next + BATCH_RECORDS)
       next += BATCH_RECORDS
       const refused = await storeBatch(batch.map(changeOf), key, stop.signal, () => show('waiting'))
@@ -150,9 +150,11 @@ async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run)
   show()
   try {
     const fail = (error: unknown) => {
-      if (!stop.signal.aborted) failure ??= error
+      if (!stop.signal.aborted)
+        failures.push(error instanceof Error ? error : new Error('', { cause: error }))
     }
     await Promise.all(Array.from({ length: MAX_RUNNING }, () => work().catch(fail)))
+    const [failure] = failures
     if (failure !== undefined && stored.length === 0) throw failure
     return { others, failure }
   } finally {
