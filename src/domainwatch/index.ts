@@ -19,6 +19,8 @@ import { historyRoute } from './routes/history.ts'
 import { listRoute } from './routes/list.ts'
 import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
+import { watchDeliveryRoutes } from './routes/watch-deliveries.ts'
+import { watchEditRoutes } from './routes/watch-edits.ts'
 import { watchFeedRoute } from './routes/watch-feed.ts'
 import { watchesRoutes } from './routes/watches.ts'
 import { updateRoute } from './routes/update.ts'
@@ -29,6 +31,7 @@ import { NameIndex, type NameIndexStats } from './list/name-index.ts'
 import type { IndexFile } from './list/index-file.ts'
 
 export { EXPORT_FORMATS, exportText } from './export.ts'
+export { hasOldDeliveries, sweepDeliveries } from './watches/delivery-log.ts'
 export { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 export { IMPORT_FORMATS } from './import/format.ts'
 export { importLines, type ImportOutcome } from './import/importer.ts'
@@ -99,6 +102,8 @@ export function domainwatchRoutes(
   dnsRoute(app, shared, observed, dnsInFlight)
   eventsRoute(app, shared, following.events, baseUrl)
   watchesRoutes(app, shared, following, baseUrl)
+  watchEditRoutes(app, shared, following, { baseUrl, timeZone })
+  watchDeliveryRoutes(app, shared, following.watches, { baseUrl, timeZone })
   watchFeedRoute(app, following.watches, baseUrl)
   bulkDnsRoute(app, shared, { tasks, dns: observed, inFlight: dnsInFlight })
 }

@@ -1,6 +1,7 @@
 import { array, constant, integer, object, problem, string } from '../http/openapi/json-schema.ts'
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description })
+const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
 const id = string({ description: 'Of the watch' })
 
 const SHOWN = {
@@ -8,6 +9,9 @@ const SHOWN = {
   name: 'Nombres cortos que quedan libres',
   filters: { max_length: '4', status: '0' },
   changes: 'new',
+  owner: 'grupo',
+  shared: 0,
+  paused: 0,
   created: '2026-01-05T13:20:30.000Z',
   url: 'https://example.cl/avisos',
   atom: 0,
@@ -49,11 +53,14 @@ export const watchesAnswer = object(
           description: 'As they were given; flags are empty',
         },
         changes: string({ enum: ['new', 'all'] }),
+        owner: string({ description: 'Account that created it' }),
+        shared: bit('Whether the whole group sees and edits it'),
+        paused: bit('Whether it is silent'),
         created: string(),
         url: nullable('string', 'Where webhooks are sent'),
-        atom: integer({ minimum: 0, maximum: 1, description: 'Whether there is a feed' }),
+        atom: bit('Whether there is a feed'),
         state: string({ enum: ['active', 'dead'], description: '`dead`: the receiver was given up' }),
-        pending: integer({ minimum: 0, maximum: 1, description: 'Whether a delivery is under way' }),
+        pending: bit('Whether a delivery is under way'),
         attempts: integer({ description: 'Failed attempts of that delivery' }),
         next_attempt: nullable('string', 'When it is tried again'),
         last_delivery: nullable('string', 'When one last arrived'),
@@ -63,8 +70,40 @@ export const watchesAnswer = object(
     ),
   },
   {
-    description: 'All watches of the account, the oldest first',
+    description: 'All watches of the account and those that others share, the oldest first',
     examples: [{ status: 200, count: 1, data: [SHOWN] }],
+  },
+)
+
+export const watchEdited = object(
+  {
+    status: constant(200),
+    id,
+    secret: nullable('string', 'Of a webhook that the edit added; else null. Shown this once'),
+    atom: nullable('string', 'Address of a feed that the edit added; else null. Shown this once'),
+  },
+  { description: 'It is edited', examples: [{ status: 200, id: SHOWN.id, secret: null, atom: null }] },
+)
+
+export const secretRotated = object(
+  {
+    status: constant(200),
+    id,
+    secret: string({ description: 'The new secret. Shown this once' }),
+    until: string({ description: 'When the previous one stops signing, in the time zone of the service' }),
+    until_utc: string({ description: 'The same in UTC (RFC 3339)' }),
+  },
+  {
+    description: 'Both secrets sign for 24 hours',
+    examples: [
+      {
+        status: 200,
+        id: SHOWN.id,
+        secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=',
+        until: '2026-01-07 06:00:00',
+        until_utc: '2026-01-07T09:00:00.000Z',
+      },
+    ],
   },
 )
 
@@ -87,4 +126,4 @@ export const testAnswer = object(
   },
 )
 
-export const watchGone = problem('The account has no such watch', 404, 'La vigilancia no existe')
+export const watchGone = problem('The account has access to no such watch', 404, 'La vigilancia no existe')

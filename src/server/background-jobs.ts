@@ -4,8 +4,10 @@ import { sweepChanges } from '../storage/database/changes/retention.ts'
 import { Leases, type LeasedWork } from '../storage/database/leases.ts'
 import {
   hasExpired,
+  hasOldDeliveries,
   hasOldHistory,
   purgeExpired,
+  sweepDeliveries,
   sweepHistory,
   type Subscriptions,
 } from '../domainwatch/index.ts'
@@ -106,6 +108,12 @@ function sharedWork(
       everyMs: 10 * MINUTE,
       pending: () => hasOldHistory(database, clock, config.historyDays * DAY),
       run: (signal) => sweepHistory(database, clock, config.historyDays * DAY, signal),
+    },
+    {
+      name: 'sweep of old deliveries of watches',
+      everyMs: 10 * MINUTE,
+      pending: () => hasOldDeliveries(database, clock),
+      run: (signal) => sweepDeliveries(database, clock, signal),
     },
     {
       name: 'sweep of shared derivatives',

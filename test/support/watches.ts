@@ -30,6 +30,36 @@ export async function watchesOf(
   return Object(body).data
 }
 
+/** Calls one of the operations of a watch: update, rotate, replay. */
+export function onWatch(
+  service: Target,
+  operation: string,
+  fields: Fields,
+  key = service.domainKey,
+): Promise<Reply> {
+  return send(service, `${WATCHES}/${operation}`, fields, { query: { api: key } })
+}
+
+export function deliveriesOf(service: Target, query: Fields, key = service.domainKey): Promise<Reply> {
+  return call(service, `${WATCHES}/deliveries`, { query: { api: key, ...query } })
+}
+
+/** What is shown of the deliveries of a watch, newest first, once it is as wanted. */
+export async function deliveriesUntil(
+  service: Target,
+  id: string,
+  isSo: (shown: readonly Record<string, unknown>[]) => boolean,
+): Promise<Record<string, unknown>[]> {
+  const limit = performance.now() + 20_000
+  for (;;) {
+    const { body } = await deliveriesOf(service, { id, limit: 500 })
+    const { data } = Object(body)
+    if (isSo(data)) return data
+    assert.ok(performance.now() < limit, JSON.stringify(data))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
 /** What is shown of a watch once it is as wanted. */
 export async function watchUntil(
   service: Target,

@@ -82,11 +82,20 @@ export class WebhookReceiver {
   }
 }
 
-/** As Standard Webhooks says how to verify one. */
-export function verify(secret: string, { id, timestamp, signature, text }: Received): void {
+/** As Standard Webhooks says how to verify one: each secret signed it, and no other did. */
+export function verify(secrets: string | readonly string[], received: Received): void {
+  assert.equal(
+    received.signature,
+    [secrets]
+      .flat()
+      .map((secret) => signatureOf(secret, received))
+      .join(' '),
+  )
+}
+
+function signatureOf(secret: string, { id, timestamp, text }: Received): string {
   assert.match(secret, /^whsec_/)
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   assert.ok(key.length >= 24 && key.length <= 64)
-  const expected = createHmac('sha256', key).update(`${id}.${timestamp}.${text}`).digest('base64')
-  assert.equal(signature, `v1,${expected}`)
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${text}`).digest('base64')}`
 }

@@ -1,26 +1,23 @@
 import type { HttpServer } from '../../http/server.ts'
 import { HttpError } from '../../lib/errors.ts'
-import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
-import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
-import { choice, flag, text, type Parameter } from '../../http/parameters.ts'
+import { choice, flag, text } from '../../http/parameters.ts'
 import { readFilters } from '../filters.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../schemas-watches.ts'
 import { CHANGES, toSave, watchFilters } from '../watches/watched.ts'
+import { NO_RECEIVER } from '../watches/edit-watch.ts'
 import { readTarget } from '../watches/webhook/connect.ts'
-
-const PATH = '/api/v1/domainwatch/watches'
-const NO_WATCH = 'La vigilancia no existe'
-const MAX_NAME = 100
+import { noWatch, sharing, watchId, watchName, WATCHES_PATH, which } from './watch-parameters.ts'
 
 const parameters = {
   ...watchFilters,
-  name: { ...name(), required: true, example: 'Nombres cortos' },
+  name: { ...watchName(), required: true, example: 'Nombres cortos' },
   changes: choice('What comes to match, or all that happens to what matches', CHANGES),
   url: text('Where webhooks are sent', 2_048),
   atom: flag('Make an Atom feed'),
+  ...sharing,
 }
 
 export function watchesRoutes(
@@ -29,7 +26,7 @@ export function watchesRoutes(
   { watches, isAllowedAddress }: Subscriptions,
   baseUrl: () => string,
 ) {
-  const base = { service: 'domainwatch', path: PATH } as const
+  const base = { service: 'domainwatch', path: WATCHES_PATH } as const
 
   simpleEndpoint(app, shared, {
     ...base,
@@ -47,15 +44,22 @@ export function watchesRoutes(
         409: problem('The account has all it may have', 409, 'La cuenta ya tiene 50 vigilancias'),
       },
     },
-    async handle({ values: { name: label, changes = 'new', url, atom, ...filters }, identity }) {
+    async handle({ values, identity }) {
+      const { name: label, changes = 'new', url, atom, shared: isShared, ...filters } = values
       if (label === undefined) throw new HttpError(400, 'Falta el parámetro name')
-      if (url === undefined && !atom) throw new HttpError(400, 'Falta el parámetro url o el parámetro atom')
+      if (url === undefined && !atom) throw new HttpError(400, NO_RECEIVER)
       readFilters(filters)
       const target = url === undefined ? undefined : readTarget(url, isAllowedAddress)
       if (target?.ok === false) throw new HttpError(400, `El parámetro url ${target.takes}`)
       const destinations = target === undefined ? [] : [{ channel: 'webhook', address: target.url } as const]
-      const request = { name: label, filters: toSave(filters), changes, destinations, atom }
-      const made = await watches.create(identity.accountId, request)
+      const made = await watches.create(identity.accountId, {
+        name: label,
+        filters: toSave(filters),
+        changes,
+        destinations,
+        atom,
+        isShared: isShared === 1,
+      })
       const feed = made.feedToken === undefined ? undefined : `${baseUrl()}/w/${made.feedToken}.atom`
       return { status: 200, id: made.id, secret: made.secret ?? null, atom: feed ?? null }
     },
@@ -66,14 +70,16 @@ export function watchesRoutes(
     methods: ['GET'],
     scopes: ['read', 'write'],
     parameters: {},
-    document: { tag: 'domainwatch', summary: "The account's watches", answers: { 200: watchesAnswer } },
+    document: {
+      tag: 'domainwatch',
+      summary: "The account's watches, and those that others share",
+      answers: { 200: watchesAnswer },
+    },
     async handle({ identity }) {
       const data = await watches.list(identity.accountId)
       return { status: 200, count: data.length, data }
     },
   })
-
-  const which = { id: { ...text('Of a watch of the account', 100), required: true, example: 'k3J9x0aQ_-Zb' } }
 
   simpleEndpoint(app, shared, {
     ...base,
@@ -86,9 +92,9 @@ export function watchesRoutes(
       description: 'Its webhooks stop and its feed is gone.',
       answers: { 200: watchAnswer, 404: watchGone },
     },
-    async handle({ values: { id = '' }, identity }) {
-      if (!isStorable(id) || !(await watches.remove(identity.accountId, id)))
-        throw new HttpError(404, NO_WATCH)
+    async handle({ values, identity }) {
+      const id = watchId(values.id)
+      if (!(await watches.remove(identity.accountId, id))) throw noWatch()
       return { status: 200, id }
     },
   })
@@ -96,7 +102,7 @@ export function watchesRoutes(
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
     scopes: ['write'],
-    path: `${PATH}/test`,
+    path: `${WATCHES_PATH}/test`,
     methods: ['POST'],
     parameters: which,
     document: {
@@ -111,25 +117,13 @@ export function watchesRoutes(
         429: problem('Too many tests', 429, 'Demasiadas solicitudes'),
       },
     },
-    async handle({ values: { id = '' }, identity }) {
-      const outcome = isStorable(id) ? await watches.test(identity.accountId, id) : undefined
-      if (outcome === undefined) throw new HttpError(404, NO_WATCH)
+    async handle({ values, identity }) {
+      const id = watchId(values.id)
+      const outcome = await watches.test(identity.accountId, id)
+      if (outcome === undefined) throw noWatch()
       const { kind, code = null } = outcome
       const error = kind === 'delivered' ? null : outcome.error
       return { status: 200, id, delivered: kind === 'delivered' ? 1 : 0, code, error }
     },
   })
-}
-
-function name(): Parameter<string> {
-  const takes = `debe ser un texto de 1 a ${MAX_NAME} caracteres`
-  return {
-    ...text('What to call it', MAX_NAME),
-    schema: { type: 'string', minLength: 1, maxLength: MAX_NAME },
-    parse: (given) => {
-      const value = given.trim()
-      if (value === '' || !hasAtMostCharacters(value, MAX_NAME)) return { takes }
-      return isDisplayName(value) ? { value } : { takes: `${takes}, ${DISPLAY_NAME_TAKES}` }
-    },
-  }
 }

@@ -1,18 +1,21 @@
 import type { Clock } from '../../lib/clock.ts'
 import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
+import type { Database } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'
+import { attempt } from './attempt.ts'
 import type { Channels, NotifiedWatch, Notice, Outcome } from './channels/channel.ts'
 import { delayAfter, newDeliveryId } from './delivery-schedule.ts'
+import { attemptOf, logDelivery, nextNumber } from './delivery-log.ts'
 import type { DeliverySlots } from './delivery-slots.ts'
 import { nextNotification, writeOne, type NotifierContext } from './notification.ts'
 import * as queries from './queries-destinations.ts'
 import type { DestinationState } from './queries-destinations.ts'
+import { logAttempt } from './queries-deliveries.ts'
 import { watcherOf } from './watched.ts'
+import { secretsAt } from './webhook-secrets.ts'
 
 /** How often to compare the time of the next attempt with the system clock, which may be set. */
 const CLOCK_CHECK_MS = 250
-/** How long a delivery may continue during shutdown. It is sent again if it does not finish. */
-const STOP_MS = 4_000
 
 export interface DestinationContext extends NotifierContext {
   readonly slots: DeliverySlots
@@ -28,7 +31,7 @@ interface PendingDelivery {
 
 /**
  * Delivers the events of one watch to one destination, one delivery at a time, until `signal` aborts, the destination is
- * deleted or given up, or another process delivers to it. A delivery and its id are stored before the first attempt, and its
+ * deleted or given up, its watch is edited or paused, or another process delivers to it. A delivery and its id are stored before the first attempt, and its
  * result before the next delivery.
  */
 export async function notifyDestination(
@@ -37,7 +40,7 @@ export async function notifyDestination(
   signal: AbortSignal,
 ): Promise<void> {
   const { channels, clock, database, pages, slots, vocabulary } = context
-  const { id, address, secret } = row
+  const { id, address } = row
   const channel = channels.get(row.channel)
   if (channel === undefined) return
   const watch: NotifiedWatch = { id: row.watch_id, name: row.name }
@@ -52,7 +55,7 @@ export async function notifyDestination(
       const found = await nextNotification(pages, cursor, request, signal)
       if (found === undefined) return
       if (found.events.length === 0 && !found.isGap) {
-        if (found.cursor !== cursor && !(await write(queries.advanceCursor(id, found.cursor)))) return
+        if (found.cursor !== cursor && !(await write(queries.advanceCursor(id, cursor, found.cursor)))) return
         cursor = found.cursor
         continue
       }
@@ -61,27 +64,55 @@ export async function notifyDestination(
         : { kind: 'changes', events: found.events }
       delivery = { id: newDeliveryId(), body: channel.render(watch, notice), attempts: 0, nextAt: 0 }
       cursor = found.cursor
-      const next = { id: delivery.id, body: delivery.body, cursor }
-      if (!(await write(queries.beginDelivery(id, next, clock.now())))) return
+      const begun = { ...delivery, cursor, events: found.events.length }
+      if (!(await begin(database, row, begun, clock.now()))) return
     }
     if (!(await waitUntil(delivery.nextAt, clock, signal))) return
     const { id: deliveryId, body, attempts } = delivery
-    const outcome = await slots.run(owner, attempts > 0, signal, () =>
-      channel.send({ id: deliveryId, body, address, secret }, afterGrace(signal)),
-    )
+    const { outcome, ms } = await slots.run(owner, attempts > 0, signal, () => {
+      const secrets = secretsAt(clock.now(), row)
+      return attempt(channel, { id: deliveryId, body, address, secrets }, signal)
+    })
     // Aborted by the shutdown, so it may have arrived: it is sent again with the same id.
     if (outcome.kind === 'failed' && signal.aborted) return
     const failure = failureOf(outcome, attempts + 1, clock.now())
     const now = clock.now()
-    const isOurs = await write(
-      failure === undefined
-        ? queries.delivered(id, deliveryId, now)
-        : queries.failed(id, deliveryId, failure),
-    )
+    const state = failure === undefined ? 'delivered' : failure.state === 'dead' ? 'failed' : 'pending'
+    const isOurs = await database.transaction(async (tx) => {
+      const result =
+        failure === undefined
+          ? queries.delivered(id, deliveryId, now)
+          : queries.failed(id, deliveryId, failure)
+      if ((await tx.run(result)) === 0) return false
+      await tx.run(logAttempt(deliveryId, attemptOf(outcome, state, ms)))
+      return true
+    })
     if (!isOurs || failure?.state === 'dead') return
     delivery =
       failure === undefined ? undefined : { ...delivery, attempts: failure.attempts, nextAt: failure.nextAt }
   }
+}
+
+/**
+ * Stores the next delivery and records it.
+ * @returns false if it must not be sent: the destination was deleted, the watch edited or paused, or it has no valid key
+ */
+async function begin(
+  database: Database,
+  row: DestinationState,
+  { events, ...delivery }: queries.NewDelivery & { readonly events: number },
+  now: number,
+): Promise<boolean> {
+  const { id: destinationId, watch_id: watchId, channel, version } = row
+  return database.transaction(async (tx) => {
+    // First, because edits lock the watch before its destinations.
+    const number = await nextNumber(tx, watchId, version, now)
+    if (number === undefined) return false
+    if ((await tx.run(queries.beginDelivery(destinationId, delivery))) === 0) return false
+    const { id, body } = delivery
+    await logDelivery(tx, { watchId, number, id, destinationId, channel, now, events, body })
+    return true
+  })
 }
 
 function pendingOf(row: DestinationState): PendingDelivery | undefined {
@@ -107,11 +138,4 @@ async function waitUntil(time: number, clock: Clock, signal: AbortSignal): Promi
     await moved.sleep(Math.min(CLOCK_CHECK_MS, time - clock.now()), signal)
   }
   return !signal.aborted
-}
-
-/** Returns a signal that aborts `STOP_MS` after the given one. */
-function afterGrace(signal: AbortSignal): AbortSignal {
-  const delayed = new AbortController()
-  signal.addEventListener('abort', () => setTimeout(() => delayed.abort(), STOP_MS).unref(), { once: true })
-  return delayed.signal
 }

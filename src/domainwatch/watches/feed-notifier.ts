@@ -6,7 +6,7 @@ import { watcherOf } from './watched.ts'
 /** Entries that a feed keeps. */
 const MAX_ENTRIES = 50
 
-/** Maintains the feed of one watch until `signal` aborts or the watch is deleted. */
+/** Maintains the feed of one watch until `signal` aborts or the watch is edited, paused or deleted. */
 export async function notifyFeed(
   { database, pages, clock, vocabulary }: NotifierContext,
   row: queries.FeedState,
@@ -24,7 +24,8 @@ export async function notifyFeed(
       : found.events.map(entryOf).reverse()
     entries = [...added, ...entries].slice(0, MAX_ENTRIES)
     cursor = found.cursor
-    if (!(await writeOne(database, queries.storeFeed(row.id, JSON.stringify(entries), cursor)))) return
+    if (!(await writeOne(database, queries.storeFeed(row.id, row.version, JSON.stringify(entries), cursor))))
+      return
   }
 }
 

@@ -1,26 +1,31 @@
-import { hash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { HttpError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { EventPages } from '../events/pages.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
-import type { ChannelName, Channels, Outcome } from './channels/channel.ts'
+import type { Channels, Destination, Outcome } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
+import { listDeliveries, replayDelivery, type DeliveryPage, type DeliveryRequest } from './delivery-log.ts'
 import { DeliverySlots } from './delivery-slots.ts'
+import { editWatch, type EditedWatch, type WatchEdit } from './edit-watch.ts'
 import { entriesOf } from './feed-notifier.ts'
+import { digestOf, newFeedToken } from './feed-token.ts'
 import { Notifiers } from './notifiers.ts'
 import { writeOne } from './notification.ts'
 import * as queries from './queries.ts'
-import { destinationsOfAccount, insertDestination } from './queries-destinations.ts'
+import { destinationsFor, insertDestination } from './queries-destinations.ts'
+import { lockSharing, MAX_SHARED } from './sharing.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { watchJson } from './watch-json.ts'
 import { savedOf, type Changes, type SavedFilters } from './watched.ts'
+import { rotateSecret, type RotatedSecret } from './webhook-secrets.ts'
 
 /** Watches per account. */
 const MAX_WATCHES = 50
-/** Destinations of all watches of an account. */
-const MAX_DESTINATIONS = 100
+/** Destinations in a list of watches: of the account's own, and of those that others share. */
+const MAX_LISTED_DESTINATIONS = 2_000
 
 export interface WatchesOptions {
   readonly database: Database
@@ -32,24 +37,18 @@ export interface WatchesOptions {
   readonly failed: (error: unknown) => void
 }
 
-export interface Destination {
-  readonly channel: ChannelName
-  readonly address: string
-}
-
 export interface WatchRequest {
   readonly name: string
   readonly filters: SavedFilters
   readonly changes: Changes
   readonly destinations: readonly Destination[]
   readonly atom: boolean
+  readonly isShared: boolean
 }
 
 /** What the owner sees only when the watch is created. */
-export interface NewWatch {
+export interface NewWatch extends EditedWatch {
   readonly id: string
-  readonly secret: string | undefined
-  readonly feedToken: string | undefined
 }
 
 /** Saved filters of accounts, with notifications of new matches. */
@@ -70,7 +69,7 @@ export class Watches {
     const { destinations } = request
     const id = randomBytes(9).toString('base64url')
     const secret = destinations.some(({ channel }) => channel === 'webhook') ? newSecret() : undefined
-    const feedToken = request.atom ? randomBytes(20).toString('base64url') : undefined
+    const feedToken = request.atom ? newFeedToken() : undefined
     // Changes committed from now on are new.
     const cursor = await pages.head()
     await database.transaction(async (tx) => {
@@ -78,6 +77,7 @@ export class Watches {
       await tx.all(queries.lockAccount(accountId, database.dialect.forUpdate))
       const { count = 0 } = (await tx.first(queries.countWatches(accountId))) ?? {}
       if (count >= MAX_WATCHES) throw new HttpError(409, `La cuenta ya tiene ${MAX_WATCHES} vigilancias`)
+      if (request.isShared) await lockSharing(tx, database.dialect.forUpdate)
       await tx.run(
         queries.insertWatch({
           id,
@@ -87,6 +87,7 @@ export class Watches {
           changes: request.changes,
           now: clock.now(),
           secret: secret ?? null,
+          shared: Number(request.isShared),
           feedDigest: feedToken === undefined ? null : digestOf(feedToken),
           cursor,
         }),
@@ -100,12 +101,43 @@ export class Watches {
     return { id, secret, feedToken }
   }
 
+  /** Lists the watches of an account, and those that others share. */
   async list(accountId: number) {
     const { database } = this.#options
-    const rows = await database.all(queries.watchesOf(accountId, MAX_WATCHES))
-    const destinations = await database.all(destinationsOfAccount(accountId, MAX_DESTINATIONS))
+    const rows = await database.all(queries.watchesFor(accountId, MAX_WATCHES + MAX_SHARED))
+    const destinations = await database.all(destinationsFor(accountId, MAX_LISTED_DESTINATIONS))
     const byWatch = Map.groupBy(destinations, ({ watch_id }) => watch_id)
     return rows.map((row) => watchJson(row, byWatch.get(row.id) ?? []))
+  }
+
+  /** @see editWatch */
+  async edit(accountId: number, id: string, edit: WatchEdit): Promise<EditedWatch | undefined> {
+    const { database, pages } = this.#options
+    const edited = await editWatch(database, accountId, id, edit, await pages.head())
+    this.notifiers.wakeup.wakeAll()
+    return edited
+  }
+
+  /** @see rotateSecret */
+  async rotate(accountId: number, id: string): Promise<RotatedSecret | undefined> {
+    const { clock, database } = this.#options
+    const rotated = await rotateSecret(database, clock, accountId, id)
+    this.notifiers.wakeup.wakeAll()
+    return rotated
+  }
+
+  /** @see listDeliveries */
+  deliveries(accountId: number, id: string, page: DeliveryRequest): Promise<DeliveryPage | undefined> {
+    const { clock, database } = this.#options
+    return listDeliveries(database, clock, { accountId, id }, page)
+  }
+
+  /** @see replayDelivery */
+  async replay(accountId: number, id: string, delivery: string): Promise<boolean> {
+    const { clock, database } = this.#options
+    const isAccepted = await replayDelivery(database, clock, { accountId, id }, delivery)
+    this.notifiers.wakeup.wakeAll()
+    return isAccepted
   }
 
   async remove(accountId: number, id: string): Promise<boolean> {
@@ -135,6 +167,3 @@ export class Watches {
     return { feed, filters: savedOf(row.filters) }
   }
 }
-
-/** Tokens are random, so a plain hash suffices to make a leaked database useless. */
-const digestOf = (token: string) => hash('sha256', token)

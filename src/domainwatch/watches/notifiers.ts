@@ -2,20 +2,32 @@ import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
 import { notifyDestination, type DestinationContext } from './destination-notifier.ts'
 import { notifyFeed } from './feed-notifier.ts'
 import * as queries from './queries.ts'
+import { destinationsToReplay } from './queries-deliveries.ts'
 import { destinationById, destinationsToNotify } from './queries-destinations.ts'
+import { notifyReplays } from './replay-notifier.ts'
 
 /** How often to look for watches that another process created, deleted or revived. */
 const POLL_MS = 1_000
 
-/** Notifies one destination or feed until the signal aborts. */
-type Notify = (signal: AbortSignal) => Promise<void>
+interface Work {
+  /** Changes when the work has to begin anew, because a watch was edited. */
+  readonly version: string
+  /** Notifies one destination or feed until the signal aborts. */
+  readonly notify: (signal: AbortSignal) => Promise<void>
+}
+
+interface RunningWork {
+  readonly version: string
+  readonly stop: AbortController
+  readonly ended: Promise<void>
+}
 
 /**
  * Notifies of the changes that all watches look for. Runs on one node only (leased). Each destination and each feed has a
  * notifier, independent of all others.
  */
 export class Notifiers {
-  /** Wake it when this process has created, deleted or revived a watch. */
+  /** Wake it when this process has created, edited, deleted or revived a watch, or asked for a replay. */
   readonly wakeup = new InterruptibleSleep()
   readonly #context: DestinationContext
   readonly #failed: (error: unknown) => void
@@ -32,36 +44,43 @@ export class Notifiers {
 
   /** Runs until `signal` aborts, then waits for deliveries in progress, which have a deadline. */
   async run(signal: AbortSignal): Promise<void> {
-    const running = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>()
+    const running = new Map<string, RunningWork>()
     while (!signal.aborted) {
       const wanted = await this.#wanted()
-      for (const [name, notify] of wanted) {
+      for (const [name, { version, notify }] of wanted) {
         if (running.has(name)) continue
         const stop = new AbortController()
-        const ended = this.#run(notify, AbortSignal.any([signal, stop.signal])).finally(() =>
-          running.delete(name),
-        )
-        running.set(name, { stop, ended })
+        const ended = this.#run(notify, AbortSignal.any([signal, stop.signal])).finally(() => {
+          running.delete(name)
+          // What was edited starts again.
+          if (stop.signal.aborted) this.wakeup.wakeAll()
+        })
+        running.set(name, { version, stop, ended })
       }
-      for (const [name, { stop }] of running) if (!wanted.has(name)) stop.abort()
+      for (const [name, { version, stop }] of running) if (wanted.get(name)?.version !== version) stop.abort()
       await this.wakeup.sleep(POLL_MS, signal)
     }
     await Promise.all([...running.values()].map(({ ended }) => ended))
   }
 
-  async #wanted(): Promise<Map<string, Notify>> {
+  async #wanted(): Promise<Map<string, Work>> {
     const { clock, database } = this.#context
-    const destinations = await database.all(destinationsToNotify(clock.now()))
-    const feeds = await database.all(queries.feedsToNotify(clock.now()))
-    return new Map<string, Notify>([
-      ...destinations.map(
-        ({ id }) => [`destination ${id}`, (signal: AbortSignal) => this.#destination(id, signal)] as const,
-      ),
-      ...feeds.map(({ id }) => [`feed ${id}`, (signal: AbortSignal) => this.#feed(id, signal)] as const),
-    ])
+    const now = clock.now()
+    const work = new Map<string, Work>()
+    for (const { id, version, resumes } of await database.all(destinationsToNotify(now))) {
+      const notify = (signal: AbortSignal) => this.#destination(id, notifyDestination, signal)
+      work.set(`destination ${id}`, { version: `${version} ${resumes}`, notify })
+    }
+    for (const { id, version } of await database.all(destinationsToReplay(now))) {
+      const notify = (signal: AbortSignal) => this.#destination(id, notifyReplays, signal)
+      work.set(`replays ${id}`, { version: String(version), notify })
+    }
+    for (const { id, version } of await database.all(queries.feedsToNotify(now)))
+      work.set(`feed ${id}`, { version: String(version), notify: (signal) => this.#feed(id, signal) })
+    return work
   }
 
-  async #run(notify: Notify, signal: AbortSignal): Promise<void> {
+  async #run(notify: Work['notify'], signal: AbortSignal): Promise<void> {
     try {
       await notify(signal)
     } catch (error) {
@@ -69,10 +88,10 @@ export class Notifiers {
     }
   }
 
-  async #destination(id: string, signal: AbortSignal): Promise<void> {
+  async #destination(id: string, notify: typeof notifyDestination, signal: AbortSignal): Promise<void> {
     const row = await this.#context.database.first(destinationById(id))
     try {
-      if (row !== undefined) await notifyDestination(this.#context, row, signal)
+      if (row !== undefined) await notify(this.#context, row, signal)
     } finally {
       this.#context.slots.forget(id)
     }

@@ -1,6 +1,6 @@
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import { limit, sql } from '../../storage/database/sql.ts'
-import { hasKey } from './queries.ts'
+import { hasKey, isAccessible } from './queries.ts'
 
 /** A destination as the members of its account see it. */
 export interface DestinationRow {
@@ -33,11 +33,16 @@ export interface DestinationState {
   readonly name: string
   readonly filters: string
   readonly changes: string
+  /** Counts the edits of the watch. */
+  readonly version: number
   readonly secret: string | null
+  readonly previous_secret: string | null
+  readonly previous_secret_until: number | null
 }
 
 const STATE = sql`d.id, d.channel, d.address, d.cursor, d.delivery_id, d.delivery_body, d.delivery_cursor, d.attempts,
-    d.next_at, d.watch_id, watches.account_id, watches.name, watches.filters, watches.changes, watches.secret
+    d.next_at, d.watch_id, watches.account_id, watches.name, watches.filters, watches.changes, watches.version, watches.secret,
+    watches.previous_secret, watches.previous_secret_until
   FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id`
 
 export interface NewDestination {
@@ -53,21 +58,45 @@ export const insertDestination = (one: NewDestination) => sql`
   INSERT INTO watch_destinations (id, watch_id, position, channel, address, state, cursor)
   VALUES (${one.id}, ${one.watchId}, ${one.position}, ${one.channel}, ${one.address}, 'active', ${one.cursor})`
 
-export const destinationsOfAccount = (accountId: number, count: number) => sql<DestinationRow>`
-  SELECT d.id, d.watch_id, d.channel, d.address, d.state, d.attempts, d.next_at, d.delivered_at, d.last_error,
-    d.last_error_at, d.delivery_id
-  FROM watches JOIN watch_destinations AS d ON d.watch_id = watches.id
-  WHERE watches.account_id = ${accountId} ORDER BY d.watch_id, d.position ${limit(count)}`
+const SHOWN = sql`d.id, d.watch_id AS watch_id, d.channel, d.address, d.state, d.attempts, d.next_at, d.delivered_at, d.last_error,
+    d.last_error_at, d.delivery_id, d.position AS position
+  FROM watches JOIN watch_destinations AS d ON d.watch_id = watches.id`
+
+/** Selects the destinations of the watches that an account lists. */
+export const destinationsFor = (accountId: number, count: number) => sql<DestinationRow>`
+  SELECT ${SHOWN} WHERE watches.account_id = ${accountId}
+  UNION ALL SELECT ${SHOWN} WHERE watches.shared = 1 AND watches.account_id <> ${accountId}
+  ORDER BY watch_id, position ${limit(count)}`
 
 export const destinationsOfWatch = (accountId: number, watchId: string) => sql<DestinationState>`
-  SELECT ${STATE} WHERE d.watch_id = ${watchId} AND watches.account_id = ${accountId} ORDER BY d.position`
+  SELECT ${STATE} WHERE d.watch_id = ${watchId} AND ${isAccessible(accountId)} ORDER BY d.position`
+
+export const channelsOf = (watchId: string) => sql<{ channel: string }>`
+  SELECT channel FROM watch_destinations WHERE watch_id = ${watchId}`
+
+export const deleteWebhook = (watchId: string) => sql`
+  DELETE FROM watch_destinations WHERE watch_id = ${watchId} AND channel = 'webhook'`
+
+export const moveWebhook = (watchId: string, address: string) => sql`
+  UPDATE watch_destinations SET
+    state = CASE address WHEN ${address} THEN state ELSE 'active' END,
+    attempts = CASE address WHEN ${address} THEN attempts ELSE 0 END,
+    next_at = CASE address WHEN ${address} THEN next_at ELSE 0 END,
+    address = ${address}
+  WHERE watch_id = ${watchId} AND channel = 'webhook'`
+
+/** Skips what happened during a pause. What is pending from before stays so. */
+export const skipTo = (watchId: string, cursor: string) => sql`
+  UPDATE watch_destinations SET cursor = ${cursor},
+    delivery_cursor = CASE WHEN delivery_id IS NULL THEN NULL ELSE ${cursor} END
+  WHERE watch_id = ${watchId}`
 
 export const destinationById = (id: string) => sql<DestinationState>`SELECT ${STATE} WHERE d.id = ${id}`
 
 /** Selects the destinations that need a notifier. */
-export const destinationsToNotify = (now: number) => sql<{ id: string }>`
-  SELECT d.id FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id
-  WHERE d.state = 'active' AND ${hasKey(now)}`
+export const destinationsToNotify = (now: number) => sql<{ id: string; version: number; resumes: number }>`
+  SELECT d.id, watches.version, d.resumes FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id
+  WHERE d.state = 'active' AND watches.paused = 0 AND ${hasKey(now)}`
 
 export interface NewDelivery {
   readonly id: string
@@ -75,12 +104,11 @@ export interface NewDelivery {
   readonly cursor: string
 }
 
-/** Stores the next delivery. Changes no row if one is pending already, or the account has no valid key. */
-export const beginDelivery = (id: string, delivery: NewDelivery, now: number) => sql`
+/** Stores the next delivery. Changes no row if one is pending already, or the destination was deleted. */
+export const beginDelivery = (id: string, delivery: NewDelivery) => sql`
   UPDATE watch_destinations SET delivery_id = ${delivery.id}, delivery_body = ${delivery.body},
     delivery_cursor = ${delivery.cursor}, attempts = 0, next_at = 0
-  WHERE id = ${id} AND delivery_id IS NULL
-    AND EXISTS (SELECT 1 FROM watches WHERE watches.id = watch_id AND ${hasKey(now)})`
+  WHERE id = ${id} AND delivery_id IS NULL`
 
 export const delivered = (id: string, delivery: string, now: number) => sql`
   UPDATE watch_destinations SET cursor = delivery_cursor, delivery_id = NULL, delivery_body = NULL,
@@ -104,6 +132,6 @@ export const failed = (id: string, delivery: string, { state, attempts, nextAt, 
 export const revive = (id: string) => sql`
   UPDATE watch_destinations SET state = 'active', attempts = 0, next_at = 0 WHERE id = ${id} AND state = 'dead'`
 
-/** Skips changes that are not relevant. */
-export const advanceCursor = (id: string, cursor: string) => sql`
-  UPDATE watch_destinations SET cursor = ${cursor} WHERE id = ${id} AND delivery_id IS NULL`
+/** Skips changes that are not relevant. Changes no row if the position is no longer `from`. */
+export const advanceCursor = (id: string, from: string, cursor: string) => sql`
+  UPDATE watch_destinations SET cursor = ${cursor} WHERE id = ${id} AND delivery_id IS NULL AND cursor = ${from}`

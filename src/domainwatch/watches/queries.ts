@@ -1,19 +1,25 @@
 import type { Cursor } from '../../storage/database/changes/change.ts'
-import { limit, sql, type Sql } from '../../storage/database/sql.ts'
+import { empty, limit, sql, type Sql } from '../../storage/database/sql.ts'
 
-/** A watch as its owner sees it. */
+/** A watch as members see it. */
 export interface WatchRow {
   readonly id: string
+  /** Name of the account that created it. */
+  readonly owner: string
   readonly name: string
   readonly filters: string
   readonly changes: string
   readonly created_at: number
   readonly feed_digest: string | null
+  readonly shared: number
+  readonly paused: number
 }
 
 /** A watch as the notifier of its feed needs it. */
 export interface FeedState {
   readonly id: string
+  /** Counts the edits. */
+  readonly version: number
   readonly filters: string
   readonly changes: string
   readonly feed_cursor: Cursor | null
@@ -41,29 +47,89 @@ export interface NewWatch {
   readonly secret: string | null
   readonly feedDigest: string | null
   readonly cursor: string
+  readonly shared: number
 }
 
 export const insertWatch = (watch: NewWatch) => sql`
-  INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, feed_digest, feed_cursor, feed)
+  INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared, feed_digest, feed_cursor,
+    feed)
   VALUES (${watch.id}, ${watch.accountId}, ${watch.name}, ${watch.filters}, ${watch.changes}, ${watch.now}, 'active',
-    ${watch.secret}, ${watch.feedDigest}, ${watch.feedDigest === null ? null : watch.cursor},
+    ${watch.secret}, ${watch.shared}, ${watch.feedDigest}, ${watch.feedDigest === null ? null : watch.cursor},
     ${watch.feedDigest === null ? null : '[]'})`
 
-export const watchesOf = (accountId: number, count: number) => sql<WatchRow>`
-  SELECT id, name, filters, changes, created_at, feed_digest
-  FROM watches WHERE account_id = ${accountId} ORDER BY created_at, id ${limit(count)}`
+const SHOWN = sql`watches.id AS id, accounts.name AS owner, watches.name AS name, filters, changes,
+    watches.created_at AS created_at, feed_digest, shared, paused
+  FROM watches JOIN accounts ON accounts.id = account_id`
+
+/** Selects the watches of an account and those that others share. */
+export const watchesFor = (accountId: number, count: number) => sql<WatchRow>`
+  SELECT ${SHOWN} WHERE account_id = ${accountId}
+  UNION ALL SELECT ${SHOWN} WHERE shared = 1 AND account_id <> ${accountId}
+  ORDER BY created_at, id ${limit(count)}`
+
+/** True for the account that created a watch and, if it is shared, for every other. */
+export const isAccessible = (accountId: number): Sql =>
+  sql`(watches.account_id = ${accountId} OR watches.shared = 1)`
+
+/** A watch as edits need it. */
+export interface EditableWatch {
+  readonly id: string
+  readonly account_id: number
+  readonly name: string
+  readonly filters: string
+  readonly changes: string
+  readonly secret: string | null
+  readonly feed_digest: string | null
+  readonly shared: number
+  readonly paused: number
+}
+
+export const accessibleWatch = (accountId: number, id: string, lock: Sql = empty) => sql<EditableWatch>`
+  SELECT id, account_id, name, filters, changes, secret, feed_digest, shared, paused FROM watches
+  WHERE id = ${id} AND ${isAccessible(accountId)} ${lock}`
+
+export const lockInstance = (forUpdate: Sql) => sql`SELECT id FROM instance ${forUpdate}`
+
+export const countShared = () =>
+  sql<{ count: number }>`SELECT count(*) AS count FROM watches WHERE shared = 1`
+
+export type UpdatedWatch = Pick<
+  EditableWatch,
+  'id' | 'name' | 'filters' | 'changes' | 'secret' | 'shared' | 'paused'
+>
+
+/** Without a webhook no secret signs. */
+export const updateWatch = (watch: UpdatedWatch) => sql`
+  UPDATE watches SET version = version + 1, name = ${watch.name}, filters = ${watch.filters}, changes = ${watch.changes},
+    shared = ${watch.shared}, paused = ${watch.paused}, secret = ${watch.secret}
+    ${watch.secret === null ? sql`, previous_secret = NULL, previous_secret_until = NULL` : empty}
+  WHERE id = ${watch.id}`
+
+export const replaceSecret = (id: string, secret: string, previousUntil: number) => sql`
+  UPDATE watches SET version = version + 1, previous_secret = secret, previous_secret_until = ${previousUntil},
+    secret = ${secret}
+  WHERE id = ${id}`
+
+export const addFeed = (id: string, digest: string, cursor: string) => sql`
+  UPDATE watches SET feed_digest = ${digest}, feed_cursor = ${cursor}, feed = '[]' WHERE id = ${id}`
+
+export const removeFeed = (id: string) => sql`
+  UPDATE watches SET feed_digest = NULL, feed_cursor = NULL, feed = NULL WHERE id = ${id}`
+
+export const skipFeedTo = (id: string, cursor: string) => sql`
+  UPDATE watches SET feed_cursor = ${cursor} WHERE id = ${id} AND feed_digest IS NOT NULL`
 
 export const deleteWatch = (accountId: number, id: string) => sql`
-  DELETE FROM watches WHERE account_id = ${accountId} AND id = ${id}`
+  DELETE FROM watches WHERE id = ${id} AND ${isAccessible(accountId)}`
 
 export const feedById = (id: string) => sql<FeedState>`
-  SELECT id, filters, changes, feed_cursor, feed FROM watches WHERE id = ${id}`
+  SELECT id, version, filters, changes, feed_cursor, feed FROM watches WHERE id = ${id}`
 
 export const anyWatch = () => sql<{ id: string }>`SELECT id FROM watches LIMIT 1`
 
 /** Selects the watches whose feeds need a notifier. */
-export const feedsToNotify = (now: number) => sql<{ id: string }>`
-  SELECT id FROM watches WHERE feed_digest IS NOT NULL AND ${hasKey(now)}`
+export const feedsToNotify = (now: number) => sql<{ id: string; version: number }>`
+  SELECT id, version FROM watches WHERE feed_digest IS NOT NULL AND paused = 0 AND ${hasKey(now)}`
 
 export interface FeedRow {
   readonly id: string
@@ -75,5 +141,6 @@ export interface FeedRow {
 export const feedByDigest = (digest: string, now: number) => sql<FeedRow>`
   SELECT id, name, filters, feed FROM watches WHERE feed_digest = ${digest} AND ${hasKey(now)}`
 
-export const storeFeed = (id: string, feed: string, cursor: string) => sql`
-  UPDATE watches SET feed = ${feed}, feed_cursor = ${cursor} WHERE id = ${id}`
+/** Changes no row if the watch was edited or paused since it was at `version`. */
+export const storeFeed = (id: string, version: number, feed: string, cursor: string) => sql`
+  UPDATE watches SET feed = ${feed}, feed_cursor = ${cursor} WHERE id = ${id} AND version = ${version} AND paused = 0`

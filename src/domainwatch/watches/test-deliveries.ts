@@ -6,6 +6,7 @@ import type { Database } from '../../storage/database/database.ts'
 import type { Channels, Outcome } from './channels/channel.ts'
 import { newDeliveryId } from './delivery-schedule.ts'
 import { writeOne } from './notification.ts'
+import { secretsAt } from './webhook-secrets.ts'
 import { destinationsOfWatch, revive, type DestinationState } from './queries-destinations.ts'
 
 /** Concurrent test deliveries of this process. One to a silent receiver takes 20 s, so an account gets only a few. */
@@ -37,7 +38,7 @@ export class TestDeliveries {
   }
 
   /**
-   * Sends a test to each destination of a watch, in the order of the watch. Empty if the account has no such watch.
+   * Sends a test to each destination of a watch, in the order of the watch. Empty if the account has no access to such a watch.
    * @throws HttpError 429 above the rate of the account or of a receiving host; OverloadError when too many tests wait
    */
   async send(accountId: number, watch: string): Promise<readonly TestOutcome[]> {
@@ -45,22 +46,25 @@ export class TestDeliveries {
     const destinations = await database.all(destinationsOfWatch(accountId, watch))
     if (destinations.length === 0) return []
     const hosts = destinations.map(({ channel, address }) => channels.get(channel)?.hostOf(address) ?? '')
-    this.#count(String(accountId), new Set(hosts))
+    // Of a shared watch, tests count for the account that created it, as its deliveries do.
+    const owner = String(destinations[0]?.account_id)
+    this.#count(owner, new Set(hosts))
     return Promise.all(
       destinations.map(async (destination) => ({
         destination,
-        outcome: await this.#slots.run(String(accountId), () => this.#sendTo(destination)),
+        outcome: await this.#slots.run(owner, () => this.#sendTo(destination)),
       })),
     )
   }
 
   async #sendTo(row: DestinationState): Promise<Outcome> {
     const { channels, clock, database } = this.#options
-    const { address, secret, watch_id: id, name } = row
+    const { address, watch_id: id, name } = row
     const channel = channels.get(row.channel)
     if (channel === undefined) throw new HttpError(400, `El servicio no tiene configurado ${row.channel}`)
     const body = channel.render({ id, name }, { kind: 'test', at: clock.now() })
-    const delivery = { id: newDeliveryId(), body, address, secret }
+    const secrets = secretsAt(clock.now(), row)
+    const delivery = { id: newDeliveryId(), body, address, secrets }
     const outcome = await channel.send(delivery, new AbortController().signal)
     if (outcome.kind === 'delivered') await writeOne(database, revive(row.id))
     return outcome

@@ -2,7 +2,7 @@ import type { DestinationRow } from './queries-destinations.ts'
 import type { WatchRow } from './queries.ts'
 import { savedOf } from './watched.ts'
 
-/** Returns a watch as its account sees it. What is said of deliveries is the worst or the latest of all destinations. */
+/** Returns a watch as members see it. What is said of deliveries is the worst or the latest of all destinations. */
 export function watchJson(row: WatchRow, destinations: readonly DestinationRow[]) {
   const retries = destinations.filter(({ state, next_at }) => state === 'active' && next_at > 0)
   const latestError = latest(destinations, ({ last_error_at }) => last_error_at)
@@ -11,6 +11,9 @@ export function watchJson(row: WatchRow, destinations: readonly DestinationRow[]
     name: row.name,
     filters: savedOf(row.filters),
     changes: row.changes,
+    owner: row.owner,
+    shared: row.shared,
+    paused: row.paused,
     created: iso(row.created_at),
     url: destinations.find(({ channel }) => channel === 'webhook')?.address ?? null,
     atom: row.feed_digest === null ? 0 : 1,

@@ -15,13 +15,19 @@ export type Notice =
   | { readonly kind: 'changes'; readonly events: readonly DomainEvent[] }
   | { readonly kind: 'gap' | 'test'; readonly at: number }
 
+/** Where messages are sent. */
+export interface Destination {
+  readonly channel: ChannelName
+  readonly address: string
+}
+
 /** One message to one destination. All its attempts have the same id and body. */
 export interface Delivery {
   readonly id: string
   readonly body: string
   readonly address: string
-  /** Signs webhooks. */
-  readonly secret: string | null
+  /** Each signs webhooks. */
+  readonly secrets: readonly string[]
 }
 
 export type Outcome =

@@ -78,7 +78,7 @@ test('resolved addresses are checked at every delivery', async () => {
     id: newDeliveryId(),
     body: '{}',
     address: `http://example.cl:${address.port}/`,
-    secret: newSecret(),
+    secrets: [newSecret()],
   }
   const post = (networks: string[], resolve: Resolve) =>
     webhookChannel({
@@ -120,7 +120,7 @@ test('a peer address that is not allowed is disconnected before anything is sent
   })
   const receiver = `http://127.0.0.1:${address.port}/`
   const outcome = await channel.send(
-    { id: 'a', body: '{}', address: receiver, secret: newSecret() },
+    { id: 'a', body: '{}', address: receiver, secrets: [newSecret()] },
     new AbortController().signal,
   )
   assert.equal(outcome.kind === 'failed' && outcome.error, 'La dirección del receptor no está permitida')
@@ -131,7 +131,7 @@ test('a peer address that is not allowed is disconnected before anything is sent
 test('signatures match the example of the specification', () => {
   // From the reference libraries of Standard Webhooks.
   const headers = signedHeaders(
-    'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
     'msg_p5jXN8AQM9LWM0D4loKWxJek',
     1_614_265_330,
     '{"test": 2432232314}',
@@ -183,7 +183,7 @@ test('an upgrade or a hang-up fails without a timeout', async () => {
   const receiver = `http://127.0.0.1:${address.port}/`
   const post = () =>
     channel.send(
-      { id: 'a', body: '{}', address: receiver, secret: newSecret() },
+      { id: 'a', body: '{}', address: receiver, secrets: [newSecret()] },
       new AbortController().signal,
     )
   const refused = { kind: 'failed', code: 101, error: 'El receptor respondió 101', retryAfterMs: 0 }

@@ -16,8 +16,8 @@ export function webhookChannel(options: PostOptions & { readonly clock: Clock })
     maxEvents: MAX_EVENTS,
     hostOf: (address) => new URL(address).host,
     render: payload,
-    send({ id, body, address, secret }: Delivery, signal) {
-      const headers = secret === null ? {} : signedHeaders(secret, id, Math.floor(clock.now() / 1000), body)
+    send({ id, body, address, secrets }: Delivery, signal) {
+      const headers = signedHeaders(secrets, id, Math.floor(clock.now() / 1000), body)
       return post({ url: address, body, headers }, options, signal, ({ code, headers: received }) => {
         const error = `El receptor respondió ${code}`
         if (code >= 200 && code < 300) return { kind: 'delivered', code }
@@ -34,13 +34,15 @@ export function newSecret(): string {
 }
 
 /**
- * Returns the headers of one attempt.
+ * Returns the headers of one attempt, with a signature by each secret: receivers accept any of them.
  * @param at seconds since 1970
  */
-export function signedHeaders(secret: string, id: string, at: number, body: string) {
-  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
-  const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')
-  return { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': `v1,${signature}` }
+export function signedHeaders(secrets: readonly string[], id: string, at: number, body: string) {
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64')}`
+  })
+  return { 'webhook-id': id, 'webhook-timestamp': String(at), 'webhook-signature': signatures.join(' ') }
 }
 
 function payload(watch: NotifiedWatch, notice: Notice): string {

@@ -1,0 +1,113 @@
+import { localDateTime } from '../../lib/dates.ts'
+import { HttpError } from '../../lib/errors.ts'
+import { isStorable } from '../../lib/text.ts'
+import { nextLink } from '../../http/headers.ts'
+import type { HttpServer } from '../../http/server.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
+import { integer, text } from '../../http/parameters.ts'
+import { watchGone } from '../schemas-watches.ts'
+import { deliveriesAnswer, replayAnswer } from '../schemas-deliveries.ts'
+import type { Watches } from '../watches/index.ts'
+import type { DeliveryRow } from '../watches/queries-deliveries.ts'
+import { noWatch, watchId, WATCHES_PATH, which } from './watch-parameters.ts'
+
+const MAX_PAGE = 500
+const DEFAULT_PAGE = 50
+
+export function watchDeliveryRoutes(
+  app: HttpServer,
+  shared: EndpointShared,
+  watches: Watches,
+  { baseUrl, timeZone }: { readonly baseUrl: () => string; readonly timeZone: string },
+) {
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    path: `${WATCHES_PATH}/deliveries`,
+    methods: ['GET'],
+    scopes: ['read', 'write'],
+    parameters: {
+      ...which,
+      limit: integer(`Deliveries in a page, ${DEFAULT_PAGE} unless given`, 1, MAX_PAGE),
+      cursor: text('Where the page starts: from the `Link` header of the one before', 100),
+    },
+    document: {
+      tag: 'domainwatch',
+      summary: 'The deliveries of a watch',
+      description:
+        'Of the last 30 days, at most 1,000, newest first. When there are more than a page, the `Link` header carries the ' +
+        'address of the next page.',
+      answers: { 200: deliveriesAnswer, 404: watchGone },
+    },
+    async handle({ values, identity, request, reply }) {
+      const { limit = DEFAULT_PAGE, cursor } = values
+      const before = cursor === undefined ? undefined : readCursor(cursor)
+      const page = await watches.deliveries(identity.accountId, watchId(values.id), { limit, before })
+      if (page === undefined) throw noWatch()
+      if (page.next !== undefined)
+        reply.header('link', nextLink(baseUrl, request.raw.url ?? '', String(page.next)))
+      const data = page.rows.map((row) => deliveryJson(row, timeZone))
+      return { status: 200, count: data.length, data }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    path: `${WATCHES_PATH}/replay`,
+    methods: ['POST'],
+    scopes: ['write'],
+    parameters: {
+      ...which,
+      delivery: {
+        ...text('`id` of a delivery of the watch', 100),
+        required: true,
+        example: 'msg_NkS9BzIM6vFRXZ5orBeP',
+      },
+    },
+    document: {
+      tag: 'domainwatch',
+      summary: 'Send a delivery again',
+      description:
+        'With the same id and content, once, as soon as the limits of deliveries allow. Whether it arrived is in the list of ' +
+        'deliveries. One that is being retried is tried now.',
+      answers: {
+        200: replayAnswer,
+        404: problem('No such watch or delivery', 404, 'La entrega no existe'),
+        409: problem('Too many wait', 409, 'La vigilancia ya tiene 20 reenvíos en espera'),
+        410: problem('It cannot be sent again', 410, 'El contenido de la entrega ya no se conserva'),
+      },
+    },
+    async handle({ values: { id, delivery }, identity }) {
+      if (delivery === undefined) throw new HttpError(400, 'Falta el parámetro delivery')
+      // No delivery has such an id.
+      const wanted = isStorable(delivery) ? delivery : ''
+      if (!(await watches.replay(identity.accountId, watchId(id), wanted))) throw noWatch()
+      return { status: 200, id: watchId(id), delivery }
+    },
+  })
+}
+
+function deliveryJson(row: DeliveryRow, timeZone: string) {
+  return {
+    id: row.id,
+    time: localDateTime(row.created_at, timeZone),
+    time_utc: new Date(row.created_at).toISOString(),
+    channel: row.channel,
+    events: row.events,
+    state: row.state,
+    attempts: row.attempts,
+    code: row.code,
+    milliseconds: row.duration_ms,
+    error: row.error,
+    replayable: row.has_body,
+    replaying: row.replay_at === null ? 0 : 1,
+  }
+}
+
+/** The number of the last delivery shown. */
+function readCursor(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) {
+    throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
+  }
+  return Number(text)
+}

@@ -1,0 +1,122 @@
+import { localDateTime } from '../../lib/dates.ts'
+import { HttpError } from '../../lib/errors.ts'
+import type { HttpServer } from '../../http/server.ts'
+import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
+import { choice, integer, text, type Parameter, type Values } from '../../http/parameters.ts'
+import { readFilters } from '../filters.ts'
+import { secretRotated, watchEdited, watchGone } from '../schemas-watches.ts'
+import type { Subscriptions } from '../subscriptions.ts'
+import { CHANGES, toSave, watchFilters, type SavedFilters } from '../watches/watched.ts'
+import { readTarget } from '../watches/webhook/connect.ts'
+import { noWatch, sharing, watchId, watchName, WATCHES_PATH, which } from './watch-parameters.ts'
+
+const parameters = {
+  ...which,
+  ...watchFilters,
+  name: watchName(),
+  changes: choice('What comes to match, or all that happens to what matches', CHANGES),
+  url: text('Where webhooks are sent; empty for none', 2_048),
+  atom: switched('Whether there is an Atom feed'),
+  ...sharing,
+  paused: integer('Whether it is silent (1). What happens meanwhile is not delivered later', 0, 1),
+}
+
+export function watchEditRoutes(
+  app: HttpServer,
+  shared: EndpointShared,
+  { watches, isAllowedAddress }: Subscriptions,
+  { baseUrl, timeZone }: { readonly baseUrl: () => string; readonly timeZone: string },
+) {
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    path: `${WATCHES_PATH}/update`,
+    methods: ['POST'],
+    scopes: ['write'],
+    parameters,
+    document: {
+      tag: 'domainwatch',
+      summary: 'Edit, pause or share a watch',
+      description:
+        'Changes what is given. The filters are one property: any of them replaces all, and an empty `search` alone ' +
+        'removes all. A secret or the address of a feed that this creates is shown this once.',
+      answers: {
+        200: watchEdited,
+        404: watchGone,
+        409: problem('The group shares all it may', 409, 'El grupo ya tiene 200 vigilancias compartidas'),
+      },
+    },
+    async handle({ values, identity }) {
+      const { id, name, changes, url, atom, shared: isShared, paused, ...filters } = values
+      const edited = await watches.edit(identity.accountId, watchId(id), {
+        name,
+        filters: newFilters(filters),
+        changes,
+        webhook: url === undefined || url === '' ? (url === '' ? null : url) : webhookAt(url),
+        hasFeed: atom === false ? undefined : atom === true,
+        isShared: isShared === undefined ? undefined : isShared === 1,
+        isPaused: paused === undefined ? undefined : paused === 1,
+      })
+      if (edited === undefined) throw noWatch()
+      const feed = edited.feedToken === undefined ? null : `${baseUrl()}/w/${edited.feedToken}.atom`
+      return { status: 200, id: watchId(id), secret: edited.secret ?? null, atom: feed }
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    path: `${WATCHES_PATH}/rotate`,
+    methods: ['POST'],
+    scopes: ['write'],
+    parameters: which,
+    document: {
+      tag: 'domainwatch',
+      summary: 'Replace the secret of a watch',
+      description:
+        'The new secret is shown this once. For 24 hours webhooks carry a signature by each secret, the new one first.',
+      answers: {
+        200: secretRotated,
+        404: watchGone,
+        409: problem('It signs nothing', 409, 'La vigilancia no tiene webhook'),
+      },
+    },
+    async handle({ values, identity }) {
+      const id = watchId(values.id)
+      const rotated = await watches.rotate(identity.accountId, id)
+      if (rotated === undefined) throw noWatch()
+      const { secret, until } = rotated
+      return {
+        status: 200,
+        id,
+        secret,
+        until: localDateTime(until, timeZone),
+        until_utc: new Date(until).toISOString(),
+      }
+    },
+  })
+
+  function webhookAt(url: string): string {
+    const target = readTarget(url, isAllowedAddress)
+    if (!target.ok) throw new HttpError(400, `El parámetro url ${target.takes}`)
+    return target.url
+  }
+}
+
+/** Returns undefined if the request has no filter. An empty `search` lets every record through and is not kept. */
+function newFilters(values: Values<typeof watchFilters>): SavedFilters | undefined {
+  const saved = toSave(values)
+  if (Object.keys(saved).length === 0) return undefined
+  readFilters(values)
+  const { search = '', ...others } = saved
+  return search === '' ? others : saved
+}
+
+/** A flag that `0` turns off. Absent, it changes nothing. */
+function switched(description: string): Parameter<true | 0> {
+  return {
+    required: false,
+    description: `${description} (flag: on when present; \`0\` for off)`,
+    schema: { type: 'string', 'x-flag': true },
+    parse: (given) => ({ value: given === '0' ? 0 : true }),
+  }
+}

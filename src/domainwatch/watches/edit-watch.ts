@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto'
+import { HttpError } from '../../lib/errors.ts'
+import type { Cursor } from '../../storage/database/changes/change.ts'
+import type { Database, Transaction } from '../../storage/database/database.ts'
+import { newSecret } from './channels/webhook.ts'
+import { digestOf, newFeedToken } from './feed-token.ts'
+import * as queries from './queries.ts'
+import * as destinations from './queries-destinations.ts'
+import { lockSharing } from './sharing.ts'
+import type { Changes, SavedFilters } from './watched.ts'
+
+/** What to change. Undefined leaves a property as it is. */
+export interface WatchEdit {
+  readonly name: string | undefined
+  /** Replaces all filters. */
+  readonly filters: SavedFilters | undefined
+  readonly changes: Changes | undefined
+  /** Address of the webhook; null removes it. */
+  readonly webhook: string | null | undefined
+  readonly hasFeed: boolean | undefined
+  readonly isShared: boolean | undefined
+  readonly isPaused: boolean | undefined
+}
+
+/** What an edit created, which is shown only once. */
+export interface EditedWatch {
+  readonly secret: string | undefined
+  readonly feedToken: string | undefined
+}
+
+export const NO_RECEIVER = 'Falta el parámetro url o el parámetro atom'
+
+/**
+ * Edits a watch. The account that created it keeps it, and it counts for the limits of that account, whoever edits it.
+ * Destinations that stay keep their position and their pending delivery.
+ * @param head the newest change, from which new destinations and a watch that was paused go on
+ * @returns undefined if the account has no access to such a watch
+ * @throws HttpError 400 if nothing would be notified; 409 above a limit
+ */
+export async function editWatch(
+  database: Database,
+  accountId: number,
+  id: string,
+  edit: WatchEdit,
+  head: Cursor,
+): Promise<EditedWatch | undefined> {
+  const { forUpdate } = database.dialect
+  return database.transaction(async (tx) => {
+    const known = await tx.first(queries.accessibleWatch(accountId, id))
+    if (known === undefined) return undefined
+    // In the order in which a creation locks them.
+    await tx.all(queries.lockAccount(known.account_id, forUpdate))
+    const watch = await tx.first(queries.accessibleWatch(accountId, id, forUpdate))
+    if (watch === undefined) return undefined
+    if (edit.isShared === true && watch.shared === 0) await lockSharing(tx, forUpdate)
+
+    await editWebhook(tx, watch.id, edit.webhook, head)
+    const channels = (await tx.all(destinations.channelsOf(id))).map(({ channel }) => channel)
+    const hasWebhook = channels.includes('webhook')
+    const hasFeed = edit.hasFeed ?? watch.feed_digest !== null
+    if (channels.length === 0 && !hasFeed) throw new HttpError(400, NO_RECEIVER)
+    const secret = hasWebhook && watch.secret === null ? newSecret() : undefined
+    const feedToken = hasFeed && watch.feed_digest === null ? newFeedToken() : undefined
+    const isPaused = edit.isPaused ?? watch.paused === 1
+
+    await tx.run(
+      queries.updateWatch({
+        id,
+        name: edit.name ?? watch.name,
+        filters: edit.filters === undefined ? watch.filters : JSON.stringify(edit.filters),
+        changes: edit.changes ?? watch.changes,
+        shared: Number(edit.isShared ?? watch.shared === 1),
+        paused: Number(isPaused),
+        secret: hasWebhook ? (secret ?? watch.secret) : null,
+      }),
+    )
+    if (feedToken !== undefined) await tx.run(queries.addFeed(id, digestOf(feedToken), head))
+    else if (!hasFeed) await tx.run(queries.removeFeed(id))
+    if (watch.paused === 1 && !isPaused) {
+      await tx.run(destinations.skipTo(id, head))
+      await tx.run(queries.skipFeedTo(id, head))
+    }
+    return { secret, feedToken }
+  }, accountId)
+}
+
+/** A webhook that moves keeps its position and what is pending, and is tried again at once. */
+async function editWebhook(
+  tx: Transaction,
+  watchId: string,
+  address: string | null | undefined,
+  head: Cursor,
+): Promise<void> {
+  if (address === undefined) return
+  if (address === null) return void (await tx.run(destinations.deleteWebhook(watchId)))
+  if ((await tx.run(destinations.moveWebhook(watchId, address))) > 0) return
+  const id = randomBytes(9).toString('base64url')
+  await tx.run(
+    destinations.insertDestination({ id, watchId, position: 0, channel: 'webhook', address, cursor: head }),
+  )
+}

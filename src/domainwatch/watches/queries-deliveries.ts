@@ -1,0 +1,141 @@
+import { empty, limit, sql } from '../../storage/database/sql.ts'
+import { hasKey } from './queries.ts'
+
+/** `pending`: being tried. `failed`: given up. A delivery that arrived once stays `delivered`. */
+export type DeliveryState = 'pending' | 'delivered' | 'failed'
+
+/** A delivery as members see it. Its attempts have the same id and body. */
+export interface DeliveryRow {
+  /** Counts the deliveries of a watch. */
+  readonly number: number
+  readonly id: string
+  readonly channel: string
+  readonly created_at: number
+  readonly events: number
+  readonly state: DeliveryState
+  readonly attempts: number
+  /** Of the last attempt, as the next two. */
+  readonly code: number | null
+  readonly duration_ms: number | null
+  readonly error: string | null
+  readonly has_body: number
+  /** When somebody asked to send it again; null if nobody waits for that. */
+  readonly replay_at: number | null
+}
+
+/** Numbers the next delivery. Changes no row if the watch was edited or paused, or its account has no valid key. */
+export const countDelivery = (watchId: string, version: number, now: number) => sql`
+  UPDATE watches SET deliveries = deliveries + 1
+  WHERE id = ${watchId} AND version = ${version} AND paused = 0 AND ${hasKey(now)}`
+
+export const lastNumber = (watchId: string) => sql<{ deliveries: number }>`
+  SELECT deliveries FROM watches WHERE id = ${watchId}`
+
+export interface LoggedDelivery {
+  readonly watchId: string
+  readonly number: number
+  readonly id: string
+  readonly destinationId: string
+  readonly channel: string
+  readonly now: number
+  readonly events: number
+  readonly body: string
+}
+
+export const insertDelivery = (one: LoggedDelivery) => sql`
+  INSERT INTO watch_deliveries (watch_id, number, id, destination_id, channel, created_at, events, state, body)
+  VALUES (${one.watchId}, ${one.number}, ${one.id}, ${one.destinationId}, ${one.channel}, ${one.now}, ${one.events},
+    'pending', ${one.body})`
+
+export const deleteUpTo = (watchId: string, number: number) => sql`
+  DELETE FROM watch_deliveries WHERE watch_id = ${watchId} AND number <= ${number}`
+
+/** Without its body a delivery cannot be sent again. */
+export const dropBody = (watchId: string, number: number) => sql`
+  UPDATE watch_deliveries SET body = NULL, replay_at = NULL WHERE watch_id = ${watchId} AND number = ${number}`
+
+export interface Attempt {
+  readonly state: DeliveryState
+  readonly code: number | undefined
+  readonly ms: number
+  readonly error: string | null
+}
+
+const ATTEMPT = ({ code, ms, error }: Attempt) => sql`
+  attempts = attempts + 1, code = ${code ?? null}, duration_ms = ${ms}, error = ${error}`
+
+export const logAttempt = (id: string, attempt: Attempt) => sql`
+  UPDATE watch_deliveries SET state = ${attempt.state}, ${ATTEMPT(attempt)} WHERE id = ${id}`
+
+export const logReplay = (id: string, attempt: Attempt) => sql`
+  UPDATE watch_deliveries SET state = CASE state WHEN 'delivered' THEN state ELSE ${attempt.state} END,
+    replay_at = NULL, ${ATTEMPT(attempt)}
+  WHERE id = ${id}`
+
+/** A page, newest first. */
+export const deliveriesOf = (
+  watchId: string,
+  since: number,
+  before: number | undefined,
+  count: number,
+) => sql<DeliveryRow>`
+  SELECT number, id, channel, created_at, events, state, attempts, code, duration_ms, error, replay_at,
+    CASE WHEN body IS NULL THEN 0 ELSE 1 END AS has_body
+  FROM watch_deliveries
+  WHERE watch_id = ${watchId} ${before === undefined ? empty : sql`AND number < ${before}`} AND created_at > ${since}
+  ORDER BY number DESC ${limit(count)}`
+
+export interface StoredDelivery {
+  readonly id: string
+  readonly destination_id: string
+  readonly state: DeliveryState
+  readonly has_body: number
+  readonly replay_at: number | null
+}
+
+export const deliveryOf = (watchId: string, id: string, since: number) => sql<StoredDelivery>`
+  SELECT id, destination_id, state, replay_at, CASE WHEN body IS NULL THEN 0 ELSE 1 END AS has_body
+  FROM watch_deliveries WHERE id = ${id} AND watch_id = ${watchId} AND created_at > ${since}`
+
+export const countReplays = (watchId: string) => sql<{ count: number }>`
+  SELECT count(*) AS count FROM watch_destinations AS d JOIN watch_deliveries AS w ON w.destination_id = d.id
+  WHERE d.watch_id = ${watchId} AND w.replay_at IS NOT NULL`
+
+export const requestReplay = (id: string, now: number) => sql`
+  UPDATE watch_deliveries SET replay_at = ${now} WHERE id = ${id}`
+
+/** Makes the next attempt of a pending delivery due. Changes no row if another delivery is pending. */
+export const hastenDelivery = (destinationId: string, id: string) => sql`
+  UPDATE watch_destinations SET state = 'active', next_at = 0, resumes = resumes + 1
+  WHERE id = ${destinationId} AND delivery_id = ${id}`
+
+export const destinationExists = (id: string) => sql<{ id: string }>`
+  SELECT id FROM watch_destinations WHERE id = ${id}`
+
+/** Selects the destinations for which replays wait. */
+export const destinationsToReplay = (now: number) => sql<{ id: string; version: number }>`
+  SELECT d.id, watches.version FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id
+  WHERE EXISTS (SELECT 1 FROM watch_deliveries AS w WHERE w.destination_id = d.id AND w.replay_at IS NOT NULL)
+    AND ${hasKey(now)}`
+
+export interface Replay {
+  readonly id: string
+  readonly body: string
+}
+
+export const nextReplay = (destinationId: string) => sql<Replay>`
+  SELECT id, body FROM watch_deliveries WHERE destination_id = ${destinationId} AND replay_at IS NOT NULL
+  ORDER BY replay_at, number LIMIT 1`
+
+export const anyOldDelivery = (before: number) => sql<{ id: string }>`
+  SELECT id FROM watch_deliveries WHERE created_at <= ${before} LIMIT 1`
+
+export const deleteOldDeliveries = (before: number, count: number) => sql`
+  DELETE FROM watch_deliveries WHERE id IN (
+    SELECT id FROM watch_deliveries WHERE created_at <= ${before} ORDER BY created_at ${limit(count)})`
+
+export const anyExpiredSecret = (now: number) => sql<{ id: string }>`
+  SELECT id FROM watches WHERE previous_secret_until <= ${now} LIMIT 1`
+
+export const forgetExpiredSecrets = (now: number) => sql`
+  UPDATE watches SET previous_secret = NULL, previous_secret_until = NULL WHERE previous_secret_until <= ${now}`

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict'
+import { after, before, suite, test } from 'node:test'
+import { record, stored } from '../support/domains.ts'
+import { EventReader } from '../support/event-reader.ts'
+import { eventually } from '../support/eventually.ts'
+import { call, ENCODINGS, send } from '../support/http.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+import {
+  createWatch,
+  deliveriesOf,
+  onWatch,
+  removeWatch,
+  watch,
+  WATCHES,
+  watchesOf,
+  watchUntil,
+} from '../support/watches.ts'
+import { verify, WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
+
+const GONE = { status: 404, msg: 'La vigilancia no existe' }
+const HOUR = 3_600_000
+
+const namesIn = ({ body }: Received): string[] =>
+  Object(body.data).changes.map((change: { record: { name: string } }) => change.record.name)
+
+suite('watches that are edited', () => {
+  const clock = new ManualClock(new Date().toISOString())
+  let service: TestService
+  before(async () => {
+    service = await startService({ clock, flags: { 'webhook-networks': '127.0.0.0/8' } })
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  const update = (fields: Record<string, unknown>, key?: string) => onWatch(service, 'update', fields, key)
+  const shownOf = async (id: string) => (await watchesOf(service)).find((one) => one['id'] === id)
+
+  test('what is given changes, in all encodings; any filter replaces all', async () => {
+    const { id } = await watch(service, { search: 'uno', length: '4', rev: '', atom: '' })
+    for (const encoding of ENCODINGS) {
+      const fields = { id, name: ` ${encoding} `, changes: 'all', search: encoding, dis: '' }
+      const edited = await send(service, `${WATCHES}/update`, fields, {
+        encoding,
+        query: { api: service.domainKey },
+      })
+      assert.deepEqual(edited.body, { status: 200, id, secret: null, atom: null })
+      const shown = await shownOf(id)
+      assert.deepEqual(
+        [shown?.['name'], shown?.['changes'], shown?.['filters'], shown?.['atom']],
+        [encoding, 'all', { search: encoding, dis: '' }, 1],
+      )
+    }
+    await update({ id, changes: 'new' })
+    assert.deepEqual((await shownOf(id))?.['filters'], { search: 'json', dis: '' }, 'no filter was given')
+    await update({ id, similar: 'MiBanco.cl' })
+    assert.deepEqual((await shownOf(id))?.['filters'], { similar: 'mibanco' })
+    await update({ id, search: '' })
+    assert.deepEqual((await shownOf(id))?.['filters'], {})
+    await removeWatch(service, id)
+  })
+
+  test('bad input is refused and changes nothing', async () => {
+    const { id } = await watch(service, { search: 'uno', atom: '' })
+    const before = await shownOf(id)
+    for (const [fields, status, msg] of [
+      [{ id: 'nadie', name: 'x' }, 404, GONE.msg],
+      [{ id: 'a\0b', name: 'x' }, 404, GONE.msg],
+      [{ name: 'x' }, 404, GONE.msg],
+      [{ id, name: ' ' }, 400, 'El parámetro name debe ser un texto de 1 a 100 caracteres'],
+      [{ id, name: 'nuevo', changes: 'some' }, 400, 'El parámetro changes debe ser new o all'],
+      [{ id, name: 'nuevo', paused: '2' }, 400, 'El parámetro paused debe ser un entero entre 0 y 1'],
+      [{ id, name: 'nuevo', shared: 'x' }, 400, 'El parámetro shared debe ser un entero entre 0 y 1'],
+      [{ id, name: 'nuevo', agent: '' }, 400, 'El parámetro agent necesita el parámetro search'],
+      [{ id, name: 'nuevo', atom: '0' }, 400, 'Falta el parámetro url o el parámetro atom'],
+      [
+        { id, name: 'nuevo', url: 'http://10.0.0.1/' },
+        400,
+        'El parámetro url debe llevar a una dirección pública',
+      ],
+    ] as const) {
+      assert.deepEqual((await update(fields)).body, { status, msg })
+    }
+    assert.deepEqual(await shownOf(id), before)
+    await removeWatch(service, id)
+  })
+
+  test('a webhook is added, moved with what is pending, and removed; a feed too', async () => {
+    using first = await WebhookReceiver.start()
+    using second = await WebhookReceiver.start()
+    const { id } = await watch(service, { starts: 'muda', atom: '' })
+    const added = Object((await update({ id, url: first.url })).body)
+    assert.match(added.secret, /^whsec_/)
+    assert.equal(added.atom, null, 'the feed was there')
+    first.answer = (response) => void response.writeHead(500).end()
+    await stored(service, [record('muda1')])
+    await first.until(1)
+    await watchUntil(service, id, ({ attempts }) => attempts === 1)
+    assert.deepEqual((await update({ id, url: second.url, atom: '0' })).body, {
+      status: 200,
+      id,
+      secret: null,
+      atom: null,
+    })
+    await second.until(1)
+    const [failed, moved] = [first.received[0], second.received[0]]
+    assert.ok(moved !== undefined)
+    verify(added.secret, moved)
+    assert.deepEqual([moved.id, moved.text], [failed?.id, failed?.text])
+    assert.equal((await shownOf(id))?.['atom'], 0)
+
+    const again = Object((await update({ id, url: '', atom: '' })).body)
+    assert.equal(again.secret, null)
+    assert.equal((await call(service, new URL(again.atom).pathname)).status, 200)
+    const shown = await shownOf(id)
+    assert.deepEqual([shown?.['url'], shown?.['pending'], shown?.['atom']], [null, 0, 1])
+    await update({ id, atom: '0', url: first.url })
+    assert.deepEqual((await call(service, new URL(again.atom).pathname)).body, GONE)
+    await removeWatch(service, id)
+  })
+
+  test('new filters count from then on', async () => {
+    using receiver = await WebhookReceiver.start()
+    const { id } = await watch(service, { starts: 'antes', url: receiver.url })
+    await stored(service, [record('antes1')])
+    await receiver.until(1)
+    await update({ id, starts: 'despues' })
+    await stored(service, [record('antes2'), record('despues2')])
+    await receiver.until(2)
+    assert.deepEqual(receiver.received.map(namesIn), [['antes1'], ['despues2']])
+    await removeWatch(service, id)
+  })
+
+  test('a paused watch is silent; what happened meanwhile is not told later, what was pending is', async () => {
+    using receiver = await WebhookReceiver.start()
+    const { id, atom } = await watch(service, { starts: 'pausa', url: receiver.url, atom: '' })
+    const feed = async () => (await call(service, new URL(atom).pathname)).text
+    receiver.answer = (response) => void response.writeHead(500).end()
+    await stored(service, [record('pausa1')])
+    await receiver.until(1)
+    await watchUntil(service, id, ({ attempts }) => attempts === 1)
+    await eventually(async () => (await feed()).includes('pausa1'))
+    receiver.answer = (response) => void response.writeHead(204).end()
+    assert.equal((await update({ id, paused: 1 })).status, 200)
+    assert.deepEqual([(await shownOf(id))?.['paused'], (await shownOf(id))?.['pending']], [1, 1])
+    await using reader = await EventReader.open(service, { api: service.domainKey })
+    await stored(service, [record('pausa2')])
+    await reader.next()
+    clock.advance(HOUR)
+    assert.equal((await update({ id, paused: 0 })).status, 200)
+    await stored(service, [record('pausa3')])
+    await receiver.until(3)
+    assert.deepEqual(receiver.received.map(namesIn), [['pausa1'], ['pausa1'], ['pausa3']])
+    assert.equal(receiver.received[1]?.id, receiver.received[0]?.id)
+    await eventually(async () => (await feed()).includes('pausa3'))
+    assert.equal((await feed()).includes('pausa2'), false)
+    await removeWatch(service, id)
+  })
+
+  test('after a rotation both secrets sign for 24 hours, then the new one alone', async () => {
+    using receiver = await WebhookReceiver.start()
+    const { id, secret } = await watch(service, { starts: 'gira', url: receiver.url })
+    const rotate = async () => Object((await onWatch(service, 'rotate', { id })).body)
+    const tell = async (name: string) => {
+      await stored(service, [record(name)])
+      const count = receiver.received.length + 1
+      await receiver.until(count)
+      await watchUntil(service, id, ({ pending }) => pending === 0)
+      const last = receiver.received[count - 1]
+      assert.ok(last !== undefined)
+      return last
+    }
+    verify(secret, await tell('gira1'))
+    const rotated = await rotate()
+    assert.deepEqual([rotated.status, rotated.id], [200, id])
+    assert.equal(Date.parse(rotated.until_utc), clock.now() + 24 * HOUR)
+    assert.match(rotated.until, /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/)
+    assert.notEqual(rotated.secret, secret)
+    verify([rotated.secret, secret], await tell('gira2'))
+    clock.advance(24 * HOUR - 1)
+    verify([rotated.secret, secret], await tell('gira3'))
+    clock.advance(1)
+    verify(rotated.secret, await tell('gira4'))
+    const next = await rotate()
+    const last = await rotate()
+    verify([last.secret, next.secret], await tell('gira5'))
+    const tested = await send(service, `${WATCHES}/test`, { id }, { query: { api: service.domainKey } })
+    assert.equal(Object(tested.body).delivered, 1)
+    const [test] = receiver.received.slice(-1)
+    assert.ok(test !== undefined)
+    verify([last.secret, next.secret], test)
+    assert.equal(JSON.stringify(await watchesOf(service)).includes('whsec_'), false)
+    await removeWatch(service, id)
+    const feed = await watch(service, { atom: '' })
+    const none = await onWatch(service, 'rotate', { id: feed.id })
+    assert.deepEqual(none.body, { status: 409, msg: 'La vigilancia no tiene webhook' })
+    await removeWatch(service, feed.id)
+  })
+})
+
+suite('watches that are shared', () => {
+  let service: TestService
+  let other = ''
+  before(async () => {
+    service = await startService({ flags: { 'webhook-networks': '127.0.0.0/8' } })
+    other = (await service.newKey('otra', 'domainwatch')).key
+  })
+  after(() => service[Symbol.asyncDispose]())
+
+  test('the whole group sees and edits one that is shared, and finds no other', async () => {
+    using receiver = await WebhookReceiver.start()
+    const own = await watch(service, { search: 'secreto', url: receiver.url })
+    const common = await watch(service, { search: 'comun', url: receiver.url, shared: '1' })
+    await stored(service, [record('secreto'), record('comun')])
+    await receiver.until(2)
+    const mine = await watchUntil(service, own.id, ({ last_delivery }) => last_delivery !== null)
+    const shared = await watchUntil(service, common.id, ({ last_delivery }) => last_delivery !== null)
+    assert.deepEqual([mine['shared'], shared['shared']], [0, 1])
+    assert.deepEqual(await watchesOf(service, other), [shared])
+
+    const { data } = Object((await deliveriesOf(service, { id: own.id })).body)
+    const unseen = { id: own.id, name: 'robado', delivery: data[0].id }
+    for (const operation of ['update', 'rotate', 'replay', 'test'])
+      assert.deepEqual((await onWatch(service, operation, unseen, other)).body, GONE, operation)
+    assert.deepEqual((await deliveriesOf(service, { id: own.id }, other)).body, GONE)
+    assert.deepEqual((await removeWatch(service, own.id, other)).body, GONE)
+    assert.deepEqual(
+      (await watchesOf(service)).find(({ id }) => id === own.id),
+      mine,
+    )
+
+    const { id } = common
+    assert.equal((await onWatch(service, 'update', { id, name: 'De todos' }, other)).status, 200)
+    assert.equal((await watchUntil(service, id, ({ name }) => name === 'De todos'))['owner'], 'grupo')
+    const listed = Object((await deliveriesOf(service, { id }, other)).body)
+    const [delivery] = listed.data
+    assert.equal((await onWatch(service, 'replay', { id, delivery: delivery.id }, other)).status, 200)
+    await receiver.until(3)
+    const rotated = await onWatch(service, 'rotate', { id }, other)
+    assert.equal((await onWatch(service, 'test', { id }, other)).status, 200)
+    const [test] = receiver.received.slice(-1)
+    assert.ok(test !== undefined)
+    verify([Object(rotated.body).secret, common.secret], test)
+    assert.equal((await onWatch(service, 'update', { id, shared: 0 }, other)).status, 200)
+    assert.deepEqual(await watchesOf(service, other), [])
+    assert.deepEqual((await onWatch(service, 'update', { id, shared: 1 }, other)).body, GONE)
+    await onWatch(service, 'update', { id, shared: 1 })
+    assert.equal((await removeWatch(service, id, other)).status, 200)
+    await removeWatch(service, own.id)
+  })
+
+  test('a shared watch counts for the account that made it; the group shares at most 200', async () => {
+    const accounts = [service.domainKey]
+    for (let i = 0; i < 4; i++) accounts.push((await service.newKey(`vecina${i}`, 'domainwatch')).key)
+    const made: { id: string; key: string }[] = []
+    for (const key of accounts.slice(0, 4)) {
+      for (let i = 0; i < 50; i++)
+        made.push({ id: (await watch(service, { atom: '', shared: 1 }, key)).id, key })
+    }
+    const [mine] = made
+    assert.ok(mine !== undefined)
+    const full = { status: 409, msg: 'El grupo ya tiene 200 vigilancias compartidas' }
+    const [, , , , last = ''] = accounts
+    assert.deepEqual((await createWatch(service, { name: 'n', atom: '', shared: 1 }, last)).body, full)
+    assert.equal((await watchesOf(service, last)).length, 200)
+    // An edit by somebody else moves it to nobody's count, and needs no further place.
+    assert.equal((await onWatch(service, 'update', { id: mine.id, shared: 1, name: 'x' }, last)).status, 200)
+    const { id } = await watch(service, { atom: '' }, last)
+    assert.deepEqual((await onWatch(service, 'update', { id, shared: 1 }, last)).body, full)
+    const { body } = await createWatch(service, { name: 'n', atom: '' })
+    assert.deepEqual(body, { status: 409, msg: 'La cuenta ya tiene 50 vigilancias' })
+    await removeWatch(service, mine.id)
+    const both = await Promise.all(
+      [last, accounts[0] ?? ''].map((key) => createWatch(service, { name: 'n', atom: '', shared: 1 }, key)),
+    )
+    assert.deepEqual(both.map(({ status }) => status).toSorted(), [200, 409])
+  })
+})
