@@ -17,6 +17,7 @@ const RECORDER = new URL('../support/record-statements.ts', import.meta.url).hre
 const RECORDS = 100_000
 const DELETED = 4_500
 const IMAGES = 20_000
+const DELIVERIES = 50_000
 const DAY = 86_400
 const TIMEOUT_MS = 600_000
 
@@ -95,10 +96,34 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('domainwatch/history', { api, domain: 'n1' })
   await ask('domainwatch/similar', { api, domain: 'n1', limit: '5' })
   const made = JSON.parse(
-    (await ask('domainwatch/watches', { api }, post({ name: 'a', search: 'x', atom: '' }))).text,
+    (
+      await ask(
+        'domainwatch/watches',
+        { api },
+        post({ name: 'a', starts: 'avisada', atom: '', url: 'https://example.invalid/', shared: 1 }),
+      )
+    ).text,
   )
   await ask('domainwatch/watches', { api })
-  await ask('domainwatch/watches', { api, id: String(made.id) }, { method: 'DELETE' })
+  const id = String(made.id)
+  await ask('domainwatch/add', { api }, post({ data: [one(`avisada${Date.now()}`, 0)] }))
+  // A delivery begins, fails, and is tried again.
+  let begun: unknown
+  await eventually(async () => {
+    begun = JSON.parse((await ask('domainwatch/watches/deliveries', { api, id })).text).data[0]
+    return Object(begun).attempts > 0
+  }, 'a delivery that failed')
+  await ask('domainwatch/watches/replay', { api, id, delivery: Object(begun).id }, post({}))
+  const edit = { id, paused: 1, shared: 1, url: 'https://otro.invalid/', atom: '0', search: 'y' }
+  await ask('domainwatch/watches/update', { api }, post(edit))
+  await ask('domainwatch/watches/update', { api }, post({ id, paused: 0, url: '', atom: '' }))
+  await ask('domainwatch/watches/update', { api }, post({ id, url: 'https://example.invalid/' }))
+  await ask('domainwatch/watches/rotate', { api, id }, post({}))
+  const { link } = await ask('domainwatch/watches/deliveries', { api, id: 'muchas', limit: '5' })
+  const cursor = /[?&]cursor=([^&>]+)/.exec(link ?? '')?.[1] ?? ''
+  await ask('domainwatch/watches/deliveries', { api, id: 'muchas', limit: '5', cursor })
+  await ask('domainwatch/watches/replay', { api, id: 'muchas', delivery: 'msg_777' }, post({}))
+  await ask('domainwatch/watches', { api, id }, { method: 'DELETE' })
   await ask('domainwatch/list', { api: 'no es una clave' })
 
   const client = new ImageClient(served.url, keys.images)
@@ -170,7 +195,15 @@ async function noScans(database: TestDatabase): Promise<void> {
   const sql = (statement: string) => runOn(database.url, data, statement)
   // As on a server whose statistics are not made yet.
   if (!isSqlite)
-    for (const table of ['domains', 'changes', 'images', 'blobs', 'image_dhashes', 'name_servers'])
+    for (const table of [
+      'domains',
+      'changes',
+      'images',
+      'blobs',
+      'image_dhashes',
+      'name_servers',
+      'watch_deliveries',
+    ])
       await sql(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
 
   const date = (i: number) => new Date(Date.UTC(2025, 0, 1) + ((i * 7_919_317) % 30_000_000) * 1_000)
@@ -198,6 +231,15 @@ async function noScans(database: TestDatabase): Promise<void> {
   await sql(`UPDATE images SET expires = 1 WHERE hash LIKE 'h1_'`)
   await sql(`INSERT INTO name_servers (name, first_at, last_at, servers)
     SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, IMAGES)} AS s`)
+  await sql(`INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, deliveries)
+    SELECT 'muchas', id, 'muchas', '{"search":"-"}', 'new', 1, 'active', 'whsec_AAAA', ${DELIVERIES}
+    FROM accounts WHERE name = 'grupo'`)
+  await sql(`INSERT INTO watch_destinations (id, watch_id, position, channel, address, state, cursor)
+    VALUES ('destino', 'muchas', 0, 'webhook', 'https://example.invalid/', 'active', '')`)
+  await sql(`INSERT INTO watch_deliveries
+      (watch_id, number, id, destination_id, channel, created_at, events, state, attempts, body)
+    SELECT 'muchas', i, 'msg_' || i, 'destino', 'webhook', ${Date.now()}, 1, 'delivered', 1, '{}'
+    FROM ${n(isSqlite, DELIVERIES)} AS s`)
   await sql(`UPDATE domains SET discarded_at = 1 WHERE name LIKE 'n777%'`)
 
   const recorded = async (): Promise<Recorded[]> =>
@@ -215,6 +257,8 @@ async function noScans(database: TestDatabase): Promise<void> {
       "ip <> ''",
       'FROM failed_keys',
       'FROM blob_trash',
+      'FROM watch_deliveries WHERE created_at <=',
+      'ORDER BY replay_at, number',
       'AS oldest',
     ]
     await eventually(async () => {
