@@ -119,10 +119,10 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('domainwatch/watches/update', { api }, post({ id, paused: 0, url: '', atom: '' }))
   await ask('domainwatch/watches/update', { api }, post({ id, url: 'https://example.invalid/' }))
   await ask('domainwatch/watches/rotate', { api, id }, post({}))
-  const { link } = await ask('domainwatch/watches/deliveries', { api, id: 'muchas', limit: '5' })
+  const { link } = await ask('domainwatch/watches/deliveries', { api, id: 'w7', limit: '5' })
   const cursor = /[?&]cursor=([^&>]+)/.exec(link ?? '')?.[1] ?? ''
-  await ask('domainwatch/watches/deliveries', { api, id: 'muchas', limit: '5', cursor })
-  await ask('domainwatch/watches/replay', { api, id: 'muchas', delivery: 'msg_777' }, post({}))
+  await ask('domainwatch/watches/deliveries', { api, id: 'w7', limit: '5', cursor })
+  await ask('domainwatch/watches/replay', { api, id: 'w7', delivery: 'msg_650' }, post({}))
   await ask('domainwatch/watches', { api, id }, { method: 'DELETE' })
   await ask('domainwatch/list', { api: 'no es una clave' })
 
@@ -231,14 +231,17 @@ async function noScans(database: TestDatabase): Promise<void> {
   await sql(`UPDATE images SET expires = 1 WHERE hash LIKE 'h1_'`)
   await sql(`INSERT INTO name_servers (name, first_at, last_at, servers)
     SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, IMAGES)} AS s`)
-  await sql(`INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, deliveries)
-    SELECT 'muchas', id, 'muchas', '{"search":"-"}', 'new', 1, 'active', 'whsec_AAAA', ${DELIVERIES}
-    FROM accounts WHERE name = 'grupo'`)
+  // Many watches, because one keeps only 1,000 deliveries.
+  await sql(`INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared,
+      deliveries)
+    SELECT 'w' || i, (SELECT id FROM accounts WHERE name = 'fotos'), 'muchas', '{"search":"-"}', 'new', 1, 'active',
+      'whsec_AAAA', CASE i WHEN 7 THEN 1 ELSE 0 END, 100
+    FROM ${n(isSqlite, DELIVERIES / 100)} AS s`)
   await sql(`INSERT INTO watch_destinations (id, watch_id, position, channel, address, state, cursor)
-    VALUES ('destino', 'muchas', 0, 'webhook', 'https://example.invalid/', 'active', '')`)
+    VALUES ('destino', 'w7', 0, 'webhook', 'https://example.invalid/', 'active', '')`)
   await sql(`INSERT INTO watch_deliveries
       (watch_id, number, id, destination_id, channel, created_at, events, state, attempts, body)
-    SELECT 'muchas', i, 'msg_' || i, 'destino', 'webhook', ${Date.now()}, 1, 'delivered', 1, '{}'
+    SELECT 'w' || ((i + 99) / 100), i % 100, 'msg_' || i, 'destino', 'webhook', ${Date.now()}, 1, 'delivered', 1, '{}'
     FROM ${n(isSqlite, DELIVERIES)} AS s`)
   await sql(`UPDATE domains SET discarded_at = 1 WHERE name LIKE 'n777%'`)
 
