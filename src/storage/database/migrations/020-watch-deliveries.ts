@@ -1,5 +1,3 @@
-import type { Migration } from './index.ts'
-
 const columns = (text: string, integer: string) => `
     ALTER TABLE watches ADD COLUMN shared ${integer} NOT NULL DEFAULT 0;
     ALTER TABLE watches ADD COLUMN paused ${integer} NOT NULL DEFAULT 0;
@@ -37,7 +35,7 @@ const INDEXES = `
  * `version` counts the edits of a watch, `resumes` how often somebody had a pending delivery of a destination tried at once:
  * notifiers compare them. `deliveries` counts the deliveries that a watch ever began, which gives each its number.
  */
-export const watchDeliveries: Migration = {
+export const watchDeliveries = {
   version: 20,
   sqlite: `${columns('TEXT', 'INTEGER')} STRICT;${INDEXES}`,
   postgres: `${columns('text COLLATE "C"', 'bigint')};${INDEXES}`,
