@@ -57,13 +57,13 @@ export interface Operations {
     answer: unknown
   }
   'POST /api/v1/domainwatch/watches': {
-    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string }
-    body: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string }
+    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string; shared?: number }
+    body: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string; shared?: number }
     answer: { status: 200; id: string; secret: string | null; atom: string | null }
   }
   'GET /api/v1/domainwatch/watches': {
     query: {  }
-    answer: { status: 200; count: number; data: ({ id: string; name: string; filters: Record<string, string>; changes: "new" | "all"; created: string; url: string | null; atom: number; state: "active" | "dead"; pending: number; attempts: number; next_attempt: string | null; last_delivery: string | null; last_error: string | null; last_error_at: string | null })[] }
+    answer: { status: 200; count: number; data: ({ id: string; name: string; filters: Record<string, string>; changes: "new" | "all"; owner: string; shared: number; paused: number; created: string; url: string | null; atom: number; state: "active" | "dead"; pending: number; attempts: number; next_attempt: string | null; last_delivery: string | null; last_error: string | null; last_error_at: string | null })[] }
   }
   'DELETE /api/v1/domainwatch/watches': {
     query: { id?: string }
@@ -73,6 +73,25 @@ export interface Operations {
     query: { id?: string }
     body: { id?: string }
     answer: { status: 200; id: string; delivered: number; code: number | null; error: string | null }
+  }
+  'POST /api/v1/domainwatch/watches/update': {
+    query: { id?: string; search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string; shared?: number; paused?: number }
+    body: { id?: string; search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string; shared?: number; paused?: number }
+    answer: { status: 200; id: string; secret: string | null; atom: string | null }
+  }
+  'POST /api/v1/domainwatch/watches/rotate': {
+    query: { id?: string }
+    body: { id?: string }
+    answer: { status: 200; id: string; secret: string; until: string; until_utc: string }
+  }
+  'GET /api/v1/domainwatch/watches/deliveries': {
+    query: { id?: string; limit?: number; cursor?: string }
+    answer: { status: 200; count: number; data: ({ id: string; time: string; time_utc: string; channel: string; events: number; state: "pending" | "delivered" | "failed"; attempts: number; code: number | null; milliseconds: number | null; error: string | null; replayable: number; replaying: number })[] }
+  }
+  'POST /api/v1/domainwatch/watches/replay': {
+    query: { id?: string; delivery?: string }
+    body: { id?: string; delivery?: string }
+    answer: { status: 200; id: string; delivery: string }
   }
   'POST /api/v1/imagestore/upload': {
     query: {  }

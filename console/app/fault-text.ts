@@ -12,10 +12,17 @@ const PARAMETERS: Readonly<Record<string, TextKey>> = {
 
 const labelOf = (name: string) => PARAMETERS[name] ?? filterField(name)?.label
 
-/** Answers that name parameters only, which mean nothing to people. */
+/** Answers that name parameters only, or call alerts what the API calls them, which means nothing to people. */
 const REWORDED: Readonly<Record<string, TextKey>> = {
   'Falta el parámetro url o el parámetro atom': 'fault.noTarget',
   'Falta el parámetro name': 'fault.noName',
+  'La vigilancia no existe': 'fault.noWatch',
+  'La entrega no existe': 'fault.noDelivery',
+  'El contenido de la entrega ya no se conserva': 'fault.noContent',
+  'La vigilancia ya no tiene el destino de esa entrega': 'fault.noDestination',
+  'La vigilancia ya tiene 20 reenvíos en espera': 'fault.manyReplays',
+  'El grupo ya tiene 200 vigilancias compartidas': 'fault.manyShared',
+  'La cuenta ya tiene 50 vigilancias': 'fault.manyWatches',
 }
 
 /** Answers of the service that have a text here: it speaks Spanish alone. */

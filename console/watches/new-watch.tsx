@@ -1,12 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { ask } from '../api/client.ts'
-import { faultText } from '../app/fault-text.ts'
 import { useStore } from '../app/store.ts'
-import { Dialog, DialogFoot } from '../design/parts.tsx'
 import { formatWords, parseWords, recordFilters, type Filters } from '../domains/filters.ts'
 import { language, t } from '../i18n/index.ts'
-import { MadeWatch, type Made } from './made-watch.tsx'
+import { ShownOnce, type Shown } from './shown-once.tsx'
+import { MAX_NAME, WatchForm, type WatchFields } from './watch-form.tsx'
 
 interface Props {
   /** Of the view that is to be watched. */
@@ -20,103 +19,55 @@ interface Props {
 export function NewWatch({ filters, similar, onClose }: Props) {
   const spoken = useStore(language)
   const queries = useQueryClient()
-  const [words, setWords] = useState(() => formatWords(recordFilters(filters), spoken))
-  const [like, setLike] = useState(similar)
-  const [name, setName] = useState(() => nameFor(words, similar))
-  const [url, setUrl] = useState('')
-  const [hasFeed, setFeed] = useState(false)
-  const [isAll, setAll] = useState(false)
-  const [fault, setFault] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const [made, setMade] = useState<Made>()
+  const [made, setMade] = useState<Shown>()
+  const words = formatWords(recordFilters(filters), spoken)
 
-  async function make(event: FormEvent) {
-    event.preventDefault()
-    setBusy(true)
-    setFault(undefined)
-    try {
-      const query = {
-        ...recordFilters(parseWords(words)),
-        name,
-        changes: isAll ? 'all' : 'new',
-        ...(like.trim() === '' ? {} : { similar: like.trim() }),
-        ...(url.trim() === '' ? {} : { url: url.trim() }),
-        ...(hasFeed ? { atom: '' } : {}),
-      }
-      const { data } = await ask('POST /api/v1/domainwatch/watches', { query })
-      setMade(data)
-      await queries.invalidateQueries({ queryKey: ['watches'] })
-    } catch (error) {
-      setFault(faultText(error))
-      setBusy(false)
+  async function make(fields: WatchFields) {
+    const { name, url, hasFeed, isAll, isShared } = fields
+    const query = {
+      ...filtersIn(fields),
+      name,
+      changes: isAll ? 'all' : 'new',
+      ...(url.trim() === '' ? {} : { url: url.trim() }),
+      ...(hasFeed ? { atom: '' } : {}),
+      ...(isShared ? { shared: 1 } : {}),
     }
+    const { data } = await ask('POST /api/v1/domainwatch/watches', { query })
+    setMade(data)
+    await queries.invalidateQueries({ queryKey: ['watches'] })
   }
 
-  if (made !== undefined) return <MadeWatch made={made} onClose={onClose} />
+  if (made !== undefined) return <ShownOnce title={t('watch.isMade')} shown={made} onClose={onClose} />
   return (
-    <Dialog title={t('watch.new')} onClose={onClose}>
-      <form className="stack" onSubmit={(event) => void make(event)}>
-        <Field
-          label={t('watch.filters')}
-          hint={t('watch.filtersHint')}
-          value={words}
-          onChange={setWords}
-          isMono
-        />
-        <Field
-          label={t('watch.similar')}
-          hint={t('watch.similarHint')}
-          value={like}
-          onChange={setLike}
-          isMono
-        />
-        <Field label={t('watch.name')} value={name} onChange={setName} isRequired />
-        <Field label={t('watch.url')} hint={t('watch.urlHint')} value={url} onChange={setUrl} isMono />
-        <label className="check">
-          <input type="checkbox" checked={hasFeed} onChange={(event) => setFeed(event.target.checked)} />
-          {t('watch.wantsFeed')}
-        </label>
-        <label className="check">
-          <input type="checkbox" checked={isAll} onChange={(event) => setAll(event.target.checked)} />
-          {t('watch.wantsAll')}
-        </label>
-        <DialogFoot fault={fault} action={t('watch.make')} isDisabled={isBusy} onCancel={onClose} />
-      </form>
-    </Dialog>
+    <WatchForm
+      title={t('watch.new')}
+      action={t('watch.make')}
+      initial={{
+        words,
+        similar,
+        name: nameFor(words, similar),
+        url: '',
+        hasFeed: false,
+        isAll: false,
+        isShared: false,
+      }}
+      onSend={make}
+      onClose={onClose}
+    />
   )
 }
 
-const MAX_NAME = 100
+/** The filters of a form, as the API takes them. */
+export function filtersIn({ words, similar }: WatchFields): Record<string, string> {
+  return {
+    ...recordFilters(parseWords(words)),
+    ...(similar.trim() === '' ? {} : { similar: similar.trim() }),
+  }
+}
 
 function nameFor(words: string, similar: string): string {
   return [similar === '' ? '' : t('watch.nameLike', { name: `${similar}.cl` }), words]
     .filter((part) => part !== '')
     .join(' · ')
     .slice(0, MAX_NAME)
-}
-
-function Field(props: {
-  label: string
-  hint?: string
-  value: string
-  isMono?: boolean
-  isRequired?: boolean
-  onChange: (value: string) => void
-}) {
-  return (
-    <label className="field">
-      <span>{props.label}</span>
-      <input
-        className={props.isMono === true ? 'input mono' : 'input'}
-        required={props.isRequired ?? false}
-        maxLength={props.isRequired === true ? MAX_NAME : 2_048}
-        autoComplete="off"
-        autoCapitalize="none"
-        spellCheck={false}
-        value={props.value}
-        onChange={(event) => props.onChange(event.target.value)}
-      />
-      {props.hint !== undefined && <small className="muted">{props.hint}</small>}
-    </label>
-  )
 }

@@ -9,8 +9,11 @@ import { Notice } from '../design/parts.tsx'
 import { tn, t } from '../i18n/index.ts'
 import '../i18n/texts/watches.ts'
 import { filtersOf } from '../domains/filters.ts'
+import { Deliveries } from './deliveries.tsx'
+import { EditWatch } from './edit-watch.tsx'
 import { NewWatch } from './new-watch.tsx'
 import { RemoveWatch } from './remove-watch.tsx'
+import { RotateSecret } from './rotate-secret.tsx'
 import { WatchItem, type Watch } from './watch-item.tsx'
 import './watches.css'
 
@@ -19,11 +22,17 @@ export default function WatchesScreen() {
   const { query } = usePlace()
   const may = useMay()
   const [removing, setRemoving] = useState<Watch>()
+  const [rotating, setRotating] = useState<Watch>()
   const watches = useQuery({
     queryKey: ['watches'],
     queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/watches', { signal })).data.data,
   })
   const isMaking = query.has('nueva')
+  // What is open is in the address, so that the back button closes it.
+  const opened = (name: string) => watches.data?.find(({ id }) => id === query.get(name))
+  const editing = opened('editar')
+  const delivered = opened('entregas')
+  const open = (name: string, { id }: Watch) => go('vigilancias', changed(query, { [name]: id }))
   return (
     <div className="page">
       <header>
@@ -48,7 +57,14 @@ export default function WatchesScreen() {
           ) : (
             <ul className="watches">
               {data.map((watch) => (
-                <WatchItem key={watch.id} watch={watch} onRemove={() => setRemoving(watch)} />
+                <WatchItem
+                  key={watch.id}
+                  watch={watch}
+                  onEdit={() => open('editar', watch)}
+                  onDeliveries={() => open('entregas', watch)}
+                  onRotate={() => setRotating(watch)}
+                  onRemove={() => setRemoving(watch)}
+                />
               ))}
             </ul>
           )
@@ -61,6 +77,11 @@ export default function WatchesScreen() {
           onClose={() => go('vigilancias')}
         />
       )}
+      {editing !== undefined && may('writeDomains') && (
+        <EditWatch key={editing.id} watch={editing} onClose={() => go('vigilancias')} />
+      )}
+      {delivered !== undefined && <Deliveries watch={delivered} onClose={() => go('vigilancias')} />}
+      {rotating !== undefined && <RotateSecret watch={rotating} onClose={() => setRotating(undefined)} />}
       {removing !== undefined && <RemoveWatch watch={removing} onClose={() => setRemoving(undefined)} />}
     </div>
   )

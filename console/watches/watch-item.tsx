@@ -1,33 +1,51 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/client.ts'
-import { useMay } from '../api/scope.ts'
+import { useAccounts, useMay } from '../api/scope.ts'
 import type { Operations } from '../api/schema.ts'
+import { perform } from '../app/operations.ts'
 import { useStore } from '../app/store.ts'
 import { say, sayFault } from '../app/toasts.tsx'
 import { Icon } from '../design/icon.tsx'
-import { Link } from '../design/parts.tsx'
+import { Link, Menu } from '../design/parts.tsx'
 import { formatWords, queryOf } from '../domains/filters.ts'
 import { DomainName } from '../domains/name.tsx'
 import { language, moment, t } from '../i18n/index.ts'
+import { errorText } from './error-text.ts'
 
 export type Watch = Operations['GET /api/v1/domainwatch/watches']['answer']['data'][number]
 
+export interface WatchActions {
+  readonly onEdit: () => void
+  readonly onDeliveries: () => void
+  readonly onRotate: () => void
+  readonly onRemove: () => void
+}
+
 /** One watch: what it looks for, how it tells, and how that went. */
-export function WatchItem({ watch, onRemove }: { watch: Watch; onRemove: () => void }) {
+export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions) {
   const spoken = useStore(language)
-  const isLocked = !useMay()('writeDomains')
+  const own = useAccounts()('domainwatch')
   const words = formatWords(watch.filters, spoken)
   const { similar } = watch.filters
   return (
     <li className="watch" aria-label={watch.name}>
       <div className="row">
-        <h2 className="grow">{watch.name}</h2>
-        {watch.url !== null && <TestButton watch={watch} isLocked={isLocked} />}
-        <button type="button" className="button danger" disabled={isLocked} onClick={onRemove}>
-          {t('watch.remove')}
-          <span className="visually-hidden"> {watch.name}</span>
-        </button>
+        <h2>{watch.name}</h2>
+        {watch.paused === 1 && (
+          <span className="tag review">
+            <Icon name="clock" />
+            {t('watch.isPaused')}
+          </span>
+        )}
+        {watch.shared === 1 && (
+          <span className="tag">
+            <Icon name="person" />
+            {watch.owner === own ? t('watch.isShared') : t('watch.sharedBy', { account: watch.owner })}
+          </span>
+        )}
+        <span className="grow" />
+        <Actions watch={watch} {...actions} />
       </div>
       <dl className="facts">
         <dt>{t('watch.looksFor')}</dt>
@@ -85,7 +103,7 @@ function Trouble({ watch }: { watch: Watch }) {
       {watch.last_error !== null && (
         <p>
           {watch.last_error_at !== null && <span className="muted">{said(watch.last_error_at)} · </span>}
-          {watch.last_error}
+          {errorText(watch.last_error)}
         </p>
       )}
       {watch.next_attempt !== null && (
@@ -93,6 +111,61 @@ function Trouble({ watch }: { watch: Watch }) {
       )}
     </div>
   )
+}
+
+function Actions({ watch, onEdit, onDeliveries, onRotate, onRemove }: { watch: Watch } & WatchActions) {
+  const isLocked = !useMay()('writeDomains')
+  const pause = usePause(watch)
+  const named = <span className="visually-hidden"> {watch.name}</span>
+  return (
+    <>
+      {watch.url !== null && <TestButton watch={watch} isLocked={isLocked} />}
+      <button type="button" className="button" onClick={onDeliveries}>
+        {t('watch.deliveries')}
+        {named}
+      </button>
+      <button type="button" className="button" disabled={isLocked} onClick={onEdit}>
+        {t('watch.edit')}
+        {named}
+      </button>
+      {!isLocked && (
+        <Menu label={t('app.more')} icon="more" fullName={`${t('app.more')}: ${watch.name}`}>
+          <button type="button" data-closes onClick={pause}>
+            <Icon name="clock" />
+            {t(watch.paused === 1 ? 'watch.resume' : 'watch.pause')}
+          </button>
+          {watch.url !== null && (
+            <button type="button" data-closes onClick={onRotate}>
+              <Icon name="key" />
+              {t('watch.rotate')}
+            </button>
+          )}
+          <button type="button" data-closes onClick={onRemove}>
+            <Icon name="trash" />
+            {t('watch.remove')}
+          </button>
+        </Menu>
+      )}
+    </>
+  )
+}
+
+/** Pauses the watch, or lets it go on. */
+function usePause({ id, name, paused }: Watch): () => void {
+  const queries = useQueryClient()
+  const isPaused = paused === 1
+  return () => {
+    perform({
+      subjects: [`watch:${id}`],
+      pending: t(isPaused ? 'watch.resuming' : 'watch.pausing', { name }),
+      failed: (reason) => t('watch.pauseFailed', { name, reason }),
+      async run() {
+        await ask('POST /api/v1/domainwatch/watches/update', { query: { id, paused: isPaused ? 0 : 1 } })
+        await queries.invalidateQueries({ queryKey: ['watches'] })
+        return { text: t(isPaused ? 'watch.resumed' : 'watch.pausedNow', { name }) }
+      },
+    })
+  }
 }
 
 function TestButton({ watch, isLocked }: { watch: Watch; isLocked: boolean }) {
@@ -104,7 +177,7 @@ function TestButton({ watch, isLocked }: { watch: Watch; isLocked: boolean }) {
       const { data } = await ask('POST /api/v1/domainwatch/watches/test', { query: { id: watch.id } })
       const code = String(data.code ?? '')
       if (data.delivered === 1) say(t('watch.arrived', { code }))
-      else say(t('watch.failed', { error: data.error ?? code }), { isFault: true })
+      else say(t('watch.failed', { error: errorText(data.error ?? code) }), { isFault: true })
       await queries.invalidateQueries({ queryKey: ['watches'] })
     } catch (error) {
       sayFault(error)

@@ -4,7 +4,7 @@ import { barriers, isOpenToAll, startBrowser, type TestBrowser } from '../suppor
 import { record, stored } from '../support/domains.ts'
 import { call } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { watchesOf } from '../support/watches.ts'
+import { removeWatch, watch, watchesOf, watchUntil } from '../support/watches.ts'
 import { verify, WebhookReceiver } from '../support/webhook-receiver.ts'
 
 let service: TestService
@@ -71,11 +71,15 @@ test('the view in sight is watched: its secret and feed are shown once, its webh
   await page.getByText(/^La prueba falló: .*500/).waitFor()
   await isOpenToAll(page)
 
-  await item.getByRole('button', { name: /^Eliminar/ }).click()
+  const remove = async () => {
+    await item.getByRole('button', { name: /^Más/ }).click()
+    await item.getByRole('button', { name: 'Eliminar' }).click()
+  }
+  await remove()
   const question = page.getByRole('dialog', { name: '¿Eliminar «<b>Casas</b> libres»?' })
   await question.getByRole('button', { name: 'Cancelar' }).click()
   assert.equal((await watchesOf(service)).length, 1)
-  await item.getByRole('button', { name: /^Eliminar/ }).click()
+  await remove()
   await question.getByRole('button', { name: 'Eliminar' }).click()
   await page.getByText('Todavía no hay alertas').waitFor()
   assert.deepEqual(await watchesOf(service), [])
@@ -100,4 +104,138 @@ test('lookalikes of a name are watched from its details', async () => {
   assert.deepEqual([kept?.['filters'], kept?.['changes'], kept?.['atom']], [{ similar: 'ñandú' }, 'all', 1])
   assert.deepEqual(complaints, [])
   await context.close()
+})
+
+test('a watch is edited, shared, paused and resumed; its secret is rotated and shown once', async () => {
+  using receiver = await WebhookReceiver.start()
+  const made = await watch(service, { name: 'Cambiante', search: 'casa', rev: '', url: receiver.url })
+  const { page, context, complaints } = await open('vigilancias')
+  const item = (name: string) => page.getByRole('listitem', { name, exact: true })
+  const shown = async () => (await watchesOf(service)).find(({ id }) => id === made.id)
+  const choose = async (action: string, name = 'Otra') => {
+    await item(name).getByRole('button', { name: /^Más/ }).click()
+    await item(name).getByRole('button', { name: action }).click()
+  }
+
+  await item('Cambiante')
+    .getByRole('button', { name: /^Editar/ })
+    .click()
+  await page.waitForURL(/vigilancias\?editar=/)
+  const form = page.getByRole('dialog', { name: 'Editar «Cambiante»' })
+  assert.equal(await form.getByLabel('Filtros').inputValue(), 'casa es:revisión')
+  assert.equal(await form.getByLabel('Webhook').inputValue(), receiver.url)
+  assert.deepEqual(await barriers(page), [])
+  await form.getByLabel('Webhook').fill('http://10.0.0.1/')
+  await form.getByRole('button', { name: 'Guardar' }).click()
+  await form.getByText('pública').waitFor()
+  await form.getByLabel('Webhook').fill(receiver.url)
+  await form.getByLabel('Nombre de la alerta').fill('Otra')
+  await form.getByLabel('Crear también un canal Atom').check()
+  await form.getByLabel(/^Compartir con el grupo/).check()
+  await form.getByRole('button', { name: 'Guardar' }).click()
+  const saved = page.getByRole('dialog', { name: 'Alerta guardada' })
+  const address = await saved
+    .getByRole('region', { name: 'Dirección del canal Atom' })
+    .locator('code')
+    .textContent()
+  assert.equal((await call(service, new URL(address ?? '').pathname)).status, 200)
+  await saved.getByRole('button', { name: 'Ya lo guardé' }).click()
+  await item('Otra').getByText('Compartida con el grupo').waitFor()
+  const edited = await shown()
+  assert.deepEqual(
+    [edited?.['filters'], edited?.['url'], edited?.['atom'], edited?.['shared']],
+    [{ search: 'casa', rev: '' }, receiver.url, 1, 1],
+  )
+
+  await item('Otra')
+    .getByRole('button', { name: /^Editar/ })
+    .click()
+  const again = page.getByRole('dialog', { name: 'Editar «Otra»' })
+  await again.getByLabel('Filtros').fill('')
+  await again.getByLabel('Crear también un canal Atom').uncheck()
+  await again.getByRole('button', { name: 'Guardar' }).click()
+  await again.waitFor({ state: 'detached' })
+  assert.deepEqual([(await shown())?.['filters'], (await shown())?.['atom']], [{}, 0])
+
+  await choose('Pausar')
+  await item('Otra').getByText('En pausa').waitFor()
+  assert.equal((await shown())?.['paused'], 1)
+  await isOpenToAll(page)
+  await choose('Reanudar')
+  await item('Otra').getByText('En pausa').waitFor({ state: 'detached' })
+  assert.equal((await shown())?.['paused'], 0)
+
+  await choose('Cambiar el secreto')
+  const question = page.getByRole('dialog', { name: '¿Cambiar el secreto de «Otra»?' })
+  await question.getByRole('button', { name: 'Cambiar el secreto' }).click()
+  const rotated = page.getByRole('dialog', { name: 'Secreto cambiado' })
+  await rotated.getByText(/^El secreto anterior deja de firmar el /).waitFor()
+  const secret = (await rotated.getByRole('region', { name: 'Secreto' }).locator('code').textContent()) ?? ''
+  await page.keyboard.press('Escape')
+  assert.deepEqual(await barriers(page), [])
+  await rotated.getByRole('button', { name: 'Ya lo guardé' }).click()
+  assert.equal(await page.getByText(secret).count(), 0)
+  await item('Otra')
+    .getByRole('button', { name: /^Probar webhook/ })
+    .click()
+  await page.getByText('Prueba correcta: el receptor respondió 204').waitFor()
+  const [tried] = receiver.received
+  assert.ok(tried !== undefined)
+  verify([secret, made.secret], tried)
+  assert.deepEqual(complaints, [])
+  await context.close()
+  await removeWatch(service, made.id)
+})
+
+test('deliveries are listed with what went wrong in words, and sent again, on a phone too', async () => {
+  using receiver = await WebhookReceiver.start()
+  const { id } = await watch(service, { name: 'Avisos', starts: 'entrega', url: receiver.url })
+  receiver.answer = (response) => void response.writeHead(503).end()
+  await stored(service, [record('entrega1'), record('entrega2')])
+  await receiver.until(1)
+  await watchUntil(service, id, ({ attempts }) => attempts === 1)
+  const { page, context, complaints } = await open('vigilancias')
+  await page.setViewportSize({ width: 390, height: 844 })
+  const item = page.getByRole('listitem', { name: 'Avisos' })
+  await item.getByText('El receptor respondió 503').waitFor()
+  await item.getByRole('button', { name: /^Entregas/ }).click()
+  await page.waitForURL(/vigilancias\?entregas=/)
+  const list = page.getByRole('dialog', { name: 'Entregas de «Avisos»' })
+  const delivery = list.getByRole('listitem')
+  await delivery.getByText('En curso').waitFor()
+  await delivery.getByText('webhook · 2 cambios · 1 intento · respuesta 503').waitFor()
+  await delivery.getByText('El receptor respondió 503', { exact: true }).waitFor()
+  assert.deepEqual(await barriers(page), [])
+  receiver.answer = (response) => void response.writeHead(204).end()
+  await delivery.getByRole('button', { name: /^Intentar ahora/ }).click()
+  await delivery.getByText('Entregada').waitFor()
+  await receiver.until(2)
+  await delivery.getByRole('button', { name: /^Reenviar/ }).click()
+  await delivery.getByText('3 intentos').waitFor()
+  const [first, , third] = receiver.received
+  assert.deepEqual([third?.id, third?.text], [first?.id, first?.text])
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true)
+  await page.goBack()
+  await list.waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
+  await context.close()
+  await removeWatch(service, id)
+})
+
+test('somebody else of the group sees who shares a watch, in English too, and no other', async () => {
+  const { key } = await service.newKey('vecina', 'domainwatch')
+  const common = await watch(service, { name: 'Común', atom: '', shared: 1 })
+  const own = await watch(service, { name: 'Propia', atom: '' })
+  const { page, context, complaints } = await browser.open(service, 'vigilancias', { domainwatch: key })
+  await page.getByRole('listitem', { name: 'Común' }).getByText('Compartida por grupo').waitFor()
+  assert.equal(await page.getByRole('listitem', { name: 'Propia' }).count(), 0)
+  await page.evaluate(`localStorage.setItem('catalejo.language', 'en')`)
+  await page.reload()
+  await page.getByRole('listitem', { name: 'Común' }).getByText('Shared by grupo').waitFor()
+  await page.getByRole('button', { name: /^Deliveries/ }).click()
+  await page.getByText('It has sent nothing in the last 30 days.').waitFor()
+  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(complaints, [])
+  await context.close()
+  for (const { id } of [common, own]) await removeWatch(service, id)
 })

@@ -1,16 +1,22 @@
-import type { Operations } from '../api/schema.ts'
 import { CopyButton, Dialog } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 
-export type Made = Operations['POST /api/v1/domainwatch/watches']['answer']
+/** What the service tells once. */
+export interface Shown {
+  readonly secret: string | null
+  /** Address of a feed. */
+  readonly atom: string | null
+}
 
 /** What the service shows once: it closes when the person says so, not by a press beside it. */
-export function MadeWatch({ made, onClose }: { made: Made; onClose: () => void }) {
+export function ShownOnce(props: { title: string; note?: string; shown: Shown; onClose: () => void }) {
+  const { title, note, shown, onClose } = props
   return (
-    <Dialog title={t('watch.isMade')} isFirm onClose={onClose}>
+    <Dialog title={title} isFirm onClose={onClose}>
       <p className="callout">{t('watch.once')}</p>
-      {made.secret !== null && <Shown label={t('watch.secret')} text={made.secret} />}
-      {made.atom !== null && <Shown label={t('watch.feedAddress')} text={made.atom} />}
+      {shown.secret !== null && <Value label={t('watch.secret')} text={shown.secret} />}
+      {shown.atom !== null && <Value label={t('watch.feedAddress')} text={shown.atom} />}
+      {note !== undefined && <p className="muted">{note}</p>}
       <div className="row end">
         <button type="button" className="button primary" onClick={onClose}>
           {t('watch.kept')}
@@ -20,7 +26,7 @@ export function MadeWatch({ made, onClose }: { made: Made; onClose: () => void }
   )
 }
 
-function Shown({ label, text }: { label: string; text: string }) {
+function Value({ label, text }: { label: string; text: string }) {
   return (
     <section className="stack" aria-label={label}>
       <h3>{label}</h3>
