@@ -44,7 +44,6 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
             {watch.owner === own ? t('watch.isShared') : t('watch.sharedBy', { account: watch.owner })}
           </span>
         )}
-        <span className="grow" />
         <Actions watch={watch} {...actions} />
       </div>
       <dl className="facts">
@@ -118,7 +117,7 @@ function Actions({ watch, onEdit, onDeliveries, onRotate, onRemove }: { watch: W
   const pause = usePause(watch)
   const named = <span className="visually-hidden"> {watch.name}</span>
   return (
-    <>
+    <div className="row watch-actions">
       {watch.url !== null && <TestButton watch={watch} isLocked={isLocked} />}
       <button type="button" className="button" onClick={onDeliveries}>
         {t('watch.deliveries')}
@@ -146,7 +145,7 @@ function Actions({ watch, onEdit, onDeliveries, onRotate, onRemove }: { watch: W
           </button>
         </Menu>
       )}
-    </>
+    </div>
   )
 }
 

@@ -61,13 +61,13 @@ test('the view in sight is watched: its secret and feed are shown once, its webh
   const item = page.getByRole('listitem', { name: '<b>Casas</b> libres' })
   await item.getByRole('link', { name: 'casa estado:libre' }).waitFor()
   await item.getByText(receiver.url).waitFor()
-  await item.getByRole('button', { name: /^Probar webhook/ }).click()
+  await item.getByRole('button', { name: /^Probar/ }).click()
   await page.getByText('Prueba correcta: el receptor respondió 204').waitFor()
   const [tried] = receiver.received
   assert.ok(tried !== undefined)
   verify(secret, tried)
   receiver.answer = (response) => void response.writeHead(500).end()
-  await item.getByRole('button', { name: /^Probar webhook/ }).click()
+  await item.getByRole('button', { name: /^Probar/ }).click()
   await page.getByText(/^La prueba falló: .*500/).waitFor()
   await isOpenToAll(page)
 
@@ -176,7 +176,7 @@ test('a watch is edited, shared, paused and resumed; its secret is rotated and s
   await rotated.getByRole('button', { name: 'Ya lo guardé' }).click()
   assert.equal(await page.getByText(secret).count(), 0)
   await item('Otra')
-    .getByRole('button', { name: /^Probar webhook/ })
+    .getByRole('button', { name: /^Probar/ })
     .click()
   await page.getByText('Prueba correcta: el receptor respondió 204').waitFor()
   const [tried] = receiver.received
