@@ -8,6 +8,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { catalejo } from '../support/cli.ts'
 import { names, record, records, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call, type Fields } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
@@ -151,6 +152,7 @@ test('the lists of the registry load beside a running service; bad lines are tol
       '',
     ],
   })
+  await eventually(async () => (await names(service)).length === 2, 'the list has what the command stored')
   const shown = (await records(service)).map(({ name, agent, status, date_reg }) => [
     name,
     agent,
@@ -171,6 +173,10 @@ test('the lists of the registry load beside a running service; bad lines are tol
   )
   assert.deepEqual(await names(service, { last_deleted: 10 }), [])
   assert.equal((await import_(service, released)).code, 0)
+  await eventually(
+    async () => (await names(service, { last_deleted: 10 })).length === 2,
+    'the list has what the command stored',
+  )
   assert.deepEqual(await names(service, { last_deleted: 10 }), ['uno', 'nuevo'])
   const [uno] = await records(service, { search: 'uno' })
   assert.deepEqual([uno?.status, uno?.revision, uno?.date_reg], [0, 1, '2025-12-31 10:00:00'])

@@ -96,8 +96,10 @@ suite('watches of several accounts', () => {
     for (let i = 0; i < 12; i++) replies.push(await testOf(quick.id, otherKey))
     const passed = replies.filter(({ status }) => status === 200).length
     assert.ok(passed >= 10, 'the burst passes')
-    assert.equal(receiver.received.length, passed)
-    const refused = replies.find(({ status }) => status === 429)
+    const limited = replies.filter(({ status }) => status === 429)
+    // A request that is answered 503 because the receiver took too long may have reached it.
+    assert.ok(receiver.received.length >= passed && receiver.received.length <= 12 - limited.length)
+    const [refused] = limited
     assert.deepEqual(refused?.body, { status: 429, msg: 'Demasiadas solicitudes' })
     assert.match(refused?.headers.get('retry-after') ?? '', /^[1-6]$/)
     assert.deepEqual([silent.held.length, silent.ended()], [2, 0])
