@@ -1,11 +1,12 @@
-import { useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { connection } from '../api/connection.ts'
-import { learnScopes, useMay, useScopes, type Ability } from '../api/scope.ts'
+import { learnScopes, useAccounts, useMay, useScopes, type Ability } from '../api/scope.ts'
 import { session } from '../api/session.ts'
 import { Icon } from '../design/icon.tsx'
 import { Dialog, Link, Notice } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import { fetchPalette, Palette } from '../palette/frame.tsx'
+import { openViews, savedViews } from '../views/saved-views.ts'
 import { Boundary } from './boundary.tsx'
 import { release, reloadIfIdle } from './release.ts'
 import { go, usePlace } from './router.ts'
@@ -16,6 +17,9 @@ import { SessionMenu } from './session-menu.tsx'
 import { KeyForm, Mark } from './sign-in.tsx'
 import { useStore } from './store.ts'
 import { NewRelease, TaskLinks } from './task-links.tsx'
+
+/** Fetched by those who have saved some. */
+const SideViews = lazy(() => import('../views/side-views.tsx'))
 
 /** The screen comes first; the palette opens without waiting all the same. */
 const FETCH_PALETTE_MS = 1_500
@@ -38,6 +42,9 @@ export function Shell() {
     if (release.get() === 'newer') reloadIfIdle()
   }, [path])
   useEffect(() => learnScopes(keys), [keys])
+  const account = useAccounts()('domainwatch')
+  useEffect(() => openViews(account), [account])
+  const hasViews = useStore(savedViews).views.length > 0
   useEffect(() => {
     document.title = screen === undefined ? t('app.title') : `${t(screen.title)} · ${t('app.title')}`
   }, [screen])
@@ -117,6 +124,13 @@ export function Shell() {
             path={path}
           />
         ))}
+        {hasViews && (
+          <Boundary>
+            <Suspense>
+              <SideViews />
+            </Suspense>
+          </Boundary>
+        )}
       </nav>
       <main id="content" className="content" tabIndex={-1}>
         <Boundary key={path}>

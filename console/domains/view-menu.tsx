@@ -1,10 +1,16 @@
-import { useActions } from '../app/actions.ts'
+import { lazy, Suspense, useState } from 'react'
+import { useActions, type Action } from '../app/actions.ts'
 import { undoLast } from '../app/operations.ts'
 import { Icon } from '../design/icon.tsx'
 import { Menu } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import type { Filters } from './filters.ts'
+import { say } from '../app/toasts.tsx'
+import { useStore } from '../app/store.ts'
+import { addressOf, removeView, savedViews } from '../views/saved-views.ts'
 import { viewActions } from './view-actions.ts'
+
+const SaveDialog = lazy(() => import('../views/save-dialog.tsx'))
 
 /** What can be done with the view as it is. The palette offers the same. */
 export function ViewMenu(props: {
@@ -16,9 +22,24 @@ export function ViewMenu(props: {
   onChange: (filters: Filters) => void
 }) {
   const { filters, total, isAscii, onAscii, onChange } = props
-  const actions = viewActions(filters, total)
+  const [isNaming, setNaming] = useState(false)
+  const { account, views } = useStore(savedViews)
+  const address = addressOf(filters)
+  const isSaved = views.some(({ query }) => query === address)
+  const save: Action = { id: 'save', label: t('views.save'), icon: 'layers', run: () => setNaming(true) }
+  const remove: Action = {
+    id: 'remove',
+    label: t('views.remove'),
+    icon: 'layers',
+    run: () => {
+      removeView(address)
+      say(t('views.removed'))
+    },
+  }
+  const ofView = account === undefined || address === '' ? [] : [isSaved ? remove : save]
+  const actions = [...viewActions(filters, total), ...ofView]
   useActions(() => [
-    ...viewActions(filters, total),
+    ...actions,
     { id: 'ascii', label: t('domains.ascii'), icon: 'globe', run: () => onAscii(!isAscii) },
     ...(Object.keys(filters).length === 0
       ? []
@@ -26,17 +47,24 @@ export function ViewMenu(props: {
     { id: 'undo', label: t('app.undo'), icon: 'undo', key: 'z', run: () => void undoLast() },
   ])
   return (
-    <Menu label={t('app.more')} icon="more">
-      {actions.map(({ id, label, icon, run }) => (
-        <button key={id} type="button" data-closes onClick={run}>
-          <Icon name={icon} />
-          {label}
-        </button>
-      ))}
-      <label className="check">
-        <input type="checkbox" checked={isAscii} onChange={(event) => onAscii(event.target.checked)} />
-        {t('domains.ascii')}
-      </label>
-    </Menu>
+    <>
+      <Menu label={t('app.more')} icon="more">
+        {actions.map(({ id, label, icon, run }) => (
+          <button key={id} type="button" data-closes onClick={run}>
+            <Icon name={icon} />
+            {label}
+          </button>
+        ))}
+        <label className="check">
+          <input type="checkbox" checked={isAscii} onChange={(event) => onAscii(event.target.checked)} />
+          {t('domains.ascii')}
+        </label>
+      </Menu>
+      {isNaming && (
+        <Suspense>
+          <SaveDialog filters={filters} onClose={() => setNaming(false)} />
+        </Suspense>
+      )}
+    </>
   )
 }

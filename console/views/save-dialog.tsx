@@ -1,0 +1,40 @@
+import { useState, type FormEvent } from 'react'
+import { say } from '../app/toasts.tsx'
+import { Dialog } from '../design/parts.tsx'
+import { formatWords, type Filters } from '../domains/filters.ts'
+import { language, t } from '../i18n/index.ts'
+import { MAX_NAME, MAX_VIEWS, saveView } from './saved-views.ts'
+
+/** Asks for the name under which a view is kept. */
+export default function SaveDialog({ filters, onClose }: { filters: Filters; onClose: () => void }) {
+  const [name, setName] = useState(() => formatWords(filters, language.get()).slice(0, MAX_NAME))
+  const save = (event: FormEvent) => {
+    event.preventDefault()
+    if (saveView(name.trim(), filters)) say(t('views.saved', { name: name.trim() }))
+    else say(t('views.full', { n: MAX_VIEWS }), { isFault: true })
+    onClose()
+  }
+  return (
+    <Dialog title={t('views.save')} onClose={onClose}>
+      <form className="stack" onSubmit={save}>
+        <label className="field">
+          <span>{t('views.name')}</span>
+          <input
+            className="input"
+            autoFocus
+            required
+            maxLength={MAX_NAME}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        </label>
+        <p className="muted">{t('views.where')}</p>
+        <div className="row end">
+          <button type="submit" className="button primary" disabled={name.trim() === ''}>
+            {t('views.keep')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

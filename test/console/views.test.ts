@@ -1,0 +1,53 @@
+/** Views that are kept under a name: their counts, and what is new since they were last open. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
+import { record, stored } from '../support/domains.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+let browser: TestBrowser
+
+before(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await stored(
+    service,
+    ['casa', 'casa-azul', 'faro', 'sol'].map((name) => record(name, { status: 0 })),
+  )
+})
+after(async () => {
+  await browser?.[Symbol.asyncDispose]()
+  await service?.[Symbol.asyncDispose]()
+})
+
+const open = (path: string, keys: Readonly<Record<string, string>> = { domainwatch: service.domainKey }) =>
+  browser.open(service, path, keys)
+const views = (page: Page) => page.getByRole('navigation').getByRole('listitem').filter({ hasText: /casas/ })
+const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: `${name}.cl` })
+
+test('a view is saved under a name, counted in the side bar, opened from there, and removed', async () => {
+  const { page, context, complaints } = await open('dominios?search=casa')
+  await row(page, 'casa-azul').waitFor()
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Guardar esta vista' }).click()
+  await page.getByLabel('Nombre').fill('Mis casas')
+  await page.getByRole('button', { name: 'Guardar vista' }).click()
+  await page.getByText('Vista guardada: Mis casas').waitFor()
+  await views(page).getByText('2', { exact: true }).waitFor()
+  assert.equal(await views(page).getByRole('link').getAttribute('aria-current'), 'page')
+
+  await page.reload()
+  await views(page).waitFor()
+  await page.getByRole('link', { name: 'Inicio' }).click()
+  await views(page).getByRole('link').click()
+  await row(page, 'casa-azul').waitFor()
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'casa')
+  await isOpenToAll(page)
+  await page.setViewportSize({ width: 1_440, height: 900 })
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Quitar la vista guardada' }).click()
+  await views(page).waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
