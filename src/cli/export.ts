@@ -1,17 +1,30 @@
 import { openDatabase } from '../server/context.ts'
 import { systemClock } from '../lib/clock.ts'
-import { DomainLists, EXPORT_FORMATS, exportText } from '../domainwatch/index.ts'
+import {
+  DomainLists,
+  EXPORT_FORMATS,
+  exportText,
+  FIELD_NAMES,
+  fieldsParameter,
+  RecordFields,
+} from '../domainwatch/index.ts'
 import type { Options } from './options.ts'
+import { usageFault } from './usage.ts'
 
 const EVERYTHING = { filters: { reserve: false, rev: false, dis: false }, ascending: false }
 
 /** `catalejo export`: prints every record on standard output. Works while the service runs. */
 export async function exportAll({ config, own }: Options): Promise<void> {
   const format = EXPORT_FORMATS.find((name) => name === own['format']) ?? 'csv'
+  const fields = typeof own['fields'] === 'string' ? fieldsParameter.parse(own['fields']) : undefined
+  if (fields !== undefined && 'takes' in fields)
+    return usageFault(`--fields takes all, or a list separated by commas of ${FIELD_NAMES.join(', ')}`)
   const database = await openDatabase(config, undefined, undefined, { existing: true })
   try {
     const rows = new DomainLists(database, systemClock).rows(EVERYTHING)
-    const fault = await writeAll(process.stdout, exportText(rows, format))
+    const records = new RecordFields(database, systemClock, config.timeZone)
+    const further = fields && { fields: fields.value, read: records.byName.bind(records) }
+    const fault = await writeAll(process.stdout, exportText(rows, format, further))
     // The reader may stop early.
     if (fault === undefined || fault.code === 'EPIPE') return
     console.error(`catalejo: the export could not be written: ${fault.message}`)

@@ -197,8 +197,9 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .summary('write all domain records to standard output')
     .description('Writes all domain records to standard output, in a format that import reads back.')
     .flag('--format <FORMAT>', 'format of the records', { values: EXPORT_FORMATS, default: 'csv' })
-    .settings(DATABASE)
-    .examples('catalejo export > domains.csv')
+    .flag('--fields <FIELDS>', 'further fields: all, or a list separated by commas such as seen,note,tags')
+    .settings([...DATABASE, 'time-zone'])
+    .examples('catalejo export > domains.csv', 'catalejo export --fields all > domains.csv')
     .runs(async () => (await import('./export.ts')).exportAll)
   program
     .command('changes')

@@ -8,8 +8,11 @@ import type { Identity } from '../http/auth/authenticator.ts'
 import type { RequestBody } from '../http/body/receive.ts'
 import { requestLog } from '../http/observability/request-log.ts'
 import { purgeBeforeWrite } from './purge.ts'
+import { EXPECTABLE_FIELDS } from './expected.ts'
 import * as queries from './queries.ts'
 import * as statements from './queries-batches.ts'
+import { differences, lockRecords, type Difference } from './queries-expected.ts'
+import { FIELD_NAMES, type RecordFields, type RecordWithFields } from './record-fields.ts'
 import { countOfFaults, MAX_FAULTS, type RecordFault } from './records.ts'
 import type { NameIndex } from './list/name-index.ts'
 import type { Batch, Input, Output } from './tasks/read-records.ts'
@@ -26,6 +29,7 @@ export class DomainBatches {
   readonly #tasks: Tasks
   readonly #clock: Clock
   readonly #timeZone: string
+  readonly #records: RecordFields
   readonly #lists: Pick<NameIndex, 'afterWriting'>
 
   constructor(
@@ -33,12 +37,14 @@ export class DomainBatches {
     tasks: Tasks,
     clock: Clock,
     timeZone: string,
+    records: RecordFields,
     lists: Pick<NameIndex, 'afterWriting'>,
   ) {
     this.#database = database
     this.#tasks = tasks
     this.#clock = clock
     this.#timeZone = timeZone
+    this.#records = records
     this.#lists = lists
   }
 
@@ -62,17 +68,34 @@ export class DomainBatches {
     return batch.count
   }
 
-  /** @throws HttpError 500 that lists the unknown names, if any name has no record */
-  async update({ accountId }: Identity, batch: Rows): Promise<number> {
+  /**
+   * @throws HttpError 500 that lists the unknown names, if any name has no record; 409 that lists the records that are not as
+   *   expected
+   */
+  async update({ account, accountId }: Identity, batch: Rows): Promise<number> {
     if (batch.count === 0) return 0
     await this.#write(accountId, async (tx) => {
       const now = this.#clock.now()
       await purgeBeforeWrite(tx, this.#database.dialect, now, () => textOf(batch))
-      const constants = [localDateTime(now, this.#timeZone), now]
+      if (batch.expected !== undefined) await this.#assertExpected(tx, batch, batch.expected)
+      // Whole seconds, as answers and exports show them.
+      const seenAt = Math.floor(now / 1000) * 1000
+      const constants = [localDateTime(now, this.#timeZone), now, seenAt, account]
       const found = await tx.runMany(statements.markDomains, constants, batch.rows)
       if (found < batch.count) throw await unknownNames(tx, batch.names)
     })
     return batch.count
+  }
+
+  /** Locks the records of the batch first, so that no other writer can change one between the check and the update. */
+  async #assertExpected(tx: Reader, batch: Rows, expected: string): Promise<void> {
+    const { dialect } = this.#database
+    await tx.first(lockRecords(dialect, textOf(batch)))
+    const differing = await tx.all(differences(dialect, expected, MAX_FAULTS))
+    if (differing.length === 0) return
+    const names = [...new Set(differing.map(({ found }) => found))]
+    const present = await this.#records.withFields(names, FIELD_NAMES, tx)
+    throw conflict(differing, present)
   }
 
   /** Runs `work` in a transaction. Resolves when lists show what it wrote. */
@@ -85,6 +108,21 @@ export class DomainBatches {
       }, accountId),
     )
   }
+}
+
+function conflict(differences: readonly Difference[], present: readonly RecordWithFields[]): HttpError {
+  const errors = differences.map((difference) => {
+    const fields = EXPECTABLE_FIELDS.filter((field) => difference[field] === 1)
+    return {
+      index: difference.place,
+      field: 'expect',
+      msg: `Ya no coincide: ${fields.join(', ')}`,
+      domain: difference.found,
+      fields,
+      record: present.find(({ name }) => name === difference.found),
+    }
+  })
+  return batchError(409, 'El registro cambió mientras tanto', errors)
 }
 
 const textOf = ({ rows }: Rows) => Buffer.from(rows).toString()

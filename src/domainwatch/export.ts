@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { escapeJson, toCell } from '../lib/free-text.ts'
 import type { SqlValue } from '../storage/database/sql.ts'
+import type { FieldName, FieldValue, FurtherFields } from './record-fields.ts'
 
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
@@ -20,35 +21,63 @@ export const EXPORT_FIELDS = [
   'discarded_at',
 ] as const
 
-type Field = (typeof EXPORT_FIELDS)[number]
+type ExportField = (typeof EXPORT_FIELDS)[number]
+type ExportedRecord = Readonly<Record<string, SqlValue | FieldValue>>
 
 interface Format {
   readonly type: string
-  readonly head: string
-  readonly line: (record: Readonly<Record<Field, SqlValue>>) => string
+  readonly head: (fields: readonly string[]) => string
+  readonly line: (record: ExportedRecord) => string
 }
 
 export const exportFormats: Readonly<Record<ExportFormat, Format>> = {
   csv: {
     type: 'text/csv; charset=utf-8; header=present',
-    head: `${EXPORT_FIELDS.join(',')}\r\n`,
-    line: (record) => `${EXPORT_FIELDS.map((field) => csvField(record[field])).join(',')}\r\n`,
+    head: (fields) => `${fields.join(',')}\r\n`,
+    line: (record) => `${Object.values(record).map(csvField).join(',')}\r\n`,
   },
   ndjson: {
     type: 'application/x-ndjson',
-    head: '',
+    head: () => '',
     line: (record) => `${escapeJson(JSON.stringify(record))}\n`,
   },
+}
+
+/** Fields to export besides `EXPORT_FIELDS`, and how to read those of some names. */
+export interface FurtherExport {
+  readonly fields: readonly FieldName[]
+  readonly read: (
+    names: readonly string[],
+    fields: readonly FieldName[],
+  ) => Promise<ReadonlyMap<string, FurtherFields>>
 }
 
 /** Serialises all rows (in parts, with the `COLUMNS` of the queries). Holds one part at a time. */
 export async function* exportText(
   parts: AsyncIterable<readonly SqlValue[][]>,
   format: ExportFormat,
+  further?: FurtherExport,
 ): AsyncGenerator<string> {
   const { head, line } = exportFormats[format]
-  if (head !== '') yield head
-  for await (const rows of parts) yield rows.map((row) => line(recordOf(row))).join('')
+  const fields = further?.fields.filter((name) => !EXPORT_FIELDS.some((field) => field === name)) ?? []
+  const names = head([...EXPORT_FIELDS, ...fields])
+  if (names !== '') yield names
+  for await (const rows of parts) {
+    if (further === undefined || fields.length === 0) {
+      yield rows.map((row) => line(recordOf(row))).join('')
+      continue
+    }
+    const names = rows.map(([name]) => String(name))
+    const added = await further.read(names, fields)
+    yield rows
+      .map((row) => {
+        const record = recordOf(row)
+        const more = added.get(String(record.name))
+        // It was deleted since its part was read.
+        return more === undefined ? '' : line({ ...record, ...more })
+      })
+      .join('')
+  }
 }
 
 /** The same as a stream that reads one part ahead of its consumer. */
@@ -56,7 +85,7 @@ export function exportStream(...of: Parameters<typeof exportText>): Readable {
   return Readable.from(exportText(...of), { highWaterMark: 1 })
 }
 
-function recordOf(row: readonly SqlValue[]): Readonly<Record<Field, SqlValue>> {
+function recordOf(row: readonly SqlValue[]): Readonly<Record<ExportField, SqlValue>> {
   const [name = '', length = 0, agent = '', status = 0, reserved = 0, revision = 0, ...dates] = row
   const [discardedAt = null, date_reg = '', date_mod = '', deleted_at = null] = dates
   return {
@@ -75,8 +104,10 @@ function recordOf(row: readonly SqlValue[]): Readonly<Record<Field, SqlValue>> {
 }
 
 /** RFC 4180, section 2. Texts that a spreadsheet would take for a formula are escaped; the import undoes that. */
-function csvField(value: SqlValue): string {
+function csvField(value: SqlValue | FieldValue): string {
   if (value === null) return ''
-  const text = typeof value === 'string' ? toCell(value) : String(value)
+  // Tags contain no space.
+  const given = Array.isArray(value) ? value.join(' ') : value
+  const text = typeof given === 'string' ? toCell(given) : String(given)
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -9,6 +9,7 @@ import { DomainBatches } from './batches.ts'
 import { NameServerObservations } from './history/name-server-observations.ts'
 import { storeObservations } from './history/store-observations.ts'
 import { DomainLists } from './list/domain-lists.ts'
+import { RecordFields } from './record-fields.ts'
 import type { Subscriptions } from './subscriptions.ts'
 import { addRoute } from './routes/add.ts'
 import { bulkDnsRoute, dnsRoute } from './routes/dns.ts'
@@ -32,6 +33,7 @@ import type { IndexFile } from './list/index-file.ts'
 
 export { EXPORT_FORMATS, exportText } from './export.ts'
 export { hasOldDeliveries, sweepDeliveries } from './watches/delivery-log.ts'
+export { FIELD_NAMES, fieldsParameter, RecordFields } from './record-fields.ts'
 export { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 export { IMPORT_FORMATS } from './import/format.ts'
 export { importLines, type ImportOutcome } from './import/importer.ts'
@@ -81,12 +83,13 @@ export function domainwatchRoutes(
   const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight, following, observations } = options
   const signatures = new SignatureCache()
   const nameIndex = nameIndexFor(app, options, signatures)
-  const batches = new DomainBatches(database, tasks, clock, timeZone, nameIndex)
+  const records = new RecordFields(database, clock, timeZone)
+  const batches = new DomainBatches(database, tasks, clock, timeZone, records, nameIndex)
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
   const lists = new DomainLists(database, clock, nameIndex)
-  listRoute(app, shared, lists, baseUrl)
-  exportRoute(app, shared, lists)
+  listRoute(app, shared, lists, records, baseUrl)
+  exportRoute(app, shared, lists, records)
   const names = () => recordedNames(database, clock, nameIndex, signatures)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
   statsRoute(app, shared, new Statistics(database, clock, timeZone, nameIndex))

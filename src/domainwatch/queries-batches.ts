@@ -1,5 +1,11 @@
-import { defineBatch } from '../storage/database/batch.ts'
+import { defineBatch, type Assignments, type Expressions } from '../storage/database/batch.ts'
 import { DOMAINS } from '../storage/database/tables.ts'
+
+/** A new status makes a record unseen: whoever decided on it did so on another fact. */
+const unseenBy = (status: string) => ({
+  seen_at: `CASE WHEN domains.status = ${status} THEN domains.seen_at END`,
+  seen_by: `CASE WHEN domains.status = ${status} THEN domains.seen_by END`,
+})
 
 /** Records a domain or updates it in place. A record that is the same already is left alone, its date_mod too. */
 export const recordDomains = defineBatch({
@@ -39,6 +45,7 @@ export const recordDomains = defineBatch({
     agent: `COALESCE(${at.agent}, domains.agent)`,
     agent_folded: `COALESCE(${at.agent_folded}, domains.agent_folded)`,
     date_mod: 'excluded.date_mod',
+    ...unseenBy('excluded.status'),
   }),
   when: (at) => `domains.status <> excluded.status
     OR domains.reserved <> excluded.reserved
@@ -62,23 +69,42 @@ export const recordDeletions: typeof recordDomains = {
     status: 'excluded.status',
     released_at: 'excluded.date_mod',
     date_mod: 'excluded.date_mod',
+    ...unseenBy('excluded.status'),
   }),
   when: () => 'domains.status = 1',
 }
 
-/** Records a domain in a state it had before, whatever is recorded now. */
+/**
+ * Records a domain in a state it had before, whatever is recorded now. What the export does not say of decisions (`has_…`
+ * is 0) stays.
+ */
 export const restoreDomains = defineBatch({
   table: 'domains',
   key: 'name',
   constants: {},
-  elements: DOMAINS.columns,
-  insert: (at) => at,
-  update: () => RESTORED,
-  when: () =>
-    Object.keys(RESTORED)
-      .map((column) => `domains.${column} IS DISTINCT FROM excluded.${column}`)
+  elements: { ...DOMAINS.columns, has_seen: 'integer', has_note: 'integer', has_tags: 'integer' },
+  insert: ({ has_seen: _seen, has_note: _note, has_tags: _tags, ...columns }) => columns,
+  update: (at) => restored(at),
+  when: (at) =>
+    Object.entries(restored(at))
+      .map(([column, value]) => `domains.${column} IS DISTINCT FROM ${value}`)
       .join(' OR '),
 })
+
+type RestoredElements = Expressions<keyof typeof DOMAINS.columns | 'has_seen' | 'has_note' | 'has_tags'>
+
+function restored(at: RestoredElements): Assignments {
+  const kept = (has: string, column: string, otherwise = `domains.${column}`) =>
+    `(CASE WHEN ${has} = 1 THEN excluded.${column} ELSE ${otherwise} END)`
+  const unseen = unseenBy('excluded.status')
+  return {
+    ...RESTORED,
+    seen_at: kept(at.has_seen, 'seen_at', unseen.seen_at),
+    seen_by: kept(at.has_seen, 'seen_by', unseen.seen_by),
+    note: kept(at.has_note, 'note'),
+    tags: kept(at.has_tags, 'tags'),
+  }
+}
 
 /** The others follow from the name. */
 const RESTORED = Object.fromEntries(
@@ -88,12 +114,16 @@ const RESTORED = Object.fromEntries(
 )
 
 const IS_DISCARDED = 'CASE WHEN domains.discarded_at IS NULL THEN 0 ELSE 1 END'
+const IS_SEEN = 'CASE WHEN domains.seen_at IS NULL THEN 0 ELSE 1 END'
 
-/** Sets the marks of a recorded domain. Marking what is marked already does not start the 7 days anew. */
+/**
+ * Sets the marks of a recorded domain. Marking what is marked already does not start the 7 days anew, nor does it change who
+ * has seen it. If the status changes too, `seen` is about the new one.
+ */
 export const markDomains = defineBatch({
   table: 'domains',
   key: 'name',
-  constants: { date_mod: 'text', marked_at: 'integer' },
+  constants: { date_mod: 'text', marked_at: 'integer', seen_at: 'integer', seen_by: 'text' },
   elements: {
     name: 'text',
     revision: 'integer',
@@ -102,30 +132,49 @@ export const markDomains = defineBatch({
     status: 'integer',
     agent: 'text',
     agent_folded: 'text',
+    seen: 'integer',
+    note: 'text',
+    tags: 'text',
   },
-  update: (at) => ({
-    date_mod: `CASE WHEN
-      domains.revision = COALESCE(${at.revision}, domains.revision)
-      AND ${IS_DISCARDED} = COALESCE(${at.discarded}, ${IS_DISCARDED})
-      AND domains.reserved = COALESCE(${at.reserved}, domains.reserved)
-      AND domains.status = COALESCE(${at.status}, domains.status)
-      AND domains.agent = COALESCE(${at.agent}, domains.agent)
-      THEN domains.date_mod ELSE ${at.date_mod} END`,
-    released_at: `CASE
-      WHEN ${at.status} IS NULL THEN domains.released_at
-      WHEN ${at.status} = 1 THEN NULL
-      WHEN domains.status = 1 THEN ${at.date_mod}
-      ELSE domains.released_at
-    END`,
-    discarded_at: `CASE
-      WHEN ${at.discarded} IS NULL THEN domains.discarded_at
-      WHEN ${at.discarded} = 0 THEN NULL
-      ELSE COALESCE(domains.discarded_at, ${at.marked_at})
-    END`,
-    revision: `COALESCE(${at.revision}, domains.revision)`,
-    reserved: `COALESCE(${at.reserved}, domains.reserved)`,
-    status: `COALESCE(${at.status}, domains.status)`,
-    agent: `COALESCE(${at.agent}, domains.agent)`,
-    agent_folded: `COALESCE(${at.agent_folded}, domains.agent_folded)`,
-  }),
+  update: (at) => {
+    const hasStatus = `domains.status = COALESCE(${at.status}, domains.status)`
+    const seen = (column: string, now: string) => `CASE
+      WHEN COALESCE(${at.seen}, CASE WHEN ${hasStatus} THEN ${IS_SEEN} ELSE 0 END) = 0 THEN NULL
+      WHEN ${hasStatus} AND domains.seen_at IS NOT NULL THEN domains.${column}
+      ELSE ${now}
+    END`
+    return {
+      date_mod: `CASE WHEN
+        domains.revision = COALESCE(${at.revision}, domains.revision)
+        AND ${IS_DISCARDED} = COALESCE(${at.discarded}, ${IS_DISCARDED})
+        AND domains.reserved = COALESCE(${at.reserved}, domains.reserved)
+        AND ${hasStatus}
+        AND domains.agent = COALESCE(${at.agent}, domains.agent)
+        AND ${IS_SEEN} = COALESCE(${at.seen}, ${IS_SEEN})
+        AND COALESCE(domains.note, '') = COALESCE(${at.note}, domains.note, '')
+        AND COALESCE(domains.tags, '') = COALESCE(${at.tags}, domains.tags, '')
+        THEN domains.date_mod ELSE ${at.date_mod} END`,
+      released_at: `CASE
+        WHEN ${at.status} IS NULL THEN domains.released_at
+        WHEN ${at.status} = 1 THEN NULL
+        WHEN domains.status = 1 THEN ${at.date_mod}
+        ELSE domains.released_at
+      END`,
+      discarded_at: `CASE
+        WHEN ${at.discarded} IS NULL THEN domains.discarded_at
+        WHEN ${at.discarded} = 0 THEN NULL
+        ELSE COALESCE(domains.discarded_at, ${at.marked_at})
+      END`,
+      revision: `COALESCE(${at.revision}, domains.revision)`,
+      reserved: `COALESCE(${at.reserved}, domains.reserved)`,
+      status: `COALESCE(${at.status}, domains.status)`,
+      agent: `COALESCE(${at.agent}, domains.agent)`,
+      agent_folded: `COALESCE(${at.agent_folded}, domains.agent_folded)`,
+      seen_at: seen('seen_at', at.seen_at),
+      seen_by: seen('seen_by', at.seen_by),
+      // An empty text removes the note, or the tags.
+      note: `NULLIF(COALESCE(${at.note}, domains.note), '')`,
+      tags: `NULLIF(COALESCE(${at.tags}, domains.tags), '')`,
+    }
+  },
 })

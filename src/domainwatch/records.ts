@@ -1,10 +1,12 @@
-import { isCalendarDateTime } from '../lib/dates.ts'
+import { epochOf, isCalendarDateTime } from '../lib/dates.ts'
 import { jsonTypeOf } from '../lib/json-type.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../lib/free-text.ts'
 import { parseLabel } from '../lib/domain-names.ts'
 import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
 import type { RowOf } from '../storage/database/batch.ts'
+import { EXPECTABLE_FIELDS, type ExpectableField, type Expected } from './expected.ts'
 import type { markDomains, recordDomains, restoreDomains } from './queries-batches.ts'
+import { foldTag, joinTags, MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
 
 /** A bad record of a batch: its position, its first bad field, and what is wrong with it. */
 export interface RecordFault {
@@ -26,7 +28,12 @@ interface BadRecord {
 }
 export type ReadRecord<Row> = { readonly ok: true; readonly row: Row } | BadRecord
 
+/** A record of `update`: what to store, and what the stored record must be like for that. */
+export type ReadMarks =
+  { readonly ok: true; readonly row: DomainMarks; readonly expected: Expected | undefined } | BadRecord
+
 const MAX_AGENT_LENGTH = 100
+export const MAX_NOTE_CHARACTERS = 1_000
 
 /** Bad records of a batch that an answer lists; all are counted. */
 export const MAX_FAULTS = 100
@@ -69,9 +76,9 @@ function readRecord(record: unknown): ReadRecord<NewDomain> {
 }
 
 /** Checks one record of `update`. */
-export function readMarks(record: unknown): ReadRecord<DomainMarks> {
+export function readMarks(record: unknown): ReadMarks {
   if (!isObject(record)) return notAnObject(record)
-  const { domain, revision, discarded, reserve, status, agent } = record
+  const { domain, revision, discarded, reserve, status, agent, seen, note, tags, expect } = record
   const label = typeof domain === 'string' ? parseLabel(domain) : undefined
   if (label?.ok !== true) return bad('domain', domain, TAKES_NAME, 'text')
   if (!isOptionalBit(revision)) return bad('revision', revision, TAKES_BIT, 'bit')
@@ -80,6 +87,12 @@ export function readMarks(record: unknown): ReadRecord<DomainMarks> {
   if (!isOptionalBit(status)) return bad('status', status, TAKES_BIT, 'bit')
   if (agent !== undefined && !isAgent(agent)) return bad('agent', agent, TAKES_AGENT, 'text')
   if (agent !== undefined && !isDisplayName(agent)) return bad('agent', agent, TAKES_DISPLAY_NAME)
+  if (!isOptionalBit(seen)) return bad('seen', seen, TAKES_BIT, 'bit')
+  if (note !== undefined && !isNote(note)) return bad('note', note, TAKES_NOTE, 'text')
+  const readTags = tags === undefined ? [] : tagsOf(tags)
+  if (readTags === undefined) return bad('tags', tags, TAKES_TAGS, 'array')
+  const expected = expect === undefined ? undefined : readExpected(expect)
+  if (expected?.ok === false) return expected
   return {
     ok: true,
     row: {
@@ -90,14 +103,37 @@ export function readMarks(record: unknown): ReadRecord<DomainMarks> {
       status: status ?? null,
       agent: agent ?? null,
       agent_folded: agent?.toLowerCase() ?? null,
+      seen: seen ?? null,
+      note: note ?? null,
+      tags: tags === undefined ? null : (joinTags(readTags) ?? ''),
     },
+    expected: expected?.row,
   }
 }
 
+/** Refuses unknown fields: a client that misspells one would believe that it is protected. */
+function readExpected(expect: unknown): ReadRecord<Expected> {
+  if (!isObject(expect)) return bad('expect', expect, TAKES_EXPECTED, 'object')
+  const row: Partial<Record<ExpectableField, string | number>> = {}
+  for (const [name, value] of Object.entries(expect)) {
+    const field = EXPECTABLE_FIELDS.find((one) => one === name)
+    if (field === undefined) return bad('expect', expect, TAKES_EXPECTED)
+    if (field === 'date_mod') {
+      if (typeof value !== 'string' || !isCalendarDateTime(value))
+        return bad(`expect.${field}`, value, TAKES_DATE, 'text')
+      row[field] = value
+    } else {
+      if (!isBit(value)) return bad(`expect.${field}`, value, TAKES_BIT, 'bit')
+      row[field] = value
+    }
+  }
+  return { ok: true, row }
+}
+
 /** Checks one record of an export: the fields of `list`, and those needed to restore its state. */
-export function readExportedRecord(record: unknown): ReadRecord<ExportedDomain> {
+export function readExportedRecord(record: unknown, timeZone: string): ReadRecord<ExportedDomain> {
   if (!isObject(record)) return notAnObject(record)
-  const { name, agent, revision, discarded, discarded_at, date_mod, deleted_at } = record
+  const { name, agent, revision, discarded, discarded_at, date_mod, deleted_at, note, tags } = record
   const read = readRecord({ ...record, domain: name, reserve: record['reserved'] })
   if (!read.ok) return { ...read, field: OWN_NAMES[read.field] ?? read.field }
   const { status, date_reg } = read.row
@@ -112,6 +148,11 @@ export function readExportedRecord(record: unknown): ReadRecord<ExportedDomain> 
     return bad('date_mod', date_mod, TAKES_DATE, 'text')
   const isDeleted = typeof deleted_at === 'string' && isCalendarDateTime(deleted_at)
   if (isDeleted !== (status === 0)) return bad('deleted_at', deleted_at ?? null, TAKES_DELETION)
+  const decision = readDecision(record, timeZone)
+  if (!decision.ok) return decision
+  if (note !== undefined && !isNote(note)) return bad('note', note, TAKES_NOTE, 'text')
+  const readTags = tags === undefined ? [] : tagsOf(tags)
+  if (readTags === undefined) return bad('tags', tags, TAKES_TAGS, 'array')
   return {
     ok: true,
     row: {
@@ -122,12 +163,30 @@ export function readExportedRecord(record: unknown): ReadRecord<ExportedDomain> 
       discarded_at: discardedAt,
       date_mod,
       released_at: isDeleted && deleted_at !== date_reg ? deleted_at : null,
-      seen_at: null,
-      seen_by: null,
-      note: null,
-      tags: null,
+      ...decision.row,
+      note: note === undefined || note === '' ? null : note,
+      tags: joinTags(readTags),
+      has_note: note === undefined ? 0 : 1,
+      has_tags: tags === undefined ? 0 : 1,
     },
   }
+}
+
+type Decision = Pick<ExportedDomain, 'seen_at' | 'seen_by' | 'has_seen'>
+
+/** Checks who decided on a record of an export, and when. An export may lack all of it. */
+function readDecision(
+  { seen, seen_at = null, seen_by = null }: Readonly<Record<string, unknown>>,
+  timeZone: string,
+): ReadRecord<Decision> {
+  if (!isOptionalBit(seen)) return bad('seen', seen, TAKES_BIT, 'bit')
+  const seenAt =
+    typeof seen_at === 'string' && isCalendarDateTime(seen_at) ? epochOf(seen_at, timeZone) : null
+  if (seen === undefined) return { ok: true, row: { seen_at: null, seen_by: null, has_seen: 0 } }
+  if ((seenAt === null) !== (seen === 0) || (seen === 0 && seen_at !== null))
+    return bad('seen_at', seen_at, TAKES_SEEN_AT)
+  if (seen === 0 ? seen_by !== null : !isAgent(seen_by)) return bad('seen_by', seen_by, TAKES_SEEN_BY)
+  return { ok: true, row: { seen_at: seenAt, seen_by: isAgent(seen_by) ? seen_by : null, has_seen: 1 } }
 }
 
 /** Names of `add`'s fields in `list`. */
@@ -142,11 +201,16 @@ function momentOf(text: string): number | undefined {
 const TAKES_MOMENT =
   'debe ser el momento de descartarlo (2025-12-31T17:30:34.000Z) si discarded es 1, y si no, nada'
 const TAKES_DELETION = 'debe ser una fecha y hora (YYYY-MM-DD HH:MM:SS) si status es 0, y si no, nada'
+const TAKES_SEEN_AT = 'debe ser una fecha y hora (YYYY-MM-DD HH:MM:SS) si seen es 1, y si no, nada'
+const TAKES_SEEN_BY = `debe ser un texto de 1 a ${MAX_AGENT_LENGTH} caracteres si seen es 1, y si no, nada`
 const TAKES_NAME = 'debe ser un nombre de dominio .cl válido, sin el sufijo'
 const TAKES_BIT = 'debe ser 0 o 1'
 const TAKES_DATE = 'debe ser una fecha y hora real con el formato YYYY-MM-DD HH:MM:SS'
 const TAKES_AGENT = `debe ser un texto de 1 a ${MAX_AGENT_LENGTH} caracteres`
 const TAKES_DISPLAY_NAME = `${TAKES_AGENT}, ${DISPLAY_NAME_TAKES}`
+const TAKES_NOTE = `debe ser un texto de ${MAX_NOTE_CHARACTERS} caracteres como máximo, sin caracteres de control salvo saltos de línea`
+const TAKES_TAGS = `debe ser un arreglo de ${MAX_TAGS} textos como máximo, de 1 a ${MAX_TAG_CHARACTERS} letras, dígitos o guiones`
+const TAKES_EXPECTED = `debe ser un objeto con alguno de los campos ${EXPECTABLE_FIELDS.join(', ')}`
 const takesLength = (name: string) => `debe ser el número de caracteres de «${name}», ${name.length}`
 
 const notAnObject = (value: unknown): BadRecord => ({
@@ -159,9 +223,11 @@ const notAnObject = (value: unknown): BadRecord => ({
 })
 
 const TYPES = {
-  text: { type: 'string', name: 'un texto' },
-  number: { type: 'number', name: 'un número' },
-  bit: { type: 'number', name: 'un número (0 o 1)' },
+  text: { is: (value: unknown) => typeof value === 'string', name: 'un texto' },
+  number: { is: (value: unknown) => typeof value === 'number', name: 'un número' },
+  bit: { is: (value: unknown) => typeof value === 'number', name: 'un número (0 o 1)' },
+  array: { is: Array.isArray, name: 'un arreglo' },
+  object: { is: isObject, name: 'un objeto' },
 } as const
 
 /**
@@ -170,8 +236,7 @@ const TYPES = {
  */
 function bad(field: string, value: unknown, takes: string, expected?: keyof typeof TYPES): BadRecord {
   if (value === undefined) return { ok: false, field, msg: `Falta el campo ${field}` }
-  const wrong =
-    expected !== undefined && typeof value !== TYPES[expected].type ? TYPES[expected].name : undefined
+  const wrong = expected !== undefined && !TYPES[expected].is(value) ? TYPES[expected].name : undefined
   const fault = wrong === undefined ? takes : `debe ser ${wrong}, no ${jsonTypeOf(value)}`
   return { ok: false, field, msg: `El campo ${field} ${fault}` }
 }
@@ -195,4 +260,25 @@ function isAgent(value: unknown): value is string {
     hasAtMostCharacters(value, MAX_AGENT_LENGTH) &&
     isStorable(value)
   )
+}
+
+function isNote(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    hasAtMostCharacters(value, MAX_NOTE_CHARACTERS) &&
+    value.isWellFormed() &&
+    !/[^\P{Cc}\r\n]/u.test(value)
+  )
+}
+
+/** Returns the tags folded, each once, in the order given; undefined if they are not tags. */
+function tagsOf(value: unknown): readonly string[] | undefined {
+  if (!Array.isArray(value) || value.length > MAX_TAGS) return undefined
+  const tags = new Set<string>()
+  for (const item of value) {
+    const tag = typeof item === 'string' ? foldTag(item) : undefined
+    if (tag === undefined) return undefined
+    tags.add(tag)
+  }
+  return [...tags]
 }

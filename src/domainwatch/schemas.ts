@@ -1,6 +1,19 @@
-import { array, constant, integer, number, object, optional, string } from '../http/openapi/json-schema.ts'
+import {
+  array,
+  constant,
+  integer,
+  number,
+  object,
+  optional,
+  string,
+  type JsonSchema,
+} from '../http/openapi/json-schema.ts'
 import { REASONS } from '../lib/lookalikes/index.ts'
+import { EXPECTABLE_FIELDS, type ExpectableField } from './expected.ts'
 import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS } from './limits.ts'
+import { furtherFields } from './record-fields.ts'
+import { MAX_NOTE_CHARACTERS } from './records.ts'
+import { MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
 
 const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
 const dateTime = (description: string) =>
@@ -21,7 +34,6 @@ const recordFields = {
   date_reg: dateTime('When it was registered'),
   date_mod: dateTime('When the record last changed, in the time zone of the service'),
 }
-const domainRecord = object(recordFields)
 
 const EXAMPLE = {
   name: 'catalejo',
@@ -40,7 +52,9 @@ export const listAnswer = object(
     status: constant(200),
     count: integer({ description: 'Records returned' }),
     query: string({ description: 'The search text in lower case' }),
-    data: array(array(domainRecord), { description: 'One array that holds the records' }),
+    data: array(array(object({ ...recordFields, ...furtherFields })), {
+      description: 'One array that holds the records. Their further fields are those that `fields` names',
+    }),
   },
   {
     description: 'The records',
@@ -152,7 +166,7 @@ export const exportAnswer = {
 export const eventsAnswer = {
   description:
     'A stream, each event with its `id`, its name (`added`, `changed`, `discarded`, `deleted` or `gap`) and JSON: `event`, ' +
-    '`at`, `account`, `record` and `before`, the records as `list` shows them; or an Atom feed',
+    '`at`, `account`, `record` and `before`, the records as `list` shows them with `seen`, `note` and `tags`; or an Atom feed',
   content: {
     'text/event-stream': { schema: string() },
     'application/atom+xml': { schema: string() },
@@ -192,6 +206,36 @@ export const updateBody = object(
         reserve: optional(bit('Reserved (1) or not (0)')),
         status: optional(bit('Bought (1) or not (0)')),
         agent,
+        seen: optional(bit('Decided on (1) or not (0)')),
+        note: optional(
+          string({
+            maxLength: MAX_NOTE_CHARACTERS,
+            description: 'Replaces the note; an empty text removes it',
+          }),
+        ),
+        tags: optional(
+          array(string({ minLength: 1, maxLength: MAX_TAG_CHARACTERS }), {
+            maxItems: MAX_TAGS,
+            description: 'Replaces the tags; each of letters, digits and hyphens, folded to lower case',
+          }),
+        ),
+        expect: optional(
+          object(
+            {
+              status: optional(bit('Bought or not')),
+              reserved: optional(bit('Reserved or not')),
+              revision: optional(bit('Marked for review or not')),
+              discarded: optional(bit('Discarded or not')),
+              seen: optional(bit('Decided on or not')),
+              date_mod: optional(dateTime('When the record last changed')),
+            } satisfies Record<ExpectableField, JsonSchema>,
+            {
+              additionalProperties: false,
+              description:
+                'What the record must still be like: else nothing of the batch is stored, and the answer is 409',
+            },
+          ),
+        ),
       }),
       { maxItems: MAX_BATCH_RECORDS, description: 'The marks' },
     ),
@@ -259,6 +303,52 @@ const dnsRecords = object({
   ),
   caa: optional(array(object({ flags: integer(), tag: string(), value: string() }))),
 })
+
+export const changedRecords = object(
+  {
+    status: constant(409),
+    count: constant(0),
+    msg: string(),
+    errors: array(
+      object({
+        index: integer({ description: 'Position in the batch' }),
+        field: string({ description: '`expect`' }),
+        msg: string(),
+        domain: string({ description: 'Name without the `.cl` suffix' }),
+        fields: array(string({ enum: EXPECTABLE_FIELDS }), { description: 'Fields that differ' }),
+        record: object(
+          { ...recordFields, ...furtherFields },
+          { description: 'The record as it is now, with all fields' },
+        ),
+      }),
+      { description: 'The records that are not as expected, at most the first 100' },
+    ),
+  },
+  {
+    description: 'Records are not as expected: nothing of the batch is stored',
+    examples: [
+      {
+        status: 409,
+        count: 0,
+        errors: [
+          {
+            index: 0,
+            field: 'expect',
+            msg: 'Ya no coincide: seen, date_mod',
+            domain: 'catalejo',
+            fields: ['seen', 'date_mod'],
+            record: {
+              ...EXAMPLE,
+              ...{ seen: 1, seen_by: 'grupo', seen_at: '2025-12-31 15:00:00', note: '', tags: ['oferta'] },
+              ...{ deleted_at: null, discarded_at: null },
+            },
+          },
+        ],
+        msg: 'El registro cambió mientras tanto',
+      },
+    ],
+  },
+)
 
 const dnsFields = {
   domain: string({ description: 'As requested' }),

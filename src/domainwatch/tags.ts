@@ -1,4 +1,15 @@
-/** Tags as a column holds them: a space before and after each, so that one `contains` finds an exact tag. */
+import { hasAtMostCharacters } from '../lib/text.ts'
+
+export const MAX_TAGS = 10
+export const MAX_TAG_CHARACTERS = 30
+
+/** Returns a tag as it is stored; undefined if the text is not one. */
+export function foldTag(text: string): string | undefined {
+  const tag = text.normalize('NFC').toLowerCase()
+  return /^[\p{L}\p{N}-]+$/u.test(tag) && hasAtMostCharacters(tag, MAX_TAG_CHARACTERS) ? tag : undefined
+}
+
+/** Returns a column's value for tags: a space before and after each, so that one `contains` finds an exact tag. */
 export function joinTags(tags: readonly string[]): string | null {
   return tags.length === 0 ? null : ` ${tags.join(' ')} `
 }

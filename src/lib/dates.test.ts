@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isCalendarDateTime, isTimeZone, localDateTime } from './dates.ts'
+import { epochOf, isCalendarDateTime, isTimeZone, localDateTime } from './dates.ts'
 
 const two = (value: number) => String(value).padStart(2, '0')
 
@@ -141,4 +141,23 @@ test('time zones', () => {
   for (const zone of ['', 'America/Nowhere', 'Santiago', '-03:00', '+3', ' UTC', 'UTC ', 'C:/x']) {
     assert.equal(isTimeZone(zone), false, zone)
   }
+})
+
+test('a local time is read back to its moment, also beside changes of the clocks', () => {
+  const moment = fc.integer({ min: Date.parse('1975-01-01') / 1000, max: Date.parse('2040-01-01') / 1000 })
+  const zone = fc.constantFrom('America/Santiago', 'Pacific/Easter', 'Europe/Madrid', 'UTC', 'Asia/Kolkata')
+  fc.assert(
+    fc.property(moment, zone, (second, timeZone) => {
+      const text = localDateTime(second * 1000, timeZone)
+      const epoch = epochOf(text, timeZone)
+      assert.equal(localDateTime(epoch, timeZone), text)
+      // A zone shows an hour twice when it sets its clocks back: then it is the first.
+      assert.ok(epoch === second * 1000 || epoch === (second - 3_600) * 1000)
+    }),
+  )
+  // Chile set its clocks back at midnight on 5 April 2026, and forward on 6 September.
+  assert.equal(epochOf('2026-04-04 23:30:00', 'America/Santiago'), Date.parse('2026-04-05T02:30:00Z'))
+  assert.equal(epochOf('2026-04-05 00:00:00', 'America/Santiago'), Date.parse('2026-04-05T04:00:00Z'))
+  assert.equal(epochOf('2026-09-06 00:30:00', 'America/Santiago'), Date.parse('2026-09-06T04:30:00Z'))
+  assert.equal(epochOf('2026-09-06 01:00:00', 'America/Santiago'), Date.parse('2026-09-06T04:00:00Z'))
 })

@@ -81,3 +81,24 @@ export function localDateTime(epochMs: number, timeZone: string): string {
   clock.second = second
   return clock.text
 }
+
+const dayMs = 86_400_000
+
+/** What the clocks of a zone show at `epochMs`, taken for a time in UTC. */
+function shownAt(epochMs: number, timeZone: string): number {
+  return Date.parse(`${localDateTime(epochMs, timeZone).replace(' ', 'T')}Z`)
+}
+
+/**
+ * Reverses `localDateTime`. Of a time that the zone shows twice, when it sets its clocks back, returns the first; of one that it
+ * skips, the time as if it had not yet set them.
+ * @param text a calendar date and time
+ * @returns milliseconds since 1970
+ */
+export function epochOf(text: string, timeZone: string): number {
+  const shown = Date.parse(`${text.replace(' ', 'T')}Z`)
+  // The offsets of the days before and after, between which there is at most one change of the clocks.
+  const [before, after] = [shown - dayMs, shown + dayMs].map((at) => shown - (shownAt(at, timeZone) - at))
+  if (before === undefined || after === undefined) return shown
+  return shownAt(before, timeZone) !== shown && shownAt(after, timeZone) === shown ? after : before
+}

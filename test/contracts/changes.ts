@@ -21,6 +21,9 @@ import {
   type TwoNodes,
 } from './nodes.ts'
 
+/** The elements of `markDomains` after `discarded`. */
+const UNCHANGED = Array.from({ length: 7 }, () => null)
+
 /** What the changes of every database promise. */
 export function changesContract(name: string, make: () => Promise<OpenDatabase>): void {
   describe(`${name}: the changes of every database`, () => {
@@ -40,7 +43,7 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
     const record = (batch: readonly DomainRow[]) => recordOn(database, batch, { author: account })
     const mark = (rows: readonly DomainRow[], at: number) =>
       database.transaction(
-        (tx) => tx.runMany(markDomains, [NOW, at], Buffer.from(JSON.stringify(rows))),
+        (tx) => tx.runMany(markDomains, [NOW, at, at, 'grupo'], Buffer.from(JSON.stringify(rows))),
         account,
       )
     const plain = ({ topic, kind, key, accountId, before: was, after: is }: Change) => {
@@ -95,10 +98,10 @@ export function changesContract(name: string, make: () => Promise<OpenDatabase>)
         [of('changed', fields({}), sold, null)],
       )
       const discarded = { ...sold, discarded_at: 7 }
-      assert.deepEqual(await changesOf(() => mark([['vida', null, 1, null, null, null, null]], 7)), [
+      assert.deepEqual(await changesOf(() => mark([['vida', null, 1, ...UNCHANGED]], 7)), [
         of('discarded', sold, discarded),
       ])
-      assert.deepEqual(await changesOf(() => mark([['vida', null, 1, null, null, null, null]], 9)), [])
+      assert.deepEqual(await changesOf(() => mark([['vida', null, 1, ...UNCHANGED]], 9)), [])
       const clock = new ManualClock('1970-01-01T00:00:00Z')
       clock.advance(7 + DISCARDED_LIFETIME_MS)
       assert.deepEqual(await changesOf(() => purgeExpired(other, clock, new AbortController().signal)), [

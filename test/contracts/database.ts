@@ -168,12 +168,12 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
     test('a batch of marks passes over what is not recorded', async () => {
       await record([row('marcado')])
       const marks = [
-        ['marcado', 1, 1, null, null, null, null],
-        ['inexistente', 1, null, null, null, null, null],
-      ]
+        ['marcado', 1, 1],
+        ['inexistente', 1, null],
+      ].map((marks) => [...marks, ...Array.from({ length: 7 }, () => null)])
       const mark = (moment: number) =>
         database.transaction((tx) =>
-          tx.runMany(markDomains, [DATE, moment], Buffer.from(JSON.stringify(marks))),
+          tx.runMany(markDomains, [DATE, moment, moment, 'grupo'], Buffer.from(JSON.stringify(marks))),
         )
       assert.equal(await mark(5), 1)
       assert.equal(await mark(9), 1)

@@ -40,6 +40,9 @@ suite('events', () => {
       discarded: 0,
       date_reg: '2025-12-31 14:30:34',
       date_mod: '2026-01-02 09:00:00',
+      seen: 0,
+      note: '',
+      tags: [],
       ...fields,
     })
     await stored(service, [record('otra'), record('vida')])
@@ -47,10 +50,12 @@ suite('events', () => {
     await stored(service, [record('vida')])
     await stored(service, [record('vida', { status: 0, agent: 'Añá "x" <y>' })])
     for (const discarded of [1, 0, 1]) await update(service, [{ domain: 'vida', discarded }])
+    const decision = { seen: 1, note: 'a "b"\nc', tags: ['uno', 'dos'] }
+    await update(service, [{ domain: 'vida', ...decision }])
     clock.advance(7 * DAY_MS)
     // What is due goes with the next write.
     await stored(service, [record('tercera')])
-    const events = await reader.take(6)
+    const events = await reader.take(7)
     const sold = { status: 0, agent: 'Añá "x" <y>' }
     const gone = { ...sold, discarded: 1 }
     assert.deepEqual(
@@ -66,7 +71,13 @@ suite('events', () => {
         { event: 'discarded', account: 'grupo', record: state(gone), before: state(sold) },
         { event: 'changed', account: 'grupo', record: state(sold), before: state(gone) },
         { event: 'discarded', account: 'grupo', record: state(gone), before: state(sold) },
-        { event: 'deleted', account: null, record: state(gone), before: null },
+        {
+          event: 'changed',
+          account: 'grupo',
+          record: state({ ...gone, ...decision }),
+          before: state(gone),
+        },
+        { event: 'deleted', account: null, record: state({ ...gone, ...decision }), before: null },
       ],
     )
   })

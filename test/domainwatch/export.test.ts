@@ -118,6 +118,103 @@ test('more records than are read at once come whole, and import again to the sam
   }
 })
 
+const DECIDED = ['seen', 'seen_by', 'seen_at', 'note', 'tags']
+
+test('decisions, notes and tags are exported if named, and import again; an export without them keeps them', async () => {
+  const clock = new ManualClock('2026-01-15T12:00:00.250Z')
+  await using service = await startService({ clock })
+  await stored(service, [record('uno'), record('dos'), record('tres', { status: 0 })])
+  const note = '=1+1\r\n"ñ", \u202e\\u000a;'
+  await update(service, [
+    { domain: 'uno', seen: 1, note, tags: ['ñandú', 'b-2'] },
+    { domain: 'dos', note: '-1' },
+  ])
+  const all = { fields: 'all', sort: 'asc' }
+  const now = '2026-01-15 09:00:00'
+  const ndjson = (await exported(service, { ...all, format: 'ndjson' })).text
+  assert.deepEqual(
+    ndjson
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .map((line) => [line.name, ...DECIDED.map((field) => line[field])]),
+    [
+      ['dos', 0, null, null, '-1', []],
+      ['tres', 0, null, null, '', []],
+      ['uno', 1, 'grupo', now, note, ['ñandú', 'b-2']],
+    ],
+  )
+  const csv = (await exported(service, all)).text
+  assert.deepEqual(csv.split('\r\n'), [
+    `${HEAD},${DECIDED.join(',')}`,
+    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,`,
+    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,`,
+    `uno,3,grupo,1,0,0,0,${at},${now},,,1,grupo,${now},` +
+      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2`,
+    '',
+  ])
+  const plain = (await exported(service, { sort: 'asc' })).text
+  assert.equal(plain.split('\r\n')[0], HEAD)
+  assert.equal((await exported(service, { sort: 'asc', fields: 'deleted_at' })).text, plain)
+  const few = await exported(service, { search: 'uno', fields: 'tags,seen', format: 'ndjson' })
+  assert.deepEqual(Object.keys(JSON.parse(few.text)).slice(-2), ['seen', 'tags'])
+
+  await using folder = await temporaryFolder()
+  await using other = await startService({ clock })
+  const unchanged = async (text: string, changed: number) => {
+    const file = join(folder.path, 'export')
+    await writeFile(file, text)
+    assert.deepEqual(await import_(other, file), {
+      code: 0,
+      stdout: `${file}: 3 records, ${changed} new or changed, 0 lines refused\n`,
+      told: [''],
+    })
+    assert.equal((await exported(other, all)).text, csv)
+    assert.equal((await exported(other, { ...all, format: 'ndjson' })).text, ndjson)
+  }
+  await unchanged(csv, 3)
+  // Of what an export says nothing nothing changes.
+  for (const text of [plain, ndjson, csv]) await unchanged(text, 0)
+  const { stdout } = await catalejo(['export', ...on(other), '--fields', 'all', '--format', 'ndjson'])
+  assert.deepEqual(stdout.split('\n').toSorted(), ndjson.split('\n').toSorted())
+
+  // What it says replaces what is there; a new status alone makes a record unseen.
+  const [, , , uno = ''] = csv.split('\r\n')
+  await update(other, [
+    { domain: 'tres', seen: 1, note: 'otra', tags: ['x'] },
+    { domain: 'dos', seen: 1 },
+  ])
+  await unchanged(csv, 2)
+  const file = join(folder.path, 'vendido')
+  const sold = `uno,3,grupo,0,0,0,0,${at},${now},${now},`
+  await writeFile(file, `${HEAD}\r\n${sold}\r\n`)
+  assert.equal((await import_(other, file)).code, 0)
+  const [, after] = (await exported(other, { ...all, search: 'uno' })).text.split('\r\n')
+  assert.equal(after, `${sold},0,,,${uno.slice(uno.indexOf(`"'=`))}`)
+
+  const bad = {
+    seen: ['{"seen":"1"}', 'El campo seen debe ser un número (0 o 1), no un texto'],
+    seen_at: [
+      '{"seen":1,"seen_by":"grupo"}',
+      'El campo seen_at debe ser una fecha y hora (YYYY-MM-DD HH:MM:SS) si seen es 1, y si no, nada',
+    ],
+    seen_by: [
+      `{"seen":0,"seen_by":"grupo"}`,
+      'El campo seen_by debe ser un texto de 1 a 100 caracteres si seen es 1, y si no, nada',
+    ],
+  }
+  const [line = ''] = ndjson.split('\n')
+  const lines = Object.values(bad).map(([fields = '']) =>
+    JSON.stringify({ ...JSON.parse(line), seen_at: null, seen_by: null, ...JSON.parse(fields) }),
+  )
+  await writeFile(file, lines.join('\n'))
+  const { told } = await import_(other, file)
+  assert.deepEqual(
+    told.slice(0, 3),
+    Object.values(bad).map(([, msg], i) => `${file}:${i + 1}: ${msg}`),
+  )
+})
+
 test('the lists of the registry load beside a running service; bad lines are told and lose no other', async () => {
   await using service = await startService()
   await using folder = await temporaryFolder()

@@ -107,6 +107,39 @@ test('every change: who, when, from what to what, the newest first', async () =>
     assert.deepEqual((await history(same)).data, data)
 })
 
+test('decisions, notes and tags: by whom, and that a new status takes a decision back', async () => {
+  const { key } = await service.newKey('Eva', 'domainwatch')
+  await stored(service, [record('decidida')])
+  await update(service, [{ domain: 'decidida', seen: 1, note: 'mía', tags: ['b', 'a'] }], { key })
+  await update(service, [{ domain: 'decidida', note: '', tags: ['a'] }])
+  clock.advance(1_000)
+  await stored(service, [record('decidida', { status: 0 })])
+  const { data } = await history('decidida')
+  const [before, now] = [-1_000, 0].map((ahead) =>
+    new Date(clock.now() - 3 * 3_600_000 + ahead).toISOString().slice(0, 19).replace('T', ' '),
+  )
+  assert.deepEqual(data.map(undated).slice(0, 3), [
+    {
+      account: 'grupo',
+      kind: 'changed',
+      from: { status: 1, date_mod: before, deleted_at: null, seen: 1 },
+      to: { status: 0, date_mod: now, deleted_at: now, seen: 0 },
+    },
+    {
+      account: 'grupo',
+      kind: 'changed',
+      from: { note: 'mía', tags: ['b', 'a'] },
+      to: { note: '', tags: ['a'] },
+    },
+    {
+      account: 'Eva',
+      kind: 'changed',
+      from: { seen: 0, note: '', tags: [] },
+      to: { seen: 1, note: 'mía', tags: ['b', 'a'] },
+    },
+  ])
+})
+
 test('the history of a record that deleted itself stays, and goes on when the name comes back', async () => {
   await stored(service, [record('vuelve')])
   await update(service, [{ domain: 'vuelve', discarded: 1 }])

@@ -49,7 +49,11 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
         return rowValues(markDomains, read.row)
       })
       const bytes = Buffer.from(JSON.stringify(rows))
-      await tx.runMany(markDomains, ['2025-06-02 09:10:11', clock.now()], new Uint8Array(bytes))
+      await tx.runMany(
+        markDomains,
+        ['2025-06-02 09:10:11', clock.now(), clock.now(), 'grupo'],
+        new Uint8Array(bytes),
+      )
     })
   return {
     database,

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../../http/server.ts'
 import { matches } from '../../http/conditional.ts'
-import { recordIn, type DomainEvent } from './event.ts'
+import { splitTags } from '../tags.ts'
+import { recordIn, seenIn, type ChangedRecord, type DomainEvent } from './event.ts'
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8'
 /** A feed without entries needs a date too. */
@@ -147,11 +148,23 @@ function textOf(event: DomainEvent): string {
     changed('En revisión', before?.revision, record.revision, yesOrNo),
     changed('Agente', before?.agent, record.agent, (value) => value),
     changed('Fecha de registro', before?.date_reg, record.date_reg, (value) => value),
+    ...added('Visto', before && seenIn(before), seenIn(record), 0, yesOrNo),
+    ...added('Nota', before && (before.note ?? ''), record.note ?? '', '', orNone),
+    ...added('Etiquetas', before && tagsOf(before), tagsOf(record), '', orNone),
   ]
   return lines.join('\n')
 }
 
+const tagsOf = ({ tags }: ChangedRecord) => splitTags(tags).join(', ')
+const orNone = (text: string) => (text === '' ? 'ninguna' : text)
+
 const yesOrNo = (value: number) => (value === 1 ? 'sí' : 'no')
+
+/** The line of a field that people add to some records; none if the record has and had only `nothing` there. */
+function added<T>(label: string, before: T | null, now: T, nothing: T, show: (value: T) => string): string[] {
+  const was = before ?? nothing
+  return now === nothing && was === nothing ? [] : [changed(label, before ?? undefined, now, show)]
+}
 
 function changed<T>(label: string, before: T | undefined, now: T, show: (value: T) => string): string {
   const was = before === undefined || before === now ? '' : ` (antes: ${show(before)})`

@@ -1,5 +1,6 @@
 import type { Change, Cursor, Fields } from '../../storage/database/changes/change.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
+import { splitTags } from '../tags.ts'
 
 export const EVENT_KINDS = ['added', 'changed', 'discarded', 'deleted'] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
@@ -7,6 +8,11 @@ export type EventKind = (typeof EVENT_KINDS)[number]
 /** A record as stored in a change. */
 export interface ChangedRecord extends FilteredRecord {
   readonly date_mod: string
+  /** Milliseconds since 1970; null if nobody has decided on it. */
+  readonly seen_at: number | null
+  readonly note: string | null
+  /** As `joinTags` returns it. */
+  readonly tags: string | null
 }
 
 /** A change of a domain. */
@@ -43,6 +49,7 @@ export async function eventOf(change: Change, nameOf: AccountName): Promise<Doma
 function recordOf(name: string, fields: Fields | null): ChangedRecord | null {
   if (fields === null) return null
   const { agent, status, reserved, revision, discarded_at = null, date_reg, date_mod } = fields
+  const { seen_at = null, note = null, tags = null } = fields
   return {
     name,
     agent: String(agent),
@@ -52,6 +59,9 @@ function recordOf(name: string, fields: Fields | null): ChangedRecord | null {
     discarded_at: discarded_at === null ? null : Number(discarded_at),
     date_reg: String(date_reg),
     date_mod: String(date_mod),
+    seen_at: seen_at === null ? null : Number(seen_at),
+    note: note === null ? null : String(note),
+    tags: tags === null ? null : String(tags),
   }
 }
 
@@ -78,7 +88,7 @@ function isIn(filters: Filters, record: ChangedRecord | null): boolean {
   return record !== null && matches(filters, record, record.discarded_at ?? 0)
 }
 
-/** Serialises an event for clients. Its records have the fields of `list`. */
+/** Serialises an event for clients. Its records have the fields of `list`, and what people added to them. */
 export function toJson(event: DomainEvent): string {
   return JSON.stringify({
     event: event.kind,
@@ -89,9 +99,15 @@ export function toJson(event: DomainEvent): string {
   })
 }
 
+/** 1 if somebody has decided on the record. */
+export const seenIn = ({ seen_at }: ChangedRecord): 0 | 1 => (seen_at === null ? 0 : 1)
+
 function listedRecord(record: ChangedRecord | null) {
   if (record === null) return null
   const { name, agent, status, reserved, revision, discarded_at, date_reg, date_mod } = record
   const discarded = discarded_at === null ? 0 : 1
-  return { name, length: name.length, agent, status, reserved, revision, discarded, date_reg, date_mod }
+  return {
+    ...{ name, length: name.length, agent, status, reserved, revision, discarded, date_reg, date_mod },
+    ...{ seen: seenIn(record), note: record.note ?? '', tags: splitTags(record.tags) },
+  }
 }

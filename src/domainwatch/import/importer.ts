@@ -93,7 +93,7 @@ export async function importLines(
     if (line <= first) continue
     last = line
     const now = localDateTime(options.clock.now(), options.timeZone)
-    const read = text === undefined ? TOO_LONG : parseLine(text, layout, now)
+    const read = text === undefined ? TOO_LONG : parseLine(text, layout, now, options.timeZone)
     if (!read.ok) refuse(line, read.field, read.msg)
     else {
       counts.read++

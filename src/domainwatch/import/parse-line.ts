@@ -10,7 +10,7 @@ import {
 import { bareName, registryDate, splitCsv, type Layout } from './format.ts'
 import type { Completeness } from './lines.ts'
 
-const INTEGERS = new Set(['length', 'status', 'reserved', 'revision', 'discarded'])
+const INTEGERS = new Set(['length', 'status', 'reserved', 'revision', 'discarded', 'seen'])
 
 /** Tells whether one or more lines are a complete record. */
 export function completeness(text: string, { format, separator }: Layout): Completeness {
@@ -22,11 +22,17 @@ export function completeness(text: string, { format, separator }: Layout): Compl
 /**
  * Parses and checks the record of a line.
  * @param now the date of a deletion, which lists do not contain (`YYYY-MM-DD HH:MM:SS`)
+ * @param timeZone of the times in exports
  */
-export function parseLine(line: string, layout: Layout, now: string): ReadRecord<NewDomain | ExportedDomain> {
+export function parseLine(
+  line: string,
+  layout: Layout,
+  now: string,
+  timeZone: string,
+): ReadRecord<NewDomain | ExportedDomain> {
   switch (layout.format) {
     case 'ndjson':
-      return readExportedRecord(parseJson(line))
+      return readExportedRecord(parseJson(line), timeZone)
     case 'deletions':
       return readNewRecord(newRecord(line, 0, now))
     case 'registrations':
@@ -34,7 +40,7 @@ export function parseLine(line: string, layout: Layout, now: string): ReadRecord
       const fields = splitCsv(line, layout.separator)
       if (!Array.isArray(fields)) return NOT_CSV
       return layout.format === 'csv'
-        ? readExportedRecord(exported(fields, layout.columns))
+        ? readExportedRecord(exported(fields, layout.columns), timeZone)
         : readNewRecord(registration(fields, layout.columns))
     }
   }
@@ -61,8 +67,11 @@ function exported(fields: readonly string[], columns: Layout['columns']): Record
   const record: Record<string, unknown> = {}
   for (const [name, at] of columns) {
     const text = fields[at]
-    if (text === undefined || text === '') continue
-    record[name] = INTEGERS.has(name) && /^\d{1,3}$/.test(text) ? Number(text) : fromCell(text)
+    if (text === undefined) continue
+    if (name === 'tags') record[name] = text === '' ? [] : text.split(' ').map(fromCell)
+    else if (name === 'note') record[name] = fromCell(text)
+    else if (text !== '')
+      record[name] = INTEGERS.has(name) && /^\d{1,3}$/.test(text) ? Number(text) : fromCell(text)
   }
   return record
 }

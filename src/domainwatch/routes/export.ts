@@ -2,9 +2,10 @@ import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { choice } from '../../http/parameters.ts'
 import { StreamLimiter } from '../events/stream-limiter.ts'
-import { EXPORT_FORMATS, exportFormats, exportStream } from '../export.ts'
+import { EXPORT_FORMATS, exportFormats, exportStream, type FurtherExport } from '../export.ts'
 import { listParameters, listRequest } from '../list/request.ts'
 import type { DomainLists } from '../list/domain-lists.ts'
+import { fieldsParameter, type RecordFields } from '../record-fields.ts'
 import { exportAnswer } from '../schemas.ts'
 
 /** Concurrent exports of this process, and of one account. */
@@ -14,9 +15,15 @@ const MAX_EXPORTS_PER_ACCOUNT = 8
 const parameters = {
   ...listParameters,
   format: choice('How the records are written', EXPORT_FORMATS),
+  fields: fieldsParameter,
 }
 
-export function exportRoute(app: HttpServer, shared: EndpointShared, lists: DomainLists) {
+export function exportRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  lists: DomainLists,
+  records: RecordFields,
+) {
   const streams = new StreamLimiter(MAX_EXPORTS, undefined, MAX_EXPORTS_PER_ACCOUNT)
   simpleEndpoint(app, shared, {
     service: 'domainwatch',
@@ -33,13 +40,18 @@ export function exportRoute(app: HttpServer, shared: EndpointShared, lists: Doma
     },
 
     async handle({ values, identity, request, reply }) {
-      const { format = 'csv' } = values
+      const { format = 'csv', fields } = values
       const asked = listRequest(values)
       if (request.method !== 'HEAD') streams.open(identity.accountId, reply.raw)
       reply
         .type(exportFormats[format].type)
         .header('content-disposition', `attachment; filename="dominios.${format}"`)
-      return exportStream(lists.rows(asked, identity.accountId), format)
+      const { accountId } = identity
+      const further: FurtherExport | undefined = fields && {
+        fields,
+        read: (names, wanted) => records.byName(names, wanted, accountId),
+      }
+      return exportStream(lists.rows(asked, accountId), format, further)
     },
   })
 }

@@ -6,12 +6,14 @@ import { integer, text } from '../../http/parameters.ts'
 import { decodeCursor } from '../list/cursor.ts'
 import { listParameters, listRequest, MAX_PAGE } from '../list/request.ts'
 import { type DomainLists, type Frame } from '../list/domain-lists.ts'
+import { fieldsParameter, type FieldName, type RecordFields } from '../record-fields.ts'
 import { listAnswer } from '../schemas.ts'
 
 const parameters = {
   ...listParameters,
   limit: integer('Records in a page', 1, MAX_PAGE),
   cursor: text('Where the page starts: from the `Link` header of the one before', 1_000),
+  fields: fieldsParameter,
 }
 
 const TAIL = Buffer.from(']}')
@@ -28,6 +30,7 @@ export function listRoute(
   app: HttpServer,
   shared: EndpointShared,
   lists: DomainLists,
+  records: RecordFields,
   baseUrl: () => string,
 ) {
   simpleEndpoint(app, shared, {
@@ -55,6 +58,7 @@ export function listRoute(
       const link = (next: string | undefined) => {
         if (next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', next))
       }
+      if (values.fields !== undefined) return withFields(values.fields)
       const cached = lists.pageFromIndex(wanted, frame)
       if (cached !== undefined) {
         link(cached.next)
@@ -64,6 +68,14 @@ export function listRoute(
         link(page.next)
         return page.json
       })
+
+      async function withFields(fields: readonly FieldName[]) {
+        const page = await lists.pageNames(wanted, identity.accountId)
+        const found = await records.withFields(page.names, fields)
+        link(page.next)
+        const { before, after } = frame(found.length)
+        return Buffer.concat([before, Buffer.from(JSON.stringify(found)), after])
+      }
     },
   })
 }

@@ -1,7 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { batchError, saveBatch, type DomainBatches } from '../batches.ts'
-import { batchProblem, storedAnswer, unreadableBatch, updateBody } from '../schemas.ts'
+import { batchProblem, changedRecords, storedAnswer, unreadableBatch, updateBody } from '../schemas.ts'
 import { BATCH_BODY_BYTES } from './add.ts'
 import { DISCARDED_RETENTION_DAYS } from '../limits.ts'
 
@@ -18,9 +18,9 @@ export function updateRoute(app: HttpServer, shared: EndpointShared, batches: Do
       summary: 'Mark recorded domains',
       description:
         `Sets the marks that are given and leaves the others. A discarded record deletes itself ${DISCARDED_RETENTION_DAYS} days after it was ` +
-        'marked, unless it is taken back before. All of the batch is stored, or nothing.',
+        'marked, unless it is taken back before. A new status makes a record unseen. All of the batch is stored, or nothing.',
       body: updateBody,
-      answers: { 200: storedAnswer, 400: unreadableBatch, 500: batchProblem },
+      answers: { 200: storedAnswer, 400: unreadableBatch, 409: changedRecords, 500: batchProblem },
     },
 
     async handle({ body, identify, request }) {

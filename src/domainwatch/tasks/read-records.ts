@@ -5,6 +5,7 @@
 import { rowValues, type BatchStatement, type Columns, type RowOf } from '../../storage/database/batch.ts'
 import { readData, type Unreadable } from '../data-field.ts'
 import { MAX_BATCH_RECORDS } from '../limits.ts'
+import { expectedRow } from '../expected.ts'
 import { markDomains, recordDomains } from '../queries-batches.ts'
 import {
   countOfFaults,
@@ -39,24 +40,33 @@ export type Batch =
       readonly count: number
       /** For `update`: the name of every record in the order sent, to report those that are not recorded. */
       readonly names: readonly string[]
+      /** For `update`: what stored records must be like, a JSON array of rows of `expectedRow`; undefined if they may be any. */
+      readonly expected?: string
     }
 
 export default function readRecords(input: Input): Output {
   const { api, data } = readData(input, { max: MAX_BATCH_RECORDS, of: 'registros' })
   if (data.kind === 'unreadable') return { api, batch: data }
   const { items } = data
-  const batch =
-    input.operation === 'add'
-      ? readAll(items, recordDomains, readNewRecord, (_, later) => later)
-      : readAll(items, markDomains, readMarks, merged)
-  return { api, batch }
+  if (input.operation === 'add')
+    return { api, batch: readAll(items, recordDomains, readNewRecord, (_, later) => later) }
+  const expected: (string | number | null)[][] = []
+  const read = (record: unknown, index: number) => {
+    const result = readMarks(record)
+    if (result.ok && result.expected !== undefined)
+      expected.push(expectedRow(index, result.row.name, result.expected))
+    return result
+  }
+  const batch = readAll(items, markDomains, read, merged)
+  if (batch.kind !== 'rows' || expected.length === 0) return { api, batch }
+  return { api, batch: { ...batch, expected: JSON.stringify(expected) } }
 }
 
 /** @param combined what to store if a name comes more than once */
 function readAll<Elements extends Columns, Row extends RowOf<BatchStatement<Columns, Elements>> & Named>(
   records: readonly unknown[],
   statement: BatchStatement<Columns, Elements>,
-  read: (record: unknown) => ReadRecord<Row>,
+  read: (record: unknown, index: number) => ReadRecord<Row>,
   combined: (earlier: Row, later: Row) => Row,
 ): Batch {
   const names: string[] = []
@@ -64,7 +74,7 @@ function readAll<Elements extends Columns, Row extends RowOf<BatchStatement<Colu
   const faults: RecordFault[] = []
   let bad = 0
   for (const [index, record] of records.entries()) {
-    const result = read(record)
+    const result = read(record, index)
     if (!result.ok) {
       if (++bad <= MAX_FAULTS) faults.push({ index, field: result.field, msg: result.msg })
       continue
@@ -93,5 +103,8 @@ function merged(earlier: DomainMarks, later: DomainMarks): DomainMarks {
     status: later.status ?? earlier.status,
     agent: later.agent ?? earlier.agent,
     agent_folded: later.agent_folded ?? earlier.agent_folded,
+    seen: later.seen ?? earlier.seen,
+    note: later.note ?? earlier.note,
+    tags: later.tags ?? earlier.tags,
   }
 }

@@ -1,0 +1,140 @@
+import type { Clock } from '../lib/clock.ts'
+import { localDateTime } from '../lib/dates.ts'
+import { array, integer, optional, string, type JsonSchema } from '../http/openapi/json-schema.ts'
+import type { Parameter } from '../http/parameters.ts'
+import type { Database, Reader } from '../storage/database/database.ts'
+import { recordsNamed, type RecordRow } from './queries-records.ts'
+import { splitTags } from './tags.ts'
+
+/**
+ * The fields that `fields` adds to those of the seed: the only place that defines one. Parameter, answers and OpenAPI document
+ * follow from it.
+ */
+interface RecordField {
+  readonly schema: JsonSchema
+  readonly value: (row: RecordRow, timeZone: string) => FieldValue
+}
+
+export type FieldValue = string | number | null | readonly string[]
+
+const local = (epochMs: number | null, timeZone: string) =>
+  epochMs === null ? null : localDateTime(epochMs, timeZone)
+
+const orNull = (description: string) => string({ type: ['string', 'null'], description })
+
+const table = {
+  seen: {
+    schema: integer({ minimum: 0, maximum: 1, description: 'Somebody has decided on it (1) or nobody has (0)' }),
+    value: ({ seen_at }) => (seen_at === null ? 0 : 1),
+  },
+  seen_by: { schema: orNull('Account that has'), value: ({ seen_by }) => seen_by },
+  seen_at: {
+    schema: orNull('When, in the time zone of the service'),
+    value: ({ seen_at }, timeZone) => local(seen_at, timeZone),
+  },
+  note: { schema: string({ description: 'Note; empty for none' }), value: ({ note }) => note ?? '' },
+  tags: { schema: array(string(), { description: 'Tags' }), value: ({ tags }) => splitTags(tags) },
+  deleted_at: {
+    schema: orNull('When it was deleted; null while it is bought'),
+    value: ({ deleted_at }) => deleted_at,
+  },
+  discarded_at: {
+    schema: orNull('When it was discarded, in the time zone of the service; null if it is not'),
+    value: ({ discarded_at }, timeZone) => local(discarded_at, timeZone),
+  },
+} as const satisfies Readonly<Record<string, RecordField>>
+
+export type FieldName = keyof typeof table
+
+const isFieldName = (name: string): name is FieldName => Object.hasOwn(table, name)
+
+/** In the order in which answers carry them. */
+export const FIELD_NAMES: readonly FieldName[] = Object.keys(table).filter(isFieldName)
+
+/** Properties of a record in the OpenAPI document. */
+export const furtherFields: Readonly<Record<string, JsonSchema>> = Object.fromEntries(
+  FIELD_NAMES.map((name) => [name, optional(table[name].schema)]),
+)
+
+/** `all`, or names separated by commas. */
+export const fieldsParameter: Parameter<readonly FieldName[]> = {
+  required: false,
+  description: `Further fields of the records: \`all\`, or of ${FIELD_NAMES.join(', ')} a list separated by commas`,
+  schema: { type: 'string', examples: ['all', 'seen,note,tags'] },
+  parse: (given) => {
+    if (given === 'all') return { value: FIELD_NAMES }
+    const names = given.split(',').map((name) => name.trim())
+    return names.every(isFieldName)
+      ? { value: FIELD_NAMES.filter((name) => names.includes(name)) }
+      : { takes: `debe ser all o una lista, separada por comas, de ${FIELD_NAMES.join(', ')}` }
+  },
+}
+
+export type FurtherFields = Readonly<Partial<Record<FieldName, FieldValue>>>
+
+function furtherFieldsOf(
+  row: RecordRow,
+  fields: readonly FieldName[],
+  timeZone: string,
+): FurtherFields {
+  return Object.fromEntries(fields.map((name) => [name, table[name].value(row, timeZone)]))
+}
+
+/** A record as `list` returns it with further fields. */
+function withFields(row: RecordRow, fields: readonly FieldName[], timeZone: string): RecordWithFields {
+  const { name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod } = row
+  const discarded = discarded_at === null ? 0 : 1
+  return {
+    ...{ name, length, agent, status, reserved, revision, discarded, date_reg, date_mod },
+    ...furtherFieldsOf(row, fields, timeZone),
+  }
+}
+
+export type RecordWithFields = Readonly<Record<string, FieldValue>> & { readonly name: string }
+
+/** Reads the fields of records that the index in memory does not have. */
+export class RecordFields {
+  readonly #database: Database
+  readonly #clock: Clock
+  readonly #timeZone: string
+
+  constructor(database: Database, clock: Clock, timeZone: string) {
+    this.#database = database
+    this.#clock = clock
+    this.#timeZone = timeZone
+  }
+
+  /**
+   * Returns the records with these names, in the order of the names. Those that exist no more are left out.
+   * @param names a page of them
+   * @param reader a transaction, to read what it wrote
+   */
+  async withFields(
+    names: readonly string[],
+    fields: readonly FieldName[],
+    reader: Reader = this.#database,
+  ): Promise<RecordWithFields[]> {
+    const rows = await this.#rows(names, reader)
+    return rows.map((row) => withFields(row, fields, this.#timeZone))
+  }
+
+  /**
+   * Returns the further fields alone, by name, of one part of very many records.
+   * @param account its id: accounts share the database fairly
+   */
+  async byName(
+    names: readonly string[],
+    fields: readonly FieldName[],
+    account?: number,
+  ): Promise<ReadonlyMap<string, FurtherFields>> {
+    const rows = await this.#rows(names, this.#database.scannerOf(account))
+    return new Map(rows.map((row) => [row.name, furtherFieldsOf(row, fields, this.#timeZone)]))
+  }
+
+  async #rows(names: readonly string[], reader: Reader): Promise<RecordRow[]> {
+    const given = JSON.stringify(names.map((name) => [name]))
+    const rows = await reader.all(recordsNamed(this.#database.dialect, given, this.#clock.now()))
+    const byName = new Map(rows.map((row) => [row.name, row]))
+    return names.flatMap((name) => byName.get(name) ?? [])
+  }
+}

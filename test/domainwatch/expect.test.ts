@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { LIST, record, stored, update } from '../support/domains.ts'
+import { call, type Fields } from '../support/http.ts'
+import { ManualClock, startService } from '../support/service.ts'
+
+const clock = new ManualClock('2026-01-15T12:00:00Z')
+const service = await startService({ clock })
+after(() => service[Symbol.asyncDispose]())
+const MSG = 'El registro cambió mientras tanto'
+const NOW = '2026-01-15 09:00:00'
+
+const fresh = (name: string, fields: Fields = {}): Fields => ({
+  ...{ name, length: name.length, agent: 'grupo', status: 1, reserved: 0, revision: 0, discarded: 0 },
+  ...{ date_reg: '2025-12-31 14:30:34', date_mod: NOW },
+  ...{ seen: 0, seen_by: null, seen_at: null, note: '', tags: [], deleted_at: null, discarded_at: null },
+  ...fields,
+})
+
+async function whole(name: string): Promise<unknown> {
+  const { body } = await call(service, LIST, {
+    query: { api: service.domainKey, starts: name, fields: 'all' },
+  })
+  // Asserted to the last field by who asks for it.
+  return (body as { data: [unknown[]] }).data[0][0]
+}
+
+const conflict = (index: number, domain: string, fields: readonly string[], is: Fields) => ({
+  ...{ index, field: 'expect', msg: `Ya no coincide: ${fields.join(', ')}`, domain, fields },
+  record: fresh(domain, is),
+})
+
+test('what is as expected is stored: each field, all, none', async () => {
+  await stored(service, [record('igual')])
+  const all = { status: 1, reserved: 0, revision: 0, discarded: 0, seen: 0, date_mod: NOW }
+  for (const expect of [{}, all, ...Object.entries(all).map(([field, value]) => ({ [field]: value }))]) {
+    const { body } = await update(service, [{ domain: 'igual', expect }], { encoding: 'json' })
+    assert.deepEqual(body, { status: 200, count: 1 })
+  }
+  assert.deepEqual(await whole('igual'), fresh('igual'))
+})
+
+test('what is not: 409 with each record as it is now, and nothing of the call is stored', async () => {
+  await stored(
+    service,
+    ['quieto', 'otro', 'visto'].map((name) => record(name)),
+  )
+  await update(service, [{ domain: 'visto', seen: 1, note: 'ya', discarded: 1 }])
+  const reply = await update(
+    service,
+    [
+      { domain: 'otro', note: 'de paso' },
+      { domain: 'VISTO', note: 'mío', expect: { seen: 0, discarded: 0, status: 1, date_mod: NOW } },
+      { domain: 'quieto', expect: { status: 1 } },
+      { domain: 'quieto', expect: { date_mod: '2026-01-15 08:59:59', status: 0 } },
+      { domain: 'visto', expect: { revision: 1, reserved: 1 } },
+    ],
+    { encoding: 'json' },
+  )
+  const is = { seen: 1, seen_by: 'grupo', seen_at: NOW, note: 'ya', discarded: 1, discarded_at: NOW }
+  assert.equal(reply.status, 409)
+  assert.deepEqual(reply.body, {
+    status: 409,
+    count: 0,
+    msg: MSG,
+    errors: [
+      conflict(1, 'visto', ['discarded', 'seen'], is),
+      conflict(3, 'quieto', ['status', 'date_mod'], {}),
+      conflict(4, 'visto', ['reserved', 'revision'], is),
+    ],
+  })
+  assert.deepEqual(await whole('otro'), fresh('otro'))
+  assert.deepEqual(await whole('visto'), fresh('visto', is))
+})
+
+test('of very many conflicts the first hundred are listed', async () => {
+  const names = Array.from({ length: 250 }, (_, i) => `muchos-${i}`)
+  await stored(
+    service,
+    names.map((name) => record(name)),
+  )
+  const { status, body } = await update(
+    service,
+    names.map((domain) => ({ domain, seen: 1, expect: { status: 0 } })),
+  )
+  assert.equal(status, 409)
+  const { errors } = body as { errors: { index: number }[] }
+  assert.deepEqual(
+    errors.map(({ index }) => index),
+    Array.from({ length: 100 }, (_, i) => i),
+  )
+})
+
+test('a domain that is not recorded is an error of the call, with expect too', async () => {
+  const { status, body } = await update(service, [{ domain: 'ausente', expect: { seen: 0 } }])
+  const msg = 'El dominio no está registrado en el servicio'
+  assert.deepEqual(
+    [status, body],
+    [
+      500,
+      {
+        status: 500,
+        count: 0,
+        msg: 'Hay 1 registro con errores',
+        errors: [{ index: 0, field: 'domain', msg }],
+      },
+    ],
+  )
+})
+
+test('of clients that decide at the same time one wins, and the others are shown its decision', async () => {
+  for (let round = 0; round < 5; round++) {
+    const names = [`carrera-${round}-a`, `carrera-${round}-b`]
+    await stored(
+      service,
+      names.map((name) => record(name)),
+    )
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, async (_, i) => {
+        const marks = names.map((domain) => ({ domain, seen: 1, note: `de ${i}`, expect: { seen: 0 } }))
+        return { i, reply: await update(service, i % 2 === 0 ? marks : marks.toReversed()) }
+      }),
+    )
+    const winners = replies.filter(({ reply }) => reply.status === 200)
+    assert.equal(winners.length, 1)
+    const is = { seen: 1, seen_by: 'grupo', seen_at: NOW, note: `de ${winners[0]?.i}` }
+    for (const { i, reply } of replies) {
+      if (reply.status === 200) continue
+      const order = i % 2 === 0 ? names : names.toReversed()
+      const errors = order.map((domain, index) => conflict(index, domain, ['seen'], is))
+      assert.deepEqual(reply.body, { status: 409, count: 0, msg: MSG, errors })
+    }
+    for (const name of names) assert.deepEqual(await whole(name), fresh(name, is))
+  }
+})
