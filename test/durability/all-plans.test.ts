@@ -82,6 +82,10 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
     { api },
     post({ data: [{ domain: 'n2', revision: 1, discarded: 1, status: 0 }] }),
   )
+  const seen = [1, 2].map((i) => ({ domain: `tanda${i}`, seen: 1, tags: ['t'], expect: { seen: 0 } }))
+  for (let i = 0; i < 2; i++) await ask('domainwatch/update', { api }, post({ data: seen }))
+  for (const path of ['list', 'export'])
+    await ask(`domainwatch/${path}`, { api, search: 'tanda1', fields: 'all' })
   for (const filters of FILTERS) {
     const { link } = await ask('domainwatch/list', { api, ...filters })
     const cursor = /[?&]cursor=([^&>]+)/.exec(link ?? '')?.[1]
