@@ -20,15 +20,15 @@ export interface Operations {
   }
   'POST /api/v1/domainwatch/update': {
     query: {  }
-    body: { data: ({ domain: string; revision?: number; discarded?: number; reserve?: number; status?: number; agent?: string })[] | string }
+    body: { data: ({ domain: string; revision?: number; discarded?: number; reserve?: number; status?: number; agent?: string; seen?: number; note?: string; tags?: (string)[]; expect?: { status?: number; reserved?: number; revision?: number; discarded?: number; seen?: number; date_mod?: string } })[] | string }
     answer: { status: 200; count: number }
   }
   'GET /api/v1/domainwatch/list': {
-    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; last_register?: number; last_deleted?: number; sort?: "asc" | "desc"; limit?: number; cursor?: string }
-    answer: { status: 200; count: number; query: string; data: (({ name: string; length: number; agent: string; status: number; reserved: number; revision: number; discarded: number; date_reg: string; date_mod: string })[])[] }
+    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; last_register?: number; last_deleted?: number; sort?: "asc" | "desc"; limit?: number; cursor?: string; fields?: string }
+    answer: { status: 200; count: number; query: string; data: (({ name: string; length: number; agent: string; status: number; reserved: number; revision: number; discarded: number; date_reg: string; date_mod: string; seen?: number; seen_by?: string | null; seen_at?: string | null; note?: string; tags?: (string)[]; deleted_at?: string | null; discarded_at?: string | null })[])[] }
   }
   'GET /api/v1/domainwatch/export': {
-    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; last_register?: number; last_deleted?: number; sort?: "asc" | "desc"; format?: "csv" | "ndjson" }
+    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; last_register?: number; last_deleted?: number; sort?: "asc" | "desc"; format?: "csv" | "ndjson"; fields?: string }
     answer: unknown
   }
   'GET /api/v1/domainwatch/similar': {

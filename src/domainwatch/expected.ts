@@ -1,14 +1,7 @@
 import type { ValueType } from '../storage/database/batch.ts'
 
 /** The fields that `expect` of `update` may name: all are 0 or 1, but `date_mod`. */
-export const EXPECTABLE_FIELDS = [
-  'status',
-  'reserved',
-  'revision',
-  'discarded',
-  'seen',
-  'date_mod',
-] as const
+export const EXPECTABLE_FIELDS = ['status', 'reserved', 'revision', 'discarded', 'seen', 'date_mod'] as const
 
 export type ExpectableField = (typeof EXPECTABLE_FIELDS)[number]
 

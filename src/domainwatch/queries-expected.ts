@@ -22,9 +22,11 @@ export function lockRecords(dialect: Dialect, rows: string) {
     ) AS locked`
 }
 
-export type Difference = { readonly place: number; readonly found: string; readonly total: number } & Readonly<
-  Record<ExpectableField, 0 | 1>
->
+export type Difference = {
+  readonly place: number
+  readonly found: string
+  readonly total: number
+} & Readonly<Record<ExpectableField, 0 | 1>>
 
 /**
  * Selects records that differ from what is expected of them, in the order of the batch: 1 for each field that does.
@@ -36,7 +38,8 @@ export function differences(dialect: Dialect, expected: string, count: number) {
   const differing = (field: ExpectableField) => sql`${raw(`wanted_${field}`)} <> ${PRESENT[field]}`
   const [first, ...others] = EXPECTABLE_FIELDS
   const any = others.reduce((all, field) => sql`${all} OR ${differing(field)}`, differing(first))
-  const flag = (field: ExpectableField) => sql`CASE WHEN ${differing(field)} THEN 1 ELSE 0 END AS ${raw(field)}`
+  const flag = (field: ExpectableField) =>
+    sql`CASE WHEN ${differing(field)} THEN 1 ELSE 0 END AS ${raw(field)}`
   const flags = others.reduce((all, field) => sql`${all}, ${flag(field)}`, flag(first))
   return sql<Difference>`
     WITH given (place, found, ${columns}) AS (SELECT ${given.columns} FROM ${given.table})

@@ -24,7 +24,11 @@ const orNull = (description: string) => string({ type: ['string', 'null'], descr
 
 const table = {
   seen: {
-    schema: integer({ minimum: 0, maximum: 1, description: 'Somebody has decided on it (1) or nobody has (0)' }),
+    schema: integer({
+      minimum: 0,
+      maximum: 1,
+      description: 'Somebody has decided on it (1) or nobody has (0)',
+    }),
     value: ({ seen_at }) => (seen_at === null ? 0 : 1),
   },
   seen_by: { schema: orNull('Account that has'), value: ({ seen_by }) => seen_by },
@@ -72,11 +76,7 @@ export const fieldsParameter: Parameter<readonly FieldName[]> = {
 
 export type FurtherFields = Readonly<Partial<Record<FieldName, FieldValue>>>
 
-function furtherFieldsOf(
-  row: RecordRow,
-  fields: readonly FieldName[],
-  timeZone: string,
-): FurtherFields {
+function furtherFieldsOf(row: RecordRow, fields: readonly FieldName[], timeZone: string): FurtherFields {
   return Object.fromEntries(fields.map((name) => [name, table[name].value(row, timeZone)]))
 }
 
@@ -85,7 +85,15 @@ function withFields(row: RecordRow, fields: readonly FieldName[], timeZone: stri
   const { name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod } = row
   const discarded = discarded_at === null ? 0 : 1
   return {
-    ...{ name, length, agent, status, reserved, revision, discarded, date_reg, date_mod },
+    name,
+    length,
+    agent,
+    status,
+    reserved,
+    revision,
+    discarded,
+    date_reg,
+    date_mod,
     ...furtherFieldsOf(row, fields, timeZone),
   }
 }

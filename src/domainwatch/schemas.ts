@@ -1,29 +1,17 @@
-import {
-  array,
-  constant,
-  integer,
-  number,
-  object,
-  optional,
-  string,
-  type JsonSchema,
-} from '../http/openapi/json-schema.ts'
+import { array, constant, integer, number, object, optional, string } from '../http/openapi/json-schema.ts'
 import { REASONS } from '../lib/lookalikes/index.ts'
-import { EXPECTABLE_FIELDS, type ExpectableField } from './expected.ts'
 import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS } from './limits.ts'
 import { furtherFields } from './record-fields.ts'
-import { MAX_NOTE_CHARACTERS } from './records.ts'
-import { MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
 
-const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
-const dateTime = (description: string) =>
+export const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
+export const dateTime = (description: string) =>
   string({
     pattern: '^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d$',
     description,
     examples: ['2025-12-31 14:30:34'],
   })
 
-const recordFields = {
+export const recordFields = {
   name: string({ description: 'Name without the `.cl` suffix', examples: ['ñandú'] }),
   length: integer({ description: 'Characters of the name' }),
   agent: string({ description: 'Who recorded it' }),
@@ -35,7 +23,7 @@ const recordFields = {
   date_mod: dateTime('When the record last changed, in the time zone of the service'),
 }
 
-const EXAMPLE = {
+export const RECORD_EXAMPLE = {
   name: 'catalejo',
   length: 8,
   agent: 'grupo',
@@ -63,7 +51,7 @@ export const listAnswer = object(
         status: 200,
         count: 1,
         query: 'cata',
-        data: [[EXAMPLE]],
+        data: [[RECORD_EXAMPLE]],
       },
     ],
   },
@@ -93,7 +81,7 @@ export const similarAnswer = object(
         status: 200,
         count: 1,
         query: 'catalej0',
-        data: [[{ ...EXAMPLE, reason: 'homoglyph', detail: '«o» por «0»', score: 0.976 }]],
+        data: [[{ ...RECORD_EXAMPLE, reason: 'homoglyph', detail: '«o» por «0»', score: 0.976 }]],
       },
     ],
   },
@@ -173,7 +161,9 @@ export const eventsAnswer = {
   },
 }
 
-const agent = optional(string({ minLength: 1, maxLength: 100, description: "Instead of the account's name" }))
+export const agent = optional(
+  string({ minLength: 1, maxLength: 100, description: "Instead of the account's name" }),
+)
 
 export const addBody = object(
   {
@@ -194,53 +184,6 @@ export const addBody = object(
       { data: [{ domain: 'catalejo', length: 8, reserve: 0, status: 1, date_reg: '2025-12-31 14:30:34' }] },
     ],
   },
-)
-
-export const updateBody = object(
-  {
-    data: array(
-      object({
-        domain: string({ description: 'Name of a recorded domain, without the `.cl` suffix' }),
-        revision: optional(bit('Mark (1) for review or unmark (0)')),
-        discarded: optional(bit('Discard (1) or take back (0)')),
-        reserve: optional(bit('Reserved (1) or not (0)')),
-        status: optional(bit('Bought (1) or not (0)')),
-        agent,
-        seen: optional(bit('Decided on (1) or not (0)')),
-        note: optional(
-          string({
-            maxLength: MAX_NOTE_CHARACTERS,
-            description: 'Replaces the note; an empty text removes it',
-          }),
-        ),
-        tags: optional(
-          array(string({ minLength: 1, maxLength: MAX_TAG_CHARACTERS }), {
-            maxItems: MAX_TAGS,
-            description: 'Replaces the tags; each of letters, digits and hyphens, folded to lower case',
-          }),
-        ),
-        expect: optional(
-          object(
-            {
-              status: optional(bit('Bought or not')),
-              reserved: optional(bit('Reserved or not')),
-              revision: optional(bit('Marked for review or not')),
-              discarded: optional(bit('Discarded or not')),
-              seen: optional(bit('Decided on or not')),
-              date_mod: optional(dateTime('When the record last changed')),
-            } satisfies Record<ExpectableField, JsonSchema>,
-            {
-              additionalProperties: false,
-              description:
-                'What the record must still be like: else nothing of the batch is stored, and the answer is 409',
-            },
-          ),
-        ),
-      }),
-      { maxItems: MAX_BATCH_RECORDS, description: 'The marks' },
-    ),
-  },
-  { examples: [{ data: [{ domain: 'catalejo', discarded: 1 }] }] },
 )
 
 export const storedAnswer = object(
@@ -303,52 +246,6 @@ const dnsRecords = object({
   ),
   caa: optional(array(object({ flags: integer(), tag: string(), value: string() }))),
 })
-
-export const changedRecords = object(
-  {
-    status: constant(409),
-    count: constant(0),
-    msg: string(),
-    errors: array(
-      object({
-        index: integer({ description: 'Position in the batch' }),
-        field: string({ description: '`expect`' }),
-        msg: string(),
-        domain: string({ description: 'Name without the `.cl` suffix' }),
-        fields: array(string({ enum: EXPECTABLE_FIELDS }), { description: 'Fields that differ' }),
-        record: object(
-          { ...recordFields, ...furtherFields },
-          { description: 'The record as it is now, with all fields' },
-        ),
-      }),
-      { description: 'The records that are not as expected, at most the first 100' },
-    ),
-  },
-  {
-    description: 'Records are not as expected: nothing of the batch is stored',
-    examples: [
-      {
-        status: 409,
-        count: 0,
-        errors: [
-          {
-            index: 0,
-            field: 'expect',
-            msg: 'Ya no coincide: seen, date_mod',
-            domain: 'catalejo',
-            fields: ['seen', 'date_mod'],
-            record: {
-              ...EXAMPLE,
-              ...{ seen: 1, seen_by: 'grupo', seen_at: '2025-12-31 15:00:00', note: '', tags: ['oferta'] },
-              ...{ deleted_at: null, discarded_at: null },
-            },
-          },
-        ],
-        msg: 'El registro cambió mientras tanto',
-      },
-    ],
-  },
-)
 
 const dnsFields = {
   domain: string({ description: 'As requested' }),

@@ -11,9 +11,22 @@ const MSG = 'El registro cambió mientras tanto'
 const NOW = '2026-01-15 09:00:00'
 
 const fresh = (name: string, fields: Fields = {}): Fields => ({
-  ...{ name, length: name.length, agent: 'grupo', status: 1, reserved: 0, revision: 0, discarded: 0 },
-  ...{ date_reg: '2025-12-31 14:30:34', date_mod: NOW },
-  ...{ seen: 0, seen_by: null, seen_at: null, note: '', tags: [], deleted_at: null, discarded_at: null },
+  name,
+  length: name.length,
+  agent: 'grupo',
+  status: 1,
+  reserved: 0,
+  revision: 0,
+  discarded: 0,
+  date_reg: '2025-12-31 14:30:34',
+  date_mod: NOW,
+  seen: 0,
+  seen_by: null,
+  seen_at: null,
+  note: '',
+  tags: [],
+  deleted_at: null,
+  discarded_at: null,
   ...fields,
 })
 
@@ -26,7 +39,11 @@ async function whole(name: string): Promise<unknown> {
 }
 
 const conflict = (index: number, domain: string, fields: readonly string[], is: Fields) => ({
-  ...{ index, field: 'expect', msg: `Ya no coincide: ${fields.join(', ')}`, domain, fields },
+  index,
+  field: 'expect',
+  msg: `Ya no coincide: ${fields.join(', ')}`,
+  domain,
+  fields,
   record: fresh(domain, is),
 })
 

@@ -107,7 +107,17 @@ function listedRecord(record: ChangedRecord | null) {
   const { name, agent, status, reserved, revision, discarded_at, date_reg, date_mod } = record
   const discarded = discarded_at === null ? 0 : 1
   return {
-    ...{ name, length: name.length, agent, status, reserved, revision, discarded, date_reg, date_mod },
-    ...{ seen: seenIn(record), note: record.note ?? '', tags: splitTags(record.tags) },
+    name,
+    length: name.length,
+    agent,
+    status,
+    reserved,
+    revision,
+    discarded,
+    date_reg,
+    date_mod,
+    seen: seenIn(record),
+    note: record.note ?? '',
+    tags: splitTags(record.tags),
   }
 }

@@ -1,7 +1,8 @@
 import type { HttpServer } from '../../http/server.ts'
 import { bulkEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { batchError, saveBatch, type DomainBatches } from '../batches.ts'
-import { batchProblem, changedRecords, storedAnswer, unreadableBatch, updateBody } from '../schemas.ts'
+import { batchProblem, storedAnswer, unreadableBatch } from '../schemas.ts'
+import { changedRecords, updateBody } from '../schemas-update.ts'
 import { BATCH_BODY_BYTES } from './add.ts'
 import { DISCARDED_RETENTION_DAYS } from '../limits.ts'
 
