@@ -8,7 +8,7 @@ export interface Values {
   readonly discarded?: number
   readonly seen?: number
   readonly note?: string
-  readonly tags?: readonly string[]
+  readonly tags?: string[]
 }
 
 /** What a record must still be for a change to be stored. */
