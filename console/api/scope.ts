@@ -63,6 +63,12 @@ export function useAccounts(): (service: ServiceName) => string | undefined {
   }
 }
 
+/** The same, for what is no component. */
+export function accountOf(service: ServiceName): string | undefined {
+  const one = known.get()[service]
+  return one !== undefined && one.key === session.get()[service] ? one.account : undefined
+}
+
 /** Whether the keys of the session suffice for what the console does. */
 export function useMay(): (ability: Ability) => boolean {
   const scopeOf = useScopes()

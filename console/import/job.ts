@@ -7,6 +7,7 @@ import { say } from '../app/toasts.tsx'
 import { count, t } from '../i18n/index.ts'
 import { readList, type ReadList } from './read.ts'
 import type { DayOrder } from './dates.ts'
+import { notePastImport } from './past-imports.ts'
 import { NOTHING_DONE, storeList, type Progress } from './run.ts'
 import { forgetUnfinished, keepUnfinished, unfinished } from './unfinished.ts'
 
@@ -88,6 +89,14 @@ export async function storeImport(from?: number): Promise<void> {
     if (state === 'done') forgetUnfinished()
     else keepUnfinished({ name: file.name, size: file.size, rows: list.rows.length, done: progress.done })
   }
+  const note = (isComplete: boolean) =>
+    notePastImport({
+      name: file.name,
+      rows: list.rows.length,
+      stored: last.stored,
+      refused: last.refusedCount,
+      isComplete,
+    })
   let last = started
   show(last, 'running')
   try {
@@ -101,8 +110,10 @@ export async function storeImport(from?: number): Promise<void> {
       signal,
     )
     show(last, 'done')
+    note(true)
     say(t('import.finished', { n: count(last.stored) }))
   } catch (error) {
+    note(false)
     show(last, 'stopped', signal.aborted ? undefined : faultText(error))
   }
   // What was stored before it ended is there.

@@ -6,6 +6,7 @@ import { count, t } from '../i18n/index.ts'
 import '../i18n/texts/importing.ts'
 import type { DayOrder } from './dates.ts'
 import { current, isStoring, loadFile, reading } from './job.ts'
+import { PastImports } from './past-list.tsx'
 import { Preview } from './preview.tsx'
 import { UnreadableFile } from './source.ts'
 import { unfinished } from './unfinished.ts'
@@ -93,6 +94,7 @@ function DropPlace({ onPick }: { onPick: () => void }) {
           {t('import.pick')}
         </button>
       </div>
+      <PastImports />
     </div>
   )
 }

@@ -81,6 +81,11 @@ test('storing goes on while other screens are shown, on a slow service, beside a
   // What became of it is still there.
   await page.getByRole('link', { name: 'Importar' }).click()
   await page.getByText('6.000 de 6.000 guardados').waitFor()
+  // It stays in the history of this account, also after the page is left.
+  await page.reload()
+  const past = page.getByRole('region', { name: 'Importaciones anteriores' })
+  await past.getByRole('row', { name: /sigue\.csv .* 6\.000 de 6\.000 guardados Completa/ }).waitFor()
+  assert.equal(await past.getByRole('row').count(), 2)
   assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -1,0 +1,48 @@
+import { SERVICE, serverNow } from '../api/server.ts'
+import { accountOf } from '../api/scope.ts'
+
+/** An import that ended, or that somebody stopped. */
+export interface PastImport {
+  readonly name: string
+  /** Seconds since 1970, by the service's clock. */
+  readonly at: number
+  readonly rows: number
+  readonly stored: number
+  readonly refused: number
+  readonly isComplete: boolean
+}
+
+/** A quarter of a year of daily lists. */
+const MAX_KEPT = 90
+
+const placeOf = (account: string): string => `catalejo.imports ${SERVICE.pathname} ${account}`
+
+/** The imports of an account in this browser, the newest first. */
+export function pastImports(account: string | undefined): readonly PastImport[] {
+  if (account === undefined) return []
+  try {
+    const found: unknown = JSON.parse(localStorage.getItem(placeOf(account)) ?? '[]')
+    return Array.isArray(found) ? found.flatMap(readImport).slice(0, MAX_KEPT) : []
+  } catch {
+    return []
+  }
+}
+
+/** Notes how an import ended. One that goes on where it stopped takes the place of its earlier part. */
+export function notePastImport(ended: Omit<PastImport, 'at'>): void {
+  const account = accountOf('domainwatch')
+  if (account === undefined) return
+  const [last, ...older] = pastImports(account)
+  const isSame = last?.name === ended.name && last.rows === ended.rows && !last.isComplete
+  const before = last === undefined || isSame ? older : [last, ...older]
+  const all = [{ ...ended, at: Math.floor(serverNow() / 1_000) }, ...before]
+  localStorage.setItem(placeOf(account), JSON.stringify(all.slice(0, MAX_KEPT)))
+}
+
+function readImport(found: unknown): PastImport[] {
+  if (typeof found !== 'object' || found === null) return []
+  const { name, at, rows, stored, refused, isComplete }: Partial<Record<keyof PastImport, unknown>> = found
+  if (typeof name !== 'string' || typeof at !== 'number' || typeof rows !== 'number') return []
+  if (typeof stored !== 'number' || typeof refused !== 'number' || typeof isComplete !== 'boolean') return []
+  return [{ name, at, rows, stored, refused, isComplete }]
+}
