@@ -6,7 +6,8 @@ import type { Database } from '../storage/database/database.ts'
 import type { EndpointShared } from '../http/endpoint.ts'
 import type { Metrics } from '../http/observability/metrics.ts'
 import { DomainBatches } from './batches.ts'
-import { NameServerObservations } from './history/name-server-observations.ts'
+import { DnsObservations } from './history/dns-observations.ts'
+import type { ObservedType } from './history/queries.ts'
 import { storeObservations } from './history/store-observations.ts'
 import { DomainLists } from './list/domain-lists.ts'
 import { RecordFields } from './record-fields.ts'
@@ -54,7 +55,7 @@ export interface DomainwatchOptions {
   readonly dns: Dns
   readonly following: Subscriptions
   /** Records the answers of `dns`. */
-  readonly observations: NameServerObservations
+  readonly observations: Observations
   /** DNS look-ups of bulk calls that run at the same time, and as many of single ones. */
   readonly dnsInFlight: number
   /** Bytes that the index of lists may take; 0 for none. */
@@ -65,13 +66,18 @@ export interface DomainwatchOptions {
   readonly log: Logger
 }
 
+/** The answers of look-ups that the history keeps, by record type. */
+type Observations = Readonly<Record<ObservedType, DnsObservations>>
+
 /** @param failed called when observations could not be stored; the write is retried */
 export function createObservations(
   database: Database,
   clock: Clock,
   failed: (error: unknown) => void,
-): NameServerObservations {
-  return new NameServerObservations({ clock, failed, store: (batch) => storeObservations(database, batch) })
+): Observations {
+  const of = (type: ObservedType) =>
+    new DnsObservations({ clock, failed, store: (batch) => storeObservations(database, type, batch) })
+  return { ns: of('ns'), mx: of('mx') }
 }
 
 /** The domain-tracking API. */
@@ -97,10 +103,14 @@ export function domainwatchRoutes(
   const observed: Dns = {
     async nameServers(name) {
       const answer = await dns.nameServers(name)
-      observations.add(name, answer)
+      observations.ns.add(name, answer)
       return answer
     },
-    records: (name, type) => dns.records(name, type),
+    async records(name, type) {
+      const answer = await dns.records(name, type)
+      if (type === 'mx') observations.mx.add(name, answer)
+      return answer
+    },
   }
   dnsRoute(app, shared, observed, dnsInFlight)
   eventsRoute(app, shared, following.events, baseUrl)

@@ -35,7 +35,7 @@ export async function hasExpired(database: Database, clock: Clock): Promise<bool
 }
 
 /**
- * Removes the history of records deleted longer ago than `keepMs`: their changes up to the deletion, and their name servers.
+ * Removes the history of records deleted longer ago than `keepMs`: their changes up to the deletion, and what the DNS said about them.
  * @returns the number of records
  */
 export async function sweepHistory(
@@ -50,7 +50,8 @@ export async function sweepHistory(
       const deletions = await tx.all(deletionsBefore(clock.now() - keepMs, HISTORY_BATCH))
       if (deletions.length === 0) return 0
       await tx.run(removeChangesUpTo(dialect, deletions))
-      await tx.run(removeObservations(dialect, deletions))
+      await tx.run(removeObservations(dialect, 'ns', deletions))
+      await tx.run(removeObservations(dialect, 'mx', deletions))
       return deletions.length
     }),
   )

@@ -25,6 +25,12 @@ const seen = object({
   last: string({ description: 'When it was last seen' }),
 })
 
+const mail = object({
+  mx: array(object({ preference: integer(), exchange: string() })),
+  first: string({ description: 'When that was first seen' }),
+  last: string({ description: 'When it was last seen' }),
+})
+
 export const historyAnswer = object(
   {
     status: constant(200),
@@ -32,6 +38,7 @@ export const historyAnswer = object(
     count: integer({ description: 'Changes in this page' }),
     data: array(change, { description: 'The changes, newest first' }),
     dns: array(seen, { description: 'The name servers, newest first' }),
+    mx: array(mail, { description: 'The MX records, newest first' }),
   },
   {
     description: 'What is known; nothing of a name that was never recorded',
@@ -50,6 +57,7 @@ export const historyAnswer = object(
           },
         ],
         dns: [{ status: 200, dns: ['a.nic.cl'], first: '2025-12-31 14:40:00', last: '2025-12-31 14:59:10' }],
+        mx: [],
       },
     ],
   },

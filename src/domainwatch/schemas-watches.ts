@@ -1,3 +1,4 @@
+import { WATCH_CHOICES } from './events/event.ts'
 import { array, constant, integer, object, problem, string } from '../http/openapi/json-schema.ts'
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description })
@@ -52,7 +53,7 @@ export const watchesAnswer = object(
           additionalProperties: string(),
           description: 'As they were given; flags are empty',
         },
-        changes: string({ enum: ['new', 'all'] }),
+        changes: string({ enum: WATCH_CHOICES }),
         owner: string({ description: 'Account that created it' }),
         shared: bit('Whether the whole group sees and edits it'),
         paused: bit('Whether it is silent'),

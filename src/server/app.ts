@@ -145,13 +145,16 @@ export async function createRoutes(
   const keyRateLimit = new KeyRateLimit(clock, claimFromDatabase(database))
   context.onClose(() => keyRateLimit.close())
   const observations = createObservations(database, clock, (error) =>
-    log.error({ err: error }, 'observed name servers could not be stored'),
+    log.error({ err: error }, 'answers of the DNS could not be stored in the history'),
   )
-  context.onClose(() => observations.close())
+  context.onClose(async () => {
+    await observations.ns.close()
+    await observations.mx.close()
+  })
   metrics.total(
     'catalejo_sightings_lost_total',
     'DNS answers that the history does not have: the database did not keep up',
-    () => observations.lost,
+    () => observations.ns.lost + observations.mx.lost,
   )
   const shared = {
     authenticator: new Authenticator({ identities: accounts, authRateLimit, keyRateLimit, clock }),

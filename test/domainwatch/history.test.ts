@@ -79,7 +79,7 @@ test('every change: who, when, from what to what, the newest first', async () =>
   const [one, two, three] = ['2026-01-15 09:00:01', '2026-01-15 09:00:02', '2026-01-15 09:00:03']
   const discarded_at = '2026-01-15T12:00:02.000Z'
   const { link, data, ...rest } = await history('ñandú')
-  assert.deepEqual(rest, { status: 200, domain: 'ñandú', count: 5, dns: [] })
+  assert.deepEqual(rest, { status: 200, domain: 'ñandú', count: 5, dns: [], mx: [] })
   assert.equal(link, null)
   assert.deepEqual(data.map(undated), [
     { account: 'grupo', kind: 'changed', from: { agent: 'grupo' }, to: { agent: 'Otra' } },
@@ -181,7 +181,7 @@ test('pages meet, whatever is written between them', async () => {
 
 test('a name that was never recorded has no history; bad parameters say what they take', async () => {
   const { link, ...body } = await history('nunca')
-  assert.deepEqual(body, { status: 200, domain: 'nunca', count: 0, data: [], dns: [] })
+  assert.deepEqual(body, { status: 200, domain: 'nunca', count: 0, data: [], dns: [], mx: [] })
   assert.equal(link, null)
   const bad = async (query: Fields) =>
     (await call(service, HISTORY, { query: { api: service.domainKey, ...query } })).body

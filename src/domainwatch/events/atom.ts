@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../../http/server.ts'
 import { matches } from '../../http/conditional.ts'
 import { splitTags } from '../tags.ts'
+import { dnsLine, dnsTitle } from './dns-news.ts'
 import { recordIn, seenIn, type ChangedRecord, type DomainEvent } from './event.ts'
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8'
@@ -134,6 +135,8 @@ function titleOf(event: DomainEvent): string {
       return `Descartado: ${name}`
     case 'deleted':
       return `Borrado de la lista: ${name}`
+    case 'dns':
+      return event.dns === undefined ? name : dnsTitle(event.dns, name)
   }
 }
 
@@ -143,6 +146,7 @@ function textOf(event: DomainEvent): string {
   const { before } = event
   const lines = [
     `Dominio: ${record.name}.cl (${record.name.length} caracteres)`,
+    ...(event.dns === undefined ? [] : [dnsLine(event.dns)]),
     changed('Estado', before?.status, record.status, (value) => (value === 1 ? 'comprado' : 'no comprado')),
     changed('Reservado', before?.reserved, record.reserved, yesOrNo),
     changed('En revisión', before?.revision, record.revision, yesOrNo),

@@ -1,8 +1,10 @@
 import type { Change, Cursor, Fields } from '../../storage/database/changes/change.ts'
+import { dnsNewsOf, type DnsNews } from './dns-news.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 import { splitTags } from '../tags.ts'
 
-export const EVENT_KINDS = ['added', 'changed', 'discarded', 'deleted'] as const
+const RECORD_EVENTS = ['added', 'changed', 'discarded', 'deleted'] as const
+export const EVENT_KINDS = [...RECORD_EVENTS, 'dns'] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 
 /** A record as stored in a change. */
@@ -27,15 +29,23 @@ export interface DomainEvent {
   readonly before: ChangedRecord | null
   /** null if it was deleted. */
   readonly after: ChangedRecord | null
+  /** What the DNS says now, and said before. Only in events of kind `dns`. */
+  readonly dns?: DnsNews
 }
 
 export type AccountName = (id: number) => Promise<string | undefined>
 
-/** Returns undefined for a change of anything other than a domain. */
+/** Returns undefined for a change of anything other than a domain or its DNS. */
 export async function eventOf(change: Change, nameOf: AccountName): Promise<DomainEvent | undefined> {
-  const kind = change.topic === 'domain' ? EVENT_KINDS.find((one) => one === change.kind) : undefined
-  if (kind === undefined) return undefined
   const { cursor, at, key, accountId } = change
+  const dns = change.topic === 'dns' ? dnsNewsOf(change) : undefined
+  const kind =
+    change.topic === 'domain'
+      ? RECORD_EVENTS.find((one) => one === change.kind)
+      : dns === undefined
+        ? undefined
+        : 'dns'
+  if (kind === undefined) return undefined
   return {
     cursor,
     kind,
@@ -43,6 +53,7 @@ export async function eventOf(change: Change, nameOf: AccountName): Promise<Doma
     account: accountId === null ? null : ((await nameOf(accountId)) ?? null),
     before: recordOf(key, change.before),
     after: recordOf(key, change.after),
+    ...(dns !== undefined && { dns }),
   }
 }
 
@@ -74,13 +85,29 @@ export function recordIn({ before, after }: DomainEvent): ChangedRecord | null {
  * Returns true if the record matches the filters now or did before, so that a client that maintains such a list also hears
  * of records that leave it.
  */
-export function touches(filters: Filters, { before, after }: DomainEvent): boolean {
+export function touches(filters: Filters, { kind, before, after }: DomainEvent): boolean {
+  if (kind === 'dns') return false
   return isIn(filters, after) || isIn(filters, before)
 }
 
 /** Returns true if the record matches the filters now and did not before. */
 export function enters(filters: Filters, { before, after }: DomainEvent): boolean {
   return isIn(filters, after) && !isIn(filters, before)
+}
+
+/**
+ * What clients want to be told. `new`: records that come to match. `all`: every change of a record that matches, or did. `dns`:
+ * changes of the DNS of records that match.
+ */
+export const EVENT_CHOICES = ['all', 'dns', 'all,dns'] as const
+export const WATCH_CHOICES = ['new', 'all', 'dns', 'new,dns', 'all,dns'] as const
+export type Changes = (typeof WATCH_CHOICES)[number]
+
+/** Returns true if an event is one that `changes` asks for and concerns the filters. */
+export function concerns(changes: Changes, filters: Filters, event: DomainEvent): boolean {
+  if (event.kind === 'dns') return changes.endsWith('dns') && isIn(filters, event.after)
+  if (changes.startsWith('new')) return enters(filters, event)
+  return changes.startsWith('all') && touches(filters, event)
 }
 
 /** Evaluates expiry at the time of the change: a discarded record was still listed then. */
@@ -95,7 +122,8 @@ export function toJson(event: DomainEvent): string {
     at: new Date(event.at).toISOString(),
     account: event.account,
     record: listedRecord(recordIn(event)),
-    before: event.after === null ? null : listedRecord(event.before),
+    before: event.after === null || event.kind === 'dns' ? null : listedRecord(event.before),
+    dns: event.dns,
   })
 }
 

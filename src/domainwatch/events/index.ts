@@ -4,7 +4,7 @@ import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Filters } from '../filters.ts'
 import { atomFeed, entryOf, type AtomFeed } from './atom.ts'
-import { eventOf, touches, type AccountName, type DomainEvent } from './event.ts'
+import { concerns, eventOf, type AccountName, type Changes, type DomainEvent } from './event.ts'
 import { EventPages } from './pages.ts'
 import { StreamLimiter } from './stream-limiter.ts'
 
@@ -32,6 +32,7 @@ export interface EventsOptions {
 
 export interface StreamRequest {
   readonly filters: Filters
+  readonly changes: Changes
   /** The last event that the client received. If undefined, the stream starts with the next change. */
   readonly after: Cursor | undefined
   /** Id of the client's account. */
@@ -57,7 +58,7 @@ export class Events {
     this.#nameOf = nameOf
     this.pages = new EventPages(database.changes, nameOf, failed)
     this.streams = new StreamLimiter(maxStreams)
-    this.#feeds = new VersionedCache(database, 'domain', MAX_CACHED_FEEDS)
+    this.#feeds = new VersionedCache(database, ['domain', 'dns'], MAX_CACHED_FEEDS)
   }
 
   /**
@@ -65,8 +66,8 @@ export class Events {
    * an `id` without data: no event, but the position from which the client can resume.
    */
   async *stream(request: StreamRequest): AsyncGenerator<string | Buffer> {
-    const { filters, account, isCurrent, expiresIn, signal } = request
-    const key = JSON.stringify(filters)
+    const { filters, changes, account, isCurrent, expiresIn, signal } = request
+    const key = `${changes} ${JSON.stringify(filters)}`
     let position = request.after ?? (await this.pages.head())
     let sentPosition = position
     let sentAt = performance.now()
@@ -82,7 +83,7 @@ export class Events {
         text = `id: ${position}\nevent: gap\ndata: ${GAP}\n\n`
       } else if (step.kind === 'page') {
         position = step.page.cursor
-        text = step.page.text(filters, key)
+        text = step.page.text(changes, filters, key)
       }
       const touchesKeys = step.kind === 'page' && step.page.touchesKeys
       if (touchesKeys || performance.now() - checkedAt >= HEARTBEAT_MS) {
@@ -101,22 +102,28 @@ export class Events {
   }
 
   /** Returns an Atom feed of the newest events that concern the filters. */
-  async feed(filters: Filters, limit: number, sheetUrl: (name: string) => string): Promise<AtomFeed> {
+  async feed(
+    changes: Changes,
+    filters: Filters,
+    limit: number,
+    sheetUrl: (name: string) => string,
+  ): Promise<AtomFeed> {
     // The id of a feed must not change, and is derived from the former names of these filters.
-    const key = JSON.stringify(filters).replace(/"(min|max)_length":/g, '"$1Length":')
+    const filterKey = JSON.stringify(filters).replace(/"(min|max)_length":/g, '"$1Length":')
+    const key = changes === 'all' ? filterKey : `${changes} ${filterKey}`
     return this.#feeds.get(`${limit} ${key}`, async () => {
-      const events = await this.#newest(filters, limit)
+      const events = await this.#newest(changes, filters, limit)
       return atomFeed(`eventos ${key}`, 'Dominios .cl: cambios', events.map(entryOf), sheetUrl)
     })
   }
 
   /** Returns the newest events that concern the filters, newest first. */
-  async #newest(filters: Filters, limit: number): Promise<DomainEvent[]> {
+  async #newest(changes: Changes, filters: Filters, limit: number): Promise<DomainEvent[]> {
     const found: DomainEvent[] = []
-    for await (const changes of this.#database.changes.newest(MAX_SEARCHED_CHANGES)) {
-      for (const change of changes) {
+    for await (const page of this.#database.changes.newest(MAX_SEARCHED_CHANGES)) {
+      for (const change of page) {
         const event = await eventOf(change, this.#nameOf)
-        if (event === undefined || !touches(filters, event)) continue
+        if (event === undefined || !concerns(changes, filters, event)) continue
         found.push(event)
         if (found.length === limit) return found
       }

@@ -5,7 +5,7 @@ import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
 import type { Filters } from '../filters.ts'
-import { eventOf, toJson, touches, type AccountName, type DomainEvent } from './event.ts'
+import { concerns, eventOf, toJson, type AccountName, type Changes, type DomainEvent } from './event.ts'
 
 /** Changes per page. A slow client makes the process hold a few pages. */
 const PAGE_SIZE = 100
@@ -29,7 +29,7 @@ export interface EventPage {
   /** True if a key was created or revoked. */
   readonly touchesKeys: boolean
   /** Returns the events that concern the filters as server-sent events, or undefined if there are none. Cached per key. */
-  text(filters: Filters, key: string): Buffer | undefined
+  text(changes: Changes, filters: Filters, key: string): Buffer | undefined
 }
 
 /** `quiet`: nothing came within the given time. `ended`: the signal aborted, or the process stops. */
@@ -175,8 +175,8 @@ function pageOf(
   touchesKeys: boolean,
 ): EventPage {
   const texts = new Map<string, Buffer | undefined>()
-  const textOf = (filters: Filters) => {
-    const text = events.filter((event) => touches(filters, event)).map(frame)
+  const textOf = (changes: Changes, filters: Filters) => {
+    const text = events.filter((event) => concerns(changes, filters, event)).map(frame)
     return text.length === 0 ? undefined : Buffer.from(text.join(''))
   }
   return {
@@ -184,9 +184,9 @@ function pageOf(
     cursor,
     events,
     touchesKeys,
-    text(filters, key) {
+    text(changes, filters, key) {
       if (texts.has(key)) return texts.get(key)
-      const text = textOf(filters)
+      const text = textOf(changes, filters)
       if (texts.size < MAX_CACHED_TEXTS) texts.set(key, text)
       return text
     },

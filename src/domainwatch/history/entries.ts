@@ -2,8 +2,9 @@ import { localDateTime } from '../../lib/dates.ts'
 import { changeOf, type Change, type Fields } from '../../storage/database/changes/change.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
 import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
+import type { MxRecord } from '../../lib/dns/index.ts'
 import { splitTags } from '../tags.ts'
-import type { NameServersRow } from './queries.ts'
+import type { ObservationRow } from './queries.ts'
 
 export const CHANGE_KINDS = ['added', 'changed', 'discarded', 'restored', 'deleted'] as const
 type Kind = (typeof CHANGE_KINDS)[number]
@@ -25,6 +26,13 @@ type ShownFields = Readonly<Record<string, Fields[string] | readonly string[]>>
 export interface NameServersEntry {
   readonly status: 200 | 404
   readonly dns: readonly string[]
+  readonly first: string
+  readonly last: string
+}
+
+/** A period in which the DNS gave the same MX records for a name. */
+export interface MailServersEntry {
+  readonly mx: readonly MxRecord[]
   readonly first: string
   readonly last: string
 }
@@ -81,11 +89,20 @@ function exportedFields(fields: Fields | null): Fields | null {
   }
 }
 
-export function nameServersEntry(row: NameServersRow, timeZone: string): NameServersEntry {
+export function nameServersEntry(row: ObservationRow, timeZone: string): NameServersEntry {
   const { servers, first_at, last_at } = row
   return {
     status: servers === null ? 404 : 200,
     dns: servers === null ? [] : JSON.parse(servers),
+    first: localDateTime(first_at, timeZone),
+    last: localDateTime(last_at, timeZone),
+  }
+}
+
+export function mailServersEntry(row: ObservationRow, timeZone: string): MailServersEntry {
+  const { servers, first_at, last_at } = row
+  return {
+    mx: JSON.parse(servers ?? '[]'),
     first: localDateTime(first_at, timeZone),
     last: localDateTime(last_at, timeZone),
   }

@@ -1,4 +1,5 @@
 import type { Dialect } from '../../storage/database/dialect.ts'
+import { DOMAIN_FIELDS } from '../../storage/database/changes/change.ts'
 import { empty, limit, raw, sql } from '../../storage/database/sql.ts'
 import type { ValueType } from '../../storage/database/batch.ts'
 
@@ -9,16 +10,22 @@ export const changesOfDomain = (name: string, before: number | undefined, count:
   WHERE topic = 'domain' AND key = ${name} ${before === undefined ? empty : sql`AND changes.id < ${before}`}
   ORDER BY changes.id DESC ${limit(count)}`
 
-export interface NameServersRow {
+export interface ObservationRow {
   readonly first_at: number
   readonly last_at: number
-  /** A JSON array of host names; null if the name does not exist. */
+  /** A JSON array of host names or MX records; null if the name does not exist. */
   readonly servers: string | null
 }
 
-/** Selects the observed name servers of a name, newest first. */
-export const nameServersOf = (name: string, count: number) => sql<NameServersRow>`
-  SELECT first_at, last_at, servers FROM name_servers WHERE name = ${name}
+/** Tables of observations: of NS and of MX records. */
+export const OBSERVATION_TABLES = { ns: 'name_servers', mx: 'mail_servers' } as const
+export type ObservedType = keyof typeof OBSERVATION_TABLES
+
+const tableOf = (type: ObservedType) => raw(OBSERVATION_TABLES[type])
+
+/** Selects the observed name servers, or MX records, of a name, newest first. */
+export const observationsOf = (type: ObservedType, name: string, count: number) => sql<ObservationRow>`
+  SELECT first_at, last_at, servers FROM ${tableOf(type)} WHERE name = ${name}
   ORDER BY first_at DESC ${limit(count)}`
 
 /** Starts a statement with a table `item` of the rows. */
@@ -37,7 +44,11 @@ export const lockObservations = (dialect: Dialect) => sql`SELECT id FROM instanc
  * joins.
  * @param names names with a time in milliseconds, each name once
  */
-export const neighbours = (dialect: Dialect, names: readonly (readonly [string, number])[]) => sql<{
+export const neighbours = (
+  dialect: Dialect,
+  type: ObservedType,
+  names: readonly (readonly [string, number])[],
+) => sql<{
   name: string
   first: number | null
   last: number | null
@@ -50,25 +61,53 @@ export const neighbours = (dialect: Dialect, names: readonly (readonly [string, 
   SELECT item.name, earlier.first_at AS first, earlier.last_at AS last, earlier.servers,
     later.first_at AS next_first, later.last_at AS next_last, later.servers AS next_servers
   FROM item CROSS JOIN domains
-  LEFT JOIN name_servers AS earlier ON earlier.name = item.name AND earlier.first_at = (
-    SELECT max(first_at) FROM name_servers AS one WHERE one.name = item.name AND one.first_at <= item.at)
-  LEFT JOIN name_servers AS later ON later.name = item.name AND later.first_at = (
-    SELECT min(first_at) FROM name_servers AS one WHERE one.name = item.name AND one.first_at > item.at)
+  LEFT JOIN ${tableOf(type)} AS earlier ON earlier.name = item.name AND earlier.first_at = (
+    SELECT max(first_at) FROM ${tableOf(type)} AS one WHERE one.name = item.name AND one.first_at <= item.at)
+  LEFT JOIN ${tableOf(type)} AS later ON later.name = item.name AND later.first_at = (
+    SELECT min(first_at) FROM ${tableOf(type)} AS one WHERE one.name = item.name AND one.first_at > item.at)
   WHERE domains.name = item.name`
 
 /** Deletes all but the newest `count` entries of each name. */
-export const removeExcess = (dialect: Dialect, names: readonly string[], count: number) => sql`
-  DELETE FROM name_servers WHERE (name, first_at) IN (
+export const removeExcess = (
+  dialect: Dialect,
+  type: ObservedType,
+  names: readonly string[],
+  count: number,
+) => sql`
+  DELETE FROM ${tableOf(type)} WHERE (name, first_at) IN (
     ${items(
       dialect,
       { name: 'text' },
       names.map((name) => [name]),
     )}
-    SELECT entry.name, entry.first_at FROM item CROSS JOIN name_servers AS entry
+    SELECT entry.name, entry.first_at FROM item CROSS JOIN ${tableOf(type)} AS entry
     WHERE entry.name = item.name AND entry.first_at <= (
-      SELECT first_at FROM name_servers AS one WHERE one.name = item.name
+      SELECT first_at FROM ${tableOf(type)} AS one WHERE one.name = item.name
       ORDER BY first_at DESC ${limit(1)} OFFSET CAST(${count} AS INTEGER))
   )`
+
+/** A change of what the DNS says about a name: JSON as observations hold it. */
+export interface DnsChange {
+  readonly name: string
+  readonly type: ObservedType
+  readonly from: string | null
+  readonly to: string | null
+}
+
+/** Adds changes of the topic `dns` to the change log, with the records that they are about. */
+export const insertDnsChanges = (dialect: Dialect, changes: readonly DnsChange[]) => {
+  const columns = DOMAIN_FIELDS.map((column) => raw(`domains.${column}`))
+  return sql`
+  ${items(
+    dialect,
+    { name: 'text', type: 'text', was: 'text', became: 'text' },
+    changes.map(({ name, type, from, to }) => [name, type, from, to]),
+  )}
+  INSERT INTO changes (at, topic, kind, key, before, after)
+  SELECT ${dialect.now}, 'dns', item.type, domains.name, ${dialect.jsonArray([raw('item.was'), ...columns])},
+    ${dialect.jsonArray([raw('item.became'), ...columns])}
+  FROM item CROSS JOIN domains WHERE domains.name = item.name`
+}
 
 export interface Deletion {
   readonly id: number
@@ -95,14 +134,18 @@ export const removeChangesUpTo = (dialect: Dialect, deletions: readonly Deletion
     WHERE past.topic = 'domain' AND past.key = item.name AND past.id <= item.upto
   )`
 
-/** Deletes the name servers of each name up to its deletion. */
-export const removeObservations = (dialect: Dialect, deletions: readonly Deletion[]) => sql`
-  DELETE FROM name_servers WHERE (name, first_at) IN (
+/** Deletes the observations of each name up to its deletion. */
+export const removeObservations = (
+  dialect: Dialect,
+  type: ObservedType,
+  deletions: readonly Deletion[],
+) => sql`
+  DELETE FROM ${tableOf(type)} WHERE (name, first_at) IN (
     ${items(
       dialect,
       { name: 'text', at: 'integer' },
       deletions.map(({ key, at }) => [key, at]),
     )}
-    SELECT entry.name, entry.first_at FROM item CROSS JOIN name_servers AS entry
+    SELECT entry.name, entry.first_at FROM item CROSS JOIN ${tableOf(type)} AS entry
     WHERE entry.name = item.name AND entry.last_at <= item.at
   )`

@@ -1,18 +1,26 @@
-import type { Database } from '../../storage/database/database.ts'
+import { acceptsMail } from '../events/dns-news.ts'
+import type { Database, Transaction } from '../../storage/database/database.ts'
+import type { Dialect } from '../../storage/database/dialect.ts'
 import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
-import { copiedTables, type Table } from '../../storage/database/tables.ts'
-import { lockObservations, neighbours, removeExcess } from './queries.ts'
+import { tableNamed } from '../../storage/database/tables.ts'
+import {
+  insertDnsChanges,
+  lockObservations,
+  neighbours,
+  OBSERVATION_TABLES,
+  removeExcess,
+  type DnsChange,
+  type ObservedType,
+} from './queries.ts'
 
 /** Entries kept per name; the oldest are removed. Daily changes of name servers fill it in three months. */
 export const MAX_ENTRIES = 100
-
-const table: Table | undefined = copiedTables.find(({ name }) => name === 'name_servers')
 
 /** A period in which the DNS gave the same answer for a name. Times in milliseconds since 1970. */
 export interface Observation {
   readonly first: number
   readonly last: number
-  /** A JSON array of host names; null if the name does not exist. */
+  /** A JSON array of host names, or of MX records; null if the name does not exist. */
   readonly servers: string | null
 }
 
@@ -55,34 +63,53 @@ export function mergeObservation(
 /** Stores one observation per name. Ignores names without a record. */
 export async function storeObservations(
   database: Database,
+  type: ObservedType,
   observations: ReadonlyMap<string, Observation>,
 ): Promise<void> {
-  const { dialect } = database
-  if (table === undefined) throw new Error('there is no table name_servers')
-  await database.transaction(async (tx) => {
-    await tx.all(lockObservations(dialect))
-    const items = [...observations].map(([name, { first }]) => [name, first] as const)
-    const stored: Row[] = []
-    const replaced: Row[] = []
-    const grown: string[] = []
-    for (const row of await tx.all(neighbours(dialect, items))) {
-      const seen = observations.get(row.name)
-      if (seen === undefined) continue
-      const merge = mergeObservation(
-        seen,
-        observation(row.first, row.last, row.servers),
-        observation(row.next_first, row.next_last, row.next_servers),
-      )
-      if (merge === undefined) continue
-      const { entry } = merge
-      stored.push([row.name, entry.first, entry.last, entry.servers])
-      if (merge.replaced !== undefined) replaced.push([row.name, merge.replaced])
-      if (merge.isNew) grown.push(row.name)
-    }
-    if (replaced.length > 0) await removeRows(tx, dialect, table, replaced)
-    if (stored.length > 0) await storeRows(tx, dialect, table, stored)
-    if (grown.length > 0) await tx.run(removeExcess(dialect, grown, MAX_ENTRIES))
-  })
+  await database.transaction((tx) => storeObservationsIn(tx, database.dialect, type, observations))
+}
+
+/** Stores one observation per name, and the changes that it shows, in a transaction of the caller. */
+export async function storeObservationsIn(
+  tx: Transaction,
+  dialect: Dialect,
+  type: ObservedType,
+  observations: ReadonlyMap<string, Observation>,
+): Promise<void> {
+  const table = tableNamed(OBSERVATION_TABLES[type])
+  await tx.all(lockObservations(dialect))
+  const items = [...observations].map(([name, { first }]) => [name, first] as const)
+  const stored: Row[] = []
+  const replaced: Row[] = []
+  const grown: string[] = []
+  const changes: DnsChange[] = []
+  for (const row of await tx.all(neighbours(dialect, type, items))) {
+    const seen = observations.get(row.name)
+    if (seen === undefined) continue
+    const earlier = observation(row.first, row.last, row.servers)
+    const later = observation(row.next_first, row.next_last, row.next_servers)
+    const merge = mergeObservation(seen, earlier, later)
+    if (merge === undefined) continue
+    const { entry } = merge
+    stored.push([row.name, entry.first, entry.last, entry.servers])
+    if (merge.replaced !== undefined) replaced.push([row.name, merge.replaced])
+    if (!merge.isNew) continue
+    grown.push(row.name)
+    // An observation that arrives late changes the past only, and the first one shows no change.
+    const isNews =
+      earlier !== undefined && later === undefined && isRelevant(type, earlier.servers, seen.servers)
+    if (isNews) changes.push({ name: row.name, type, from: earlier.servers, to: seen.servers })
+  }
+  if (replaced.length > 0) await removeRows(tx, dialect, table, replaced)
+  if (stored.length > 0) await storeRows(tx, dialect, table, stored)
+  if (grown.length > 0) await tx.run(removeExcess(dialect, type, grown, MAX_ENTRIES))
+  if (changes.length > 0) await tx.run(insertDnsChanges(dialect, changes))
+}
+
+/** Any other name servers are news; of MX records only that the domain begins or ceases to accept mail. */
+function isRelevant(type: ObservedType, from: string | null, to: string | null): boolean {
+  const mail = (servers: string | null) => acceptsMail(JSON.parse(servers ?? '[]'))
+  return type === 'ns' || mail(from) !== mail(to)
 }
 
 function observation(

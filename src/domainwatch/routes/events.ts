@@ -8,6 +8,7 @@ import { choice, integer, text } from '../../http/parameters.ts'
 import type { Events } from '../events/index.ts'
 import { sendFeed } from '../events/atom.ts'
 import { ConsoleLinks } from '../console-links.ts'
+import { EVENT_CHOICES } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { eventsAnswer } from '../schemas.ts'
 
@@ -19,6 +20,7 @@ const parameters = {
   last_event_id: text('The last event that was received, where `Last-Event-ID` cannot be set', 100),
   format: choice('A stream of events, or a feed of the newest', ['sse', 'atom']),
   limit: integer('Entries of the feed', 1, MAX_ENTRIES),
+  changes: choice('Changes of records (default), of their DNS, or both', EVENT_CHOICES),
 }
 
 export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Events, baseUrl: () => string) {
@@ -46,9 +48,10 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
 
     async handle({ values, identity, request, reply, isCurrent, expiresIn }) {
       const filters = readFilters(values)
+      const { changes = 'all' } = values
       const after = lastEventId(request, values.last_event_id)
       if (values.format === 'atom') {
-        const feed = await events.feed(filters, values.limit ?? DEFAULT_ENTRIES, pages.sheet)
+        const feed = await events.feed(changes, filters, values.limit ?? DEFAULT_ENTRIES, pages.sheet)
         const self = publicUrl(baseUrl, request.raw.url ?? '')
         return sendFeed(request, reply, feed, { self, alternate: pages.view(values) })
       }
@@ -58,9 +61,12 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
       if (request.method === 'HEAD') return ''
       const { accountId: account } = identity
       const signal = events.streams.open(account, reply.raw)
-      return Readable.from(events.stream({ filters, after, account, isCurrent, expiresIn, signal }), {
-        highWaterMark: 1,
-      })
+      return Readable.from(
+        events.stream({ filters, changes, after, account, isCurrent, expiresIn, signal }),
+        {
+          highWaterMark: 1,
+        },
+      )
     },
   })
 }

@@ -5,8 +5,8 @@ import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/headers.ts'
 import { integer, text } from '../../http/parameters.ts'
-import { changeEntry, nameServersEntry } from '../history/entries.ts'
-import { changesOfDomain, nameServersOf } from '../history/queries.ts'
+import { changeEntry, mailServersEntry, nameServersEntry } from '../history/entries.ts'
+import { changesOfDomain, observationsOf } from '../history/queries.ts'
 import { MAX_ENTRIES } from '../history/store-observations.ts'
 import { historyAnswer } from '../schemas-history.ts'
 
@@ -34,7 +34,7 @@ export function historyRoute(
       tag: 'domainwatch',
       summary: 'What happened to a domain',
       description:
-        'The changes of its record, newest first, and its name servers as `dns` saw them. When there are more changes, ' +
+        'The changes of its record, newest first, and its name servers and MX records over time. When there are more changes, ' +
         'the `Link` header carries the address of the next page.',
       answers: { 200: historyAnswer },
     },
@@ -44,10 +44,11 @@ export function historyRoute(
       const label = parseLabelOrDomain(values.domain ?? '')
       if (!label.ok) throw new HttpError(400, 'El parámetro domain debe ser un nombre de dominio .cl válido')
       const before = values.cursor === undefined ? undefined : readCursor(values.cursor)
-      const [rows, seen] = await Promise.all([
+      const [rows, nameServers, mailServers] = await Promise.all([
         // One more than shown tells whether there is a next page.
         database.values(changesOfDomain(label.name, before, limit + 1)),
-        database.all(nameServersOf(label.name, MAX_ENTRIES)),
+        database.all(observationsOf('ns', label.name, MAX_ENTRIES)),
+        database.all(observationsOf('mx', label.name, MAX_ENTRIES)),
       ])
       const page = rows.slice(0, limit)
       const data = page.map((row) => changeEntry(row, timeZone)).filter((entry) => entry !== undefined)
@@ -55,9 +56,10 @@ export function historyRoute(
       if (rows.length > limit && last !== undefined) {
         reply.header('link', nextLink(baseUrl, request.raw.url ?? '', String(last[0])))
       }
-      const dns = seen.map((row) => nameServersEntry(row, timeZone))
+      const dns = nameServers.map((row) => nameServersEntry(row, timeZone))
+      const mx = mailServers.map((row) => mailServersEntry(row, timeZone))
       // Written here: an answer's schema does not say which fields changed.
-      return JSON.stringify({ status: 200, domain: label.name, count: data.length, data, dns })
+      return JSON.stringify({ status: 200, domain: label.name, count: data.length, data, dns, mx })
     },
   })
 }

@@ -7,7 +7,8 @@ import { choice, integer, text, type Parameter, type Values } from '../../http/p
 import { readFilters } from '../filters.ts'
 import { secretRotated, watchEdited, watchGone } from '../schemas-watches.ts'
 import type { Subscriptions } from '../subscriptions.ts'
-import { CHANGES, toSave, watchFilters, type SavedFilters } from '../watches/watched.ts'
+import { WATCH_CHOICES } from '../events/event.ts'
+import { toSave, watchFilters, type SavedFilters } from '../watches/watched.ts'
 import { readTarget } from '../watches/webhook/connect.ts'
 import { noWatch, sharing, watchId, watchName, WATCHES_PATH, which } from './watch-parameters.ts'
 
@@ -15,7 +16,7 @@ const parameters = {
   ...which,
   ...watchFilters,
   name: watchName(),
-  changes: choice('What comes to match, or all that happens to what matches', CHANGES),
+  changes: choice('What comes to match, all that happens to what matches, changes of its DNS', WATCH_CHOICES),
   url: text('Where webhooks are sent; empty for none', 2_048),
   atom: switched('Whether there is an Atom feed'),
   ...sharing,

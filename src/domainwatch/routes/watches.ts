@@ -3,10 +3,11 @@ import { HttpError } from '../../lib/errors.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
 import { choice, flag, text } from '../../http/parameters.ts'
+import { WATCH_CHOICES } from '../events/event.ts'
 import { readFilters } from '../filters.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../schemas-watches.ts'
-import { CHANGES, toSave, watchFilters } from '../watches/watched.ts'
+import { toSave, watchFilters } from '../watches/watched.ts'
 import { NO_RECEIVER } from '../watches/edit-watch.ts'
 import { readTarget } from '../watches/webhook/connect.ts'
 import { noWatch, sharing, watchId, watchName, WATCHES_PATH, which } from './watch-parameters.ts'
@@ -14,7 +15,7 @@ import { noWatch, sharing, watchId, watchName, WATCHES_PATH, which } from './wat
 const parameters = {
   ...watchFilters,
   name: { ...watchName(), required: true, example: 'Nombres cortos' },
-  changes: choice('What comes to match, or all that happens to what matches', CHANGES),
+  changes: choice('What comes to match, all that happens to what matches, changes of its DNS', WATCH_CHOICES),
   url: text('Where webhooks are sent', 2_048),
   atom: flag('Make an Atom feed'),
   ...sharing,

@@ -7,7 +7,8 @@ import { digestOf, newFeedToken } from './feed-token.ts'
 import * as queries from './queries.ts'
 import * as destinations from './queries-destinations.ts'
 import { lockSharing } from './sharing.ts'
-import type { Changes, SavedFilters } from './watched.ts'
+import type { Changes } from '../events/event.ts'
+import type { SavedFilters } from './watched.ts'
 
 /** What to change. Undefined leaves a property as it is. */
 export interface WatchEdit {

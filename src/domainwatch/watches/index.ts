@@ -19,7 +19,8 @@ import { destinationsFor, insertDestination } from './queries-destinations.ts'
 import { lockSharing, MAX_SHARED } from './sharing.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { watchJson } from './watch-json.ts'
-import { savedOf, type Changes, type SavedFilters } from './watched.ts'
+import type { Changes } from '../events/event.ts'
+import { savedOf, type SavedFilters } from './watched.ts'
 import { rotateSecret, type RotatedSecret } from './webhook-secrets.ts'
 
 /** Watches per account. */

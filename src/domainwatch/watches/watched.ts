@@ -1,12 +1,16 @@
 import { parseLabel } from '../../lib/domain-names.ts'
-import { parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
-import { enters, recordIn, touches, type DomainEvent } from '../events/event.ts'
+import { integer, parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
+import { concerns, recordIn, WATCH_CHOICES, type DomainEvent } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { WatchRow } from './queries.ts'
 
 /** What a watch may look for: names like one, too. */
-export const watchFilters = { ...filterParameters, similar: similarTo() }
+export const watchFilters = {
+  ...filterParameters,
+  similar: similarTo(),
+  dns: integer('Look the names up again regularly (1) or not (0)', 0, 1),
+}
 
 function similarTo(): Parameter<string> {
   return {
@@ -17,10 +21,6 @@ function similarTo(): Parameter<string> {
     },
   }
 }
-
-/** `new`: what comes to match. `all`: whatever happens to a record that matches, or did. */
-export const CHANGES = ['new', 'all'] as const
-export type Changes = (typeof CHANGES)[number]
 
 /** Filters as they are kept: as text, as if they were given again. */
 export type SavedFilters = Readonly<Record<string, string>>
@@ -44,10 +44,12 @@ export function watcherOf(
   // What an older version took and this one does not: better nothing than everything.
   if (!parsed.ok) return () => false
   const wanted = readFilters(parsed.values)
-  const isAbout = changes === 'new' ? enters : touches
+  // A watch of a newer version may ask for something that this one does not know.
+  const choice = WATCH_CHOICES.find((one) => one === changes) ?? 'all'
   const { similar } = parsed.values
   const matcher = similar === undefined ? undefined : new Matcher(similar, vocabulary)
-  return (event) => isAbout(wanted, event) && matcher?.resembles(recordIn(event)?.name ?? '') !== false
+  return (event) =>
+    concerns(choice, wanted, event) && matcher?.resembles(recordIn(event)?.name ?? '') !== false
 }
 
 export function savedOf(filters: string): SavedFilters {

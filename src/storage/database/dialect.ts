@@ -10,6 +10,8 @@ export interface Dialect {
   contains(column: Sql, text: string): Sql
   /** A condition: the whole of `column` matches the parts, in their order. */
   glob(column: Sql, parts: readonly GlobPart[]): Sql
+  /** The values as the text of a JSON array. */
+  jsonArray(values: readonly Sql[]): Sql
   /** The text as JSON, with quotes. No control character is left in it. */
   quoted(text: Sql): Sql
   /** A condition: `column` contains an ASCII digit. */

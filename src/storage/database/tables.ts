@@ -202,11 +202,13 @@ export const policies: readonly Policy[] = [
   copied({ name: 'blob_trash', key: ['key'], columns: { key: 'text' } }),
   // A store of images identifies its database by this.
   copied({ name: 'instance', key: ['only_row'], columns: { only_row: 'integer', id: 'text' } }),
-  copied({
-    name: 'name_servers',
-    key: ['name', 'first_at'],
-    columns: { name: 'text', first_at: 'integer', last_at: 'integer', servers: 'text' },
-  }),
+  ...['name_servers', 'mail_servers'].map((name) =>
+    copied({
+      name,
+      key: ['name', 'first_at'],
+      columns: { name: 'text', first_at: 'integer', last_at: 'integer', servers: 'text' },
+    }),
+  ),
   copied({
     name: 'administrators',
     key: ['id'],
@@ -235,6 +237,8 @@ export const policies: readonly Policy[] = [
     },
     identity: 'id',
   }),
+  // Follows from the records and watches.
+  left('dns_checks'),
   left('key_uses'),
   left('key_rates'),
   left('change_log'),

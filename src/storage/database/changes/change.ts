@@ -1,7 +1,7 @@
 import type { SqlValue } from '../sql.ts'
 
 /** What a change is about. A cache names the topics that it depends on. */
-export const TOPICS = ['domain', 'image', 'key', 'account'] as const
+export const TOPICS = ['domain', 'image', 'key', 'account', 'dns'] as const
 export type Topic = (typeof TOPICS)[number]
 
 /** Position of a follower: it has read all changes up to here. Opaque, and valid across restarts. */
@@ -16,9 +16,12 @@ export interface Change {
   /** Milliseconds since 1970, by the clock of the database. */
   readonly at: number
   readonly topic: Topic
-  /** domain: added, changed, discarded, deleted · image: stored, deleted · key: made, revoked · account: made, changed */
+  /**
+   * domain: added, changed, discarded, deleted · image: stored, deleted · key: made, revoked · account: made, changed ·
+   * dns: ns, mx
+   */
   readonly kind: string
-  /** The domain's name, the image's hash, the key's id, the account's name. */
+  /** The domain's name (also of dns), the image's hash, the key's id, the account's name. */
   readonly key: string
   /** The author; null if unknown: a deletion by time, or a write from outside the service. */
   readonly accountId: number | null
@@ -27,25 +30,30 @@ export interface Change {
   readonly after: Fields | null
 }
 
-/** The fields in the order in which the triggers write them. Versions add some at the end: older changes lack them. */
+/** The columns of a domain in the order in which changes hold them. Versions add some at the end: older changes lack them. */
+export const DOMAIN_FIELDS = [
+  'agent',
+  'status',
+  'reserved',
+  'revision',
+  'discarded_at',
+  'date_reg',
+  'date_mod',
+  'released_at',
+  'seen_at',
+  'seen_by',
+  'note',
+  'tags',
+] as const
+
+/** The fields of each topic, in the order in which changes hold them. */
 const FIELDS: Readonly<Record<Topic, readonly string[]>> = {
-  domain: [
-    'agent',
-    'status',
-    'reserved',
-    'revision',
-    'discarded_at',
-    'date_reg',
-    'date_mod',
-    'released_at',
-    'seen_at',
-    'seen_by',
-    'note',
-    'tags',
-  ],
+  domain: DOMAIN_FIELDS,
   image: ['name', 'date'],
   key: [],
   account: ['service'],
+  // The answer of the DNS as JSON, and the record to which it belongs.
+  dns: ['answer', ...DOMAIN_FIELDS],
 }
 
 /** Returns the change in a row of `queries.ts`; undefined if its topic is unknown. */

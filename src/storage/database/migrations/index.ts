@@ -2,6 +2,7 @@ import { postgres } from './001-initial/postgres.ts'
 import { sqlite } from './001-initial/sqlite.ts'
 import { decisions } from './014-decisions.ts'
 import { watchDestinations } from './016-watch-destinations.ts'
+import { dnsChecks } from './017-dns-checks.ts'
 import { watchDeliveries } from './020-watch-deliveries.ts'
 
 /** One step of the schema. A released step never changes. */
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   { version: FIRST_VERSION, sqlite, postgres },
   decisions,
   watchDestinations,
+  dnsChecks,
   watchDeliveries,
 ]
 

@@ -48,7 +48,7 @@ export class CommitWatch implements ChangeSource {
   readonly #node = randomBytes(9).toString('base64url')
   readonly #url: string
   readonly #report: Report
-  readonly #versions: Record<Topic, number> = { domain: 0, image: 0, key: 0, account: 0 }
+  readonly #versions: Record<Topic, number> = { domain: 0, image: 0, key: 0, account: 0, dns: 0 }
   readonly #watchers = new Set<() => void>()
   #client: pg.Client | undefined
   #loop: Promise<void> | undefined

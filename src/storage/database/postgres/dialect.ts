@@ -1,11 +1,12 @@
 import type { Dialect, GlobPart } from '../dialect.ts'
-import { raw, sql, type Sql } from '../sql.ts'
+import { join, raw, sql, type Sql } from '../sql.ts'
 
 export const postgresDialect: Dialect = {
   // A trigram index serves LIKE. Without one, and for one or two characters, it visits all rows. Text never contains
   // U+0000 here, and the server rejects it as a parameter.
   contains: (column, text) => like(column, [MANY, text, MANY]),
   glob: like,
+  jsonArray: (values) => sql`json_build_array(${join(values)})::text`,
   quoted: (text) => sql`to_json(${text})::text`,
   hasDigit: (column) => sql`${column} ~ '[0-9]'`,
   plansAsWritten: false,

@@ -19,7 +19,7 @@ const NEWEST = `SELECT
 export class CommitWatch implements ChangeSource {
   readonly #reader: Connection
   readonly #watchers = new Set<() => void>()
-  readonly #versions: Record<Topic, number> = { domain: 0, image: 0, key: 0, account: 0 }
+  readonly #versions: Record<Topic, number> = { domain: 0, image: 0, key: 0, account: 0, dns: 0 }
   #dataVersion = -1
   #newest: number | undefined
   /** Whether this turn of the event loop has polled: requests that arrive together see the same state. */

@@ -1,5 +1,5 @@
 import type { Dialect, GlobPart } from '../dialect.ts'
-import { empty, raw, sql } from '../sql.ts'
+import { empty, join, raw, sql } from '../sql.ts'
 
 export const sqliteDialect: Dialect = {
   // Not LIKE: its wildcards would need escaping, and it folds only ASCII letters.
@@ -9,6 +9,7 @@ export const sqliteDialect: Dialect = {
     parts.some((part) => typeof part === 'string' && part.includes('\0'))
       ? raw('1 = 0')
       : sql`${column} GLOB ${parts.map(globText).join('')}`,
+  jsonArray: (values) => sql`json_array(${join(values)})`,
   quoted: (text) => sql`json_quote(${text})`,
   hasDigit: (column) => sql`${column} GLOB '*[0-9]*'`,
   // Only ANALYZE creates `sqlite_stat1`, and it reads the whole table.

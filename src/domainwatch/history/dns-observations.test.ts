@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NameServerAnswer } from '../../lib/dns/index.ts'
-import { NameServerObservations } from './name-server-observations.ts'
+import { DnsObservations } from './dns-observations.ts'
 import type { Observation } from './store-observations.ts'
 
 const found = (...servers: string[]): NameServerAnswer => ({ kind: 'found', servers })
@@ -10,7 +10,7 @@ function recorder(fail: () => boolean = () => false) {
   let now = 1_000
   const stored: [string, Observation][][] = []
   const failures: unknown[] = []
-  const observations = new NameServerObservations({
+  const observations = new DnsObservations({
     clock: { now: () => now },
     failed: (error) => failures.push(error),
     store: async (batch) => {
@@ -77,7 +77,7 @@ test('the buffer is limited; what exceeds it is dropped and counted', async () =
 
 test('observations are flushed by a timer', async () => {
   const written = Promise.withResolvers<number>()
-  const observations = new NameServerObservations({
+  const observations = new DnsObservations({
     clock: { now: () => 1 },
     failed: () => {},
     store: async (batch) => written.resolve(batch.size),

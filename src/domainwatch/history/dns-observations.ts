@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import { parseDomain } from '../../lib/domain-names.ts'
-import type { NameServerAnswer } from '../../lib/dns/index.ts'
+import type { NameServerAnswer, RecordAnswer } from '../../lib/dns/index.ts'
 import type { Observation } from './store-observations.ts'
 
 /** Delay from an answer to its write. */
@@ -12,7 +12,9 @@ const BATCH = 2_000
 /** Observations in memory, of about 200 bytes. More are dropped and counted. */
 const MAX_PENDING = 50_000
 
-export interface NameServerObservationsOptions {
+type DnsAnswer = NameServerAnswer | RecordAnswer
+
+export interface DnsObservationsOptions {
   readonly clock: Clock
   /** Stores a batch: one observation per name, in the order of observation. */
   readonly store: (observations: ReadonlyMap<string, Observation>) => Promise<void>
@@ -20,11 +22,11 @@ export interface NameServerObservationsOptions {
 }
 
 /**
- * Buffers the name servers that DNS look-ups return, and writes them in batches, so that no answer waits for the disk. What is
+ * Buffers the answers of DNS look-ups of one type, and writes them in batches, so that no response waits for the disk. What is
  * not yet written when the process crashes is lost.
  */
-export class NameServerObservations {
-  readonly #options: NameServerObservationsOptions
+export class DnsObservations {
+  readonly #options: DnsObservationsOptions
   /** Per name, in order of time. Consecutive observations differ. */
   readonly #pending = new Map<string, Observation[]>()
   #count = 0
@@ -32,7 +34,7 @@ export class NameServerObservations {
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(options: NameServerObservationsOptions) {
+  constructor(options: DnsObservationsOptions) {
     this.#options = options
   }
 
@@ -45,7 +47,7 @@ export class NameServerObservations {
    * Records an answer. Ignores failures and names below a registered one, which have no history.
    * @param domain in A-label form, under .cl
    */
-  add(domain: string, answer: NameServerAnswer): void {
+  add(domain: string, answer: DnsAnswer): void {
     const name = labelOf(domain)
     const servers = serversOf(answer)
     if (name === undefined || servers === undefined) return
@@ -122,7 +124,7 @@ export class NameServerObservations {
 const SUFFIX = '.cl'
 
 /** Returns the name in the form of records, or undefined for a name below a registered one. */
-function labelOf(domain: string): string | undefined {
+export function labelOf(domain: string): string | undefined {
   if (domain.indexOf('.') !== domain.length - SUFFIX.length) return undefined
   if (!domain.startsWith('xn--')) return domain.slice(0, -SUFFIX.length)
   const parsed = parseDomain(domain)
@@ -130,10 +132,12 @@ function labelOf(domain: string): string | undefined {
 }
 
 /** Returns undefined for an answer that says nothing about the name. */
-function serversOf(answer: NameServerAnswer): string | null | undefined {
+export function serversOf(answer: DnsAnswer): string | null | undefined {
   switch (answer.kind) {
     case 'found':
       return JSON.stringify(answer.servers)
+    case 'records':
+      return JSON.stringify(answer.records)
     case 'empty':
       return '[]'
     case 'no-such-name':
