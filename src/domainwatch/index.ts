@@ -33,6 +33,7 @@ import { NameIndex, type NameIndexStats } from './list/name-index.ts'
 import type { IndexFile } from './list/index-file.ts'
 
 export { EXPORT_FORMATS, exportText } from './export.ts'
+export { Rechecks } from './rechecks/index.ts'
 export { hasOldDeliveries, sweepDeliveries } from './watches/delivery-log.ts'
 export { FIELD_NAMES, fieldsParameter, RecordFields } from './record-fields.ts'
 export { openSubscriptions, type Subscriptions } from './subscriptions.ts'

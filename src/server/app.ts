@@ -16,6 +16,7 @@ import {
   createObservations,
   domainwatchRoutes,
   openSubscriptions,
+  Rechecks,
   defaultIndexMemory,
   type Subscriptions,
 } from '../domainwatch/index.ts'
@@ -41,6 +42,7 @@ import { VERSION } from '../lib/version.ts'
 const MAX_CONNECTIONS = 20_000
 const IMMEDIATE: ShutdownOptions = { drainDelayMs: 0, idleGraceMs: 0 }
 const MIB = 1024 * 1024
+const HOUR_MS = 3_600_000
 
 export interface App {
   readonly context: Context
@@ -69,6 +71,7 @@ async function startOn(context: Context): Promise<App> {
   const images = openImagestore(context)
   let baseUrl = config.baseUrl
   const following = follow(context)
+  const rechecks = createRechecks(context, following)
   const server = await createRoutes(context, images, following, () => baseUrl)
   await server.listen({ host: config.host, port: config.port })
   for (const bound of server.addresses()) {
@@ -83,7 +86,7 @@ async function startOn(context: Context): Promise<App> {
   images.similar
     .warm()
     .catch((error: unknown) => context.log.warn({ err: error }, 'hashes of images could not be preloaded'))
-  const stopJobs = startBackgroundJobs(backgroundJobs(context, images, following), (name, error) =>
+  const stopJobs = startBackgroundJobs(backgroundJobs(context, images, following, rechecks), (name, error) =>
     context.log.error({ err: error, chore: name }, 'background job failed'),
   )
 
@@ -238,6 +241,39 @@ export function follow(context: Context): Subscriptions {
   metrics.gauge('catalejo_event_streams', 'Event streams that are open', () => streams.count)
   context.onClose(async () => pages.close())
   return following
+}
+
+/** Returns undefined if names are never looked up again. */
+function createRechecks(context: Context, { events, vocabulary }: Subscriptions): Rechecks | undefined {
+  const { clock, config, database, dns, log, metrics } = context
+  if (config.recheckEvery === 0) return undefined
+  const rechecks = new Rechecks({
+    database,
+    clock,
+    dns,
+    pages: events.pages,
+    vocabulary,
+    intervalMs: config.recheckEvery * HOUR_MS,
+    lookupsPerMinute: config.recheckRate,
+    tags: config.recheckTags,
+    failed: (error) => log.warn({ err: error }, 'names could not be looked up again'),
+  })
+  metrics.total(
+    'catalejo_dns_rechecks_total',
+    'Names whose DNS was looked up again',
+    () => rechecks.stats.checked,
+  )
+  metrics.total(
+    'catalejo_dns_rechecks_failed_total',
+    'Names whose DNS was looked up again without an answer',
+    () => rechecks.stats.failed,
+  )
+  metrics.gauge(
+    'catalejo_dns_rechecks_overdue',
+    'Names whose time to be looked up again has passed',
+    () => rechecks.stats.overdue,
+  )
+  return rechecks
 }
 
 function defaultBaseUrl(host: string, server: FastifyInstance): string {

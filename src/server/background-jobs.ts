@@ -9,6 +9,7 @@ import {
   purgeExpired,
   sweepDeliveries,
   sweepHistory,
+  type Rechecks,
   type Subscriptions,
 } from '../domainwatch/index.ts'
 import { deleteOldFailures, hasExpiredFailures } from '../http/auth/auth-rate-limit.ts'
@@ -28,6 +29,7 @@ export function backgroundJobs(
   context: Context,
   images: Imagestore,
   { watches }: Subscriptions,
+  rechecks: Rechecks | undefined,
 ): BackgroundJob[] {
   const { accounts, clock, database, log, staging } = context
   const leases = new Leases(database)
@@ -62,7 +64,18 @@ export function backgroundJobs(
     ...sharedWork(context, images).map(shared),
     // Delivery starts as soon as the first watch exists.
     { ...shared(delivery), wakeup: watches.notifiers.wakeup },
+    ...(rechecks === undefined ? [] : [shared(recheckWork(rechecks))]),
   ]
+}
+
+/** Runs as long as this process holds the lease. */
+function recheckWork(rechecks: Rechecks): LeasedWork {
+  return {
+    name: 'regular look-ups of names',
+    everyMs: 0,
+    pending: () => rechecks.hasWork(),
+    run: (signal) => rechecks.run(signal),
+  }
 }
 
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */

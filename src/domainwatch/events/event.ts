@@ -57,7 +57,8 @@ export async function eventOf(change: Change, nameOf: AccountName): Promise<Doma
   }
 }
 
-function recordOf(name: string, fields: Fields | null): ChangedRecord | null {
+/** Returns the record whose columns `fields` holds. */
+export function recordOf(name: string, fields: Fields | null): ChangedRecord | null {
   if (fields === null) return null
   const { agent, status, reserved, revision, discarded_at = null, date_reg, date_mod } = fields
   const { seen_at = null, note = null, tags = null } = fields

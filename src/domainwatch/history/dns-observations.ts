@@ -49,7 +49,7 @@ export class DnsObservations {
    */
   add(domain: string, answer: DnsAnswer): void {
     const name = labelOf(domain)
-    const servers = serversOf(answer)
+    const servers = answerText(answer)
     if (name === undefined || servers === undefined) return
     const now = this.#options.clock.now()
     const known = this.#pending.get(name)
@@ -124,15 +124,15 @@ export class DnsObservations {
 const SUFFIX = '.cl'
 
 /** Returns the name in the form of records, or undefined for a name below a registered one. */
-export function labelOf(domain: string): string | undefined {
+function labelOf(domain: string): string | undefined {
   if (domain.indexOf('.') !== domain.length - SUFFIX.length) return undefined
   if (!domain.startsWith('xn--')) return domain.slice(0, -SUFFIX.length)
   const parsed = parseDomain(domain)
   return parsed.ok ? parsed.unicode.slice(0, -SUFFIX.length) : undefined
 }
 
-/** Returns undefined for an answer that says nothing about the name. */
-export function serversOf(answer: DnsAnswer): string | null | undefined {
+/** Returns an answer as observations hold it: JSON, null if the name does not exist, undefined for a failure. */
+export function answerText(answer: DnsAnswer): string | null | undefined {
   switch (answer.kind) {
     case 'found':
       return JSON.stringify(answer.servers)

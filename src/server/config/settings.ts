@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../../storage/blobs/s3/location.ts'
+import { foldTag } from '../../domainwatch/tags.ts'
 import { parseServers, type ServerAddress } from '../../lib/dns/index.ts'
 import { isTimeZone } from '../../lib/dates.ts'
 import {
@@ -97,6 +98,19 @@ export const settings = {
     4_096,
     integer(1, 65_536),
   ),
+  recheckEvery: setting(
+    'recheck-every',
+    'hours after which the DNS of names in review, and of watches with dns=1, is looked up again; 0 never',
+    24,
+    integer(0, 720),
+  ),
+  recheckRate: setting(
+    'recheck-rate',
+    'maximum number of DNS queries per minute for names that are looked up again',
+    600,
+    integer(2, 60_000),
+  ),
+  recheckTags: setting('recheck-tags', 'tags of records whose DNS is looked up again too', [], listOf(tag)),
   workers: setting('workers', 'number of worker processes, or auto for one per core', 1, workers),
   stopDelay: setting(
     'stop-delay',
@@ -269,6 +283,11 @@ export const settings = {
     listenAddress,
   ),
 } satisfies Record<string, Setting<unknown>>
+
+function tag(text: string): Parsed<string> {
+  const value = foldTag(text)
+  return value === undefined ? { takes: 'a tag of 1 to 30 letters, digits and hyphens' } : { value }
+}
 
 /** A word that .cl names can contain, without accents; after a hyphen, one to remove. */
 function phishingKeyword(text: string): Parsed<string> {

@@ -1,0 +1,67 @@
+import { parseParameters } from '../../http/parameters.ts'
+import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
+import type { ChangedRecord } from '../events/event.ts'
+import { matches, readFilters, type Filters } from '../filters.ts'
+import { splitTags } from '../tags.ts'
+import { savedOf, watchFilters } from '../watches/watched.ts'
+
+/** Stands for all members, in place of the account whose watch asks for a name. */
+export const EVERYBODY = 0
+
+/** A watch whose names are looked up again. */
+export interface DnsWatch {
+  readonly id: string
+  readonly accountId: number
+  /** As stored. They identify the watch together with its id, because they can be edited. */
+  readonly saved: string
+  readonly filters: Filters
+  /** Returns true for a name that resembles the one that the watch is about, if it is about one. */
+  readonly resembles: (name: string) => boolean
+}
+
+/** Returns undefined if the filters are not those of this version. */
+export function dnsWatchOf(
+  row: { readonly id: string; readonly account_id: number; readonly filters: string },
+  vocabulary: Vocabulary,
+): DnsWatch | undefined {
+  const parsed = parseParameters(watchFilters, savedOf(row.filters))
+  if (!parsed.ok || parsed.values.dns !== 1) return undefined
+  const { similar } = parsed.values
+  const matcher = similar === undefined ? undefined : new Matcher(similar, vocabulary)
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    saved: row.filters,
+    filters: readFilters(parsed.values),
+    resembles: (name) => matcher?.resembles(name) !== false,
+  }
+}
+
+/** Decides which names are looked up again. */
+export class RecheckRules {
+  readonly watches: readonly DnsWatch[]
+  readonly #tags: readonly string[]
+
+  constructor(tags: readonly string[], watches: readonly DnsWatch[]) {
+    this.#tags = tags
+    this.watches = watches
+  }
+
+  /** Returns whether a record that has just changed may have to be added. */
+  mayConcern(record: ChangedRecord): boolean {
+    return record.revision === 1 || this.watches.length > 0 || this.#tags.length > 0
+  }
+
+  hasTag(tags: string | null): boolean {
+    return splitTags(tags).some((tag) => this.#tags.includes(tag))
+  }
+
+  /** Returns on whose behalf a record is looked up: `EVERYBODY`, an account, or undefined if nobody asks for it. */
+  ownerOf(record: ChangedRecord, now: number): number | undefined {
+    if (record.revision === 1 || this.hasTag(record.tags))
+      return matches({}, record, now) ? EVERYBODY : undefined
+    return this.watches.find(
+      ({ filters, resembles }) => matches(filters, record, now) && resembles(record.name),
+    )?.accountId
+  }
+}

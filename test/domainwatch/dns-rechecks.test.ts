@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { ns, RCODE, soa, startScriptedDns, type Answer } from '../dns/scripted.ts'
+import { record, stored, update } from '../support/domains.ts'
+import { EventReader } from '../support/event-reader.ts'
+import { call } from '../support/http.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+import { sql } from '../../src/storage/database/sql.ts'
+import { removeWatch, watch } from '../support/watches.ts'
+
+const DAY_MS = 86_400_000
+
+/** Name servers by name; other names do not exist, and `enfermo` cannot be resolved. */
+const zone = new Map<string, string>()
+const dns = await startScriptedDns(({ name, question }): Answer => {
+  if (name === 'enfermo.cl') return { rcode: RCODE.SERVFAIL }
+  const host = zone.get(name)
+  if (host === undefined) return { rcode: RCODE.NXDOMAIN, authorities: [soa('cl', 0, 0)] }
+  return question.type === 'NS' ? { answers: [ns(name, host, 0)] } : { authorities: [soa('cl', 0, 0)] }
+})
+const flags = { 'dns-servers': dns.address, 'recheck-rate': '60000', 'recheck-tags': 'vigilar' }
+const clock = new ManualClock('2026-03-01T12:00:00Z')
+const service = await startService({ clock, flags })
+after(async () => {
+  await service[Symbol.asyncDispose]()
+  await dns.stop()
+})
+
+const typesAsked = (name: string) =>
+  dns.queries.filter((query) => query.name === name).map(({ question }) => question.type)
+const timesAsked = (name: string) => typesAsked(name).filter((type) => type === 'NS').length
+
+async function until(isSo: () => boolean | Promise<boolean>, what: () => unknown) {
+  const limit = performance.now() + 60_000
+  while (!(await isSo())) {
+    assert.ok(performance.now() < limit, JSON.stringify(what()))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** Waits until each name was asked for so many times. */
+const asked = (names: readonly string[], times: number) =>
+  until(
+    () => names.every((name) => timesAsked(name) >= times),
+    () => names.map((name) => [name, timesAsked(name)]),
+  )
+
+/** Waits until the service knows that it has to look a name up, which shows once its time has come. */
+async function nextDay(names: readonly string[]) {
+  const before = new Map(names.map((name) => [name, timesAsked(name)]))
+  await until(
+    () => {
+      clock.advance(DAY_MS)
+      return names.every((name) => timesAsked(name) > (before.get(name) ?? 0))
+    },
+    () => names.filter((name) => timesAsked(name) === before.get(name)),
+  )
+}
+
+async function nameServers(of: TestService, domain: string): Promise<string[]> {
+  const query = { api: of.domainKey, domain }
+  const { body } = await call(of, '/api/v1/domainwatch/history', { query })
+  return Object(body).dns.map(({ dns: hosts }: { dns: string[] }) => hosts.join())
+}
+
+/** A row if the name is among those to look up. */
+const anyCheckOf = (name: string) => sql`SELECT name FROM dns_checks WHERE name = ${name}`
+
+async function metric(name: string): Promise<number> {
+  const { text } = await call(service, '/metrics')
+  return Number(new RegExp(`^catalejo_dns_rechecks_${name} (\\d+)$`, 'm').exec(text)?.[1])
+}
+
+test('names in review are looked up again, and no others: the history and events show what changed', async () => {
+  const names = ['revisado', 'estable', 'enfermo', 'ñandú']
+  await stored(
+    service,
+    [...names, 'otro'].map((name) => record(name)),
+  )
+  await update(
+    service,
+    names.map((domain) => ({ domain, revision: 1 })),
+  )
+  for (const name of ['revisado', 'estable', 'otro']) zone.set(`${name}.cl`, 'ns1.cl')
+  const ascii = ['revisado.cl', 'estable.cl', 'enfermo.cl', 'xn--and-6ma2c.cl']
+  await nextDay(ascii)
+  await until(
+    async () => (await nameServers(service, 'revisado')).length === 1,
+    () => typesAsked('revisado.cl'),
+  )
+  assert.deepEqual(new Set(typesAsked('revisado.cl')), new Set(['NS', 'MX']))
+
+  await using reader = await EventReader.open(service, { api: service.domainKey, changes: 'dns' })
+  zone.set('revisado.cl', 'ns2.cl')
+  await nextDay(ascii)
+  const [event] = await reader.take(1)
+  const { record: shown, dns: news } = Object(event?.data)
+  assert.deepEqual([shown.name, news], ['revisado', { type: 'ns', from: ['ns1.cl'], to: ['ns2.cl'] }])
+  assert.deepEqual(await nameServers(service, 'revisado'), ['ns2.cl', 'ns1.cl'])
+  assert.deepEqual(await nameServers(service, 'estable'), ['ns1.cl'])
+  assert.deepEqual(await nameServers(service, 'ñandú'), [''])
+  assert.deepEqual(typesAsked('otro.cl'), [])
+  await until(
+    async () => (await metric('failed_total')) >= 2,
+    () => 'no failures are counted',
+  )
+  assert.ok((await metric('total')) >= 8)
+
+  // Out of review, nobody asks for it any more.
+  await update(service, [{ domain: 'revisado', revision: 0 }])
+  await nextDay(['estable.cl'])
+  const before = timesAsked('revisado.cl')
+  await nextDay(['estable.cl'])
+  await nextDay(['estable.cl'])
+  assert.equal(timesAsked('revisado.cl'), before)
+})
+
+test('a watch with dns=1 has the names that it matches looked up, from its creation to its end', async () => {
+  await stored(service, [record('vigilado-a'), record('vigilado-b', { status: 0 }), record('suelto')])
+  const { id } = await watch(service, { starts: 'vigilado', status: '1', dns: '1', atom: '' })
+  const other = await watch(service, { starts: 'suelto', atom: '' })
+  await nextDay(['vigilado-a.cl'])
+  await stored(service, [record('vigilado-nuevo')])
+  await nextDay(['vigilado-a.cl', 'vigilado-nuevo.cl'])
+  assert.deepEqual([timesAsked('vigilado-b.cl'), timesAsked('suelto.cl')], [0, 0])
+
+  await removeWatch(service, id)
+  await removeWatch(service, other.id)
+  // Its names are looked at once more, to find that nobody wants them.
+  const { database } = service.app.context
+  const left = async () => {
+    clock.advance(DAY_MS)
+    const rows = await database.values(anyCheckOf('vigilado-a'))
+    return rows.length === 0
+  }
+  await until(left, () => 'the name is still scheduled')
+})
+
+test('each name has its own time of the day, and a restart goes on where it was', async () => {
+  const names = Array.from({ length: 30 }, (_, i) => `repartido${i}`)
+  const own = new ManualClock('2026-03-01T12:00:00Z')
+  const first = await startService({ clock: own, flags })
+  await stored(
+    first,
+    names.map((name) => record(name)),
+  )
+  await update(
+    first,
+    names.map((domain) => ({ domain, revision: 1 })),
+  )
+  const hosts = names.map((name) => `${name}.cl`)
+  const askedOf = () => hosts.filter((name) => timesAsked(name) > 0).length
+  const { database } = first.app.context
+  await until(async () => (await database.values(anyCheckOf('repartido29'))).length === 1, askedOf)
+  assert.equal(askedOf(), 0)
+  own.advance(DAY_MS / 2)
+  const due = () => database.values(sql`SELECT name FROM dns_checks WHERE due_at <= ${own.now()}`)
+  await until(async () => (await due()).length === 0, askedOf)
+  const early = hosts.filter((name) => timesAsked(name) > 0)
+  assert.ok(early.length > 5 && early.length < 25, `${early.length} of 30 in half a day`)
+  await first.stop()
+
+  const start = dns.queries.length
+  const second = await startService({ clock: own, flags, data: first.data })
+  own.advance(DAY_MS / 2)
+  await asked(hosts, 1)
+  const again = dns.queries.slice(start).filter(({ name }) => early.includes(name))
+  assert.deepEqual(again, [], 'those of the first half are not due before the next day')
+  await second[Symbol.asyncDispose]()
+})
+
+test('without re-checks nothing is looked up', async () => {
+  const own = new ManualClock('2026-03-01T12:00:00Z')
+  await using off = await startService({ clock: own, flags: { ...flags, 'recheck-every': '0' } })
+  await stored(off, [record('apagado')])
+  await update(off, [{ domain: 'apagado', revision: 1 }])
+  own.advance(2 * DAY_MS)
+  await nextDay(['estable.cl'])
+  assert.equal(timesAsked('apagado.cl'), 0)
+})
