@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { openSqlite } from '../../src/storage/database/sqlite/open.ts'
-import { sql } from '../../src/storage/database/sql.ts'
+import { sqliteDialect } from '../../src/storage/database/sqlite/dialect.ts'
+import { sql, type Query } from '../../src/storage/database/sql.ts'
+import * as checks from '../../src/domainwatch/rechecks/queries.ts'
 import type { Filters } from '../../src/domainwatch/filters.ts'
 import { page, type Source } from '../../src/domainwatch/queries.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -29,6 +31,46 @@ const PLANS: readonly (readonly [Partial<Filters>, Source, RegExp])[] = [
   [{ dis: true }, { kind: 'deleted', newest: 3 }, DISCARDED],
   [{ rev: true }, { kind: 'registered', newest: 3 }, /domains_in_review/],
 ]
+
+const NAME = 'casa'
+
+/** Regular look-ups read ranges of indexes. */
+const CHECK_PLANS: readonly (readonly [Query, RegExp])[] = [
+  [
+    checks.dueChecks(1, 0, 10),
+    /SEARCH dns_checks USING COVERING INDEX dns_checks_by_due \(account_id=\? AND due_at</,
+  ],
+  [checks.countChecks(1, 0, 10), /SEARCH dns_checks USING COVERING INDEX dns_checks_by_due \(account_id=/],
+  [
+    checks.lateChecks(1, 0, 10),
+    /SEARCH dns_checks USING COVERING INDEX dns_checks_by_due \(account_id=\? AND due_at>/,
+  ],
+  [checks.nextOwner(1), /SEARCH dns_checks USING COVERING INDEX dns_checks_by_due \(account_id>/],
+  [checks.disownChecks(1, 10), /SEARCH dns_checks USING COVERING INDEX dns_checks_by_due \(account_id=/],
+  [
+    checks.reviewPage({ name: NAME, date_reg: FROM }, 10),
+    /SEARCH domains USING COVERING INDEX domains_in_review \(\(date_reg,name\)>/,
+  ],
+  [checks.taggedPage(NAME, 10), /SEARCH domains USING INDEX domains_tagged \(name>/],
+  [
+    checks.matchingPage(sqliteDialect, { ...ANY, status: 1 }, 0, NAME, 10),
+    /^SEARCH domains USING PRIMARY KEY \(name>\?\)$/,
+  ],
+  [checks.recordsNamed(sqliteDialect, [NAME]), /SEARCH domains USING PRIMARY KEY \(name=/],
+]
+
+test('SQLite finds the names to look up again by indexes', async () => {
+  await using folder = await temporaryFolder()
+  const database = await openSqlite(join(folder.path, 'checks.db'))
+  try {
+    for (const [query, wanted] of CHECK_PLANS) {
+      const steps = await database.all<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${query}`)
+      assert.match(steps.map(({ detail }) => detail).join('\n'), wanted, query.text)
+    }
+  } finally {
+    await database.close()
+  }
+})
 
 test('SQLite goes through the shortest index that tells what a list asks', async () => {
   await using folder = await temporaryFolder()

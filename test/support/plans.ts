@@ -7,7 +7,17 @@ export interface Recorded {
 }
 
 /** Tables that grow with use. */
-const LARGE = ['domains', 'changes', 'images', 'blobs', 'image_dhashes', 'name_servers', 'watch_deliveries']
+const LARGE = [
+  'domains',
+  'changes',
+  'images',
+  'blobs',
+  'image_dhashes',
+  'name_servers',
+  'mail_servers',
+  'dns_checks',
+  'watch_deliveries',
+]
 const EXPLAINED = /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/i
 
 /** JSON that is parsed once for each row of a table. */

@@ -6,6 +6,7 @@ import { answerText } from '../history/dns-observations.ts'
 import type { ObservedType } from '../history/queries.ts'
 import { storeObservationsIn, type Observation } from '../history/store-observations.ts'
 import * as queries from './queries.ts'
+import { EVERYBODY } from './rules.ts'
 import { nextCheck } from './schedule.ts'
 import { ownerOf, WantedNames, type WantedNamesOptions } from './wanted-names.ts'
 
@@ -144,7 +145,13 @@ export class Rechecks {
         const observations = observationsOf(found, type, now)
         if (observations.size > 0) await storeObservationsIn(tx, database.dialect, type, observations)
       }
-      const rows = wanted.map(({ name, account_id }) => [name, account_id, nextCheck(name, now, intervalMs)])
+      // Watches may have been deleted meanwhile.
+      const isOwner = new Set(this.#wanted.owners)
+      const rows = wanted.map(({ name, account_id }) => [
+        name,
+        isOwner.has(account_id) ? account_id : EVERYBODY,
+        nextCheck(name, now, intervalMs),
+      ])
       if (rows.length > 0) await storeRows(tx, database.dialect, queries.CHECKS, rows)
       if (removed.length > 0) await removeRows(tx, database.dialect, queries.CHECKS, removed)
     })

@@ -45,16 +45,19 @@ export const reviewPage = (after: ReviewPosition | undefined, count: number) => 
 export const taggedPage = (after: string, count: number) => sql<{ name: string; tags: string | null }>`
   SELECT name, tags FROM domains WHERE tags IS NOT NULL AND name > ${after} ORDER BY name ${limit(count)}`
 
-/** A page of the records that match filters, by name. */
+/**
+ * A page of all records, by name, and whether each matches the filters. The page limits the rows that are visited and not those
+ * that match, so that rare matches do not make it long.
+ */
 export const matchingPage = (
   dialect: Dialect,
   filters: Filters,
   now: number,
   after: string,
   count: number,
-) => sql<{ name: string }>`
-  SELECT name FROM domains
-  WHERE ${allOf([sql`name > ${after}`, notGone(now), ...matching(dialect, filters)])} ORDER BY name ${limit(count)}`
+) => sql<{ name: string; is_match: number }>`
+  SELECT name, CASE WHEN ${allOf([notGone(now), ...matching(dialect, filters)])} THEN 1 ELSE 0 END AS is_match
+  FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}`
 
 export type RecordRow = Readonly<Record<(typeof DOMAIN_FIELDS)[number], string | number | null>> & {
   readonly name: string

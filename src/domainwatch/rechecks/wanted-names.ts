@@ -11,10 +11,14 @@ import { nextCheck } from './schedule.ts'
 
 /** Names read and added at a time, so that other readers and writers get their turn. */
 const PAGE = 1_000
+/** Records compared with the filters of a watch at a time. */
+const SCAN_PAGE = 5_000
 /** Pause between pages. */
 const PAUSE_MS = 20
 /** How often to look for watches that were created, edited or deleted. */
 const WATCHES_MS = 1_000
+/** How often to look for names of accounts without such watches: a check in progress may have stored one meanwhile. */
+const DISOWN_MS = 10_000
 /** Names that the watches of an account can have looked up again. */
 export const MAX_NAMES_PER_ACCOUNT = 100_000
 
@@ -37,6 +41,7 @@ export class WantedNames {
   #rules: RecheckRules
   /** Names of each account, at least. */
   readonly #counts = new Map<number, number>()
+  #disownedAt = Number.NEGATIVE_INFINITY
 
   constructor(options: WantedNamesOptions) {
     this.#options = options
@@ -89,7 +94,10 @@ export class WantedNames {
     const known = new Map(this.#rules.watches.map((watch) => [watch.id, watch]))
     const isSame =
       rows.length === known.size && rows.every(({ id, filters }) => known.get(id)?.saved === filters)
-    if (isSame) return
+    if (isSame) {
+      if (performance.now() - this.#disownedAt > DISOWN_MS) await this.#disownOthers(signal)
+      return
+    }
     const watches = rows.flatMap((row) => {
       const before = known.get(row.id)
       const watch = before?.saved === row.filters ? before : dnsWatchOf(row, vocabulary)
@@ -135,11 +143,13 @@ export class WantedNames {
     this.#counts.set(accountId, counted?.count ?? 0)
     let last = ''
     while (!signal.aborted && !this.#isFull(accountId)) {
-      const page = await scanner.all(queries.matchingPage(database.dialect, filters, clock.now(), last, PAGE))
-      const found = page.filter(({ name }) => resembles(name))
+      const page = await scanner.all(
+        queries.matchingPage(database.dialect, filters, clock.now(), last, SCAN_PAGE),
+      )
+      const found = page.filter(({ name, is_match }) => is_match === 1 && resembles(name))
       await this.#add(found, accountId)
       last = page.at(-1)?.name ?? last
-      if (page.length < PAGE) return
+      if (page.length < SCAN_PAGE) return
       await pause(PAUSE_MS, undefined, { ref: false })
     }
   }
@@ -175,6 +185,7 @@ export class WantedNames {
 
   /** Gives the names of accounts without such watches to everybody: the next check finds out whether anybody wants them. */
   async #disownOthers(signal: AbortSignal): Promise<void> {
+    this.#disownedAt = performance.now()
     const { database } = this.#options
     const owners = new Set(this.owners)
     for (let owner: number | null | undefined = EVERYBODY; !signal.aborted;) {
