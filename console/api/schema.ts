@@ -41,7 +41,7 @@ export interface Operations {
   }
   'GET /api/v1/domainwatch/history': {
     query: { domain?: string; limit?: number; cursor?: string }
-    answer: { status: 200; domain: string; count: number; data: ({ date: string; account: string | null; kind: "added" | "changed" | "discarded" | "restored" | "deleted"; from: Record<string, string | number | (string)[] | null> | null; to: Record<string, string | number | (string)[] | null> | null })[]; dns: ({ status: 200 | 404; dns: (string)[]; first: string; last: string })[] }
+    answer: { status: 200; domain: string; count: number; data: ({ date: string; account: string | null; kind: "added" | "changed" | "discarded" | "restored" | "deleted"; from: Record<string, string | number | (string)[] | null> | null; to: Record<string, string | number | (string)[] | null> | null })[]; dns: ({ status: 200 | 404; dns: (string)[]; first: string; last: string })[]; mx: ({ mx: ({ preference: number; exchange: string })[]; first: string; last: string })[] }
   }
   'GET /api/v1/domainwatch/dns': {
     query: { domain?: string; types?: string }
@@ -53,17 +53,17 @@ export interface Operations {
     answer: unknown
   }
   'GET /api/v1/domainwatch/events': {
-    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; last_event_id?: string; format?: "sse" | "atom"; limit?: number }
+    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; last_event_id?: string; format?: "sse" | "atom"; limit?: number; changes?: "all" | "dns" | "all,dns" }
     answer: unknown
   }
   'POST /api/v1/domainwatch/watches': {
-    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string; shared?: number }
-    body: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string; shared?: number }
+    query: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; dns?: number; name?: string; changes?: "new" | "all" | "dns" | "new,dns" | "all,dns"; url?: string; atom?: string; shared?: number }
+    body: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; dns?: number; name?: string; changes?: "new" | "all" | "dns" | "new,dns" | "all,dns"; url?: string; atom?: string; shared?: number }
     answer: { status: 200; id: string; secret: string | null; atom: string | null }
   }
   'GET /api/v1/domainwatch/watches': {
     query: {  }
-    answer: { status: 200; count: number; data: ({ id: string; name: string; filters: Record<string, string>; changes: "new" | "all"; owner: string; shared: number; paused: number; created: string; url: string | null; atom: number; state: "active" | "dead"; pending: number; attempts: number; next_attempt: string | null; last_delivery: string | null; last_error: string | null; last_error_at: string | null })[] }
+    answer: { status: 200; count: number; data: ({ id: string; name: string; filters: Record<string, string>; changes: "new" | "all" | "dns" | "new,dns" | "all,dns"; owner: string; shared: number; paused: number; created: string; url: string | null; atom: number; state: "active" | "dead"; pending: number; attempts: number; next_attempt: string | null; last_delivery: string | null; last_error: string | null; last_error_at: string | null })[] }
   }
   'DELETE /api/v1/domainwatch/watches': {
     query: { id?: string }
@@ -75,8 +75,8 @@ export interface Operations {
     answer: { status: 200; id: string; delivered: number; code: number | null; error: string | null }
   }
   'POST /api/v1/domainwatch/watches/update': {
-    query: { id?: string; search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string; shared?: number; paused?: number }
-    body: { id?: string; search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; name?: string; changes?: "new" | "all"; url?: string; atom?: string; shared?: number; paused?: number }
+    query: { id?: string; search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; dns?: number; name?: string; changes?: "new" | "all" | "dns" | "new,dns" | "all,dns"; url?: string; atom?: string; shared?: number; paused?: number }
+    body: { id?: string; search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; similar?: string; dns?: number; name?: string; changes?: "new" | "all" | "dns" | "new,dns" | "all,dns"; url?: string; atom?: string; shared?: number; paused?: number }
     answer: { status: 200; id: string; secret: string | null; atom: string | null }
   }
   'POST /api/v1/domainwatch/watches/rotate': {

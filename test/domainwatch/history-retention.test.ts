@@ -22,7 +22,11 @@ async function history(domain: string) {
 }
 
 const see = (name: string, at: number, server: string) =>
-  storeObservations(database, 'ns', new Map([[name, { first: at, last: at, servers: JSON.stringify([server]) }]]))
+  storeObservations(
+    database,
+    'ns',
+    new Map([[name, { first: at, last: at, servers: JSON.stringify([server]) }]]),
+  )
 
 test('living records keep all of their history, deleted ones theirs for a while', async () => {
   await stored(service, [record('vivo'), record('vuelto'), record('muerto')])
