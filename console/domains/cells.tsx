@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import type { ColumnId } from './columns.ts'
+import { Decisions } from './decision-tags.tsx'
 import { MarkTags, StatusTag } from './marks-cell.tsx'
 import { DomainName } from './name.tsx'
 import type { DomainRecord, Left } from './records.ts'
@@ -29,7 +30,12 @@ export const CELLS: Readonly<Record<ColumnId, Cell>> = {
   state: { className: 'cell-state', content: ({ record }) => <StatusTag status={record.status} /> },
   marks: {
     className: 'cell-marks',
-    content: ({ record, left }) => <MarkTags record={record} left={left} />,
+    content: ({ record, left }) => (
+      <>
+        <MarkTags record={record} left={left} />
+        <Decisions record={record} />
+      </>
+    ),
   },
   agent: {
     className: 'cell-agent',
@@ -37,5 +43,6 @@ export const CELLS: Readonly<Record<ColumnId, Cell>> = {
     title: ({ agent }) => agent,
   },
   registered: { className: 'cell-date mono', content: ({ record }) => record.date_reg },
-  modified: { className: 'cell-date modified mono', content: ({ record }) => record.date_mod },
+  deleted: { className: 'cell-date second mono', content: ({ record }) => record.deleted_at ?? '' },
+  modified: { className: 'cell-date second mono', content: ({ record }) => record.date_mod },
 }

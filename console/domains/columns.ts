@@ -1,7 +1,16 @@
 import type { TextKey } from '../i18n/index.ts'
 import type { SortColumn } from './sorting.ts'
 
-export const COLUMN_IDS = ['name', 'length', 'state', 'marks', 'agent', 'registered', 'modified'] as const
+export const COLUMN_IDS = [
+  'name',
+  'length',
+  'state',
+  'marks',
+  'agent',
+  'registered',
+  'deleted',
+  'modified',
+] as const
 export type ColumnId = (typeof COLUMN_IDS)[number]
 
 export interface Column {
@@ -21,6 +30,7 @@ export const COLUMNS: Readonly<Record<ColumnId, Column>> = {
   marks: { label: 'domains.marks', least: 120, share: 1.2 },
   agent: { label: 'domains.agent', least: 80, share: 1 },
   registered: { label: 'domains.date', least: 158, share: undefined, sort: 'registered' },
+  deleted: { label: 'columns.deleted', least: 158, share: undefined },
   modified: { label: 'domains.changed', least: 158, share: undefined },
 }
 

@@ -8,6 +8,8 @@ import { settlePatches } from './overlay.ts'
 import type { DomainRecord } from './records.ts'
 
 export const PAGE_ROWS = 200
+/** What rows show besides the usual fields. */
+const ROW_FIELDS = 'seen,seen_by,seen_at,note,tags,deleted_at'
 /** A browser stops growing an element at about 16.7 million pixels: a scroller holds a stretch of the list. */
 export const STRETCH_ROWS = 200_000
 /** Pages that are out of sight are forgotten after a while and asked for again. */
@@ -173,7 +175,12 @@ async function fetchRows(
 async function fetchPage(filters: Filters, cursor: string | undefined, signal: AbortSignal): Promise<Page> {
   const fault = filterFault(filters)
   if (fault !== undefined) throw new Error(fault)
-  const query = { ...filters, limit: PAGE_ROWS, ...(cursor === undefined ? {} : { cursor }) }
+  const query = {
+    ...filters,
+    fields: ROW_FIELDS,
+    limit: PAGE_ROWS,
+    ...(cursor === undefined ? {} : { cursor }),
+  }
   const askedAt = Date.now()
   return { ...(await ask('GET /api/v1/domainwatch/list', { query, signal })), askedAt }
 }

@@ -69,7 +69,10 @@ export function DomainTable(props: Props) {
   const pending = usePendingSubjects()
   const at = (index: number) => {
     const record = rows.at(index)
-    return record === undefined ? undefined : patched(fresh.get(record.name) ?? record, over)
+    if (record === undefined) return undefined
+    const changed = fresh.get(record.name)
+    // Events leave out what only rows ask for.
+    return patched(changed === undefined ? record : { ...record, ...changed }, over)
   }
   const virtualizer = useVirtualizer({
     count: rows.count,

@@ -7,6 +7,7 @@ import { Fault, Link } from '../design/parts.tsx'
 import { Tile } from '../design/tile.tsx'
 import { StatusTag } from '../domains/marks-cell.tsx'
 import { DomainName } from '../domains/name.tsx'
+import type { DomainRecord } from '../domains/records.ts'
 import { count, t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/home.ts'
 import { Images } from './images.tsx'
@@ -53,7 +54,11 @@ function Domains() {
       </ul>
       <div className="home-lists">
         <Newest title="home.newest" query={{ last_register: '8' }} />
-        <Newest title="home.gone" query={{ last_deleted: '8' }} />
+        <Newest
+          title="home.gone"
+          query={{ last_deleted: '8' }}
+          timeOf={({ deleted_at, date_mod }) => deleted_at ?? date_mod}
+        />
         <Newest title="home.inReview" query={{ rev: '' }} />
       </div>
     </>
@@ -62,11 +67,21 @@ function Domains() {
 
 const SHOWN = 8
 
-function Newest({ title, query }: { title: TextKey; query: Readonly<Record<string, string>> }) {
+interface NewestProps {
+  readonly title: TextKey
+  readonly query: Readonly<Record<string, string>>
+  /** The time that the list is about; that of registration if none is given. */
+  readonly timeOf?: (record: DomainRecord) => string
+}
+
+function Newest({ title, query, timeOf = ({ date_reg }) => date_reg }: NewestProps) {
   const { data } = useQuery({
     queryKey: ['domains', 'home', query],
     queryFn: async ({ signal }) => {
-      const answer = await ask('GET /api/v1/domainwatch/list', { query: { ...query, limit: SHOWN }, signal })
+      const answer = await ask('GET /api/v1/domainwatch/list', {
+        query: { ...query, fields: 'deleted_at', limit: SHOWN },
+        signal,
+      })
       return answer.data.data[0] ?? []
     },
   })
@@ -81,7 +96,7 @@ function Newest({ title, query }: { title: TextKey; query: Readonly<Record<strin
               <DomainName name={record.name} />
             </Link>
             <StatusTag status={record.status} />
-            <span className="mono muted">{record.date_reg.slice(5, 16)}</span>
+            <span className="mono muted">{timeOf(record).slice(5, 16)}</span>
           </li>
         ))}
       </ul>

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { barriers, comesTrue, startBrowser, type TestBrowser } from '../support/browser.ts'
-import { records } from '../support/domains.ts'
+import { record, records, stored, update } from '../support/domains.ts'
 import { REAL_SIZE, storeRealSize } from '../support/real-size.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
 
 let service: TestService
 let browser: TestBrowser
@@ -125,5 +125,29 @@ test('a column that says the same in every row steps back until somebody asks fo
   await page.getByRole('button', { name: 'Columnas' }).click()
   await page.getByRole('checkbox', { name: 'Estado' }).check()
   await grid(page).getByRole('columnheader', { name: 'Estado' }).waitFor()
+  await context.close()
+})
+
+test('rows show the time of deletion, tags, a note and who has decided', async () => {
+  await using small = await startService({ clock: new ManualClock('2026-01-05T13:20:30Z') })
+  await stored(small, [record('libre'), record('otro')])
+  await update(small, [{ domain: 'libre', status: 0 }])
+  await update(small, [{ domain: 'libre', seen: 1, note: 'preguntar a Ana', tags: ['marca'] }])
+  const { page, context, complaints } = await browser.open(small, 'dominios', {
+    domainwatch: small.domainKey,
+  })
+  const row = page.getByRole('row').filter({ hasText: 'libre.cl' })
+  await row.getByText('marca').waitFor()
+  await row.getByText('Nota: preguntar a Ana').waitFor({ state: 'attached' })
+  await row.getByText('Visto por grupo, 2026-01-05 10:20:30').waitFor({ state: 'attached' })
+  await page.getByRole('button', { name: 'Columnas' }).click()
+  await page.getByRole('checkbox', { name: 'Eliminación' }).check()
+  await page.keyboard.press('Escape')
+  await row.getByText('2026-01-05 10:20:30', { exact: true }).waitFor()
+  assert.deepEqual(await barriers(page), [])
+  await page.getByRole('link', { name: 'Inicio' }).click()
+  const gone = page.getByRole('region', { name: 'Últimos eliminados' })
+  await gone.getByText('01-05 10:20').waitFor()
+  assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -10,6 +10,9 @@ export const columns = inBoth(
     'columns.roomy': 'Filas amplias',
     'columns.reset': 'Columnas de siempre',
     'columns.common': 'En todas las filas: {values}',
+    'columns.deleted': 'Eliminación',
+    'columns.note': 'Nota: {note}',
+    'columns.seenBy': 'Visto por {account}, {at}',
     'columns.toEnd': 'Yendo al final…',
   },
   {
@@ -20,6 +23,9 @@ export const columns = inBoth(
     'columns.roomy': 'Roomy rows',
     'columns.reset': 'Reset columns',
     'columns.common': 'In every row: {values}',
+    'columns.deleted': 'Deleted',
+    'columns.note': 'Note: {note}',
+    'columns.seenBy': 'Seen by {account}, {at}',
     'columns.toEnd': 'Going to the end…',
   },
 )
