@@ -50,6 +50,30 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   max_length: { words: ['máximo', 'max'], label: 'filter.max', control: 'number', accepts: LENGTH },
   from: { words: ['desde', 'from'], label: 'filter.from', control: 'date', accepts: DATE },
   to: { words: ['hasta', 'to'], label: 'filter.to', control: 'date', accepts: DATE },
+  modified_from: {
+    words: ['cambiado-desde', 'changed-from'],
+    label: 'filter.modifiedFrom',
+    control: 'date',
+    accepts: DATE,
+  },
+  modified_to: {
+    words: ['cambiado-hasta', 'changed-to'],
+    label: 'filter.modifiedTo',
+    control: 'date',
+    accepts: DATE,
+  },
+  deleted_from: {
+    words: ['eliminado-desde', 'deleted-from'],
+    label: 'filter.deletedFrom',
+    control: 'date',
+    accepts: DATE,
+  },
+  deleted_to: {
+    words: ['eliminado-hasta', 'deleted-to'],
+    label: 'filter.deletedTo',
+    control: 'date',
+    accepts: DATE,
+  },
   hyphen: {
     words: ['guion', 'hyphen'],
     values: YES_NO,
@@ -73,6 +97,29 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   reserve: { words: ['es:reservado', 'is:reserved'], accepts: FLAG },
   rev: { words: ['es:revisión', 'is:review'], accepts: FLAG },
   dis: { words: ['es:descartado', 'is:discarded'], accepts: FLAG },
+  reserved: {
+    words: ['reservado', 'reserved'],
+    values: YES_NO,
+    label: 'domains.reserved',
+    control: 'yes-no',
+    accepts: BIT,
+  },
+  revision: {
+    words: ['revisión', 'review'],
+    values: YES_NO,
+    label: 'domains.review',
+    control: 'yes-no',
+    accepts: BIT,
+  },
+  discarded: {
+    words: ['descartado', 'discarded'],
+    values: YES_NO,
+    label: 'domains.discarded',
+    control: 'yes-no',
+    accepts: BIT,
+  },
+  seen: { words: ['visto', 'seen'], values: YES_NO, label: 'filter.seen', control: 'yes-no', accepts: BIT },
+  tag: { words: ['etiqueta', 'tag'], label: 'filter.tag', control: 'text', accepts: TEXT },
   last_register: {
     words: ['inscritos', 'registered'],
     label: 'filter.lastRegister',
@@ -84,6 +131,17 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
     label: 'filter.lastDeleted',
     control: 'number',
     accepts: NEWEST,
+  },
+  order: {
+    words: ['ordenar', 'order'],
+    values: {
+      registered: ['inscripción', 'registered'],
+      deleted: ['eliminación', 'deleted'],
+      modified: ['cambio', 'changed'],
+      name: ['nombre', 'name'],
+      length: ['largo', 'length'],
+    },
+    accepts: { kind: 'choice', values: ['registered', 'deleted', 'modified', 'name', 'length'] },
   },
   sort: {
     words: ['orden', 'sort'],
@@ -216,7 +274,7 @@ export function withFilters(
 }
 
 /** What picks the newest, and the order: no watch, count or stream of events knows them. */
-const OF_LISTS = new Set(['sort', 'last_register', 'last_deleted'])
+const OF_LISTS = new Set(['order', 'sort', 'last_register', 'last_deleted'])
 
 /** The filters that look at a record by itself. */
 export function recordFilters(filters: Filters): Filters {

@@ -1,15 +1,25 @@
-import { isCalendarDateTime } from '../lib/dates.ts'
 import { HttpError } from '../lib/errors.ts'
-import { foldSearch, type SearchText } from '../lib/domain-names.ts'
-import { aLabelOf } from '../lib/punycode.ts'
-import { flag, integer, text, type Parameter, type Values } from '../http/parameters.ts'
-import type { Dialect } from '../storage/database/dialect.ts'
-import type { Sql } from '../storage/database/sql.ts'
+import { flag, integer, type Values } from '../http/parameters.ts'
 import { isGone } from './discarding.ts'
+import {
+  filter,
+  flagFilter,
+  isIdn,
+  nameFilter,
+  searchFilter,
+  sinceFilter,
+  tag,
+  untilFilter,
+  withoutWildcards,
+  type Condition,
+  type Filter,
+  type FilteredRecord,
+} from './filter-kinds.ts'
 import { endingWith, globParts, matchesGlob, startingWith } from './glob.ts'
 import { MAX_LABEL_CHARACTERS } from './limits.ts'
 import * as conditions from './queries-conditions.ts'
-import type { IndexTerm } from '../lib/name-index/index.ts'
+
+export type { FilteredRecord } from './filter-kinds.ts'
 
 /**
  * The filters of domain records: the only place that defines one. The parameters of the API, and the engines that apply
@@ -17,52 +27,20 @@ import type { IndexTerm } from '../lib/name-index/index.ts'
  * this table. `test/domainwatch/filter-table.test.ts` compares the engines with each other, and checks the console and the
  * documentation against the table.
  */
-interface Filter<Given, Wanted> {
-  /** Its description, schema and parser; its name is the key in the table. */
-  readonly parameter: Parameter<Given>
-  /** The normalised value. Undefined if the filter lets every record through. */
-  readonly read: (given: Given) => Wanted | undefined
-  readonly condition: (wanted: Wanted) => Condition | undefined
-}
-
-/** What a filter asks of a record, for each engine. */
-export interface Condition {
-  readonly matches: (record: FilteredRecord) => boolean
-  readonly sql: conditions.SqlCondition
-  readonly index: IndexTerm
-}
-
-/** The fields of a record that filters look at. The log of changes has them too. */
-export interface FilteredRecord {
-  readonly name: string
-  readonly agent: string
-  readonly status: number
-  readonly reserved: number
-  readonly revision: number
-  /** Milliseconds since 1970; null if it is not discarded. */
-  readonly discarded_at: number | null
-  readonly date_reg: string
-}
-
-const MAX_TEXT = 255
-const DAY_LENGTH = 'YYYY-MM-DD'.length
-const TAKES_DATE_TIME = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
-
 const table = {
-  search: nameFilter('Only names that contain this text', {
-    matches: (name, wanted) => name.includes(wanted),
-    sql: (dialect, column, wanted) => dialect.contains(column, wanted),
-    glob: (wanted) => withoutWildcards(wanted, `*${wanted}*`),
-  }),
+  search: searchFilter('Only names that contain this text; of several words, separated by spaces, all'),
   agent: {
     parameter: flag('Look for `search` in the agent instead'),
     // The parameter is a flag: `readFilters` copies the text of `search` here.
     read: (_isOn: boolean): string | undefined => undefined,
-    condition: (wanted: string): Condition => ({
-      matches: ({ agent }) => agent.toLowerCase().includes(wanted),
-      sql: conditions.agentContains(wanted),
-      index: { kind: 'agent', text: wanted },
-    }),
+    // As a whole: names of agents have spaces.
+    conditions: (wanted: string): readonly Condition[] => [
+      {
+        matches: ({ agent }) => agent.toLowerCase().includes(wanted),
+        sql: conditions.agentContains(wanted),
+        index: { kind: 'agent', text: wanted },
+      },
+    ],
   },
   starts: nameFilter('Only names that begin with this text', {
     matches: (name, wanted) => name.startsWith(wanted),
@@ -100,22 +78,12 @@ const table = {
       index: { kind: 'length', max: wanted },
     }),
   ),
-  from: filter(
-    dateTime('Only registered on this day, or at this moment, or later', '00:00:00'),
-    (wanted) => ({
-      matches: ({ date_reg }) => date_reg >= wanted,
-      sql: conditions.registeredAt('>=', wanted),
-      index: { kind: 'registered', from: wanted },
-    }),
-  ),
-  to: filter(
-    dateTime('Only registered on this day, or at this moment, or earlier', '23:59:59'),
-    (wanted) => ({
-      matches: ({ date_reg }) => date_reg <= wanted,
-      sql: conditions.registeredAt('<=', wanted),
-      index: { kind: 'registered', to: wanted },
-    }),
-  ),
+  from: sinceFilter('registered', 'Only registered on this day, or at this moment, or later'),
+  to: untilFilter('registered', 'Only registered on this day, or at this moment, or earlier'),
+  modified_from: sinceFilter('modified', 'Only last changed on this day, or at this moment, or later'),
+  modified_to: untilFilter('modified', 'Only last changed on this day, or at this moment, or earlier'),
+  deleted_from: sinceFilter('deleted', 'Only deleted on this day, or at this moment, or later'),
+  deleted_to: untilFilter('deleted', 'Only deleted on this day, or at this moment, or earlier'),
   hyphen: filter(integer('Only names with (1) or without (0) a hyphen', 0, 1), (wanted) => ({
     matches: ({ name }) => name.includes('-') === (wanted === 1),
     sql: conditions.nameIs(wanted, (dialect, name) => dialect.contains(name, '-')),
@@ -148,9 +116,37 @@ const table = {
   }),
   dis: flagFilter('Only discarded domains', {
     matches: ({ discarded_at }) => discarded_at !== null,
-    sql: conditions.isDiscarded,
+    sql: conditions.isSet('discarded_at', 1),
     index: { kind: 'bit', of: 'discarded', value: 1 },
   }),
+  reserved: filter(integer('Only domains that are reserved (1) or not (0)', 0, 1), (wanted) => ({
+    matches: ({ reserved }) => reserved === wanted,
+    sql: conditions.bitIs('reserved', wanted),
+    index: { kind: 'bit', of: 'reserved', value: wanted },
+  })),
+  revision: filter(integer('Only domains marked for review (1) or not (0)', 0, 1), (wanted) => ({
+    matches: ({ revision }) => revision === wanted,
+    sql: conditions.bitIs('revision', wanted),
+    index: { kind: 'bit', of: 'revision', value: wanted },
+  })),
+  discarded: filter(integer('Only domains that are discarded (1) or not (0)', 0, 1), (wanted) => ({
+    matches: ({ discarded_at }) => (discarded_at !== null) === (wanted === 1),
+    sql: conditions.isSet('discarded_at', wanted),
+    index: { kind: 'bit', of: 'discarded', value: wanted },
+  })),
+  seen: filter(
+    integer('Only domains that somebody has decided on (1) or nobody has (0)', 0, 1),
+    (wanted) => ({
+      matches: ({ seen_at }) => (seen_at !== null) === (wanted === 1),
+      sql: conditions.isSet('seen_at', wanted),
+      index: { kind: 'bit', of: 'seen', value: wanted },
+    }),
+  ),
+  tag: filter(tag('Only records with this tag'), (wanted) => ({
+    matches: ({ tags }) => tags?.includes(` ${wanted} `) === true,
+    sql: conditions.hasTag(wanted),
+    index: { kind: 'tag', tag: wanted },
+  })),
 }
 
 type Table = typeof table
@@ -192,7 +188,7 @@ export function readFilters(values: Values<typeof filterParameters>): Filters {
 /** Requests come with filters of their own, but watches and event streams apply theirs to one record after the other. */
 const known = new WeakMap<Filters, readonly NamedCondition[]>()
 
-interface NamedCondition extends Condition {
+export interface NamedCondition extends Condition {
   readonly name: FilterName
 }
 
@@ -202,8 +198,8 @@ export function conditionsOf(filters: Filters): readonly NamedCondition[] {
   if (cached !== undefined) return cached
   const found: NamedCondition[] = []
   const add = <K extends FilterName>(name: K, wanted: WantedValues[K] | undefined) => {
-    const condition = wanted === undefined ? undefined : definitions[name].condition(wanted)
-    if (condition !== undefined) found.push({ name, ...condition })
+    const conditions = wanted === undefined ? [] : definitions[name].conditions(wanted)
+    for (const condition of conditions) found.push({ name, ...condition })
   }
   for (const name of FILTER_NAMES) add(name, filters[name])
   known.set(filters, found)
@@ -214,69 +210,4 @@ export function conditionsOf(filters: Filters): readonly NamedCondition[] {
 export function matches(filters: Filters, record: FilteredRecord, now: number): boolean {
   if (record.discarded_at !== null && isGone(record.discarded_at, now)) return false
   return conditionsOf(filters).every((condition) => condition.matches(record))
-}
-
-function filter<T>(parameter: Parameter<T>, condition: (wanted: T) => Condition): Filter<T, T> {
-  return { parameter, read: (given) => given, condition }
-}
-
-function flagFilter(
-  description: string,
-  condition: Condition,
-): Filter<boolean, boolean> & { parameter: Parameter<true> } {
-  return {
-    parameter: flag(description),
-    read: (given) => given,
-    condition: (isOn) => (isOn ? condition : undefined),
-  }
-}
-
-/** How a name, or its A-label, is compared with a text. */
-interface NameComparison {
-  readonly matches: (name: string, wanted: string) => boolean
-  readonly sql: (dialect: Dialect, column: Sql, wanted: string) => Sql
-  /** The same as a pattern of `*` and `?`; undefined if no name can match. */
-  readonly glob: (wanted: string) => string | undefined
-}
-
-function nameFilter(description: string, compare: NameComparison): Filter<string, SearchText> {
-  return {
-    parameter: text(description, MAX_TEXT),
-    read: (given) => {
-      const folded = foldSearch(given)
-      return folded.text === '' ? undefined : folded
-    },
-    condition: (wanted) => ({
-      matches: ({ name }) =>
-        compare.matches(name, wanted.text) ||
-        (wanted.ascii !== undefined && isIdn(name) && compare.matches(aLabelOf(name), wanted.ascii)),
-      sql: conditions.nameMatches(wanted, compare.sql),
-      index: {
-        kind: 'name',
-        glob: compare.glob(wanted.text),
-        aLabelGlob: wanted.ascii === undefined ? undefined : compare.glob(wanted.ascii),
-      },
-    }),
-  }
-}
-
-/** `*` and `?` in the text stand for themselves, which are in no name. */
-const withoutWildcards = (wanted: string, glob: string) => (/[*?]/.test(wanted) ? undefined : glob)
-
-/** A name has letters of .cl's alphabet only: those that are not ASCII are letters. */
-function isIdn(name: string): boolean {
-  return /[^\0-\x7f]/.test(name)
-}
-
-/** A date and time, or a day, to which `time` is added. The value is always a date and time. */
-function dateTime(description: string, time: string): Parameter<string> {
-  return {
-    required: false,
-    description,
-    schema: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d( \\d\\d:\\d\\d:\\d\\d)?$' },
-    parse: (given) => {
-      const value = given.length === DAY_LENGTH ? `${given} ${time}` : given
-      return isCalendarDateTime(value) ? { value } : { takes: TAKES_DATE_TIME }
-    },
-  }
 }

@@ -9,10 +9,10 @@ export type SqlCondition =
       readonly record: Build
       /** The same in terms of the name alone: an index by date then decides it without fetching the row. */
       readonly name?: Build
-      /** A condition on `date_reg`, which an index by date can use as a range. */
-      readonly isDateRange?: true
+      /** The date that it bounds: an index by it can use the condition as a range. */
+      readonly rangeOf?: 'date_reg' | 'date_mod' | 'deleted_at'
     }
-  | { readonly record?: never; readonly name: Build; readonly isDateRange?: never }
+  | { readonly record?: never; readonly name: Build; readonly rangeOf?: never }
 
 type Comparison = '=' | '>=' | '<='
 
@@ -21,9 +21,13 @@ export const lengthIs = (comparison: Comparison, length: number): SqlCondition =
   name: () => sql`length(name) ${raw(comparison)} ${length}`,
 })
 
-export const registeredAt = (comparison: Comparison, date: string): SqlCondition => ({
-  record: () => sql`date_reg ${raw(comparison)} ${date}`,
-  isDateRange: true,
+export const isAt = (
+  column: 'date_reg' | 'date_mod' | 'deleted_at',
+  comparison: Comparison,
+  date: string,
+): SqlCondition => ({
+  record: () => sql`${raw(column)} ${raw(comparison)} ${date}`,
+  rangeOf: column,
 })
 
 /** A literal, not a parameter: a partial index serves no parameter. */
@@ -31,7 +35,14 @@ export const bitIs = (column: 'status' | 'reserved' | 'revision', value: number)
   record: () => sql`${raw(column)} = ${raw(value === 1 ? '1' : '0')}`,
 })
 
-export const isDiscarded: SqlCondition = { record: () => sql`discarded_at IS NOT NULL` }
+/** Whether a time is there (1) or not (0). */
+export const isSet = (column: 'discarded_at' | 'seen_at', value: number): SqlCondition => ({
+  record: () => sql`${raw(column)} ${raw(value === 1 ? 'IS NOT NULL' : 'IS NULL')}`,
+})
+
+export const hasTag = (tag: string): SqlCondition => ({
+  record: (dialect) => sql`(tags IS NOT NULL AND ${dialect.contains(sql`tags`, ` ${tag} `)})`,
+})
 
 export const agentContains = (text: string): SqlCondition => ({
   record: (dialect) => dialect.contains(sql`agent_folded`, text),

@@ -1,12 +1,21 @@
 import type { Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../storage/database/sql.ts'
 import { goneBefore } from './discarding.ts'
-import { conditionsOf, type FilterName, type Filters } from './filters.ts'
+import { conditionsOf, type FilterName, type Filters, type NamedCondition } from './filters.ts'
 
 /** Later than any date a clock can show: means "never" in comparisons. */
 const NEVER = 8_640_000_000_000_000
 
-/** A position in an ordered list: the sort key of a record, and its name to break ties. */
+/** The columns that lists are sorted by. */
+export type SortKey = 'date_reg' | 'deleted_at' | 'date_mod' | 'name' | 'length'
+
+/**
+ * Whether an index has the records in this order. Indexes by modification and by length would make `add` a third slower; without
+ * them, a list in such an order is one pass over the table that keeps the records of the page.
+ */
+export const hasIndex = (key: SortKey): boolean => key !== 'date_mod' && key !== 'length'
+
+/** A position in an ordered list: the sort key of a record as text (empty if that is the name), and its name to break ties. */
 export interface ListPosition {
   readonly key: string
   readonly name: string
@@ -20,7 +29,7 @@ export interface ListRange {
 
 /** The records that a list is made of, and their order. */
 export type Source =
-  | { readonly kind: 'all' }
+  | { readonly kind: 'all'; readonly status?: 0 | 1 }
   | {
       readonly kind: 'registered' | 'deleted'
       readonly newest: number
@@ -37,11 +46,23 @@ const gone = (now: number): Sql => sql`discarded_at <= ${goneBefore(now)}`
 const isDeleted = ({ plansAsWritten }: Dialect): Sql =>
   plansAsWritten ? sql`deleted_at IS NOT NULL` : sql`status = 0`
 
-/** Filters with a partial index, the one with the fewest records first. */
-const PARTIAL_INDEXES: readonly FilterName[] = ['dis', 'rev', 'reserve', 'status']
+/** Filters with a partial index by `date_reg`, those with the fewest records first. Of a mark it has the records that have it. */
+const PARTIAL_INDEXES: readonly FilterName[] = [
+  'dis',
+  'discarded',
+  'rev',
+  'revision',
+  'reserve',
+  'reserved',
+  'status',
+]
+
+const hasPartialIndex = (name: FilterName, filters: Filters): boolean =>
+  PARTIAL_INDEXES.includes(name) && (name === 'status' || filters[name] === true || filters[name] === 1)
 
 /** Whether a partial index of few records serves the filters. */
-const isMarked = ({ dis, rev, reserve }: Filters) => dis === true || rev === true || reserve === true
+const isMarked = (filters: Filters) =>
+  PARTIAL_INDEXES.some((name) => name !== 'status' && hasPartialIndex(name, filters))
 
 /** The conditions of filters, by what can decide them. */
 interface FilterConditions {
@@ -51,32 +72,38 @@ interface FilterConditions {
   readonly byName: Sql[]
   /** Conditions of `where` in terms of the name. */
   readonly traits: Sql[]
-  /** Conditions of `where` on `date_reg`. */
+  /** Conditions of `where` that bound `date_reg`. */
   readonly dates: Sql[]
 }
 
 /**
  * Where nothing but the form of the statement picks one of several indexes, the first filter of `PARTIAL_INDEXES` picks it: a
  * unary plus keeps the index of another filter away, and changes nothing else.
+ * @param walked the key whose index is walked in order, whatever the filters: other indexes are kept away
  */
-function filterConditions(dialect: Dialect, filters: Filters): FilterConditions {
+function filterConditions(dialect: Dialect, filters: Filters, walked?: SortKey): FilterConditions {
   const found: FilterConditions = { where: [], byName: [], traits: [], dates: [] }
   const given = conditionsOf(filters)
-  const indexed = PARTIAL_INDEXES.flatMap((name) => given.filter((one) => one.name === name))
+  const indexed = PARTIAL_INDEXES.filter((name) => hasPartialIndex(name, filters)).flatMap((name) =>
+    given.filter((one) => one.name === name),
+  )
+  const plus = (condition: Sql) => (dialect.plansAsWritten ? sql`+(${condition})` : condition)
   for (const [i, { sql: condition }] of indexed.entries()) {
     if (condition.record === undefined) continue
     const bySql = condition.record(dialect)
-    found.where.push(i > 0 && dialect.plansAsWritten ? sql`+${bySql}` : bySql)
+    const isKeptAway = i > 0 || (walked !== undefined && walked !== 'date_reg')
+    found.where.push(isKeptAway ? plus(bySql) : bySql)
   }
   for (const condition of given) {
     if (indexed.includes(condition)) continue
-    const { record, name, isDateRange } = condition.sql
+    const { record, name, rangeOf: bounded } = condition.sql
     if (record === undefined) found.byName.push(name(dialect))
     else {
       const bySql = record(dialect)
-      found.where.push(bySql)
+      const isKeptAway = bounded !== undefined && walked !== undefined && walked !== bounded
+      found.where.push(isKeptAway ? plus(bySql) : bySql)
       if (name !== undefined) found.traits.push(name(dialect))
-      if (isDateRange === true) found.dates.push(bySql)
+      if (bounded === 'date_reg') found.dates.push(bySql)
     }
   }
   return found
@@ -95,96 +122,124 @@ export function matching(dialect: Dialect, filters: Filters): Sql[] {
  */
 export function visitsManyRecords(filters: Filters, hasStatus: boolean): boolean {
   const given = conditionsOf(filters)
-  const indexed = given.filter(({ name }) => PARTIAL_INDEXES.includes(name))
-  const isUnserved = given.some((one) => !indexed.includes(one) && one.sql.isDateRange !== true)
+  const indexed = given.filter(({ name }) => hasPartialIndex(name, filters))
+  const isUnserved = given.some((one) => !indexed.includes(one) && one.sql.rangeOf !== 'date_reg')
   const isStatusGiven = filters.status !== undefined
   return isUnserved || indexed.length + (hasStatus && !isStatusGiven ? 1 : 0) > 1
 }
 
-type Key = 'date_reg' | 'deleted_at'
-
 /** The columns of a page, in this order. */
 export const COLUMNS =
   'name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at'
-const columns = {
-  plain: raw(COLUMNS),
-  date_reg: raw(COLUMNS.replace('name', 'found AS name').replace('date_reg', 'place AS date_reg')),
-  deleted_at: raw(COLUMNS.replace('name', 'found AS name').replace('deleted_at', 'place AS deleted_at')),
+const plainColumns = raw(COLUMNS)
+/** The same where an index has given the name and the key. */
+const columnsFound = (key: SortKey): Sql =>
+  raw(COLUMNS.replace('name', 'found AS name').replace(key, `place AS ${key}`))
+
+interface Selection {
+  readonly key: SortKey
+  /** Only records of this status. */
+  readonly status: 0 | 1 | undefined
+  readonly conditions: readonly Sql[]
+  /** Where to select from, instead of the table. */
+  readonly among?: Sql | undefined
+  /** Whether the index of the key is walked in order, whatever the filters. */
+  readonly inOrder?: boolean | undefined
 }
 
 /**
- * Selects the records of one source. Conditions on the name are first checked in an index by date, which contains the name, and
- * only the rows that match are fetched: ten times faster if few match, and twenty times among ten million, where each row is on
- * another page. An engine with statistics chooses such a plan itself, except for a text search.
+ * Selects the records of one source. Conditions on the name are first checked in an index by the key, which contains the name,
+ * and only the rows that match are fetched: ten times faster if few match, and twenty times among ten million, where each row
+ * is on another page. An engine with statistics chooses such a plan itself, except for a text search.
  */
-function select(
-  dialect: Dialect,
-  filters: Filters,
-  key: Key,
-  kind: Source['kind'],
-  range: readonly Sql[],
-  among?: Sql,
-): Sql {
-  const { where: ofFilters, byName, traits, dates } = filterConditions(dialect, filters)
+function select(dialect: Dialect, filters: Filters, selection: Selection): Sql {
+  const { key, status, conditions, among, inOrder } = selection
+  const walked = inOrder === true && hasIndex(key) ? key : undefined
+  const { where: ofFilters, byName, traits, dates } = filterConditions(dialect, filters, walked)
   const { plansAsWritten } = dialect
-  const where = [...range, ...ofFilters]
-  if (plansAsWritten && isMarked(filters)) {
-    const also = kind === 'all' ? [] : [kind === 'deleted' ? sql`+status = 0` : sql`+status = 1`]
-    return sql`SELECT ${columns.plain} FROM domains WHERE ${allOf([...where, ...byName, ...also])}`
+  const where = [...conditions, ...ofFilters]
+  if (plansAsWritten && isMarked(filters) && (walked === undefined || walked === 'date_reg')) {
+    const also = status === undefined ? [] : [status === 0 ? sql`+status = 0` : sql`+status = 1`]
+    return sql`SELECT ${plainColumns} FROM domains WHERE ${allOf([...where, ...byName, ...also])}`
   }
   if (among !== undefined)
-    return sql`SELECT ${columns.plain} FROM ${among} WHERE ${allOf([...where, ...byName])}`
-  const status = kind === 'all' ? [] : [kind === 'deleted' ? isDeleted(dialect) : sql`status = 1`]
+    return sql`SELECT ${plainColumns} FROM ${among} WHERE ${allOf([...where, ...byName])}`
+  const ofStatus = statusCondition(dialect, status)
   const inIndex = plansAsWritten ? [...byName, ...traits] : byName
-  if (inIndex.length === 0)
-    return sql`SELECT ${columns.plain} FROM domains WHERE ${allOf([...where, ...status])}`
+  // The table itself is the index by name, and is scanned for a key that has none.
+  if (inIndex.length === 0 || key === 'name' || !hasIndex(key))
+    return sql`SELECT ${plainColumns} FROM domains WHERE ${allOf([...where, ...byName, ...ofStatus])}`
   const span = key === 'date_reg' ? dates : []
-  return sql`SELECT ${columns[key]} FROM (
+  return sql`SELECT ${columnsFound(key)} FROM (
     SELECT ${raw(key)} AS place, name AS found FROM domains
-    WHERE ${allOf([...status, ...span, ...inIndex])}
-  ) AS matching CROSS JOIN domains WHERE ${allOf([sql`name = found`, ...where, ...status])}`
+    WHERE ${allOf([...ofStatus, ...span, ...inIndex])}
+  ) AS matching CROSS JOIN domains WHERE ${allOf([sql`name = found`, ...where, ...ofStatus])}`
+}
+
+function statusCondition(dialect: Dialect, status: 0 | 1 | undefined): readonly Sql[] {
+  if (status === undefined) return []
+  return [status === 0 ? isDeleted(dialect) : sql`status = 1`]
+}
+
+interface SourceOptions extends Pick<PageRequest, 'filters' | 'now'> {
+  readonly sortKey: SortKey
+  readonly among?: Sql | undefined
+  readonly inOrder?: boolean | undefined
 }
 
 /** The records of one source. */
-function records(dialect: Dialect, source: Source, filters: Filters, now: number, among?: Sql): Sql {
-  const all = [notGone(now)]
-  if (source.kind === 'all') return select(dialect, filters, 'date_reg', 'all', all, among)
-  const name: Key = source.kind === 'deleted' ? 'deleted_at' : 'date_reg'
+function records(dialect: Dialect, source: Source, options: SourceOptions): Sql {
+  const { filters, now, sortKey, among, inOrder } = options
+  const conditions = [notGone(now)]
+  if (source.kind === 'all') {
+    const { status } = source
+    return select(dialect, filters, { key: sortKey, status, conditions, among, inOrder })
+  }
+  const status = source.kind === 'deleted' ? 0 : 1
+  const name = source.kind === 'deleted' ? 'deleted_at' : 'date_reg'
   const key = raw(name)
   if (source.range !== undefined) {
     // Later pages: the records between the first page's ends, so that newer ones do not push others out.
     const { low, high } = source.range
-    all.push(
+    conditions.push(
       sql`(${key}, name) >= (${low.key}, ${low.name})`,
       sql`(${key}, name) <= (${high.key}, ${high.name})`,
     )
-    return select(dialect, filters, name, source.kind, all)
+    return select(dialect, filters, { key: name, status, conditions })
   }
   return sql`SELECT * FROM (
-    ${select(dialect, filters, name, source.kind, all)} ORDER BY ${key} DESC, name DESC ${limit(source.newest)}
+    ${select(dialect, filters, { key: name, status, conditions })}
+    ORDER BY ${key} DESC, name DESC ${limit(source.newest)}
   ) AS newest`
 }
 
 export interface PageRequest {
   readonly sources: readonly Source[]
   readonly filters: Filters
-  readonly sortKey: Key
+  readonly sortKey: SortKey
   readonly ascending: boolean
   /** Only records after this place, in the list's order. */
   readonly after?: ListPosition | undefined
   readonly limit: number
   readonly now: number
+  /** Whether to walk the index of the key, whatever the filters: many pages then take one pass, and none is sorted. */
+  readonly inOrder?: boolean | undefined
 }
 
 /**
  * Whether no index covers the filters of a page: fetching row by row then takes twenty times as long as a scan of the table,
  * unless enough rows near the beginning of the page match.
  */
-export const goesThroughTable = ({ plansAsWritten }: Dialect, { filters, sources }: PageRequest) =>
-  plansAsWritten &&
-  filters.agent !== undefined &&
-  !isMarked(filters) &&
-  sources.every(({ kind }) => kind === 'all')
+export function goesThroughTable({ plansAsWritten }: Dialect, request: PageRequest): boolean {
+  const { filters, sources, sortKey, inOrder } = request
+  if (!plansAsWritten || !hasIndex(sortKey) || inOrder === true || isMarked(filters)) return false
+  const isServed = ({ name, sql: { record, name: byName, rangeOf: bounded } }: NamedCondition) =>
+    record === undefined ||
+    byName !== undefined ||
+    bounded === sortKey ||
+    (sortKey === 'date_reg' && name === 'status')
+  return sources.every(({ kind }) => kind === 'all') && !conditionsOf(filters).every(isServed)
+}
 
 /** Rows that are tried near the beginning of a page: some 100 ms if each is on another page. */
 const NEAR = 20_000
@@ -194,23 +249,62 @@ const NEAR = 20_000
  * @param visit for a page that scans the table: only the first rows, or all
  */
 export function page(dialect: Dialect, request: PageRequest, visit?: 'near' | 'table'): Query {
-  const { sources, filters, after, ascending, now } = request
-  const key = raw(request.sortKey)
-  const direction = raw(ascending ? 'ASC' : 'DESC')
-  const order = sql`ORDER BY ${key} ${direction}, name ${direction}`
-  const beyond =
-    after === undefined
-      ? empty
-      : sql`WHERE (${key}, name) ${raw(ascending ? '>' : '<')} (${after.key}, ${after.name})`
-  const near = sql`(SELECT * FROM domains ${beyond} ${order} ${limit(NEAR)}) AS near`
-  const among = visit === undefined ? undefined : visit === 'near' ? near : raw('domains')
+  const { sources, after, sortKey, ascending } = request
+  const order = orderBy(sortKey, ascending)
+  const beyond = after === undefined ? [] : [isBeyond(sortKey, ascending, after)]
+  const where = beyond.length === 0 ? empty : sql`WHERE ${allOf(beyond)}`
   const union = join(
-    sources.map((source) => records(dialect, source, filters, now, among)),
+    sources.map((source) => {
+      const ofStatus = source.kind === 'all' ? statusCondition(dialect, source.status) : []
+      const near = sql`(
+        SELECT * FROM domains WHERE ${allOf([...ofStatus, ...beyond])} ${order} ${limit(NEAR)}
+      ) AS near`
+      const among = visit === undefined ? undefined : visit === 'near' ? near : raw('domains')
+      return records(dialect, source, { ...request, among })
+    }),
     ' UNION ALL ',
   )
-  // The unary plus keeps the engine from using an index for the order, and changes nothing else.
-  const sorted = visit === 'table' ? sql`ORDER BY +${key} ${direction}, name ${direction}` : order
-  return sql`SELECT * FROM (${union}) AS records ${beyond} ${sorted} ${limit(request.limit)}`
+  const sorted = visit === 'table' ? orderBy(sortKey, ascending, '+') : order
+  return sql`SELECT * FROM (${union}) AS records ${where} ${sorted} ${limit(request.limit)}`
+}
+
+/** @param plus a unary plus keeps the engine from using an index for the order, and changes nothing else */
+function orderBy(key: SortKey, ascending: boolean, plus: '+' | '' = ''): Sql {
+  const direction = ascending ? 'ASC' : 'DESC'
+  const ties = key === 'name' ? '' : `, name ${direction}`
+  return raw(`ORDER BY ${plus}${key} ${direction}${ties}`)
+}
+
+/** The records behind a position, in the direction of the list. */
+function isBeyond(key: SortKey, ascending: boolean, after: ListPosition): Sql {
+  const comparison = raw(ascending ? '>' : '<')
+  if (key === 'name') return sql`name ${comparison} ${after.name}`
+  const place = key === 'length' ? Number(after.key) : after.key
+  return sql`(${raw(key)}, name) ${comparison} (${place}, ${after.name})`
+}
+
+/**
+ * The first places of a list as one text, which costs a tenth of rows: a line each, of the key, a tab and the name. For keys
+ * without an index: many pages take few passes over the table.
+ */
+export function places(dialect: Dialect, request: PageRequest) {
+  const { sortKey, ascending } = request
+  const order = orderBy(sortKey, ascending)
+  return sql<{ text: string | null }>`
+    SELECT string_agg(CAST(${raw(sortKey)} AS TEXT) || ${TAB} || name, ${LINE_END} ${order}) AS text
+    FROM (${page(dialect, request)}) AS page`
+}
+
+/** The rows (`COLUMNS`) of those of these names that match, in no order. */
+export function rowsOfNames(
+  dialect: Dialect,
+  { filters, now }: Pick<PageRequest, 'filters' | 'now'>,
+  names: readonly string[],
+) {
+  const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
+  const conditions = allOf([...matching(dialect, filters), notGone(now)])
+  return sql`SELECT ${plainColumns} FROM domains
+    WHERE name IN (SELECT ${given.columns} FROM ${given.table}) AND ${conditions}`
 }
 
 /** The first and the last record of `last_register` or `last_deleted` at this moment: key and name joined. */
@@ -219,8 +313,12 @@ export function rangeOf(dialect: Dialect, source: Source, filters: Filters, now:
   // Keys are dates of one width, so key and name joined sort as the pair does.
   return sql<{ low: string | null; high: string | null }>`
     SELECT min(${key} || name) AS low, max(${key} || name) AS high
-    FROM (${records(dialect, source, filters, now)}) AS source`
+    FROM (${records(dialect, source, { filters, now, sortKey: 'date_reg' })}) AS source`
 }
+
+/** The number of records that match. */
+export const countMatching = (dialect: Dialect, filters: Filters, now: number) => sql<{ count: number }>`
+  SELECT count(*) AS count FROM domains WHERE ${allOf([...matching(dialect, filters), notGone(now)])}`
 
 /** When the first of the discarded records was discarded; null if there is none. */
 export const firstDiscarded = (now: number) => sql<{ marked_at: number | null }>`
@@ -240,8 +338,9 @@ export const recordsAsText = (dialect: Dialect, after: string, count: number) =>
 }>`
   SELECT max(name) AS last, count(*) AS count, string_agg(
     name || ${TAB} || CAST(status AS TEXT) || CAST(reserved AS TEXT) || CAST(revision AS TEXT)
-    || date_reg || date_mod || COALESCE(deleted_at, '') || ${TAB}
-    || COALESCE(CAST(discarded_at AS TEXT), '') || ${TAB} || ${dialect.quoted(sql`agent`)} || ${LINE_END}, '') AS text
+    || CASE WHEN seen_at IS NULL THEN '0' ELSE '1' END || date_reg || date_mod || COALESCE(deleted_at, '') || ${TAB}
+    || COALESCE(CAST(discarded_at AS TEXT), '') || ${TAB} || COALESCE(tags, '') || ${TAB}
+    || ${dialect.quoted(sql`agent`)} || ${LINE_END}, '') AS text
   FROM (SELECT * FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}) AS page`
 
 const TAB = raw(`'\t'`)

@@ -30,6 +30,13 @@ const WALKS: readonly Fields[] = [
   { last_deleted: 9 },
   { last_register: 7, last_deleted: 6 },
   { last_register: 5, reserve: '' },
+  { order: 'deleted' },
+  { order: 'deleted', reserved: 1 },
+  { order: 'modified' },
+  { order: 'name' },
+  { order: 'length', status: 0 },
+  { last_register: 7, last_deleted: 6, order: 'deleted' },
+  { last_deleted: 9, order: 'length' },
 ]
 
 const service = await startService()

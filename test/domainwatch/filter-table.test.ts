@@ -12,7 +12,7 @@ import { countInIndex } from '../../src/domainwatch/stats/count-in-index.ts'
 import { createTasks } from '../../src/lib/tasks.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { openBoth, requestOf } from '../support/lists-both-ways.ts'
-import { filters, mark, Model, newRecord } from '../support/random-lists.ts'
+import { filters, mark, Model, newRecord, writingDate } from '../support/random-lists.ts'
 
 const SPAN = { from: '2025-01-01 00:00:00', to: '2025-01-03 23:59:59' }
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -29,18 +29,19 @@ test('all engines give the same answer to the same filters', async () => {
   const step = fc.record({
     added: fc.uniqueArray(newRecord, { maxLength: 12, selector: ({ domain }) => domain }),
     marks: fc.uniqueArray(mark, { maxLength: 20, selector: ({ domain }) => domain }),
+    dates: fc.tuple(writingDate, writingDate),
     hours: fc.integer({ min: 0, max: 60 }),
     requests: fc.array(filters, { minLength: 12, maxLength: 12 }),
   })
   await fc.assert(
-    fc.asyncProperty(step, async ({ added, marks, hours, requests }) => {
+    fc.asyncProperty(step, async ({ added, marks, dates, hours, requests }) => {
       // As `add` does it: a record that has expired begins anew.
       await purgeExpired(database, clock, new AbortController().signal)
-      await opened.store(added)
-      model.add(added, clock.now())
+      await opened.store(added, dates[0])
+      model.add(added, clock.now(), dates[0])
       const known = model.known(marks, clock.now())
-      await opened.update(known)
-      model.update(known, clock.now())
+      await opened.update(known, dates[1])
+      model.update(known, clock.now(), dates[1])
       clock.advance(hours * 3_600_000)
       const records = [...model.records.values()]
       for (const given of requests) {
@@ -51,6 +52,7 @@ test('all engines give the same answer to the same filters', async () => {
           const { json } = await lists.page(asked)
           const listed: readonly { name: string }[] = JSON.parse(json.toString())
           assert.deepEqual(listed.map(({ name }) => name).toSorted(), names, JSON.stringify(given))
+          assert.equal(await lists.count(asked.filters), names.length, JSON.stringify(given))
         }
         const request = { filters: asked.filters, span: SPAN }
         const { dialect, scanner } = database

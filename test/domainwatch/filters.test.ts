@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { filterParameters, matches, readFilters } from '../../src/domainwatch/filters.ts'
+import { localDateTime } from '../../src/lib/dates.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
 import { LIST, names, record, stored, update, walk } from '../support/domains.ts'
 import { propertyRuns } from '../support/effort.ts'
@@ -11,6 +12,9 @@ import { ManualClock, startService } from '../support/service.ts'
 
 const service = await startService()
 after(() => service[Symbol.asyncDispose]())
+
+/** The default of the service. */
+const ZONE = 'America/Santiago'
 
 const ALL = ['ñandú', 'x9', 'casa-casa', 'a1', 'mi-casa', 'casa2', 'casa']
 
@@ -144,10 +148,10 @@ test('a list shows just what `matches` says of each record', async () => {
           record(domain, agent === undefined ? fields : { ...fields, agent }),
         ),
       )
-      model.add(added, clock.now())
+      model.add(added, clock.now(), localDateTime(clock.now(), ZONE))
       const known = model.known(marks, clock.now())
       assert.equal((await update(other, known)).status, 200)
-      model.update(known, clock.now())
+      model.update(known, clock.now(), localDateTime(clock.now(), ZONE))
       clock.advance(hours * 3_600_000)
       for (const query of queries) {
         const given = Object.fromEntries(Object.entries(query).map(([key, value]) => [key, String(value)]))

@@ -28,7 +28,7 @@ test(
        ANALYZE domains`,
       )
       const plan = async (text: string, limit: number) => {
-        const filters = { search: { text }, reserve: false, rev: false, dis: false }
+        const filters = { search: [{ text }], reserve: false, rev: false, dis: false }
         const query = page(postgresDialect, {
           sources: [{ kind: 'all' }],
           filters,

@@ -31,7 +31,7 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
     prepare: async () => {},
     report: (message) => said.push(message),
   })
-  const store = (given: readonly Wide[]) =>
+  const store = (given: readonly Wide[], date = '2025-06-01 08:00:00') =>
     database.transaction(async (tx) => {
       const rows = given.map(({ domain, ...fields }) => {
         const record = readNewRecord({ domain, length: domain.length, ...fields })
@@ -39,9 +39,9 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
         return rowValues(recordDomains, record.row)
       })
       const bytes = Buffer.from(JSON.stringify(rows))
-      await tx.runMany(recordDomains, ['2025-06-01 08:00:00', 'grupo', 'grupo'], new Uint8Array(bytes))
+      await tx.runMany(recordDomains, [date, 'grupo', 'grupo'], new Uint8Array(bytes))
     })
-  const update = (given: readonly Mark[]) =>
+  const update = (given: readonly Mark[], date = '2025-06-02 09:10:11') =>
     database.transaction(async (tx) => {
       const rows = given.map((one) => {
         const read = readMarks(one)
@@ -49,11 +49,7 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
         return rowValues(markDomains, read.row)
       })
       const bytes = Buffer.from(JSON.stringify(rows))
-      await tx.runMany(
-        markDomains,
-        ['2025-06-02 09:10:11', clock.now(), clock.now(), 'grupo'],
-        new Uint8Array(bytes),
-      )
+      await tx.runMany(markDomains, [date, clock.now(), clock.now(), 'grupo'], new Uint8Array(bytes))
     })
   return {
     database,

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { parseLabel } from '../../src/lib/domain-names.ts'
 import { isGone } from '../../src/domainwatch/discarding.ts'
 import { filterParameters, type FilteredRecord } from '../../src/domainwatch/filters.ts'
+import { joinTags } from '../../src/domainwatch/tags.ts'
 import type { Parameter } from '../../src/http/parameters.ts'
 
 /** Few letters and few dates, so that most texts are in some names and many dates tie. */
@@ -41,10 +43,20 @@ export const mark = fc.record(
     reserve: bit,
     status: bit,
     agent: fc.constantFrom('Águila', 'c'),
+    seen: bit,
+    tags: fc.subarray(['casa', 'a', 'ñandú', 'b-1']),
   },
   { requiredKeys: ['domain'] },
 )
 export type Mark = typeof mark extends fc.Arbitrary<infer T> ? T : never
+
+/** When something is written. */
+export const writingDate = fc.constantFrom(
+  '2025-06-01 08:00:00',
+  '2025-06-01 23:59:59',
+  '2025-06-02 09:10:11',
+  '2025-06-03 00:00:00',
+)
 
 const glob = fc.stringMatching(/^[ab1ñ?*-]{1,7}$/)
 const text = fc.oneof(
@@ -69,16 +81,21 @@ const text = fc.oneof(
     ),
   },
 )
+const words = fc
+  .array(fc.oneof(fc.stringMatching(/^[ab1ñ-]{1,2}$/), fc.constantFrom('xn--', '', '.cl', 'A.CL')), {
+    minLength: 2,
+    maxLength: 4,
+  })
+  .map((all) => all.join(' '))
 const length = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 1, max: 8 }) },
   { weight: 1, arbitrary: fc.integer({ min: 20, max: 40 }) },
 )
-const dateOrDay = fc.oneof(
-  date,
-  date.map((of) => of.slice(0, 10)),
-)
+const dateOrDay = fc.oneof(date, writingDate).chain((of) => fc.constantFrom(of, of.slice(0, 10)))
 
 const special: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  search: fc.oneof({ weight: 2, arbitrary: text }, { weight: 1, arbitrary: words }),
+  tag: fc.constantFrom('casa', ' Casa', 'a', 'Ñandú', 'b-1', 'b', 'cas'),
   pattern: fc.oneof(glob, text),
   agent: fc.constantFrom('b1', 'ág', 'AÑA', 'gru'),
 }
@@ -113,14 +130,32 @@ export const filters = fc
     return given
   })
 
+interface ModelRecord extends FilteredRecord {
+  /** When its status last became 0; null if it was recorded so, or is bought. */
+  readonly released_at: string | null
+}
+
+/** A change of status makes a record unseen, unless the same update says that it is seen. */
+function seenAt(known: ModelRecord, status: number, seen: number | undefined, now: number): number | null {
+  const before = known.status === status ? known.seen_at : null
+  if (seen === undefined) return before
+  return seen === 0 ? null : (before ?? now)
+}
+
+function releasedAt(known: ModelRecord | undefined, status: number, date: string): string | null {
+  if (status === 1) return null
+  return known?.status === 1 ? date : (known?.released_at ?? null)
+}
+
 /** What the service should hold, kept in step with what it was told. */
 export class Model {
-  readonly records = new Map<string, FilteredRecord>()
+  readonly records = new Map<string, ModelRecord>()
 
-  add(given: readonly NewRecord[], now: number): void {
+  /** @param date the local time */
+  add(given: readonly NewRecord[], now: number, date: string): void {
     for (const { domain, reserve, status, date_reg, agent } of given) {
       const known = this.#known(domain, now)
-      this.records.set(domain, {
+      const record = {
         name: domain,
         agent: agent ?? known?.agent ?? 'grupo',
         status,
@@ -128,7 +163,11 @@ export class Model {
         revision: known?.revision ?? 0,
         discarded_at: known?.discarded_at ?? null,
         date_reg,
-      })
+        released_at: releasedAt(known, status, date),
+        seen_at: known?.status === status ? known.seen_at : null,
+        tags: known?.tags ?? null,
+      }
+      this.#set(known, record, date)
     }
   }
 
@@ -137,23 +176,37 @@ export class Model {
     return marks.filter(({ domain }) => this.#known(domain, now) !== undefined)
   }
 
-  update(marks: readonly Mark[], now: number): void {
-    for (const { domain, discarded, ...changes } of marks) {
+  /** @param date the local time */
+  update(marks: readonly Mark[], now: number, date: string): void {
+    for (const { domain, discarded, seen, tags, ...changes } of marks) {
       const known = this.#known(domain, now)
       if (known === undefined) throw new Error(`${domain} is not recorded`)
-      this.records.set(domain, {
+      const status = changes.status ?? known.status
+      const record = {
         ...known,
         agent: changes.agent ?? known.agent,
-        status: changes.status ?? known.status,
+        status,
+        released_at: releasedAt(known, status, date),
+        seen_at: seenAt(known, status, seen, now),
+        tags: tags === undefined ? known.tags : joinTags(tags),
         reserved: changes.reserve ?? known.reserved,
         revision: changes.revision ?? known.revision,
         discarded_at:
           discarded === undefined ? known.discarded_at : discarded === 0 ? null : (known.discarded_at ?? now),
-      })
+      }
+      this.#set(known, record, date)
     }
   }
 
-  #known(name: string, now: number): FilteredRecord | undefined {
+  /** A record that is the same already keeps its `date_mod`. */
+  #set(known: ModelRecord | undefined, record: Omit<ModelRecord, 'date_mod' | 'deleted_at'>, date: string) {
+    const { date_reg, released_at, status } = record
+    const deleted_at = status === 0 ? (released_at ?? date_reg) : null
+    const next = { ...record, deleted_at, date_mod: known?.date_mod ?? date }
+    this.records.set(record.name, isDeepStrictEqual(known, next) ? next : { ...next, date_mod: date })
+  }
+
+  #known(name: string, now: number): ModelRecord | undefined {
     const found = this.records.get(name)
     const discardedAt = found?.discarded_at ?? null
     return discardedAt !== null && isGone(discardedAt, now) ? undefined : found

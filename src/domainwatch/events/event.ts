@@ -9,12 +9,7 @@ export type EventKind = (typeof EVENT_KINDS)[number]
 
 /** A record as stored in a change. */
 export interface ChangedRecord extends FilteredRecord {
-  readonly date_mod: string
-  /** Milliseconds since 1970; null if nobody has decided on it. */
-  readonly seen_at: number | null
   readonly note: string | null
-  /** As `joinTags` returns it. */
-  readonly tags: string | null
 }
 
 /** A change of a domain. */
@@ -61,7 +56,7 @@ export async function eventOf(change: Change, nameOf: AccountName): Promise<Doma
 export function recordOf(name: string, fields: Fields | null): ChangedRecord | null {
   if (fields === null) return null
   const { agent, status, reserved, revision, discarded_at = null, date_reg, date_mod } = fields
-  const { seen_at = null, note = null, tags = null } = fields
+  const { released_at = null, seen_at = null, note = null, tags = null } = fields
   return {
     name,
     agent: String(agent),
@@ -71,6 +66,7 @@ export function recordOf(name: string, fields: Fields | null): ChangedRecord | n
     discarded_at: discarded_at === null ? null : Number(discarded_at),
     date_reg: String(date_reg),
     date_mod: String(date_mod),
+    deleted_at: status === 0 ? String(released_at ?? date_reg) : null,
     seen_at: seen_at === null ? null : Number(seen_at),
     note: note === null ? null : String(note),
     tags: tags === null ? null : String(tags),

@@ -1,43 +1,80 @@
 import { isStorable } from '../../lib/text.ts'
-import type { ListPosition, ListRange } from '../queries.ts'
+import type { ListPosition, ListRange, Source } from '../queries.ts'
+import { STAGE_NAMES, type Stage, type StageName } from './order.ts'
 
 /** Where the next page of a list begins. */
 export interface ListCursor {
   readonly after: ListPosition
+  /** The stage of the list that the position is in. */
+  readonly stage?: StageName | undefined
   /** Under `last_register` and `last_deleted`: the range of the records as the first page found it. */
   readonly registered?: ListRange | undefined
   readonly deleted?: ListRange | undefined
 }
 
+/** The cursor behind a record of a stage. @param sources of all stages, with their ranges */
+export function cursorOf(sources: readonly Source[], after: ListPosition, { name }: Stage): ListCursor {
+  const ranges: { registered?: ListRange; deleted?: ListRange } = {}
+  for (const source of sources) {
+    if (source.kind !== 'all' && source.range !== undefined) ranges[source.kind] = source.range
+  }
+  return { after, stage: name, ...ranges }
+}
+
 const KEY_LENGTH = 'YYYY-MM-DD HH:MM:SS'.length
 
 /** Splits a key and a name that are joined. */
-export function splitPosition(joined: string): ListPosition {
-  return { key: joined.slice(0, KEY_LENGTH), name: joined.slice(KEY_LENGTH) }
+export function splitPosition(joined: string, keyLength = KEY_LENGTH): ListPosition {
+  return { key: joined.slice(0, keyLength), name: joined.slice(keyLength) }
+}
+
+/** Digits of a length in a cursor. */
+export const LENGTH_DIGITS = 2
+
+function keyLengthOf(stage: StageName | undefined): number {
+  if (stage === 'name') return 0
+  return stage === 'length' ? LENGTH_DIGITS : KEY_LENGTH
 }
 
 /** Encodes a cursor; opaque to clients. */
-export function encodeCursor({ after, registered, deleted }: ListCursor): string {
+export function encodeCursor({ after, stage, registered, deleted }: ListCursor): string {
   const parts = [after, registered?.low, registered?.high, deleted?.low, deleted?.high]
-  const text = parts.map((part) => (part === undefined ? '' : part.key + part.name)).join('|')
-  return Buffer.from(text).toString('base64url')
+  const texts = parts.map((part) => (part === undefined ? '' : part.key + part.name))
+  return Buffer.from([...texts, ...(stage === undefined ? [] : [stage])].join('|')).toString('base64url')
 }
+
+/** The ends of the ranges of two lists. */
+const RANGE_ENDS = 4
 
 /** Undefined if `encodeCursor` did not make it. */
 export function decodeCursor(cursor: string): ListCursor | undefined {
   const text = Buffer.from(cursor, 'base64url').toString()
-  const parts = text.split('|')
+  const [start = '', ...ends] = text.split('|')
+  const [stageName, ...superfluous] = ends.splice(RANGE_ENDS)
+  const stage = STAGE_NAMES.find((one) => one === stageName)
+  const keyLength = keyLengthOf(stage)
   if (
     // Decoding ignores foreign characters and unused bits: only the text that was handed out is a cursor.
     Buffer.from(text).toString('base64url') !== cursor ||
     !isStorable(text) ||
-    parts.length !== 5 ||
-    !parts.every((part) => part === '' || part.length > KEY_LENGTH)
+    ends.length !== RANGE_ENDS ||
+    stage !== stageName ||
+    superfluous.length > 0 ||
+    start.length <= keyLength ||
+    (stage === 'length' && !/^\d\d/.test(start)) ||
+    !ends.every((part) => part === '' || part.length > KEY_LENGTH)
   )
     return undefined
-  const [after, ...ends] = parts.map((part) => (part === '' ? undefined : splitPosition(part)))
-  if (after === undefined) return undefined
-  return { after, registered: rangeOf(ends[0], ends[1]), deleted: rangeOf(ends[2], ends[3]) }
+  const after = splitPosition(start, keyLength)
+  const [registeredLow, registeredHigh, deletedLow, deletedHigh] = ends.map((part) =>
+    part === '' ? undefined : splitPosition(part),
+  )
+  return {
+    after,
+    stage,
+    registered: rangeOf(registeredLow, registeredHigh),
+    deleted: rangeOf(deletedLow, deletedHigh),
+  }
 }
 
 function rangeOf(low: ListPosition | undefined, high: ListPosition | undefined): ListRange | undefined {

@@ -37,7 +37,7 @@ const ALIGNMENT = 8
 const PIECE = 2 ** 26
 
 /** To be changed whenever the meaning of columns changes. */
-const layoutOf = (version: string): string => ['lists-3', version, endianness(), KEYS, PLANES].join(' ')
+const layoutOf = (version: string): string => ['lists-4', version, endianness(), KEYS, PLANES].join(' ')
 
 const ALLOCATE = {
   Uint8Array: shared.u8,

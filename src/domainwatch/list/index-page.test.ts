@@ -31,7 +31,16 @@ test('a pattern finds all names that match it, however often a character occurs 
 function builderOf(recorded: readonly string[]): ColumnBuilder {
   const builder = new ColumnBuilder(recorded.length, aLabelOf)
   const timestamp = parseTimestamp('2025-01-02 03:04:05')
-  const marks = { agent: 'uno', status: 1, reserved: 0, revision: 0, discardedAt: NaN, deleted: NaN }
+  const marks = {
+    agent: 'uno',
+    status: 1,
+    reserved: 0,
+    revision: 0,
+    discardedAt: NaN,
+    deleted: NaN,
+    seen: 0,
+    tags: '',
+  }
   for (const name of recorded) builder.add({ ...marks, name, registered: timestamp, modified: timestamp })
   return builder
 }
@@ -40,7 +49,7 @@ function requestOf(pattern: string) {
   return {
     sources: [{ kind: 'all' as const }],
     filters: { pattern: foldSearch(pattern), reserve: false, rev: false, dis: false },
-    sortKey: 'date_reg' as const,
+    order: 'registered' as const,
     ascending: false,
     after: undefined,
     limit: 1_000,

@@ -4,7 +4,11 @@ import {
   compileQuery,
   firstMatches,
   formatTimestamp,
+  namePrefix,
   parseTimestamp,
+  SORTED_ORDERS,
+  sortedMatches,
+  TIMESTAMP_LENGTH,
   type EntryKey,
   type Hit,
   type IndexQuery,
@@ -13,17 +17,18 @@ import {
   type Segment,
 } from '../../lib/name-index/index.ts'
 import { goneBefore } from '../discarding.ts'
-import { conditionsOf, type Filters } from '../filters.ts'
-import type { ListPosition, ListRange, PageRequest, Source } from '../queries.ts'
+import { conditionsOf, type FilterName, type Filters } from '../filters.ts'
+import type { ListPosition, ListRange, SortKey, Source } from '../queries.ts'
+import { cursorOf, LENGTH_DIGITS, type ListCursor } from './cursor.ts'
+import { stagesFrom, type Listing, type Stage } from './order.ts'
 
 /** All records, in both orders. */
 export type IndexSegments = Readonly<Record<Order, readonly Segment[]>>
 
 export interface FoundPage {
   readonly hits: readonly Hit[]
-  readonly hasNext: boolean
-  /** As requested, with the ranges that later pages need. */
-  readonly sources: readonly Source[]
+  /** Where the next page begins; undefined on the last one. */
+  readonly next: ListCursor | undefined
 }
 
 /** The filters as the index takes them. @param also further conditions */
@@ -31,36 +36,134 @@ export function indexQuery(filters: Filters, now: number, also: readonly IndexTe
   return compileQuery([...conditionsOf(filters).map(({ index }) => index), ...also], goneBefore(now))
 }
 
-/** What the database would answer to the same request; undefined if a position in it is none that a record can have. */
-export function findPage(segments: IndexSegments, request: PageRequest): FoundPage | undefined {
-  const { sources, limit, filters, now } = request
-  const after = request.after === undefined ? undefined : entryKeyOf(request.after)
-  if (after === 'none') return undefined
-  const [only] = sources
-  if (only?.kind === 'all' && sources.length === 1) {
-    const query = indexQuery(filters, now)
-    const hits = firstMatches(segments.registered, query, limit + 1, !request.ascending, { after })
-    return { hits: hits.slice(0, limit), hasNext: hits.length > limit, sources }
+/**
+ * What the database would answer to the same request. Undefined if a position in it is none that a record can have, or the
+ * order is one that `findSorted` serves.
+ */
+export function findPage(segments: IndexSegments, listing: Listing): FoundPage | undefined {
+  const isWhole = listing.sources.every(({ kind }) => kind === 'all')
+  return isWhole ? firstOfStages(segments, listing) : firstOfSources(segments, listing)
+}
+
+/** Whether the list is in an order that no segment is sorted by, so that `findSorted` serves it. */
+export function isLongSearch({ sources, order }: Listing): boolean {
+  return sources.every(({ kind }) => kind === 'all') && SORTED_ORDERS.some((one) => one === order)
+}
+
+/** A page of all records, in orders that segments are sorted by. */
+function firstOfStages(segments: IndexSegments, listing: Listing): FoundPage | undefined {
+  const { filters, now, ascending, sources, limit } = listing
+  const pages = new PageBuilder(listing, sources)
+  for (const stage of stagesFrom(listing, sources)) {
+    const isDeleted = stage.sortKey === 'deleted_at'
+    if (!isDeleted && stage.sortKey !== 'date_reg') return undefined
+    const after = entryKeyAt(stage.after, stage.sortKey)
+    if (after === 'none') return undefined
+    const query = indexQuery(filters, now, stage.name === 'bought' ? [BOUGHT] : [])
+    const order = isDeleted ? 'deleted' : 'registered'
+    const wanted = limit + 1 - pages.count
+    if (pages.add(stage, firstMatches(segments[order], query, wanted, !ascending, { after }))) break
   }
-  const wanted = sources.reduce((sum, source) => sum + (source.kind === 'all' ? 0 : source.newest), 0)
-  const withRanges: Source[] = []
-  const hits: Hit[] = []
-  for (const source of sources) {
+  return pages.build()
+}
+
+/** A page of the records of `last_register` and `last_deleted`, in any order. */
+function firstOfSources(segments: IndexSegments, listing: Listing): FoundPage | undefined {
+  const { filters, now, ascending, limit } = listing
+  const wanted = listing.sources.reduce((sum, source) => sum + (source.kind === 'all' ? 0 : source.newest), 0)
+  const hitsOf = new Map<Source, readonly Hit[]>()
+  for (const source of listing.sources) {
     const found = matchesOfSource(segments, source, filters, now)
     if (found === undefined) return undefined
-    hits.push(...found)
     const isComplete = source.kind === 'all' || source.range !== undefined || wanted <= limit
-    withRanges.push(isComplete ? source : { ...source, range: rangeOfHits(found) })
+    hitsOf.set(isComplete ? source : { ...source, range: rangeOfHits(found, source.kind) }, found)
   }
-  const keyOf = ({ segment, position }: Hit) =>
-    segment.columns[request.sortKey === 'deleted_at' ? 'keys' : 'registered'][position] ?? 0
-  hits.sort((one, other) => {
-    const newer = keyOf(other) - keyOf(one) || compareNames(other, one)
-    return request.ascending ? -newer : newer
+  const sources = [...hitsOf.keys()]
+  const pages = new PageBuilder(listing, sources)
+  for (const stage of stagesFrom(listing, sources)) {
+    const { sortKey } = stage
+    const after = entryKeyAt(stage.after, sortKey)
+    if (after === 'none') return undefined
+    const hits = stage.sources.flatMap((source) => hitsOf.get(source) ?? [])
+    const sorted = hits.toSorted((one, other) => {
+      const newer = keyOf(other, sortKey) - keyOf(one, sortKey) || compareNames(other, one)
+      return ascending ? -newer : newer
+    })
+    const rest =
+      after === undefined ? sorted : sorted.filter((hit) => isBehind(hit, sortKey, after, ascending))
+    if (pages.add(stage, rest)) break
+  }
+  return pages.build()
+}
+
+/**
+ * A page of all records in an order that no segment is sorted by. Takes turns with other work on the event loop.
+ * @returns undefined if a position is none that a record can have; `dense` if the database answers sooner
+ */
+export async function findSorted(
+  segments: IndexSegments,
+  listing: Listing,
+): Promise<FoundPage | 'dense' | undefined> {
+  const { filters, now, ascending, limit, sources } = listing
+  const [stage] = stagesFrom(listing, sources)
+  const order = SORTED_ORDERS.find((one) => one === stage?.name)
+  if (stage === undefined || order === undefined) return undefined
+  const after = entryKeyAt(stage.after, stage.sortKey)
+  if (after === 'none') return undefined
+  const hits = await sortedMatches(segments.registered, indexQuery(filters, now), {
+    order,
+    descending: !ascending,
+    limit: limit + 1,
+    after:
+      after && order === 'name' ? { ...after, key: namePrefix(after.name, 0, after.name.length) } : after,
+    // The table is sorted by name, but records whose names are alike may be far from where the page begins.
+    unlessDense: order === 'name' && !NAME_FILTERS.some((name) => filters[name] !== undefined),
   })
-  const rest =
-    after === undefined ? hits : hits.filter((hit) => isBehind(hit, keyOf(hit), after, request.ascending))
-  return { hits: rest.slice(0, limit), hasNext: rest.length > limit, sources: withRanges }
+  if (hits === undefined) return 'dense'
+  const pages = new PageBuilder(listing, sources)
+  pages.add(stage, hits)
+  return pages.build()
+}
+
+const NAME_FILTERS: readonly FilterName[] = ['search', 'starts', 'ends', 'pattern']
+
+/** Collects the hits of a page from the stages of its list. */
+class PageBuilder {
+  readonly #listing: Listing
+  readonly #sources: readonly Source[]
+  readonly #hits: Hit[] = []
+  /** The last hit of the page. */
+  #last: { readonly hit: Hit; readonly stage: Stage } | undefined
+  #hasNext = false
+
+  /** @param sources with the ranges that later pages need */
+  constructor(listing: Listing, sources: readonly Source[]) {
+    this.#listing = listing
+    this.#sources = sources
+  }
+
+  get count(): number {
+    return this.#hits.length
+  }
+
+  /** Adds the matches of a stage. @returns whether the page is full, and it is known that there is another */
+  add(stage: Stage, hits: readonly Hit[]): boolean {
+    const room = this.#listing.limit - this.#hits.length
+    const taken = hits.slice(0, room)
+    const last = taken.at(-1)
+    if (last !== undefined) this.#last = { hit: last, stage }
+    this.#hits.push(...taken)
+    this.#hasNext = hits.length > room
+    return this.#hasNext
+  }
+
+  build(): FoundPage {
+    const last = this.#hasNext ? this.#last : undefined
+    if (last === undefined) return { hits: this.#hits, next: undefined }
+    const { hit, stage } = last
+    const after = positionOfHit(hit, stage.sortKey)
+    return { hits: this.#hits, next: cursorOf(this.#sources, after, stage) }
+  }
 }
 
 const BOUGHT: IndexTerm = { kind: 'bit', of: 'status', value: 1 }
@@ -77,37 +180,72 @@ function matchesOfSource(
   const order = source.kind
   const query = indexQuery(filters, now, order === 'registered' ? [BOUGHT] : [])
   if (source.range === undefined) return firstMatches(segments[order], query, source.newest, true, {})
-  const low = entryKeyOf(source.range.low)
-  const high = entryKeyOf(source.range.high)
-  if (low === 'none' || high === 'none') return undefined
+  const key = SOURCE_KEYS[order]
+  const low = entryKeyAt(source.range.low, key)
+  const high = entryKeyAt(source.range.high, key)
+  if (low === 'none' || high === 'none' || low === undefined || high === undefined) return undefined
   return firstMatches(segments[order], query, Infinity, true, { low, high })
 }
 
-function isBehind(hit: Hit, key: number, after: EntryKey, ascending: boolean): boolean {
+const SOURCE_KEYS = { registered: 'date_reg', deleted: 'deleted_at' } as const
+
+function isBehind(hit: Hit, key: SortKey, after: EntryKey, ascending: boolean): boolean {
   const name = hit.segment.nameOf(hit.position)
-  const newer = key - after.key || compareBytes(name, 0, name.length, after.name, 0, after.name.length)
+  const newer =
+    keyOf(hit, key) - after.key || compareBytes(name, 0, name.length, after.name, 0, after.name.length)
   return ascending ? newer > 0 : newer < 0
 }
 
-function rangeOfHits(newestFirst: readonly Hit[]): ListRange | undefined {
+function rangeOfHits(newestFirst: readonly Hit[], kind: 'registered' | 'deleted'): ListRange | undefined {
   const high = newestFirst[0]
   const low = newestFirst.at(-1)
+  const key = SOURCE_KEYS[kind]
   return high === undefined || low === undefined
     ? undefined
-    : { low: positionOfHit(low), high: positionOfHit(high) }
+    : { low: positionOfHit(low, key), high: positionOfHit(high, key) }
 }
 
-/** The position of a record in its own list, or in one by `date_reg`. */
-export function positionOfHit({ segment, position }: Hit, key: 'keys' | 'registered' = 'keys'): ListPosition {
-  return {
-    key: formatTimestamp(segment.columns[key][position] ?? 0),
-    name: Buffer.from(segment.nameOf(position)).toString('latin1'),
+/** The number by which a record is sorted; the same for all where that is the name. */
+function keyOf({ segment, position }: Hit, key: SortKey): number {
+  const { registered, modified } = segment.columns
+  switch (key) {
+    case 'date_reg':
+      return registered[position] ?? NaN
+    case 'date_mod':
+      return modified[position] ?? NaN
+    case 'deleted_at':
+      return segment.deletedAt(position)
+    case 'length':
+      return segment.nameOf(position).length
+    case 'name':
+      return 0
   }
 }
 
+/** The position of a record in a list that is sorted by this key. */
+export function positionOfHit(hit: Hit, key: SortKey): ListPosition {
+  const number = keyOf(hit, key)
+  const texts = { name: '', length: String(number).padStart(LENGTH_DIGITS, '0') }
+  return {
+    key: key === 'name' || key === 'length' ? texts[key] : formatTimestamp(number),
+    name: nameOfHit(hit),
+  }
+}
+
+export function nameOfHit({ segment, position }: Hit): string {
+  return Buffer.from(segment.nameOf(position)).toString('latin1')
+}
+
 /** `none`: no record can have such a key or name, only a forged cursor. */
-function entryKeyOf({ key, name }: ListPosition): EntryKey | 'none' {
-  const timestamp = key.length === 19 ? parseTimestamp(key) : NaN
-  if (Number.isNaN(timestamp) || /[^\0-\xff]/.test(name)) return 'none'
-  return { key: timestamp, name: new Uint8Array(Buffer.from(name, 'latin1')) }
+function entryKeyAt(position: ListPosition | undefined, sortKey: SortKey): EntryKey | 'none' | undefined {
+  if (position === undefined) return undefined
+  const key = numberOfKey(position.key, sortKey)
+  if (Number.isNaN(key) || /[^\0-\xff]/.test(position.name)) return 'none'
+  return { key, name: new Uint8Array(Buffer.from(position.name, 'latin1')) }
+}
+
+function numberOfKey(key: string, sortKey: SortKey): number {
+  if (sortKey === 'name') return 0
+  if (sortKey === 'length') return Number(key)
+  return key.length === TIMESTAMP_LENGTH ? parseTimestamp(key) : NaN
 }

@@ -33,6 +33,8 @@ function hitsOf(first: number, count: number): Hit[] {
       registered: parseTimestamp(date_reg),
       modified: parseTimestamp(date_mod),
       deleted: NaN,
+      seen: 0,
+      tags: '',
     })
   }
   const segment = new Segment(builder.build('registered'))

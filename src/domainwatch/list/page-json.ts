@@ -1,6 +1,7 @@
 import { Plane, writeTimestamp, type Columns, type Hit } from '../../lib/name-index/index.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
-import type { ListPosition } from '../queries.ts'
+import type { ListPosition, SortKey } from '../queries.ts'
+import { LENGTH_DIGITS } from './cursor.ts'
 
 /**
  * Serialises the rows of a page (`COLUMNS` of the queries) as a JSON array of records. Building a thousand objects only to
@@ -25,9 +26,18 @@ export function rowsToJson(rows: readonly SqlValue[][]): string {
   return `${json}]`
 }
 
-/** The position of a row in the order of a list. */
-export function positionOfRow(row: readonly SqlValue[], sortKey: 'date_reg' | 'deleted_at'): ListPosition {
-  return { key: String(row[sortKey === 'deleted_at' ? 9 : 7]), name: String(row[0]) }
+/** Where `COLUMNS` has the sort keys. */
+const KEY_AT: Readonly<Record<Exclude<SortKey, 'name'>, number>> = {
+  length: 1,
+  date_reg: 7,
+  date_mod: 8,
+  deleted_at: 9,
+}
+
+/** The position of a row in a list that is sorted by this key. */
+export function positionOfRow(row: readonly SqlValue[], key: SortKey): ListPosition {
+  const text = key === 'name' ? '' : String(row[KEY_AT[key]])
+  return { key: key === 'length' ? text.padStart(LENGTH_DIGITS, '0') : text, name: String(row[0]) }
 }
 
 const EMPTY_ARRAY = Buffer.from('[]')

@@ -50,11 +50,11 @@ function columnsOf(builder: ColumnBuilder): Readonly<Record<Order, Columns>> {
 
 const TAB = '\t'
 const END_OF_LINE = '\n'
-const MARKS = 3
+const MARKS = 4
 
 /**
- * Parses the lines of `recordsAsText`: name, tab, status, reserved and revision (a digit each), date_reg, date_mod,
- * deleted_at if there is one, tab, discarded_at if there is one, tab, the agent in JSON.
+ * Parses the lines of `recordsAsText`: name, tab, status, reserved, revision and seen (a digit each), date_reg, date_mod,
+ * deleted_at if there is one, tab, discarded_at if there is one, tab, tags if there are any, tab, the agent in JSON.
  */
 function addLines(text: string, builder: ColumnBuilder): void {
   const agents = new Map<string, string>()
@@ -66,8 +66,9 @@ function addLines(text: string, builder: ColumnBuilder): void {
     const deleted = modified + TIMESTAMP_LENGTH
     const deletedEnd = indexOf(text, TAB, deleted)
     const discardedEnd = indexOf(text, TAB, deletedEnd + 1)
-    const lineEnd = indexOf(text, END_OF_LINE, discardedEnd)
-    const quoted = text.slice(discardedEnd + 1, lineEnd)
+    const tagsEnd = indexOf(text, TAB, discardedEnd + 1)
+    const lineEnd = indexOf(text, END_OF_LINE, tagsEnd)
+    const quoted = text.slice(tagsEnd + 1, lineEnd)
     let agent = agents.get(quoted)
     if (agent === undefined) {
       agent = String(JSON.parse(quoted))
@@ -85,6 +86,8 @@ function addLines(text: string, builder: ColumnBuilder): void {
       registered: parseTimestamp(text, registered),
       modified: parseTimestamp(text, modified),
       deleted: deletedEnd === deleted ? NaN : parseTimestamp(text, deleted),
+      seen: bit(text.charCodeAt(marks + 3) - 0x30),
+      tags: text.slice(discardedEnd + 1, tagsEnd),
     })
     at = lineEnd + 1
   }
@@ -107,7 +110,7 @@ export interface Delta {
   readonly removed: Readonly<Record<Order, EntryKeys>>
 }
 
-/** A record in the log of changes: its fields in the order of the log. */
+/** A record in the log of changes: its fields in the order of the log. Changes of earlier versions end before `seenAt`. */
 type State = readonly [
   agent: string,
   status: number,
@@ -117,6 +120,10 @@ type State = readonly [
   dateReg: string,
   dateMod: string,
   releasedAt: string | null,
+  seenAt?: number | null,
+  seenBy?: string | null,
+  note?: string | null,
+  tags?: string | null,
 ]
 type ChangeText = readonly [name: string, before: State | null, after: State | null]
 
@@ -144,7 +151,7 @@ export function deltaOfChanges(texts: readonly string[], overlapping: boolean): 
   const builder = new ColumnBuilder(latest.size, aLabelOf)
   for (const [name, state] of latest) {
     if (state === null) continue
-    const [agent, status, reserved, revision, discardedAt, dateReg, dateMod] = state
+    const [agent, status, reserved, revision, discardedAt, dateReg, dateMod, , seenAt, , , tags] = state
     builder.add({
       name,
       agent,
@@ -155,6 +162,8 @@ export function deltaOfChanges(texts: readonly string[], overlapping: boolean): 
       registered: timestampOf(dateReg),
       modified: timestampOf(dateMod),
       deleted: keyIn('deleted', state),
+      seen: typeof seenAt === 'number' ? 1 : 0,
+      tags: tags ?? '',
     })
   }
   return { added: columnsOf(builder), removed }

@@ -1,6 +1,8 @@
 import { choice, integer, type Values } from '../../http/parameters.ts'
 import type { ListCursor } from './cursor.ts'
 import { filterParameters, readFilters, type Filters } from '../filters.ts'
+import type { Source } from '../queries.ts'
+import { defaultOrder, isStageOf, LIST_ORDERS, type ListOrder } from './order.ts'
 
 export const MAX_PAGE = 1_024
 
@@ -9,13 +11,19 @@ export const listParameters = {
   ...filterParameters,
   last_register: integer('The most recently registered', 1, MAX_PAGE),
   last_deleted: integer('The most recently deleted', 1, MAX_PAGE),
-  sort: choice('Order by date', ['asc', 'desc']),
+  order: choice(
+    'What the records are sorted by, ties by name; by default the date of registration',
+    LIST_ORDERS,
+  ),
+  sort: choice('Ascending or descending', ['asc', 'desc']),
 }
 
 export interface ListRequest {
   readonly filters: Filters
   readonly lastRegister?: number | undefined
   readonly lastDeleted?: number | undefined
+  /** Undefined: by deletion under `last_deleted` alone, else by registration. */
+  readonly order?: ListOrder | undefined
   readonly ascending: boolean
   readonly limit?: number | undefined
   readonly cursor?: ListCursor | undefined
@@ -27,6 +35,25 @@ export function listRequest(values: Values<typeof listParameters>): ListRequest 
     filters: readFilters(values),
     lastRegister: values.last_register,
     lastDeleted: values.last_deleted,
+    order: values.order,
     ascending: values.sort === 'asc',
   }
+}
+
+export function sourcesOf({ lastRegister, lastDeleted, cursor }: ListRequest): readonly Source[] {
+  const sources: Source[] = []
+  if (lastRegister !== undefined) {
+    sources.push({ kind: 'registered', newest: lastRegister, range: cursor?.registered })
+  }
+  if (lastDeleted !== undefined)
+    sources.push({ kind: 'deleted', newest: lastDeleted, range: cursor?.deleted })
+  return sources.length === 0 ? [{ kind: 'all' }] : sources
+}
+
+export const orderOf = (request: ListRequest): ListOrder => request.order ?? defaultOrder(sourcesOf(request))
+
+/** Whether the cursor of the request is one of a list in its order. */
+export function hasOwnCursor(request: ListRequest): boolean {
+  const { cursor } = request
+  return cursor === undefined || isStageOf(cursor.stage, orderOf(request), sourcesOf(request))
 }

@@ -4,7 +4,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/headers.ts'
 import { integer, text } from '../../http/parameters.ts'
 import { decodeCursor } from '../list/cursor.ts'
-import { listParameters, listRequest, MAX_PAGE } from '../list/request.ts'
+import { hasOwnCursor, listParameters, listRequest, MAX_PAGE } from '../list/request.ts'
 import { type DomainLists, type Frame } from '../list/domain-lists.ts'
 import { fieldsParameter, type FieldName, type RecordFields } from '../record-fields.ts'
 import { listAnswer } from '../schemas.ts'
@@ -50,10 +50,10 @@ export function listRoute(
     handle({ values, identity, request, reply }) {
       const asked = listRequest(values)
       const cursor = values.cursor === undefined ? undefined : decodeCursor(values.cursor)
-      if (values.cursor !== undefined && cursor === undefined) {
+      const wanted = { ...asked, limit: values.limit, cursor }
+      if ((values.cursor !== undefined && cursor === undefined) || !hasOwnCursor(wanted)) {
         throw new HttpError(400, 'El parámetro cursor debe ser el de la cabecera Link de la página anterior')
       }
-      const wanted = { ...asked, limit: values.limit, cursor }
       const frame = frameOf(values.search)
       const link = (next: string | undefined) => {
         if (next !== undefined) reply.header('link', nextLink(baseUrl, request.raw.url ?? '', next))

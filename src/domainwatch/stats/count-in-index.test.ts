@@ -12,7 +12,15 @@ function segments() {
   const builder = new ColumnBuilder(RECORDS, aLabelOf)
   const moment = parseTimestamp('2026-01-02 03:04:05')
   for (let i = 0; i < RECORDS; i++) {
-    const marks = { status: 1, reserved: i === 7 ? 1 : 0, revision: 0, discardedAt: NaN, deleted: NaN }
+    const marks = {
+      status: 1,
+      reserved: i === 7 ? 1 : 0,
+      revision: 0,
+      discardedAt: NaN,
+      deleted: NaN,
+      seen: 0,
+      tags: '',
+    }
     builder.add({ name: `casa${i}`, agent: 'grupo', registered: moment, modified: moment, ...marks })
   }
   return { registered: [new Segment(builder.build('registered'))], deleted: [] }
@@ -49,7 +57,15 @@ for (const [filters, records] of FILTERED) {
 test('only deletions of the span are visited, and records deleted later count as registered', async (t) => {
   const builder = new ColumnBuilder(RECORDS, aLabelOf)
   const add = (name: string, date: string, deletion: string) => {
-    const marks = { status: 0, reserved: 0, revision: 0, discardedAt: NaN, modified: parseTimestamp(date) }
+    const marks = {
+      status: 0,
+      reserved: 0,
+      revision: 0,
+      discardedAt: NaN,
+      modified: parseTimestamp(date),
+      seen: 0,
+      tags: '',
+    }
     builder.add({
       name,
       agent: 'grupo',

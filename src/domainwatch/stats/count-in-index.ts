@@ -1,11 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   formatTimestamp,
   parseTimestamp,
   Plane,
   rangeOf,
   Scan,
-  Segment,
+  type Segment,
+  TimeSlice,
   type IndexQuery,
   type Range,
 } from '../../lib/name-index/index.ts'
@@ -14,7 +14,7 @@ import { indexQuery, type IndexSegments } from '../list/index-page.ts'
 import { DayCounts, dayOf, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
 
 /** How long counting holds the event loop before others get a turn, and records between two checks: about 2 ms at most. */
-const STRETCH_MS = 3
+const SLICE_MS = 3
 const PIECE = 16_384
 /** Keys of one day differ in their last 17 bits only. */
 const DAY_UNIT = 2 ** 17
@@ -26,11 +26,10 @@ export async function countInIndex(
   now: number,
 ): Promise<Counted> {
   const { filters, span } = request
-  const snapshotOf = (segment: Segment) => new Segment(segment.columns, segment.live, segment)
-  const registered = segments.registered.map(snapshotOf)
-  const deleted = segments.deleted.map(snapshotOf)
+  const registered = segments.registered.map((segment) => segment.snapshot())
+  const deleted = segments.deleted.map((segment) => segment.snapshot())
   const [from, to] = [parseTimestamp(span.from), parseTimestamp(span.to)]
-  const budget = new EventLoopBudget()
+  const slice = new TimeSlice(SLICE_MS)
   const series = { registered: new DaySums(from, to), deleted: new DaySums(from, to) }
 
   // A record that was deleted later counts as a registration; one first recorded as deleted does not. The latter has the
@@ -38,15 +37,19 @@ export async function countInIndex(
   const inSpan = indexQuery({ ...filters, ...span }, now)
   for (const segment of registered) {
     const { keys } = segment.columns
-    await visit(segment, inSpan, rangeOf(segment, inSpan, true, {}), budget, (position) =>
+    await visit(segment, inSpan, rangeOf(segment, inSpan, true, {}), slice, (position) =>
       series.registered.add(keys[position] ?? NaN, 1),
     )
   }
   const ofAnyDate = indexQuery(seriesFilters(request), now)
   for (const segment of deleted) {
     const { keys, registered: dates } = segment.columns
-    const range: Range = [segment.lowerBound({ key: to }, true), segment.lowerBound({ key: from }, false)]
-    await visit(segment, ofAnyDate, range, budget, (position) => {
+    const [first, last] = rangeOf(segment, ofAnyDate, true, {})
+    const range: Range = [
+      Math.max(first, segment.lowerBound({ key: to }, true)),
+      Math.min(last, segment.lowerBound({ key: from }, false)),
+    ]
+    await visit(segment, ofAnyDate, range, slice, (position) => {
       const key = keys[position] ?? NaN
       series.deleted.add(key, 1)
       if (dates[position] === key) series.registered.add(key, -1)
@@ -56,7 +59,7 @@ export async function countInIndex(
   for (const name of ['registered', 'deleted'] as const) {
     for (const [day, count] of series[name].entries()) days.add(name, day, count)
   }
-  return { days, totals: await totalsOf(registered, indexQuery(filters, now), budget) }
+  return { days, totals: await totalsOf(registered, indexQuery(filters, now), slice) }
 }
 
 /** Counts per day of a span, by key. */
@@ -86,11 +89,7 @@ class DaySums {
 
 const PLANES = [Plane.status, Plane.reserved, Plane.revision, Plane.discarded] as const
 
-async function totalsOf(
-  segments: readonly Segment[],
-  plan: IndexQuery,
-  budget: EventLoopBudget,
-): Promise<Totals> {
+async function totalsOf(segments: readonly Segment[], plan: IndexQuery, slice: TimeSlice): Promise<Totals> {
   const totals = new Totals()
   for (const segment of segments) {
     const { agent, agents, starts } = segment.columns
@@ -98,7 +97,7 @@ async function totalsOf(
     // For each length, the records of each of the 16 combinations of the four marks.
     const byMarks = new Uint32Array((MAX_LABEL_CHARACTERS + 1) << PLANES.length)
     const marks = new MarksReader(segment)
-    await visit(segment, plan, rangeOf(segment, plan, true, {}), budget, (position) => {
+    await visit(segment, plan, rangeOf(segment, plan, true, {}), slice, (position) => {
       const number = agent[position] ?? 0
       byAgent[number] = (byAgent[number] ?? 0) + 1
       const length = (starts[position + 1] ?? 0) - (starts[position] ?? 0)
@@ -164,7 +163,7 @@ async function visit(
   segment: Segment,
   plan: IndexQuery,
   [first, last]: Range,
-  budget: EventLoopBudget,
+  slice: TimeSlice,
   see: (position: number) => void,
 ): Promise<void> {
   for (let from = first; from < last;) {
@@ -173,17 +172,6 @@ async function visit(
     const scan = new Scan(segment, plan, [from, to], true)
     while (scan.next()) see(scan.position)
     from = to
-    await budget.yieldIfSpent()
-  }
-}
-
-/** Yields to the event loop when its time is spent. */
-class EventLoopBudget {
-  #since = performance.now()
-
-  async yieldIfSpent(): Promise<void> {
-    if (performance.now() - this.#since < STRETCH_MS) return
-    await nextTurn()
-    this.#since = performance.now()
+    await slice.yieldIfOver()
   }
 }

@@ -4,6 +4,7 @@ import { indexNames } from './block-index.ts'
 import { BLOCK, MAX_LENGTH, Plane, shared, type Columns, type Order } from './columns.ts'
 import { PLANES } from './planes.ts'
 import { sortedPlaces } from './sort.ts'
+import { zonesOf } from './zones.ts'
 
 /** A value that columns cannot hold. The service itself never writes one. */
 export class UnsupportedValueError extends Error {}
@@ -21,6 +22,9 @@ export interface IndexedRecord {
   readonly modified: number
   /** NaN if it is bought. */
   readonly deleted: number
+  readonly seen: number
+  /** Each tag with a space before and after it; empty if there is none. */
+  readonly tags: string
 }
 
 /** The A-label of a name with letters beyond ASCII. */
@@ -36,10 +40,14 @@ export class ColumnBuilder {
   deleted: Float64Array
   discardedAt: Float64Array
   agent: Uint32Array
-  /** Status, reserved and revision, in bits 0 to 2. */
+  /** Status, reserved, revision and seen, each at the bit of its plane. */
   marks: Uint8Array
+  /** Index into `tagSets`; 0 for none. */
+  tags: Uint32Array
   readonly agents: string[] = []
   readonly #agentNumbers = new Map<string, number>()
+  readonly tagSets: string[] = ['']
+  readonly #tagNumbers = new Map<string, number>()
   readonly #aLabelOf: ALabelOf
   #capacity: number
 
@@ -54,6 +62,7 @@ export class ColumnBuilder {
     this.discardedAt = new Float64Array(this.#capacity)
     this.agent = new Uint32Array(this.#capacity)
     this.marks = new Uint8Array(this.#capacity)
+    this.tags = new Uint32Array(this.#capacity)
   }
 
   /** @throws UnsupportedValueError */
@@ -94,6 +103,10 @@ export class ColumnBuilder {
     const discarded: number[] = []
     const discardedAt: number[] = []
     const idn: number[] = []
+    const tagged: number[] = []
+    const tagSet: number[] = []
+    const deletedAt: number[] = []
+    const deletedBefore: number[] = []
     for (let position = 0; position < count; position++) {
       const place = places[position] ?? 0
       keys[position] = this[order][place] ?? NaN
@@ -108,6 +121,17 @@ export class ColumnBuilder {
         discardedAt.push(at)
       }
       if ((marks & (1 << Plane.idn)) !== 0) idn.push(position)
+      const tags = this.tags[place] ?? 0
+      if (tags !== 0) {
+        marks |= 1 << Plane.tagged
+        tagged.push(position)
+        tagSet.push(tags)
+      }
+      if (order !== 'deleted') {
+        if (position % BLOCK === 0) deletedBefore.push(deletedAt.length)
+        const deleted = this.deleted[place] ?? NaN
+        if (!Number.isNaN(deleted)) deletedAt.push(deleted)
+      }
       for (let plane = 0; marks !== 0; plane++, marks >>>= 1) {
         if ((marks & 1) !== 0) setBits(planes, plane * words + (position >>> 5), 1 << (position & 31))
       }
@@ -119,11 +143,24 @@ export class ColumnBuilder {
       keys,
       registered,
       modified,
+      deletions: {
+        at: order === 'deleted' ? keys : sharedCopy(shared.f64, deletedAt),
+        before: sharedCopy(shared.u32, deletedBefore),
+      },
       agent,
       agents: this.agents,
       planes,
       discarded: { positions: sharedCopy(shared.u32, discarded), at: sharedCopy(shared.f64, discardedAt) },
+      tags: {
+        positions: sharedCopy(shared.u32, tagged),
+        set: sharedCopy(shared.u32, tagSet),
+        sets: this.tagSets,
+      },
       aLabels: this.#aLabels(names, starts, idn),
+      zones: {
+        modified: zonesOf(count, (position) => modified[position] ?? NaN),
+        deleted: zonesOf(count, (position) => this.deleted[places[position] ?? 0] ?? NaN),
+      },
       ...indexNames(names, starts, planes),
     }
   }
@@ -139,6 +176,7 @@ export class ColumnBuilder {
       this.discardedAt = grown(this.discardedAt, new Float64Array(this.#capacity))
       this.agent = grown(this.agent, new Uint32Array(this.#capacity))
       this.marks = grown(this.marks, new Uint8Array(this.#capacity))
+      this.tags = grown(this.tags, new Uint32Array(this.#capacity))
     }
     const start = this.starts[this.count] ?? 0
     if (start + length > this.names.length) {
@@ -154,17 +192,13 @@ export class ColumnBuilder {
     this.modified[place] = record.modified
     this.deleted[place] = record.deleted
     this.discardedAt[place] = record.discardedAt
-    this.agent[place] = this.#numberOf(record.agent)
-    this.marks[place] = record.status | (record.reserved << 1) | (record.revision << 2)
-  }
-
-  #numberOf(agent: string): number {
-    let number = this.#agentNumbers.get(agent)
-    if (number === undefined) {
-      number = this.agents.push(agent) - 1
-      this.#agentNumbers.set(agent, number)
-    }
-    return number
+    this.agent[place] = numberOf(record.agent, this.agents, this.#agentNumbers)
+    if (record.tags !== '') this.tags[place] = numberOf(record.tags, this.tagSets, this.#tagNumbers)
+    this.marks[place] =
+      (record.status << Plane.status) |
+      (record.reserved << Plane.reserved) |
+      (record.revision << Plane.revision) |
+      (record.seen << Plane.seen)
   }
 
   #namesAt(places: Uint32Array): Pick<Columns, 'names' | 'starts'> {
@@ -195,6 +229,16 @@ export class ColumnBuilder {
     Buffer.from(bytes.buffer).write(labels.join(''), 'latin1')
     return { positions: sharedCopy(shared.u32, positions), bytes, starts: sharedCopy(shared.u32, ends) }
   }
+}
+
+/** The index of a text that many records share. */
+function numberOf(text: string, texts: string[], numbers: Map<string, number>): number {
+  let number = numbers.get(text)
+  if (number === undefined) {
+    number = texts.push(text) - 1
+    numbers.set(text, number)
+  }
+  return number
 }
 
 /** The marks that follow from a name. */

@@ -15,11 +15,13 @@ export const Plane = {
   reserved: 1,
   revision: 2,
   discarded: 3,
-  hyphen: 4,
-  digits: 5,
-  idn: 6,
+  seen: 4,
+  hyphen: 5,
+  digits: 6,
+  idn: 7,
+  tagged: 8,
 } as const
-export const MARKS = 7
+export const MARKS = 9
 
 /** Records are searched in blocks of as many as a word has bits. */
 export const BLOCK = 32
@@ -34,6 +36,28 @@ export interface BlockIndex {
   readonly bits: Uint32Array
   /** The number of blocks that have each key. */
   readonly counts: Uint32Array
+}
+
+/** When the records that are not bought were deleted. In the order by deletion, `at` is `keys` and `before` is empty. */
+interface Deletions {
+  /** Timestamps, in the order of positions. */
+  readonly at: Float64Array
+  /** The number of such records before each block. */
+  readonly before: Uint32Array
+}
+
+/** The tags of the records that have some, by position: each an index into `sets`. */
+interface Tags {
+  readonly positions: Uint32Array
+  readonly set: Uint32Array
+  /** Each tag with a space before and after it: ` casa venta `. */
+  readonly sets: readonly string[]
+}
+
+/** Per block, the lowest and the highest timestamp (`zones.ts`). */
+export interface Zones {
+  readonly modified: Float64Array
+  readonly deleted: Float64Array
 }
 
 /** The A-labels of the records whose names have letters beyond ASCII, by position. */
@@ -53,6 +77,7 @@ export interface Columns {
   readonly keys: Float64Array
   readonly registered: Float64Array
   readonly modified: Float64Array
+  readonly deletions: Deletions
   /** Index into `agents`. */
   readonly agent: Uint32Array
   readonly agents: readonly string[]
@@ -62,7 +87,9 @@ export interface Columns {
   readonly planeCounts: Uint32Array
   /** Positions of discarded records, and when each was discarded: milliseconds since 1970. */
   readonly discarded: { readonly positions: Uint32Array; readonly at: Float64Array }
+  readonly tags: Tags
   readonly aLabels: ALabels
+  readonly zones: Zones
   readonly blocks: BlockIndex
 }
 

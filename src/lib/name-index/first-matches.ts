@@ -48,10 +48,10 @@ export function rangeOf(
 ): Range {
   let from = 0
   let to = segment.columns.count
-  if (segment.columns.keys === segment.columns.registered) {
-    if (query.to !== Infinity) from = segment.lowerBound({ key: query.to }, true)
-    if (query.from !== -Infinity) to = segment.lowerBound({ key: query.from }, false)
-  }
+  const { keys, registered } = segment.columns
+  const span = keys === registered ? query.registered : query.deleted
+  if (span.to !== Infinity) from = segment.lowerBound({ key: span.to }, true)
+  if (span.from !== -Infinity) to = segment.lowerBound({ key: span.from }, false)
   if (high !== undefined) from = Math.max(from, segment.lowerBound(high, true))
   if (low !== undefined) to = Math.min(to, segment.lowerBound(low, false))
   if (after !== undefined && newestFirst) from = Math.max(from, segment.lowerBound(after, false))

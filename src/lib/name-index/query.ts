@@ -6,12 +6,26 @@ import { parseTimestamp } from './timestamp.ts'
 export type IndexTerm =
   | { readonly kind: 'bit'; readonly of: keyof typeof Plane; readonly value: number }
   | { readonly kind: 'length'; readonly min?: number; readonly max?: number }
-  /** Dates, both included. */
-  | { readonly kind: 'registered'; readonly from?: string; readonly to?: string }
+  /** Dates, both included. A record that was never deleted matches no span of deletions. */
+  | { readonly kind: 'date'; readonly of: DateColumn; readonly from?: string; readonly to?: string }
+  /** A whole tag. */
+  | { readonly kind: 'tag'; readonly tag: string }
   /** Text in the agent, in lower case. */
   | { readonly kind: 'agent'; readonly text: string }
   /** Patterns of `*` and `?`: one for the name, and one for its A-label that will do too. Undefined: matches none. */
   | { readonly kind: 'name'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
+
+export type DateColumn = 'registered' | 'modified' | 'deleted'
+
+/** Timestamps, both included. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+const EVER: Span = { from: -Infinity, to: Infinity }
+
+export const isBounded = ({ from, to }: Span): boolean => from !== -Infinity || to !== Infinity
 
 /** Conditions that are compiled for columns. */
 export interface IndexQuery {
@@ -22,10 +36,11 @@ export interface IndexQuery {
   readonly namePlanes: readonly number[]
   readonly minLength: number
   readonly maxLength: number
-  /** Timestamps that bound the registration. */
-  readonly from: number
-  readonly to: number
+  readonly registered: Span
+  readonly modified: Span
+  readonly deleted: Span
   readonly agent: string | undefined
+  readonly tags: readonly string[]
   readonly tests: readonly NameTest[]
   /** Records that were discarded at this time (milliseconds since 1970) or earlier do not match. */
   readonly discardedUntil: number
@@ -36,7 +51,8 @@ export function compileQuery(terms: Iterable<IndexTerm>, discardedUntil: number)
   const unset: number[] = []
   const tests: NameTest[] = []
   let [minLength, maxLength] = [1, MAX_LENGTH]
-  let [from, to] = [-Infinity, Infinity]
+  const dates: Record<DateColumn, Span> = { registered: EVER, modified: EVER, deleted: EVER }
+  const tags: string[] = []
   let agent: string | undefined
   const boundLength = (min = 1, max = MAX_LENGTH) => {
     minLength = Math.max(minLength, min)
@@ -50,9 +66,16 @@ export function compileQuery(terms: Iterable<IndexTerm>, discardedUntil: number)
       case 'length':
         boundLength(term.min, term.max)
         break
-      case 'registered':
-        if (term.from !== undefined) from = Math.max(from, parseTimestamp(term.from))
-        if (term.to !== undefined) to = Math.min(to, parseTimestamp(term.to))
+      case 'date': {
+        const { from, to } = dates[term.of]
+        dates[term.of] = {
+          from: term.from === undefined ? from : Math.max(from, parseTimestamp(term.from)),
+          to: term.to === undefined ? to : Math.min(to, parseTimestamp(term.to)),
+        }
+        break
+      }
+      case 'tag':
+        tags.push(` ${term.tag} `)
         break
       case 'agent':
         agent = term.text
@@ -65,6 +88,8 @@ export function compileQuery(terms: Iterable<IndexTerm>, discardedUntil: number)
       }
     }
   }
+  if (tags.length > 0) set.push(Plane.tagged)
+  if (isBounded(dates.deleted)) unset.push(Plane.status)
   const namePlanes = [...new Set(tests.flatMap(({ planes }) => planes))]
-  return { set, unset, namePlanes, minLength, maxLength, from, to, agent, tests, discardedUntil }
+  return { set, unset, namePlanes, minLength, maxLength, ...dates, agent, tags, tests, discardedUntil }
 }

@@ -1,8 +1,9 @@
-import { highestBit, lowestBit, setBits } from './bits.ts'
+import { countBits, highestBit, lowestBit, setBits } from './bits.ts'
 import { Key, wordsOfKey } from './block-index.ts'
 import { BLOCK, MAX_LENGTH, Plane, type Columns } from './columns.ts'
-import type { IndexQuery } from './query.ts'
+import { isBounded, type IndexQuery } from './query.ts'
 import type { Segment } from './segment.ts'
+import { blocksWithin } from './zones.ts'
 
 /** Positions of a segment, from the first up to before the second. */
 export type Range = readonly [from: number, to: number]
@@ -23,10 +24,14 @@ export class Scan {
   readonly #terms: readonly Term[]
   /** By number of an agent, 1 if its records match; undefined if all do. */
   readonly #agents: Uint8Array | undefined
+  /** By number of a set of tags, 1 if its records match; undefined if all do. */
+  readonly #tagSets: Uint8Array | undefined
   /** Whether records may have expired. */
   readonly #mayBeExpired: boolean
   /** Whether `date_reg`, by which the segment is not sorted, has to be compared. */
   readonly #isDated: boolean
+  readonly #isModificationBounded: boolean
+  readonly #isDeletionBounded: boolean
   readonly #isBounded: boolean
   /** The current 32 blocks, by number; then the last of them in this direction. */
   #stripe: number
@@ -44,13 +49,18 @@ export class Scan {
     this.#newestFirst = newestFirst
     const { keys, registered } = segment.columns
     this.#agents = query.agent === undefined ? undefined : chosenAgents(segment, query.agent)
-    const isPossible = range[0] < range[1] && this.#agents?.includes(1) !== false
-    const rows = isPossible ? rowsOf(query, segment.columns) : undefined
+    this.#tagSets = query.tags.length === 0 ? undefined : chosenTagSets(segment, query.tags)
+    const isPossible =
+      range[0] < range[1] && this.#agents?.includes(1) !== false && this.#tagSets?.includes(1) !== false
+    const rows = isPossible ? rowsOf(query, segment.columns, range) : undefined
     this.#range = rows === undefined ? NOWHERE : range
     this.#rows = rows ?? []
     this.#terms = rows === undefined ? [] : termsOf(segment, query)
-    this.#mayBeExpired = segment.firstDiscarded <= query.discardedUntil
-    this.#isDated = registered !== keys && (query.from !== -Infinity || query.to !== Infinity)
+    this.#mayBeExpired =
+      segment.firstDiscarded <= query.discardedUntil && !query.unset.includes(Plane.discarded)
+    this.#isDated = registered !== keys && isBounded(query.registered)
+    this.#isModificationBounded = isBounded(query.modified)
+    this.#isDeletionBounded = isBounded(query.deleted)
     this.#isBounded = query.minLength > 1 || query.maxLength < MAX_LENGTH
     const [from, to] = this.#range
     const [first, last] = [from >>> 10, to === 0 ? -1 : (to - 1) >>> 10]
@@ -80,6 +90,35 @@ export class Scan {
         return false
       }
     }
+  }
+
+  /** The number of matches that are left. Where bits alone decide, 32 records are counted at a time. */
+  count(): number {
+    let count = 0
+    if (this.#isComparing) {
+      while (this.next()) count++
+      return count
+    }
+    while (this.#waiting !== 0 || this.#nextStripe()) {
+      for (; this.#waiting !== 0; this.#waiting &= this.#waiting - 1) {
+        const i = lowestBit(this.#waiting)
+        count += countBits(this.#inRange((this.#stripe << 5) + i, this.#left[i] ?? 0))
+      }
+    }
+    return count
+  }
+
+  /** Whether records are compared one by one. */
+  get #isComparing(): boolean {
+    return (
+      this.#mayBeExpired ||
+      this.#isDated ||
+      this.#isModificationBounded ||
+      this.#isDeletionBounded ||
+      this.#agents !== undefined ||
+      this.#tagSets !== undefined ||
+      this.#query.tests.length > 0
+    )
   }
 
   /** Goes to the next 32 blocks that have records left. */
@@ -146,8 +185,17 @@ export class Scan {
     if (this.#mayBeExpired && segment.discardedAt(position) <= query.discardedUntil) return false
     if (this.#isDated) {
       const date = columns.registered[position] ?? 0
-      if (date < query.from || date > query.to) return false
+      if (date < query.registered.from || date > query.registered.to) return false
     }
+    if (this.#isModificationBounded) {
+      const date = columns.modified[position] ?? 0
+      if (date < query.modified.from || date > query.modified.to) return false
+    }
+    if (this.#isDeletionBounded) {
+      const date = segment.deletedAt(position)
+      if (date < query.deleted.from || date > query.deleted.to) return false
+    }
+    if (this.#tagSets !== undefined && this.#tagSets[segment.tagSetOf(position)] === 0) return false
     if (this.#agents !== undefined && this.#agents[columns.agent[position] ?? 0] === 0) return false
     for (const test of query.tests) if (!test.matches(segment, position)) return false
     return true
@@ -159,6 +207,11 @@ const NOWHERE: Range = [0, 0]
 /** Which agents have the text in their names. */
 function chosenAgents({ foldedAgents }: Segment, text: string): Uint8Array {
   return Uint8Array.from(foldedAgents, (agent) => (agent.includes(text) ? 1 : 0))
+}
+
+/** Which sets have all of these tags. */
+function chosenTagSets({ columns }: Segment, tags: readonly string[]): Uint8Array {
+  return Uint8Array.from(columns.tags.sets, (set) => (tags.every((tag) => set.includes(tag)) ? 1 : 0))
 }
 
 /** A plane whose bit a match has, or (inverted by an exclusive or) does not have. */
@@ -196,7 +249,7 @@ interface Row {
 }
 
 /** What the blocks with matches have, the rarest first; undefined if no block has it. */
-function rowsOf(query: IndexQuery, columns: Columns): readonly Row[] | undefined {
+function rowsOf(query: IndexQuery, columns: Columns, range: Range): readonly Row[] | undefined {
   const words = wordsOfKey(columns.count)
   const keys: number[] = []
   for (const plane of query.set) keys.push(Key.mark(plane, true))
@@ -209,6 +262,10 @@ function rowsOf(query: IndexQuery, columns: Columns): readonly Row[] | undefined
   }
   rows.push(...keys.map((key) => rowOf(key, columns, words)))
   if (query.minLength > 1 || query.maxLength < MAX_LENGTH) rows.push(...rowsOfLengths(query, columns, words))
+  for (const column of ['modified', 'deleted'] as const) {
+    if (isBounded(query[column]))
+      rows.push({ ...blocksWithin(columns.zones[column], query[column], range, words), from: 0 })
+  }
   return rows.some(({ blocks }) => blocks === 0) ? undefined : rows.sort((a, b) => a.blocks - b.blocks)
 }
 

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ColumnBuilder, type ALabelOf } from './column-builder.ts'
 import { MAX_RECORDS, Plane, type Columns, type Order } from './columns.ts'
 import { Segment, type EntryKey, type Hit } from './segment.ts'
+import { TimeSlice } from './time-slice.ts'
 
 /** The fewest segments that are merged: merging fewer costs more work, merging more makes each query look into more. */
 const MIN_MERGED = 3
@@ -39,7 +39,7 @@ export class SegmentSet {
   /** The live records with these keys. Takes turns with other work on the event loop. */
   async locate({ names, keys }: EntryKeys): Promise<Hit[]> {
     const found: Hit[] = []
-    const slice = new Slice()
+    const slice = new TimeSlice(SLICE_MS)
     for (const [i, name] of names.entries()) {
       const hit = this.#find({ key: keys[i] ?? 0, name: new Uint8Array(Buffer.from(name, 'latin1')) })
       if (hit !== undefined) found.push(hit)
@@ -134,7 +134,9 @@ export function mergeParts(parts: readonly SegmentPart[], order: Order, aLabelOf
         discardedAt: segment.discardedAt(position),
         registered: columns.registered[position] ?? NaN,
         modified: columns.modified[position] ?? NaN,
-        deleted: order === 'deleted' ? (columns.keys[position] ?? NaN) : NaN,
+        deleted: segment.deletedAt(position),
+        seen: Number(segment.has(Plane.seen, position)),
+        tags: segment.tagsOf(position),
       })
     }
   }
@@ -143,7 +145,7 @@ export function mergeParts(parts: readonly SegmentPart[], order: Order, aLabelOf
 
 /** Removes from the merged segment the records that were removed from an old one since its live bits were `before`. */
 async function removeAlike(merged: Segment, old: Segment, before: Uint32Array): Promise<void> {
-  const slice = new Slice()
+  const slice = new TimeSlice(SLICE_MS)
   for (const [word, bits] of before.entries()) {
     const removed = bits & ~(old.live[word] ?? 0)
     if (removed === 0) continue
@@ -153,16 +155,5 @@ async function removeAlike(merged: Segment, old: Segment, before: Uint32Array): 
       merged.remove(merged.find({ key: old.columns.keys[position] ?? 0, name: old.nameOf(position) }))
     }
     await slice.yieldIfOver()
-  }
-}
-
-/** Returns to the event loop when a slice of time is over. */
-class Slice {
-  #end = performance.now() + SLICE_MS
-
-  async yieldIfOver(): Promise<void> {
-    if (performance.now() < this.#end) return
-    await nextTurn()
-    this.#end = performance.now() + SLICE_MS
   }
 }

@@ -110,6 +110,35 @@ export class Segment {
     return at[rankOf(positions, position)] ?? NaN
   }
 
+  /** When the record was deleted: a timestamp; NaN if it is bought. */
+  deletedAt(position: number): number {
+    const { keys, deletions, planes } = this.columns
+    if (deletions.at === keys) return keys[position] ?? NaN
+    const word = position >>> 5
+    const bit = 1 << (position & 31)
+    const free = ~(planes[Plane.status * this.words + word] ?? 0)
+    if ((free & bit) === 0) return NaN
+    return deletions.at[(deletions.before[word] ?? 0) + countBits(free & (bit - 1))] ?? NaN
+  }
+
+  /** The tags of the record, each with a space before and after it; empty if it has none. */
+  tagsOf(position: number): string {
+    const { sets } = this.columns.tags
+    return sets[this.tagSetOf(position)] ?? ''
+  }
+
+  /** The index of the record's tags in `tags.sets`; 0 if it has none. */
+  tagSetOf(position: number): number {
+    if (!this.has(Plane.tagged, position)) return 0
+    const { positions, set } = this.columns.tags
+    return set[rankOf(positions, position)] ?? 0
+  }
+
+  /** The same records, without those removed later. */
+  snapshot(): Segment {
+    return new Segment(this.columns, this.live, this)
+  }
+
   nameOf(position: number): Uint8Array {
     const { names, starts } = this.columns
     return names.subarray(starts[position], starts[position + 1])

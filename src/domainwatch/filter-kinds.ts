@@ -1,0 +1,178 @@
+import { isCalendarDateTime } from '../lib/dates.ts'
+import { foldSearch, type SearchText } from '../lib/domain-names.ts'
+import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
+import { aLabelOf } from '../lib/punycode.ts'
+import { hasAtMostCharacters } from '../lib/text.ts'
+import { flag, text, type Parameter } from '../http/parameters.ts'
+import type { Dialect } from '../storage/database/dialect.ts'
+import type { Sql } from '../storage/database/sql.ts'
+import * as conditions from './queries-conditions.ts'
+
+/** The kinds of filters that the table in `filters.ts` is made of. */
+export interface Filter<Given, Wanted> {
+  /** Its description, schema and parser; its name is the key in the table. */
+  readonly parameter: Parameter<Given>
+  /** The normalised value. Undefined if the filter lets every record through. */
+  readonly read: (given: Given) => Wanted | undefined
+  /** All of them must hold. */
+  readonly conditions: (wanted: Wanted) => readonly Condition[]
+}
+
+/** What a filter asks of a record, for each engine. */
+export interface Condition {
+  readonly matches: (record: FilteredRecord) => boolean
+  readonly sql: conditions.SqlCondition
+  readonly index: IndexTerm
+}
+
+/** The fields of a record that filters look at. The log of changes has them too. */
+export interface FilteredRecord {
+  readonly name: string
+  readonly agent: string
+  readonly status: number
+  readonly reserved: number
+  readonly revision: number
+  /** Milliseconds since 1970; null if it is not discarded. */
+  readonly discarded_at: number | null
+  readonly date_reg: string
+  readonly date_mod: string
+  /** When it was deleted; null if it is bought. */
+  readonly deleted_at: string | null
+  /** Milliseconds since 1970; null if nobody has decided on it. */
+  readonly seen_at: number | null
+  /** Each tag with a space before and after it (` casa venta `); null if there is none. */
+  readonly tags: string | null
+}
+
+const MAX_TEXT = 255
+const DAY_LENGTH = 'YYYY-MM-DD'.length
+const MAX_TAG = 30
+const TAKES_TAG = `debe ser una etiqueta de 1 a ${MAX_TAG} letras, dígitos o guiones`
+const TAKES_DATE_TIME = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
+
+export function filter<T>(parameter: Parameter<T>, condition: (wanted: T) => Condition): Filter<T, T> {
+  return { parameter, read: (given) => given, conditions: (wanted) => [condition(wanted)] }
+}
+
+export function flagFilter(
+  description: string,
+  condition: Condition,
+): Filter<boolean, boolean> & { parameter: Parameter<true> } {
+  return {
+    parameter: flag(description),
+    read: (given) => given,
+    conditions: (isOn) => (isOn ? [condition] : []),
+  }
+}
+
+/** How a name, or its A-label, is compared with a text. */
+interface NameComparison {
+  readonly matches: (name: string, wanted: string) => boolean
+  readonly sql: (dialect: Dialect, column: Sql, wanted: string) => Sql
+  /** The same as a pattern of `*` and `?`; undefined if no name can match. */
+  readonly glob: (wanted: string) => string | undefined
+}
+
+export function nameFilter(description: string, compare: NameComparison): Filter<string, SearchText> {
+  return {
+    parameter: text(description, MAX_TEXT),
+    read: (given) => {
+      const folded = foldSearch(given)
+      return folded.text === '' ? undefined : folded
+    },
+    conditions: (wanted) => [nameCondition(wanted, compare)],
+  }
+}
+
+const CONTAINS: NameComparison = {
+  matches: (name, wanted) => name.includes(wanted),
+  sql: (dialect, column, wanted) => dialect.contains(column, wanted),
+  glob: (wanted) => withoutWildcards(wanted, `*${wanted}*`),
+}
+
+/** Each word of the text is compared by itself, so that a suffix and an A-label are understood in each. */
+export function searchFilter(description: string): Filter<string, readonly SearchText[]> {
+  return {
+    parameter: text(description, MAX_TEXT),
+    read: (given) => {
+      const words = new Set(given.split(' ').filter((word) => word !== ''))
+      const folded = Array.from(words, foldSearch).filter((word) => word.text !== '')
+      return folded.length === 0 ? undefined : folded
+    },
+    conditions: (words) => words.map((word) => nameCondition(word, CONTAINS)),
+  }
+}
+
+function nameCondition(wanted: SearchText, compare: NameComparison): Condition {
+  return {
+    matches: ({ name }) =>
+      compare.matches(name, wanted.text) ||
+      (wanted.ascii !== undefined && isIdn(name) && compare.matches(aLabelOf(name), wanted.ascii)),
+    sql: conditions.nameMatches(wanted, compare.sql),
+    index: {
+      kind: 'name',
+      glob: compare.glob(wanted.text),
+      aLabelGlob: wanted.ascii === undefined ? undefined : compare.glob(wanted.ascii),
+    },
+  }
+}
+
+const DATE_COLUMNS = { registered: 'date_reg', modified: 'date_mod', deleted: 'deleted_at' } as const
+
+export function sinceFilter(of: DateColumn, description: string): Filter<string, string> {
+  const column = DATE_COLUMNS[of]
+  return filter(dateTime(description, '00:00:00'), (wanted) => ({
+    matches: (record) => (record[column] ?? '') >= wanted,
+    sql: conditions.isAt(column, '>=', wanted),
+    index: { kind: 'date', of, from: wanted },
+  }))
+}
+
+export function untilFilter(of: DateColumn, description: string): Filter<string, string> {
+  const column = DATE_COLUMNS[of]
+  return filter(dateTime(description, '23:59:59'), (wanted) => ({
+    // A record that was never deleted was deleted neither before nor after.
+    matches: (record) => {
+      const date = record[column]
+      return date !== null && date <= wanted
+    },
+    sql: conditions.isAt(column, '<=', wanted),
+    index: { kind: 'date', of, to: wanted },
+  }))
+}
+
+/** `*` and `?` in the text stand for themselves, which are in no name. */
+export const withoutWildcards = (wanted: string, glob: string) => (/[*?]/.test(wanted) ? undefined : glob)
+
+/** A name has letters of .cl's alphabet only: those that are not ASCII are letters. */
+export function isIdn(name: string): boolean {
+  return /[^\0-\x7f]/.test(name)
+}
+
+/** A date and time, or a day, to which `time` is added. The value is always a date and time. */
+function dateTime(description: string, time: string): Parameter<string> {
+  return {
+    required: false,
+    description,
+    schema: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\d( \\d\\d:\\d\\d:\\d\\d)?$' },
+    parse: (given) => {
+      const value = given.length === DAY_LENGTH ? `${given} ${time}` : given
+      return isCalendarDateTime(value) ? { value } : { takes: TAKES_DATE_TIME }
+    },
+  }
+}
+
+/** Folded as tags are stored. */
+export function tag(description: string): Parameter<string> {
+  return {
+    required: false,
+    description,
+    schema: { type: 'string', minLength: 1, maxLength: MAX_TAG },
+    parse: (given) => {
+      const value = given.trim().toLowerCase().normalize('NFC')
+      return isTag(value) ? { value } : { takes: TAKES_TAG }
+    },
+  }
+}
+
+const isTag = (text: string): boolean => /^[\p{L}\p{N}-]+$/u.test(text) && hasAtMostCharacters(text, MAX_TAG)

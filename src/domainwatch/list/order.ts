@@ -1,0 +1,94 @@
+import type { Filters } from '../filters.ts'
+import type { ListPosition, SortKey, Source } from '../queries.ts'
+
+/** What a list may be sorted by. Ties are sorted by name. */
+export const LIST_ORDERS = ['registered', 'deleted', 'modified', 'name', 'length'] as const
+export type ListOrder = (typeof LIST_ORDERS)[number]
+
+/** What cursors call a stage. The stages of a list in its default order have no name. */
+export const STAGE_NAMES = [...LIST_ORDERS, 'bought'] as const
+export type StageName = (typeof STAGE_NAMES)[number]
+
+/** A part of a list that is sorted by one key; a list is its stages, one after the other. */
+export interface Stage {
+  readonly name: StageName | undefined
+  readonly sources: readonly Source[]
+  readonly sortKey: SortKey
+  /** Only records after this place. */
+  readonly after: ListPosition | undefined
+}
+
+const SORT_KEYS: Readonly<Record<ListOrder, SortKey>> = {
+  registered: 'date_reg',
+  deleted: 'deleted_at',
+  modified: 'date_mod',
+  name: 'name',
+  length: 'length',
+}
+
+/** A page of a list. */
+export interface Listing {
+  /** Of all stages. */
+  readonly sources: readonly Source[]
+  readonly filters: Filters
+  readonly order: ListOrder
+  readonly ascending: boolean
+  /** Only records after this place, which is in the stage of this name. */
+  readonly after?: ListPosition | undefined
+  readonly stage?: StageName | undefined
+  readonly limit: number
+  readonly now: number
+}
+
+/** The order of a list that names none. */
+export function defaultOrder(sources: readonly Source[]): ListOrder {
+  return sources.every(({ kind }) => kind === 'deleted') ? 'deleted' : 'registered'
+}
+
+/** The stages that a page is drawn from. @param sources those of the listing, perhaps with ranges */
+export function stagesFrom(listing: Listing, sources: readonly Source[]): readonly Stage[] {
+  const { order, filters, after } = listing
+  const stages = stagesOf(order, sources)
+  const start = after === undefined ? 0 : stages.findIndex(({ name }) => name === listing.stage)
+  return stages
+    .slice(Math.max(0, start))
+    .map((stage, i) => ({ ...stage, after: i === 0 ? after : undefined }))
+    .filter((stage) => stage.sources.length > 0 && !isEmpty(stage.name, filters))
+}
+
+/**
+ * In the order by deletion, records that are bought follow all that were deleted, in both directions, by registration: nobody
+ * who sorts by deletion looks for them, but none is lost.
+ */
+function stagesOf(order: ListOrder, sources: readonly Source[]): readonly Stage[] {
+  if (order === defaultOrder(sources))
+    return [{ name: undefined, sources, sortKey: SORT_KEYS[order], after: undefined }]
+  if (order !== 'deleted') return [{ name: order, sources, sortKey: SORT_KEYS[order], after: undefined }]
+  return [
+    { name: 'deleted', sources: ofStatus(sources, 0), sortKey: 'deleted_at', after: undefined },
+    { name: 'bought', sources: ofStatus(sources, 1), sortKey: 'date_reg', after: undefined },
+  ]
+}
+
+/** Whether the filters rule out all records of a stage. */
+function isEmpty(stage: StageName | undefined, { status, deleted_from, deleted_to }: Filters): boolean {
+  if (stage === 'deleted') return status === 1
+  return stage === 'bought' && (status === 0 || deleted_from !== undefined || deleted_to !== undefined)
+}
+
+/** Whether a cursor with a position in this stage belongs to a list of this order. */
+export function isStageOf(
+  stage: StageName | undefined,
+  order: ListOrder,
+  sources: readonly Source[],
+): boolean {
+  return stagesOf(order, sources).some(({ name }) => name === stage)
+}
+
+function ofStatus(sources: readonly Source[], status: 0 | 1): readonly Source[] {
+  const kind = status === 0 ? 'deleted' : 'registered'
+  return sources.flatMap((source): Source[] => {
+    if (source.kind === 'all') return [{ kind: 'all', status }]
+    return source.kind === kind ? [source] : []
+  })
+}

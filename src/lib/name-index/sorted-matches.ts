@@ -1,0 +1,165 @@
+import { compareNames, rangeOf } from './first-matches.ts'
+import type { IndexQuery, Span } from './query.ts'
+import { Scan } from './scan.ts'
+import type { EntryKey, Hit, Segment } from './segment.ts'
+import { compareBytes } from './sort.ts'
+import { TimeSlice } from './time-slice.ts'
+
+/** Orders that no segment is sorted by. */
+export const SORTED_ORDERS = ['modified', 'name', 'length'] as const
+export type SortedOrder = (typeof SORTED_ORDERS)[number]
+
+/** How long a search holds the event loop, and positions between two looks at the clock: some 2 ms if all match. */
+const SLICE_MS = 3
+const PIECE = 32_768
+/** Matches are dense if more than one of this many records is one. */
+const DENSE = 16
+/** With fewer records a search is always cheap. */
+const MIN_DENSE_RECORDS = 200_000
+
+export interface SortedSearch {
+  readonly order: SortedOrder
+  readonly descending: boolean
+  readonly limit: number
+  /** Only behind this entry, in the direction of the search. */
+  readonly after?: EntryKey | undefined
+  /** Whether to give up if so many records match that walking through them in order, elsewhere, is cheaper. */
+  readonly unlessDense: boolean
+}
+
+/**
+ * The first matches in an order that segments are not sorted by: visits all matches, except those that the best ones so far
+ * rule out, and keeps the best. Later changes of the segments have no effect on the result.
+ * @returns undefined if the matches are dense
+ */
+export async function sortedMatches(
+  segments: readonly Segment[],
+  query: IndexQuery,
+  search: SortedSearch,
+): Promise<readonly Hit[] | undefined> {
+  if (query.minLength > query.maxLength) return []
+  const snapshots = segments.map((segment) => segment.snapshot())
+  const records = snapshots.reduce((sum, { columns }) => sum + columns.count, 0)
+  const isTested = search.unlessDense && records >= MIN_DENSE_RECORDS
+  const best = new BestMatches(search)
+  const slice = new TimeSlice(SLICE_MS)
+  let [visited, matches] = [0, 0]
+  for (const segment of snapshots) {
+    const [first, last] = rangeOf(segment, query, true, {})
+    for (let from = first; from < last;) {
+      // Pieces end where blocks of a scan end.
+      const to = Math.min(last, from - (from % PIECE) + PIECE)
+      const scan = new Scan(segment, best.narrow(query), [from, to], true)
+      while (scan.next()) {
+        matches++
+        best.offer(segment, scan.position)
+      }
+      visited += to - from
+      if (isTested && visited >= PIECE && matches * DENSE > visited) return undefined
+      from = to
+      await slice.yieldIfOver()
+    }
+  }
+  return best.toSorted()
+}
+
+interface RankedHit extends Hit {
+  readonly key: number
+}
+
+/** Keeps the best matches: up to twice as many as wanted, so that one sort drops as many as have come since the last. */
+class BestMatches {
+  readonly #search: SortedSearch
+  readonly #keyOf: (segment: Segment, position: number) => number
+  #hits: RankedHit[] = []
+  /** The last of the best so far, once there are enough. */
+  #last: RankedHit | undefined
+
+  constructor(search: SortedSearch) {
+    this.#search = search
+    this.#keyOf = KEYS[search.order]
+  }
+
+  offer(segment: Segment, position: number): void {
+    const { after, descending, limit } = this.#search
+    const sign = descending ? -1 : 1
+    const key = this.#keyOf(segment, position)
+    const last = this.#last
+    if (last !== undefined && (key - last.key) * sign > 0) return
+    if (after !== undefined) {
+      const { names, starts } = segment.columns
+      const behind =
+        key - after.key ||
+        compareBytes(
+          names,
+          starts[position] ?? 0,
+          starts[position + 1] ?? 0,
+          after.name,
+          0,
+          after.name.length,
+        )
+      if (behind * sign <= 0) return
+    }
+    const hit = { segment, position, key }
+    if (last !== undefined && this.#compare(hit, last) > 0) return
+    this.#hits.push(hit)
+    if (this.#hits.length >= 2 * limit) {
+      this.#hits = this.toSorted()
+      this.#last = this.#hits.at(-1)
+    }
+  }
+
+  /** The best matches, in order. */
+  toSorted(): RankedHit[] {
+    return this.#hits.toSorted((one, other) => this.#compare(one, other)).slice(0, this.#search.limit)
+  }
+
+  #compare(one: RankedHit, other: RankedHit): number {
+    const ascending = one.key - other.key || compareNames(one, other)
+    return this.#search.descending ? -ascending : ascending
+  }
+
+  /** Adds to a query what the start of the search and the best matches so far rule out. */
+  narrow(query: IndexQuery): IndexQuery {
+    const { order, descending, after } = this.#search
+    const ends = descending
+      ? { from: this.#last?.key, to: after?.key }
+      : { from: after?.key, to: this.#last?.key }
+    const { from = -Infinity, to = Infinity } = ends
+    switch (order) {
+      case 'modified':
+        return { ...query, modified: within(query.modified, { from, to }) }
+      case 'length':
+        return {
+          ...query,
+          minLength: Math.max(query.minLength, from),
+          maxLength: Math.min(query.maxLength, to),
+        }
+      case 'name':
+        return query
+    }
+  }
+}
+
+const within = (one: Span, other: Span): Span => ({
+  from: Math.max(one.from, other.from),
+  to: Math.min(one.to, other.to),
+})
+
+const KEYS: Readonly<Record<SortedOrder, (segment: Segment, position: number) => number>> = {
+  modified: ({ columns }, position) => columns.modified[position] ?? NaN,
+  length: ({ columns: { starts } }, position) => (starts[position + 1] ?? 0) - (starts[position] ?? 0),
+  name: ({ columns: { names, starts } }, position) =>
+    namePrefix(names, starts[position] ?? 0, starts[position + 1] ?? 0),
+}
+
+/** Bytes that a number holds exactly. */
+const PREFIX_BYTES = 6
+
+/** The first bytes of a name as a number, so that most names are compared without reading on. */
+export function namePrefix(names: Uint8Array, start: number, end: number): number {
+  let prefix = 0
+  for (let at = start; at < start + PREFIX_BYTES; at++)
+    prefix = prefix * 256 + (at < end ? (names[at] ?? 0) : 0)
+  return prefix
+}
