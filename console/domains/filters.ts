@@ -32,6 +32,7 @@ const DATE: Accepted = { kind: 'date' }
 const FLAG: Accepted = { kind: 'flag' }
 const LENGTH: Accepted = { kind: 'number', min: 1, max: MAX_LABEL_CHARACTERS }
 const NEWEST: Accepted = { kind: 'number', min: 1, max: 1_024 }
+const WORDS: Accepted = { kind: 'number', min: 1, max: 6 }
 const BIT: Accepted = { kind: 'choice', values: ['0', '1'] }
 const YES_NO = { '1': ['sí', 'yes'], '0': ['no', 'no'] } as const
 
@@ -120,6 +121,8 @@ const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   },
   seen: { words: ['visto', 'seen'], values: YES_NO, label: 'filter.seen', control: 'yes-no', accepts: BIT },
   tag: { words: ['etiqueta', 'tag'], label: 'filter.tag', control: 'text', accepts: TEXT },
+  words: { words: ['palabras', 'words'], label: 'filter.words', control: 'number', accepts: WORDS },
+  word: { words: ['palabra', 'word'], label: 'filter.word', control: 'text', accepts: TEXT },
   last_register: {
     words: ['inscritos', 'registered'],
     label: 'filter.lastRegister',

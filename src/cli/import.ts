@@ -8,6 +8,7 @@ import type { Database } from '../storage/database/database.ts'
 import {
   IMPORT_FORMATS,
   importLines,
+  Dictionary,
   readLines,
   storeRows,
   dryRunRows,
@@ -31,6 +32,8 @@ interface Run {
   readonly isDry: boolean
   readonly restart: boolean
   readonly progress: Progress
+  /** Splits a name into words. */
+  readonly split: (name: string) => readonly string[]
 }
 
 /** `catalejo import FILE…`: loads lists of domains. Works while the service runs. */
@@ -48,6 +51,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
     const account = await accountFor(database, own['account'])
     if (account === undefined) return
     const progress = createProgress()
+    const { split } = new Dictionary(config.words)
     const run = {
       config,
       database,
@@ -56,6 +60,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
       isDry: switches.has('dry-run'),
       restart: switches.has('restart'),
       progress,
+      split,
     }
     for (const file of files) {
       const outcome = await importFile(file, run).catch(failure)
@@ -80,7 +85,7 @@ const failure = (error: unknown): FileOutcome => ({
 })
 
 async function importFile(file: string, run: Run): Promise<FileOutcome> {
-  const { config, database, account, format, isDry, restart, progress } = run
+  const { config, database, account, format, isDry, restart, progress, split } = run
   const path = file === STANDARD_INPUT ? undefined : file
   const size = path === undefined ? undefined : await sizeOf(path)
   if (typeof size === 'string') return { kind: 'unreadable', reason: size }
@@ -104,6 +109,7 @@ async function importFile(file: string, run: Run): Promise<FileOutcome> {
     format,
     clock: systemClock,
     timeZone: config.timeZone,
+    split,
     store: trial?.store ?? storeRows(target),
     after,
     source,

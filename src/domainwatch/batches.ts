@@ -7,6 +7,7 @@ import type { Database, Reader, Transaction } from '../storage/database/database
 import type { Identity } from '../http/auth/authenticator.ts'
 import type { RequestBody } from '../http/body/receive.ts'
 import { requestLog } from '../http/observability/request-log.ts'
+import type { Dictionary } from './words/dictionary.ts'
 import { purgeBeforeWrite } from './purge.ts'
 import { EXPECTABLE_FIELDS } from './expected.ts'
 import * as queries from './queries.ts'
@@ -23,6 +24,16 @@ const CHUNK_SIZE = 500
 
 type Rows = Extract<Batch, { kind: 'rows' }>
 
+export interface BatchOptions {
+  readonly database: Database
+  readonly tasks: Tasks
+  readonly clock: Clock
+  readonly timeZone: string
+  readonly records: RecordFields
+  readonly lists: Pick<NameIndex, 'afterWriting'>
+  readonly dictionary: Pick<Dictionary, 'trie'>
+}
+
 /** Stores batches of records, each atomically. */
 export class DomainBatches {
   readonly #database: Database
@@ -31,26 +42,21 @@ export class DomainBatches {
   readonly #timeZone: string
   readonly #records: RecordFields
   readonly #lists: Pick<NameIndex, 'afterWriting'>
+  readonly #dictionary: Pick<Dictionary, 'trie'>
 
-  constructor(
-    database: Database,
-    tasks: Tasks,
-    clock: Clock,
-    timeZone: string,
-    records: RecordFields,
-    lists: Pick<NameIndex, 'afterWriting'>,
-  ) {
+  constructor({ database, tasks, clock, timeZone, records, lists, dictionary }: BatchOptions) {
     this.#database = database
     this.#tasks = tasks
     this.#clock = clock
     this.#timeZone = timeZone
     this.#records = records
     this.#lists = lists
+    this.#dictionary = dictionary
   }
 
   /** Parses a body in a worker thread. Transfers its bytes there. */
   read(operation: Input['operation'], { contentType, bytes, client }: RequestBody): Promise<Output> {
-    const input = { contentType, bytes, operation }
+    const input = { contentType, bytes, operation, words: this.#dictionary.trie }
     return this.#tasks.run<Input, Output>(READ_RECORDS, input, { transfer: [bytes.buffer], client })
   }
 

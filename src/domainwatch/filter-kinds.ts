@@ -42,11 +42,15 @@ export interface FilteredRecord {
   readonly seen_at: number | null
   /** Each tag with a space before and after it (` casa venta `); null if there is none. */
   readonly tags: string | null
+  /** Each word of the name likewise; null if it does not consist of words. */
+  readonly words: string | null
 }
 
 const MAX_TEXT = 255
 const DAY_LENGTH = 'YYYY-MM-DD'.length
 const MAX_TAG = 30
+const MAX_WORD = 31
+const TAKES_WORD = `debe ser una palabra de 1 a ${MAX_WORD} letras`
 const TAKES_TAG = `debe ser una etiqueta de 1 a ${MAX_TAG} letras, dígitos o guiones`
 const TAKES_DATE_TIME = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
 
@@ -161,6 +165,21 @@ function dateTime(description: string, time: string): Parameter<string> {
     },
   }
 }
+
+/** In lower case, as names are stored. */
+export function word(description: string): Parameter<string> {
+  return {
+    required: false,
+    description,
+    schema: { type: 'string', minLength: 1, maxLength: MAX_WORD },
+    parse: (given) => {
+      const value = given.trim().toLowerCase().normalize('NFC')
+      return isWord(value) ? { value } : { takes: TAKES_WORD }
+    },
+  }
+}
+
+const isWord = (text: string): boolean => /^\p{L}+$/u.test(text) && hasAtMostCharacters(text, MAX_WORD)
 
 /** Folded as tags are stored. */
 export function tag(description: string): Parameter<string> {

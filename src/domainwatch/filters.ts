@@ -10,6 +10,7 @@ import {
   sinceFilter,
   tag,
   untilFilter,
+  word,
   withoutWildcards,
   type Condition,
   type Filter,
@@ -20,6 +21,9 @@ import { MAX_LABEL_CHARACTERS } from './limits.ts'
 import * as conditions from './queries-conditions.ts'
 
 export type { FilteredRecord } from './filter-kinds.ts'
+
+/** More words are not told apart. */
+const MAX_WORDS = 6
 
 /**
  * The filters of domain records: the only place that defines one. The parameters of the API, and the engines that apply
@@ -146,6 +150,19 @@ const table = {
     matches: ({ tags }) => tags?.includes(` ${wanted} `) === true,
     sql: conditions.hasTag(wanted),
     index: { kind: 'tag', tag: wanted },
+  })),
+  words: filter(
+    integer('Only names that consist of this many words of the dictionary', 1, MAX_WORDS),
+    (wanted) => ({
+      matches: ({ words }) => words !== null && words.split(' ').length - 2 === wanted,
+      sql: conditions.wordCountIs(wanted),
+      index: { kind: 'words', count: wanted },
+    }),
+  ),
+  word: filter(word('Only names one of whose words is this'), (wanted) => ({
+    matches: ({ words }) => words?.includes(` ${wanted} `) === true,
+    sql: conditions.hasWord(wanted),
+    index: { kind: 'word', word: wanted },
   })),
 }
 

@@ -31,6 +31,8 @@ import { LookalikeSearch } from './lookalikes/search.ts'
 import { Statistics } from './stats/statistics.ts'
 import { NameIndex, type NameIndexStats } from './list/name-index.ts'
 import type { IndexFile } from './list/index-file.ts'
+import type { Dictionary } from './words/dictionary.ts'
+import { NameSplits } from './words/split-names.ts'
 
 export { EXPORT_FORMATS, exportText } from './export.ts'
 export { Rechecks } from './rechecks/index.ts'
@@ -46,6 +48,8 @@ export { DomainLists } from './list/domain-lists.ts'
 export { BATCH_BODY_BYTES } from './routes/add.ts'
 export { hasExpired, hasOldHistory, purgeExpired, sweepHistory } from './purge.ts'
 export { defaultIndexMemory } from './list/index-memory.ts'
+export { Dictionary } from './words/dictionary.ts'
+export { areNamesSplit, splitFewNames, splitNames } from './words/split-names.ts'
 
 export interface DomainwatchOptions {
   readonly database: Database
@@ -57,6 +61,8 @@ export interface DomainwatchOptions {
   readonly following: Subscriptions
   /** Records the answers of `dns`. */
   readonly observations: Observations
+  /** The words that names are split into. */
+  readonly dictionary: Dictionary
   /** DNS look-ups of bulk calls that run at the same time, and as many of single ones. */
   readonly dnsInFlight: number
   /** Bytes that the index of lists may take; 0 for none. */
@@ -87,19 +93,29 @@ export function domainwatchRoutes(
   shared: EndpointShared,
   options: DomainwatchOptions,
 ): void {
-  const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight, following, observations } = options
+  const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight, following, observations, dictionary } =
+    options
   const signatures = new SignatureCache()
   const nameIndex = nameIndexFor(app, options, signatures)
-  const records = new RecordFields(database, clock, timeZone)
-  const batches = new DomainBatches(database, tasks, clock, timeZone, records, nameIndex)
+  const records = new RecordFields(database, clock, { timeZone, split: dictionary.split })
+  const batches = new DomainBatches({
+    database,
+    tasks,
+    clock,
+    timeZone,
+    records,
+    lists: nameIndex,
+    dictionary,
+  })
   addRoute(app, shared, batches)
   updateRoute(app, shared, batches)
-  const lists = new DomainLists(database, clock, nameIndex)
+  const splits = new NameSplits(database, dictionary)
+  const lists = new DomainLists(database, clock, nameIndex, splits)
   listRoute(app, shared, lists, records, baseUrl)
   exportRoute(app, shared, lists, records)
   const names = () => recordedNames(database, clock, nameIndex, signatures)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
-  statsRoute(app, shared, new Statistics(database, clock, timeZone, nameIndex))
+  statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, splits }))
   historyRoute(app, shared, { database, timeZone, baseUrl })
   const observed: Dns = {
     async nameServers(name) {
@@ -124,10 +140,11 @@ export function domainwatchRoutes(
 
 /** Fills while the server listens: whatever it does not answer yet the database does. */
 function nameIndexFor(app: HttpServer, options: DomainwatchOptions, signatures: SignatureCache): NameIndex {
-  const { database, tasks, searchMemory, searchFile, metrics, log } = options
+  const { database, dictionary, tasks, searchMemory, searchFile, metrics, log } = options
   const nameIndex = new NameIndex({
     database,
     tasks,
+    dictionary,
     memory: searchMemory,
     file: searchFile,
     // Lookalikes are searched in the order by date alone. Without signatures the first search would wait for them.

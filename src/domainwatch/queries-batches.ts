@@ -21,6 +21,7 @@ export const recordDomains = defineBatch({
     status: 'integer',
     reserved: 'integer',
     date_reg: 'text',
+    words: 'text',
   },
   insert: (at) => ({
     name: at.name,
@@ -32,6 +33,7 @@ export const recordDomains = defineBatch({
     reserved: at.reserved,
     date_reg: at.date_reg,
     date_mod: at.date_mod,
+    words: at.words,
   }),
   update: (at) => ({
     released_at: `CASE
@@ -82,7 +84,13 @@ export const restoreDomains = defineBatch({
   table: 'domains',
   key: 'name',
   constants: {},
-  elements: { ...DOMAINS.columns, has_seen: 'integer', has_note: 'integer', has_tags: 'integer' },
+  elements: {
+    ...DOMAINS.columns,
+    words: 'text',
+    has_seen: 'integer',
+    has_note: 'integer',
+    has_tags: 'integer',
+  },
   insert: ({ has_seen: _seen, has_note: _note, has_tags: _tags, ...columns }) => columns,
   update: (at) => restored(at),
   when: (at) =>

@@ -40,6 +40,15 @@ export const isSet = (column: 'discarded_at' | 'seen_at', value: number): SqlCon
   record: () => sql`${raw(column)} ${raw(value === 1 ? 'IS NOT NULL' : 'IS NULL')}`,
 })
 
+/** There is one more space than words. */
+export const wordCountIs = (count: number): SqlCondition => ({
+  record: () => sql`length(words) - length(replace(words, ' ', '')) = ${count + 1}`,
+})
+
+export const hasWord = (word: string): SqlCondition => ({
+  record: (dialect) => sql`(words IS NOT NULL AND ${dialect.contains(sql`words`, ` ${word} `)})`,
+})
+
 export const hasTag = (tag: string): SqlCondition => ({
   record: (dialect) => sql`(tags IS NOT NULL AND ${dialect.contains(sql`tags`, ` ${tag} `)})`,
 })

@@ -5,6 +5,7 @@ import type { Parameter } from '../http/parameters.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
 import { splitTags } from './tags.ts'
+import type { SplitName } from './words/words-column.ts'
 
 /**
  * The fields that `fields` adds to those of the seed: the only place that defines one. Parameter, answers and OpenAPI document
@@ -12,7 +13,14 @@ import { splitTags } from './tags.ts'
  */
 interface RecordField {
   readonly schema: JsonSchema
-  readonly value: (row: RecordRow, timeZone: string) => FieldValue
+  readonly value: (row: RecordRow, context: FieldContext) => FieldValue
+}
+
+/** What values need besides the row. */
+export interface FieldContext {
+  readonly timeZone: string
+  /** Returns the words of a name. */
+  readonly split: SplitName
 }
 
 export type FieldValue = string | number | null | readonly string[]
@@ -34,17 +42,21 @@ const table = {
   seen_by: { schema: orNull('Account that has'), value: ({ seen_by }) => seen_by },
   seen_at: {
     schema: orNull('When, in the time zone of the service'),
-    value: ({ seen_at }, timeZone) => local(seen_at, timeZone),
+    value: ({ seen_at }, { timeZone }) => local(seen_at, timeZone),
   },
   note: { schema: string({ description: 'Note; empty for none' }), value: ({ note }) => note ?? '' },
   tags: { schema: array(string(), { description: 'Tags' }), value: ({ tags }) => splitTags(tags) },
+  words: {
+    schema: array(string(), { description: 'Words that the name consists of; none if it does not' }),
+    value: ({ name }, { split }) => split(name),
+  },
   deleted_at: {
     schema: orNull('When it was deleted; null while it is bought'),
     value: ({ deleted_at }) => deleted_at,
   },
   discarded_at: {
     schema: orNull('When it was discarded, in the time zone of the service; null if it is not'),
-    value: ({ discarded_at }, timeZone) => local(discarded_at, timeZone),
+    value: ({ discarded_at }, { timeZone }) => local(discarded_at, timeZone),
   },
 } as const satisfies Readonly<Record<string, RecordField>>
 
@@ -76,12 +88,12 @@ export const fieldsParameter: Parameter<readonly FieldName[]> = {
 
 export type FurtherFields = Readonly<Partial<Record<FieldName, FieldValue>>>
 
-function furtherFieldsOf(row: RecordRow, fields: readonly FieldName[], timeZone: string): FurtherFields {
-  return Object.fromEntries(fields.map((name) => [name, table[name].value(row, timeZone)]))
+function furtherFieldsOf(row: RecordRow, fields: readonly FieldName[], context: FieldContext): FurtherFields {
+  return Object.fromEntries(fields.map((name) => [name, table[name].value(row, context)]))
 }
 
 /** A record as `list` returns it with further fields. */
-function withFields(row: RecordRow, fields: readonly FieldName[], timeZone: string): RecordWithFields {
+function withFields(row: RecordRow, fields: readonly FieldName[], context: FieldContext): RecordWithFields {
   const { name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod } = row
   const discarded = discarded_at === null ? 0 : 1
   return {
@@ -94,7 +106,7 @@ function withFields(row: RecordRow, fields: readonly FieldName[], timeZone: stri
     discarded,
     date_reg,
     date_mod,
-    ...furtherFieldsOf(row, fields, timeZone),
+    ...furtherFieldsOf(row, fields, context),
   }
 }
 
@@ -104,12 +116,12 @@ export type RecordWithFields = Readonly<Record<string, FieldValue>> & { readonly
 export class RecordFields {
   readonly #database: Database
   readonly #clock: Clock
-  readonly #timeZone: string
+  readonly #context: FieldContext
 
-  constructor(database: Database, clock: Clock, timeZone: string) {
+  constructor(database: Database, clock: Clock, context: FieldContext) {
     this.#database = database
     this.#clock = clock
-    this.#timeZone = timeZone
+    this.#context = context
   }
 
   /**
@@ -123,7 +135,7 @@ export class RecordFields {
     reader: Reader = this.#database,
   ): Promise<RecordWithFields[]> {
     const rows = await this.#rows(names, reader)
-    return rows.map((row) => withFields(row, fields, this.#timeZone))
+    return rows.map((row) => withFields(row, fields, this.#context))
   }
 
   /**
@@ -136,7 +148,7 @@ export class RecordFields {
     account?: number,
   ): Promise<ReadonlyMap<string, FurtherFields>> {
     const rows = await this.#rows(names, this.#database.scannerOf(account))
-    return new Map(rows.map((row) => [row.name, furtherFieldsOf(row, fields, this.#timeZone)]))
+    return new Map(rows.map((row) => [row.name, furtherFieldsOf(row, fields, this.#context)]))
   }
 
   async #rows(names: readonly string[], reader: Reader): Promise<RecordRow[]> {

@@ -7,6 +7,7 @@ import type { RowOf } from '../storage/database/batch.ts'
 import { EXPECTABLE_FIELDS, type ExpectableField, type Expected } from './expected.ts'
 import type { markDomains, recordDomains, restoreDomains } from './queries-batches.ts'
 import { foldTag, joinTags, MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
+import { toColumn, type SplitName } from './words/words-column.ts'
 
 /** A bad record of a batch: its position, its first bad field, and what is wrong with it. */
 export interface RecordFault {
@@ -42,14 +43,14 @@ export const countOfFaults = (count: number) =>
   count === 1 ? 'Hay 1 registro con errores' : `Hay ${count} registros con errores`
 
 /** Checks one record of `add`. */
-export function readNewRecord(record: unknown): ReadRecord<NewDomain> {
-  const read = readRecord(record)
+export function readNewRecord(record: unknown, split: SplitName): ReadRecord<NewDomain> {
+  const read = readRecord(record, split)
   if (!read.ok || read.row.agent === null || isDisplayName(read.row.agent)) return read
   return bad('agent', read.row.agent, TAKES_DISPLAY_NAME)
 }
 
 /** Any agent is valid here: agents stored before they had to be display names are restored as they were. */
-function readRecord(record: unknown): ReadRecord<NewDomain> {
+function readRecord(record: unknown, split: SplitName): ReadRecord<NewDomain> {
   if (!isObject(record)) return notAnObject(record)
   const { domain, length, reserve, status, date_reg, agent } = record
   const label = typeof domain === 'string' ? parseLabel(domain) : undefined
@@ -71,6 +72,7 @@ function readRecord(record: unknown): ReadRecord<NewDomain> {
       status,
       reserved: reserve,
       date_reg,
+      words: toColumn(split(label.name)),
     },
   }
 }
@@ -131,10 +133,14 @@ function readExpected(expect: unknown): ReadRecord<Expected> {
 }
 
 /** Checks one record of an export: the fields of `list`, and those needed to restore its state. */
-export function readExportedRecord(record: unknown, timeZone: string): ReadRecord<ExportedDomain> {
+export function readExportedRecord(
+  record: unknown,
+  timeZone: string,
+  split: SplitName,
+): ReadRecord<ExportedDomain> {
   if (!isObject(record)) return notAnObject(record)
   const { name, agent, revision, discarded, discarded_at, date_mod, deleted_at, note, tags } = record
-  const read = readRecord({ ...record, domain: name, reserve: record['reserved'] })
+  const read = readRecord({ ...record, domain: name, reserve: record['reserved'] }, split)
   if (!read.ok) return { ...read, field: OWN_NAMES[read.field] ?? read.field }
   const { status, date_reg } = read.row
   if (!isAgent(agent)) return bad('agent', agent, TAKES_AGENT, 'text')

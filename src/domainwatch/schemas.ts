@@ -113,6 +113,19 @@ export const statsAnswer = object(
       revision: integer(),
       discarded: integer(),
     }),
+    words: optional(
+      object(
+        {
+          word: array(string(), { description: 'Those that rise most clearly first' }),
+          week: counts('Names registered in the last 7 days with the word'),
+          mean: array(
+            { type: 'number' },
+            { description: 'The same a week, on average of the 12 weeks before' },
+          ),
+        },
+        { description: 'Only if `rising` is given' },
+      ),
+    ),
     feeds: object({
       account: array(string(), { description: 'All accounts of the service' }),
       last_add: array(string({ type: ['string', 'null'] }), {

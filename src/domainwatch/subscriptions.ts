@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
-import type { AccountName } from './events/event.ts'
+import type { ChangeReading } from './events/event.ts'
 import { Events } from './events/index.ts'
 import type { Vocabulary } from '../lib/lookalikes/index.ts'
 import { readVocabulary } from './lookalikes/vocabulary.ts'
@@ -11,7 +11,7 @@ import { allowAddresses, type IsAllowedAddress } from './watches/webhook/connect
 export interface SubscriptionsOptions {
   readonly database: Database
   readonly clock: Clock
-  readonly nameOf: AccountName
+  readonly reading: ChangeReading
   /** Event streams that this process serves at a time. */
   readonly maxStreams: number
   /** Private networks that webhooks may be sent to. */

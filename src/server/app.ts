@@ -18,6 +18,7 @@ import {
   openSubscriptions,
   Rechecks,
   defaultIndexMemory,
+  splitFewNames,
   type Subscriptions,
 } from '../domainwatch/index.ts'
 import { Authenticator } from '../http/auth/authenticator.ts'
@@ -68,6 +69,9 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
 async function startOn(context: Context): Promise<App> {
   const { config } = context
   await assertFinishedCopy(context)
+  await splitFewNames(context.database, context.dictionary).catch((error: unknown) =>
+    context.log.warn({ err: error }, 'names could not be split into words yet'),
+  )
   const images = openImagestore(context)
   let baseUrl = config.baseUrl
   const following = follow(context)
@@ -126,7 +130,7 @@ export async function createRoutes(
   following: Subscriptions,
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
-  const { accounts, clock, config, database, dns, log, metrics, tasks } = context
+  const { accounts, clock, config, database, dictionary, dns, log, metrics, tasks } = context
   const bodies = new BodyBudget({
     pace: { bytesPerSecond: config.bodyMinRate, windowMs: config.bodyRateWindow * 1_000 },
     largestBody: Math.max(maxBodyBytes(config.maxImageBytes), BATCH_BODY_BYTES),
@@ -182,10 +186,14 @@ export async function createRoutes(
         dns,
         following,
         observations,
+        dictionary,
         dnsInFlight: perProcessShare(Math.ceil(config.dnsInFlight / 2), config.workers),
         searchMemory:
           config.searchMemory === 'auto' ? defaultIndexMemory(config.workers) : config.searchMemory * MIB,
-        searchFile: { path: join(resolve(config.data), 'lists'), version: VERSION },
+        searchFile: {
+          path: join(resolve(config.data), 'lists'),
+          version: `${VERSION} ${dictionary.digest}`,
+        },
         metrics,
         log,
       })
@@ -226,11 +234,11 @@ export async function createRoutes(
 
 /** Opens everything that follows the changes of domains: events and watches. */
 export function follow(context: Context): Subscriptions {
-  const { accounts, clock, config, database, log, metrics } = context
+  const { accounts, clock, config, database, dictionary, log, metrics } = context
   const following = openSubscriptions({
     database,
     clock,
-    nameOf: accounts.nameOf,
+    reading: { nameOf: accounts.nameOf, split: dictionary.split },
     maxStreams: perProcessShare(config.eventStreams, config.workers),
     webhookNetworks: config.webhookNetworks,
     phishingKeywords: config.phishingKeywords,
@@ -245,7 +253,7 @@ export function follow(context: Context): Subscriptions {
 
 /** Returns undefined if names are never looked up again. */
 function createRechecks(context: Context, { events, vocabulary }: Subscriptions): Rechecks | undefined {
-  const { clock, config, database, dns, log, metrics } = context
+  const { clock, config, database, dictionary, dns, log, metrics } = context
   if (config.recheckEvery === 0) return undefined
   const rechecks = new Rechecks({
     database,
@@ -256,6 +264,7 @@ function createRechecks(context: Context, { events, vocabulary }: Subscriptions)
     intervalMs: config.recheckEvery * HOUR_MS,
     lookupsPerMinute: config.recheckRate,
     tags: config.recheckTags,
+    split: dictionary.split,
     failed: (error) => log.warn({ err: error }, 'names could not be looked up again'),
   })
   metrics.total(

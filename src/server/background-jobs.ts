@@ -3,10 +3,12 @@ import type { BackgroundJob } from '../lib/background-jobs.ts'
 import { sweepChanges } from '../storage/database/changes/retention.ts'
 import { Leases, type LeasedWork } from '../storage/database/leases.ts'
 import {
+  areNamesSplit,
   hasExpired,
   hasOldDeliveries,
   hasOldHistory,
   purgeExpired,
+  splitNames,
   sweepDeliveries,
   sweepHistory,
   type Rechecks,
@@ -80,7 +82,7 @@ function recheckWork(rechecks: Rechecks): LeasedWork {
 
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */
 function sharedWork(
-  { clock, config, database, log }: Context,
+  { clock, config, database, dictionary, log }: Context,
   { derivatives, fillThumbhashes, store }: Imagestore,
 ): LeasedWork[] {
   return [
@@ -104,6 +106,13 @@ function sharedWork(
     },
     // Runs after an upgrade to the first version that has them, and again a day later for images that failed.
     { name: 'ThumbHashes of earlier images', everyMs: DAY, run: fillThumbhashes },
+    // Runs after an upgrade to the first version that has words, and when the dictionary has changed.
+    {
+      name: 'splitting of names into words',
+      everyMs: MINUTE,
+      pending: async () => !(await areNamesSplit(database, dictionary)),
+      run: (signal) => splitNames(database, dictionary, signal),
+    },
     {
       name: 'sweep of removed images',
       everyMs: MINUTE,

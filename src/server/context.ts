@@ -1,3 +1,4 @@
+import { Dictionary } from '../domainwatch/index.ts'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -38,6 +39,8 @@ export interface Context {
   readonly accounts: Accounts
   readonly health: Health
   readonly dns: Pick<Resolver, 'nameServers' | 'records'>
+  /** The words that names are split into. */
+  readonly dictionary: Dictionary
   /** Registers something to close with the context. */
   onClose(close: () => Promise<void>): void
   close(): Promise<void>
@@ -150,6 +153,7 @@ export async function createContext(
         nameServers: (name) => resolver.nameServers(name),
         records: (name, type) => recordResolver.records(name, type),
       },
+      dictionary: new Dictionary(config.words),
       onClose: (close) => closing.unshift(close),
       close,
     }

@@ -146,11 +146,11 @@ test('decisions, notes and tags are exported if named, and import again; an expo
   )
   const csv = (await exported(service, all)).text
   assert.deepEqual(csv.split('\r\n'), [
-    `${HEAD},${DECIDED.join(',')}`,
-    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,`,
-    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,`,
+    `${HEAD},${DECIDED.join(',')},words`,
+    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,,dos`,
+    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,,tres`,
     `uno,3,grupo,1,0,0,0,${at},${now},,,1,grupo,${now},` +
-      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2`,
+      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2,uno`,
     '',
   ])
   const plain = (await exported(service, { sort: 'asc' })).text
@@ -288,11 +288,15 @@ test('an import that was cut off goes on where it was', async () => {
   const path = join(folder.path, 'baja.txt')
   const lines = Array.from({ length: 25_000 }, (_, i) => `n${i}.cl`)
   await writeFile(path, lines.join('\n'))
-  const { database, config } = service.app.context
+  const { database, config, dictionary } = service.app.context
   const [account] = await service.app.context.accounts.ofService('domainwatch')
   assert.ok(account !== undefined)
   const store = storeRows({ database, clock: systemClock, timeZone: config.timeZone, account })
-  const options = { clock: systemClock, timeZone: config.timeZone }
+  const options = {
+    clock: systemClock,
+    timeZone: config.timeZone,
+    split: dictionary.split,
+  }
   let batches = 0
   let reached
   await assert.rejects(

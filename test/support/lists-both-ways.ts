@@ -12,10 +12,11 @@ import { readMarks, readNewRecord } from '../../src/domainwatch/records.ts'
 import { NameIndex } from '../../src/domainwatch/list/name-index.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
 import { databaseFor } from './engine.ts'
-import type { Mark } from './random-lists.ts'
+import { dictionary, type Mark } from './random-lists.ts'
 import { ManualClock } from './service.ts'
 
 const MIB = 1024 * 1024
+const { split } = dictionary
 
 /** A database with lists from it, and others from an index of it. */
 export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
@@ -27,6 +28,7 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
   const nameIndex = new NameIndex({
     database,
     tasks,
+    dictionary,
     memory,
     prepare: async () => {},
     report: (message) => said.push(message),
@@ -34,7 +36,7 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
   const store = (given: readonly Wide[], date = '2025-06-01 08:00:00') =>
     database.transaction(async (tx) => {
       const rows = given.map(({ domain, ...fields }) => {
-        const record = readNewRecord({ domain, length: domain.length, ...fields })
+        const record = readNewRecord({ domain, length: domain.length, ...fields }, split)
         if (!record.ok) throw new Error(record.msg)
         return rowValues(recordDomains, record.row)
       })
@@ -119,7 +121,7 @@ export function many(count: number, prefix = ''): Wide[] {
     }
   }).filter(
     ({ domain }) =>
-      readNewRecord({ domain, length: domain.length, reserve: 0, status: 1, date_reg: DATE }).ok,
+      readNewRecord({ domain, length: domain.length, reserve: 0, status: 1, date_reg: DATE }, split).ok,
   )
 }
 

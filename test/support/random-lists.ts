@@ -1,3 +1,5 @@
+import { Dictionary } from '../../src/domainwatch/words/dictionary.ts'
+import { toColumn } from '../../src/domainwatch/words/words-column.ts'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { parseLabel } from '../../src/lib/domain-names.ts'
@@ -93,9 +95,14 @@ const length = fc.oneof(
 )
 const dateOrDay = fc.oneof(date, writingDate).chain((of) => fc.constantFrom(of, of.slice(0, 10)))
 
+/** Words of the letters of the names here. */
+export const dictionary = new Dictionary(['a', 'b', 'ab', 'ñb', 'bab'])
+
 const special: Readonly<Record<string, fc.Arbitrary<string>>> = {
   search: fc.oneof({ weight: 2, arbitrary: text }, { weight: 1, arbitrary: words }),
   tag: fc.constantFrom('casa', ' Casa', 'a', 'Ñandú', 'b-1', 'b', 'cas'),
+  word: fc.constantFrom('a', 'ab', 'B', 'ñb', 'ñ', 'ba'),
+  words: fc.integer({ min: 1, max: 6 }).map(String),
   pattern: fc.oneof(glob, text),
   agent: fc.constantFrom('b1', 'ág', 'AÑA', 'gru'),
 }
@@ -166,6 +173,7 @@ export class Model {
         released_at: releasedAt(known, status, date),
         seen_at: known?.status === status ? known.seen_at : null,
         tags: known?.tags ?? null,
+        words: toColumn(dictionary.split(domain)),
       }
       this.#set(known, record, date)
     }

@@ -1,5 +1,6 @@
 import type { Change, Cursor, Fields } from '../../storage/database/changes/change.ts'
 import { dnsNewsOf, type DnsNews } from './dns-news.ts'
+import { toColumn, type SplitName } from '../words/words-column.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 import { splitTags } from '../tags.ts'
 
@@ -30,8 +31,17 @@ export interface DomainEvent {
 
 export type AccountName = (id: number) => Promise<string | undefined>
 
+/** What reading changes needs. */
+export interface ChangeReading {
+  readonly nameOf: AccountName
+  readonly split: SplitName
+}
+
 /** Returns undefined for a change of anything other than a domain or its DNS. */
-export async function eventOf(change: Change, nameOf: AccountName): Promise<DomainEvent | undefined> {
+export async function eventOf(
+  change: Change,
+  { nameOf, split }: ChangeReading,
+): Promise<DomainEvent | undefined> {
   const { cursor, at, key, accountId } = change
   const dns = change.topic === 'dns' ? dnsNewsOf(change) : undefined
   const kind =
@@ -46,14 +56,14 @@ export async function eventOf(change: Change, nameOf: AccountName): Promise<Doma
     kind,
     at,
     account: accountId === null ? null : ((await nameOf(accountId)) ?? null),
-    before: recordOf(key, change.before),
-    after: recordOf(key, change.after),
+    before: recordOf(key, change.before, split),
+    after: recordOf(key, change.after, split),
     ...(dns !== undefined && { dns }),
   }
 }
 
 /** Returns the record whose columns `fields` holds. */
-export function recordOf(name: string, fields: Fields | null): ChangedRecord | null {
+export function recordOf(name: string, fields: Fields | null, split: SplitName): ChangedRecord | null {
   if (fields === null) return null
   const { agent, status, reserved, revision, discarded_at = null, date_reg, date_mod } = fields
   const { released_at = null, seen_at = null, note = null, tags = null } = fields
@@ -70,6 +80,10 @@ export function recordOf(name: string, fields: Fields | null): ChangedRecord | n
     seen_at: seen_at === null ? null : Number(seen_at),
     note: note === null ? null : String(note),
     tags: tags === null ? null : String(tags),
+    // Few filters ask for them.
+    get words() {
+      return toColumn(split(name))
+    },
   }
 }
 

@@ -4,7 +4,7 @@ import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Filters } from '../filters.ts'
 import { atomFeed, entryOf, type AtomFeed } from './atom.ts'
-import { concerns, eventOf, type AccountName, type Changes, type DomainEvent } from './event.ts'
+import { concerns, eventOf, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
 import { EventPages } from './pages.ts'
 import { StreamLimiter } from './stream-limiter.ts'
 
@@ -23,7 +23,7 @@ const GAP = JSON.stringify({
 
 export interface EventsOptions {
   readonly database: Database
-  readonly nameOf: AccountName
+  readonly reading: ChangeReading
   /** Concurrent streams of this process. */
   readonly maxStreams: number
   /** Called for the first of several consecutive failures to read changes. */
@@ -50,13 +50,13 @@ export class Events {
   readonly pages: EventPages
   readonly streams: StreamLimiter
   readonly #database: Database
-  readonly #nameOf: AccountName
+  readonly #reading: ChangeReading
   readonly #feeds: VersionedCache<AtomFeed>
 
-  constructor({ database, nameOf, maxStreams, failed }: EventsOptions) {
+  constructor({ database, reading, maxStreams, failed }: EventsOptions) {
     this.#database = database
-    this.#nameOf = nameOf
-    this.pages = new EventPages(database.changes, nameOf, failed)
+    this.#reading = reading
+    this.pages = new EventPages(database.changes, reading, failed)
     this.streams = new StreamLimiter(maxStreams)
     this.#feeds = new VersionedCache(database, ['domain', 'dns'], MAX_CACHED_FEEDS)
   }
@@ -122,7 +122,7 @@ export class Events {
     const found: DomainEvent[] = []
     for await (const page of this.#database.changes.newest(MAX_SEARCHED_CHANGES)) {
       for (const change of page) {
-        const event = await eventOf(change, this.#nameOf)
+        const event = await eventOf(change, this.#reading)
         if (event === undefined || !concerns(changes, filters, event)) continue
         found.push(event)
         if (found.length === limit) return found

@@ -5,7 +5,7 @@ import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
 import type { Filters } from '../filters.ts'
-import { concerns, eventOf, toJson, type AccountName, type Changes, type DomainEvent } from './event.ts'
+import { concerns, eventOf, toJson, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
 
 /** Changes per page. A slow client makes the process hold a few pages. */
 const PAGE_SIZE = 100
@@ -49,7 +49,7 @@ interface PendingRead {
  */
 export class EventPages {
   readonly #changes: ChangeLog
-  readonly #nameOf: AccountName
+  readonly #reading: ChangeReading
   readonly #failed: (error: unknown) => void
   readonly #slots = new FairSlots({
     slots: MAX_READS,
@@ -67,9 +67,9 @@ export class EventPages {
   #closed = false
 
   /** @param failed called for the first of several consecutive failed reads, which are retried */
-  constructor(changes: ChangeLog, nameOf: AccountName, failed: (error: unknown) => void) {
+  constructor(changes: ChangeLog, reading: ChangeReading, failed: (error: unknown) => void) {
     this.#changes = changes
-    this.#nameOf = nameOf
+    this.#reading = reading
     this.#failed = failed
   }
 
@@ -157,7 +157,7 @@ export class EventPages {
     if (found.kind === 'gap') return 'gap'
     const events: DomainEvent[] = []
     for (const change of found.changes) {
-      const event = await eventOf(change, this.#nameOf)
+      const event = await eventOf(change, this.#reading)
       if (event !== undefined) events.push(event)
     }
     const touchesKeys = found.changes.some(({ topic }) => topic === 'key')

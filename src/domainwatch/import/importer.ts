@@ -6,6 +6,7 @@ import { joinLines, SourceFault, type Line } from './lines.ts'
 import { completeness, parseLine } from './parse-line.ts'
 import { RowBuffer } from './row-buffer.ts'
 import { STATEMENTS } from './store.ts'
+import type { SplitName } from '../words/words-column.ts'
 import { ImportWriter, type ImportCounts, type Reached, type WriterOptions } from './writer.ts'
 
 /** Lines held to detect the format, blank ones included. */
@@ -33,6 +34,7 @@ export interface ImportOptions extends WriterOptions {
   readonly format?: ImportFormat | undefined
   readonly clock: Clock
   readonly timeZone: string
+  readonly split: SplitName
   /** Where an earlier run stopped: what it stored is skipped. */
   readonly after?: Reached | undefined
 }
@@ -93,7 +95,10 @@ export async function importLines(
     if (line <= first) continue
     last = line
     const now = localDateTime(options.clock.now(), options.timeZone)
-    const read = text === undefined ? TOO_LONG : parseLine(text, layout, now, options.timeZone)
+    const read =
+      text === undefined
+        ? TOO_LONG
+        : parseLine(text, layout, { now, timeZone: options.timeZone, split: options.split })
     if (!read.ok) refuse(line, read.field, read.msg)
     else {
       counts.read++

@@ -9,6 +9,7 @@ import {
 } from '../records.ts'
 import { bareName, registryDate, splitCsv, type Layout } from './format.ts'
 import type { Completeness } from './lines.ts'
+import type { SplitName } from '../words/words-column.ts'
 
 const INTEGERS = new Set(['length', 'status', 'reserved', 'revision', 'discarded', 'seen'])
 
@@ -19,29 +20,32 @@ export function completeness(text: string, { format, separator }: Layout): Compl
   return fields === 'open' ? 'open' : fields === undefined ? 'broken' : 'complete'
 }
 
-/**
- * Parses and checks the record of a line.
- * @param now the date of a deletion, which lists do not contain (`YYYY-MM-DD HH:MM:SS`)
- * @param timeZone of the times in exports
- */
+/** What parsing a line needs besides its layout. */
+export interface LineContext {
+  /** The date of a deletion, which lists do not contain (`YYYY-MM-DD HH:MM:SS`). */
+  readonly now: string
+  readonly timeZone: string
+  readonly split: SplitName
+}
+
+/** Parses and checks the record of a line. */
 export function parseLine(
   line: string,
   layout: Layout,
-  now: string,
-  timeZone: string,
+  { now, timeZone, split }: LineContext,
 ): ReadRecord<NewDomain | ExportedDomain> {
   switch (layout.format) {
     case 'ndjson':
-      return readExportedRecord(parseJson(line), timeZone)
+      return readExportedRecord(parseJson(line), timeZone, split)
     case 'deletions':
-      return readNewRecord(newRecord(line, 0, now))
+      return readNewRecord(newRecord(line, 0, now), split)
     case 'registrations':
     case 'csv': {
       const fields = splitCsv(line, layout.separator)
       if (!Array.isArray(fields)) return NOT_CSV
       return layout.format === 'csv'
-        ? readExportedRecord(exported(fields, layout.columns), timeZone)
-        : readNewRecord(registration(fields, layout.columns))
+        ? readExportedRecord(exported(fields, layout.columns), timeZone, split)
+        : readNewRecord(registration(fields, layout.columns), split)
     }
   }
 }

@@ -20,6 +20,7 @@ import {
 } from './index-page.ts'
 import type { NameIndex } from './name-index.ts'
 import { rowsOfStage } from './all-rows.ts'
+import type { NameSplits } from '../words/split-names.ts'
 import { stagesFrom, type Listing, type Stage } from './order.ts'
 import { hitsToJson, positionOfRow, rowsToJson } from './page-json.ts'
 import { MAX_PAGE, orderOf, sourcesOf, type ListRequest } from './request.ts'
@@ -86,9 +87,17 @@ export class DomainLists {
     maxWaitingPerClient: MAX_WAITING_PER_ACCOUNT,
     timeoutMs: WAIT_MS,
   })
+  readonly #splits: NameSplits | undefined
   #isSmallAt = { version: -1, isSmall: false }
 
-  constructor(database: Database, clock: Clock, nameIndex?: Pick<NameIndex, 'current' | 'ifCurrent'>) {
+  /** @param splits tells whether the database can filter by words; unless given it can */
+  constructor(
+    database: Database,
+    clock: Clock,
+    nameIndex?: Pick<NameIndex, 'current' | 'ifCurrent'>,
+    splits?: NameSplits,
+  ) {
+    this.#splits = splits
     this.#database = database
     this.#clock = clock
     this.#nameIndex = nameIndex
@@ -210,6 +219,7 @@ export class DomainLists {
    * @param account its id: accounts share the database fairly
    */
   async *rows(request: ListRequest, account?: number): AsyncGenerator<SqlValue[][]> {
+    await this.#splits?.assertDone(request.filters)
     const reader = this.#database.scannerOf(account)
     const listing = this.#listing(request)
     const sources = await this.#withRanges(reader, listing)
@@ -243,6 +253,7 @@ export class DomainLists {
     account: number | undefined,
   ): Promise<{ readonly rows: readonly SqlValue[][]; readonly next: ListCursor | undefined }> {
     const listing = this.#listing(request)
+    await this.#splits?.assertDone(request.filters)
     const reader = await this.#reader(request, listing, account)
     const sources = await this.#withRanges(reader, listing)
     const rows: SqlValue[][] = []

@@ -17,7 +17,7 @@ export interface Snapshot {
 
 export interface IndexFile {
   readonly path: string
-  /** Of the product. */
+  /** Of the product, and of its dictionary. */
   readonly version: string
 }
 

@@ -29,7 +29,7 @@ test('a pattern finds all names that match it, however often a character occurs 
 })
 
 function builderOf(recorded: readonly string[]): ColumnBuilder {
-  const builder = new ColumnBuilder(recorded.length, aLabelOf)
+  const builder = new ColumnBuilder(recorded.length, aLabelOf, () => [])
   const timestamp = parseTimestamp('2025-01-02 03:04:05')
   const marks = {
     agent: 'uno',

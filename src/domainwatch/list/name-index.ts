@@ -18,6 +18,7 @@ import type { IndexSegments } from './index-page.ts'
 import { IndexPersistence, type IndexState } from './index-persistence.ts'
 import { readAllRecords } from './read-records.ts'
 import { ReadYourWrites, type WriteRange } from './read-your-writes.ts'
+import type { Dictionary } from '../words/dictionary.ts'
 import { SegmentMerger } from './segment-merger.ts'
 
 const POLL_MS = 4
@@ -29,6 +30,8 @@ const WAIT_MS = 30_000
 export interface NameIndexOptions {
   readonly database: Database
   readonly tasks: Tasks
+  /** The words that names are split into. */
+  readonly dictionary: Dictionary
   /** Bytes that it may take; 0 for no index at all. A merge temporarily takes as much again. */
   readonly memory: number
   /** Where it is stored for the next start. */
@@ -76,7 +79,7 @@ export class NameIndex {
 
   constructor(options: NameIndexOptions) {
     this.#options = options
-    this.#builder = new IndexBuilder(options.tasks)
+    this.#builder = new IndexBuilder(options.tasks, options.dictionary)
     this.#follower = new ChangeFollower({
       database: options.database,
       writes: this.#writes,

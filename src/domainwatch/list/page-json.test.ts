@@ -20,7 +20,7 @@ const recordOf = (number: number) => ({
 })
 
 function hitsOf(first: number, count: number): Hit[] {
-  const builder = new ColumnBuilder(count, aLabelOf)
+  const builder = new ColumnBuilder(count, aLabelOf, () => [])
   for (let number = first; number < first + count; number++) {
     const { name, agent, status, reserved, revision, discarded, date_reg, date_mod } = recordOf(number)
     builder.add({

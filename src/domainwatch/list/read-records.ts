@@ -11,6 +11,7 @@ import {
 import { aLabelOf } from '../../lib/punycode.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { recordsAsText } from '../queries.ts'
+import type { SplitName } from '../words/words-column.ts'
 
 /** Records read at a time: some 80 ms for the connection that others wait for, and 8 MB of text. */
 const CHUNK = 65_536
@@ -38,8 +39,12 @@ export async function readAllRecords(
 }
 
 /** @throws UnsupportedValueError */
-export function columnsOfRecords(text: string, count: number): Readonly<Record<Order, Columns>> {
-  const builder = new ColumnBuilder(count, aLabelOf)
+export function columnsOfRecords(
+  text: string,
+  count: number,
+  split: SplitName,
+): Readonly<Record<Order, Columns>> {
+  const builder = new ColumnBuilder(count, aLabelOf, split)
   addLines(text, builder)
   return columnsOf(builder)
 }
@@ -133,7 +138,7 @@ type ChangeText = readonly [name: string, before: State | null, after: State | n
  *   Such an entry is removed when the change that made it comes.
  * @throws UnsupportedValueError
  */
-export function deltaOfChanges(texts: readonly string[], overlapping: boolean): Delta {
+export function deltaOfChanges(texts: readonly string[], overlapping: boolean, split: SplitName): Delta {
   const latest = new Map<string, State | null>()
   const removed: Record<Order, EntryKeys> = {
     registered: { names: [], keys: [] },
@@ -148,7 +153,7 @@ export function deltaOfChanges(texts: readonly string[], overlapping: boolean): 
       latest.set(name, after)
     }
   }
-  const builder = new ColumnBuilder(latest.size, aLabelOf)
+  const builder = new ColumnBuilder(latest.size, aLabelOf, split)
   for (const [name, state] of latest) {
     if (state === null) continue
     const [agent, status, reserved, revision, discardedAt, dateReg, dateMod, , seenAt, , , tags] = state

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { Vocabulary } from '../../lib/lookalikes/index.ts'
+import { builtInWords } from '../words/dictionary.ts'
 
-/** Spanish and English words by frequency, one per line. */
-const DICTIONARY = new URL('../../../assets/words/words.txt', import.meta.url)
+/** Shorter words would be found in any text. */
+const MIN_WORD = 3
 
 /** Words that phishing names put next to a brand, mostly in Chile. Operators add and remove some with a setting. */
 const PHISHING_KEYWORDS: readonly string[] = (
@@ -27,9 +27,8 @@ export function readVocabulary(changes: readonly string[] = []): Vocabulary {
     if (entry.startsWith('-')) keywords.delete(entry.slice(1))
     else keywords.add(entry)
   }
-  const words = readFileSync(DICTIONARY, 'utf8').split('\n')
   return new Vocabulary(
-    words.filter((line) => line !== '' && !line.startsWith('#')),
+    builtInWords().filter(({ length }) => length >= MIN_WORD),
     keywords,
   )
 }

@@ -122,14 +122,16 @@ export class Rechecks {
 
   /** Looks names up, stores the answers and their next times. Returns how many were looked up. */
   async #check(due: readonly queries.Check[], signal: AbortSignal): Promise<number> {
-    const { clock, database, intervalMs } = this.#options
+    const { clock, database, intervalMs, split } = this.#options
     const records = await database.all(
       queries.recordsNamed(
         database.dialect,
         due.map(({ name }) => name),
       ),
     )
-    const owners = new Map(records.map((row) => [row.name, ownerOf(this.#wanted.rules, row, clock.now())]))
+    const owners = new Map(
+      records.map((row) => [row.name, ownerOf(this.#wanted.rules, row, clock.now(), split)]),
+    )
     const removed: Row[] = []
     const wanted: queries.Check[] = []
     for (const check of due) {

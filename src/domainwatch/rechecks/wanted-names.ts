@@ -5,6 +5,7 @@ import type { Database } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/rows.ts'
 import { recordOf } from '../events/event.ts'
 import type { EventPages } from '../events/pages.ts'
+import type { SplitName } from '../words/words-column.ts'
 import * as queries from './queries.ts'
 import { dnsWatchOf, EVERYBODY, RecheckRules, type DnsWatch } from './rules.ts'
 import { nextCheck } from './schedule.ts'
@@ -30,6 +31,7 @@ export interface WantedNamesOptions {
   readonly intervalMs: number
   /** Records with one of these tags are looked up again. */
   readonly tags: readonly string[]
+  readonly split: SplitName
 }
 
 /**
@@ -156,10 +158,10 @@ export class WantedNames {
 
   /** Adds those of some names that are wanted now. */
   async #addWanted(names: readonly string[]): Promise<void> {
-    const { clock, database } = this.#options
+    const { clock, database, split } = this.#options
     const wanted = new Map<number, { name: string }[]>()
     for (const row of await database.all(queries.recordsNamed(database.dialect, names))) {
-      const owner = ownerOf(this.#rules, row, clock.now())
+      const owner = ownerOf(this.#rules, row, clock.now(), split)
       if (owner === undefined || this.#isFull(owner)) continue
       wanted.set(owner, [...(wanted.get(owner) ?? []), row])
     }
@@ -215,7 +217,12 @@ export class WantedNames {
 }
 
 /** Returns on whose behalf a record is looked up; undefined if nobody wants it. */
-export function ownerOf(rules: RecheckRules, row: queries.RecordRow, now: number): number | undefined {
-  const record = recordOf(row.name, row)
+export function ownerOf(
+  rules: RecheckRules,
+  row: queries.RecordRow,
+  now: number,
+  split: SplitName,
+): number | undefined {
+  const record = recordOf(row.name, row, split)
   return record === null ? undefined : rules.ownerOf(record, now)
 }

@@ -4,7 +4,8 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer } from '../../http/parameters.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { statsAnswer } from '../schemas.ts'
-import { addDays, dayOf, daysBetween } from '../stats/counts.ts'
+import { addDays, dayOf, daysBetween } from '../stats/days.ts'
+import { wordWeeks } from '../stats/rising-words.ts'
 import type { Statistics } from '../stats/statistics.ts'
 
 /** Days of the series when none are given; from its first to its last at most. */
@@ -12,6 +13,7 @@ const DEFAULT_DAYS = 90
 const MAX_DAYS = 3_660
 const DEFAULT_AGENTS = 20
 const MAX_AGENTS = 100
+const MAX_RISING = 100
 
 export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: Statistics) {
   simpleEndpoint(app, shared, {
@@ -22,6 +24,11 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
     parameters: {
       ...filterParameters,
       agents: integer(`Agents told apart; ${DEFAULT_AGENTS} unless given`, 1, MAX_AGENTS),
+      rising: integer(
+        'Adds so many words that more new names have this week than in the last twelve',
+        1,
+        MAX_RISING,
+      ),
     },
     document: {
       tag: 'domainwatch',
@@ -34,8 +41,11 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
     },
 
     async handle({ values, identity }) {
-      const span = spanOf(values, statistics.today())
-      const request = { filters: readFilters(values), span, agents: values.agents ?? DEFAULT_AGENTS }
+      const today = statistics.today()
+      const span = spanOf(values, today)
+      const { agents = DEFAULT_AGENTS, rising = 0 } = values
+      const weeks = rising > 0 ? wordWeeks(today) : undefined
+      const request = { filters: readFilters(values), span, agents, rising, weeks }
       const counts = await statistics.counts(request, identity.accountId)
       const days = { from: dayOf(span.from), to: dayOf(span.to) }
       return { status: 200, ...days, ...counts, feeds: await statistics.feeds() }

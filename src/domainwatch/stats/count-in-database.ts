@@ -1,7 +1,9 @@
 import { OverloadError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { DayCounts, dayOf, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
-import { daysAfter, groupsAfter } from './queries.ts'
+import { DayCounts, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
+import { dayOf } from './days.ts'
+import { daysAfter, groupsAfter, wordsAfter } from './queries.ts'
+import { RisingWords } from './rising-words.ts'
 
 /** Records counted in one statement, about 60 ms, so that other scans get a turn. */
 const PAGE = 50_000
@@ -19,16 +21,21 @@ export async function countInDatabase(
   request: CountRequest,
   now: number,
 ): Promise<Counted> {
-  const { filters, span } = request
+  const { filters, span, weeks } = request
   const days = new DayCounts(dayOf(span.from), dayOf(span.to))
   const all = seriesFilters(request)
   const totals = new Totals()
+  const rising = new RisingWords()
   const deadline = performance.now() + MAX_MS
   for (let after = ''; ;) {
     if (performance.now() > deadline) throw new OverloadError()
     for (const { series, day, count } of await scanner.all(daysAfter(dialect, all, span, after, PAGE, now)))
       days.add(series, day, count)
     const rows = await scanner.values(groupsAfter(dialect, filters, after, PAGE, now))
+    if (weeks !== undefined) {
+      for (const { words, date_reg } of await scanner.all(wordsAfter(dialect, all, weeks, after, PAGE, now)))
+        rising.add(words.trim().split(' '), date_reg >= weeks.lastWeek)
+    }
     let visited = 0
     for (const [length, agent, records, bought, reserved, revision, discarded, count, last] of rows) {
       totals.addLength(Number(length), {
@@ -42,6 +49,6 @@ export async function countInDatabase(
       visited += Number(count)
       if (String(last) > after) after = String(last)
     }
-    if (visited < PAGE) return { days, totals }
+    if (visited < PAGE) return { days, totals, rising }
   }
 }

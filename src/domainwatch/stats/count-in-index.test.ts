@@ -9,7 +9,7 @@ const RECORDS = 50_000
 const SPAN = { from: '2026-01-01 00:00:00', to: '2026-01-31 23:59:59' }
 
 function segments() {
-  const builder = new ColumnBuilder(RECORDS, aLabelOf)
+  const builder = new ColumnBuilder(RECORDS, aLabelOf, () => [])
   const moment = parseTimestamp('2026-01-02 03:04:05')
   for (let i = 0; i < RECORDS; i++) {
     const marks = {
@@ -55,7 +55,7 @@ for (const [filters, records] of FILTERED) {
 }
 
 test('only deletions of the span are visited, and records deleted later count as registered', async (t) => {
-  const builder = new ColumnBuilder(RECORDS, aLabelOf)
+  const builder = new ColumnBuilder(RECORDS, aLabelOf, () => [])
   const add = (name: string, date: string, deletion: string) => {
     const marks = {
       status: 0,

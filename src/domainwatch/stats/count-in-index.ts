@@ -3,6 +3,7 @@ import {
   parseTimestamp,
   Plane,
   rangeOf,
+  wordsOf,
   Scan,
   type Segment,
   TimeSlice,
@@ -11,7 +12,9 @@ import {
 } from '../../lib/name-index/index.ts'
 import { MAX_LABEL_CHARACTERS } from '../limits.ts'
 import { indexQuery, type IndexSegments } from '../list/index-page.ts'
-import { DayCounts, dayOf, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
+import { DayCounts, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
+import { RisingWords, type WordWeeks } from './rising-words.ts'
+import { dayOf } from './days.ts'
 
 /** How long counting holds the event loop before others get a turn, and records between two checks: about 2 ms at most. */
 const SLICE_MS = 3
@@ -59,7 +62,29 @@ export async function countInIndex(
   for (const name of ['registered', 'deleted'] as const) {
     for (const [day, count] of series[name].entries()) days.add(name, day, count)
   }
-  return { days, totals: await totalsOf(registered, indexQuery(filters, now), slice) }
+  const rising = new RisingWords()
+  if (request.weeks !== undefined) await countWords(registered, request, request.weeks, rising, now, slice)
+  return { days, totals: await totalsOf(registered, indexQuery(filters, now), slice), rising }
+}
+
+async function countWords(
+  segments: readonly Segment[],
+  { filters }: CountRequest,
+  { from, lastWeek, to }: WordWeeks,
+  rising: RisingWords,
+  now: number,
+  slice: TimeSlice,
+): Promise<void> {
+  const query = indexQuery({ ...filters, from, to }, now)
+  const week = parseTimestamp(lastWeek)
+  for (const segment of segments) {
+    const { keys } = segment.columns
+    await visit(segment, query, rangeOf(segment, query, true, {}), slice, (position) => {
+      const key = keys[position] ?? NaN
+      // A record first recorded as deleted has no registration.
+      if (segment.deletedAt(position) !== key) rising.add(wordsOf(segment, position), key >= week)
+    })
+  }
 }
 
 /** Counts per day of a span, by key. */

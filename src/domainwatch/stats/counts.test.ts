@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addDays, daysBetween, Totals } from './counts.ts'
+import { Totals } from './counts.ts'
+import { addDays, daysBetween } from './days.ts'
 
 test('counts of several parts add up', () => {
   const totals = new Totals()

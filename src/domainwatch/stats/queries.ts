@@ -6,13 +6,15 @@ import type { Span } from './counts.ts'
 
 const within = (column: Sql, { from, to }: Span) => sql`${column} >= ${from} AND ${column} <= ${to}`
 
+/** A record first recorded as deleted has no registration. */
+const WAS_REGISTERED = sql`(status = 1 OR deleted_at <> date_reg)`
+
 /** The next `count` records after a name. */
 const pageAfter = (after: string, count: number) =>
   sql`(SELECT * FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}) AS page`
 
 /**
- * Registrations and deletions per day of the span, among the next `count` records after a name. A record first recorded as
- * deleted has no registration.
+ * Registrations and deletions per day of the span, among the next `count` records after a name.
  */
 export function daysAfter(
   dialect: Dialect,
@@ -23,14 +25,28 @@ export function daysAfter(
   now: number,
 ) {
   const matches = [...matching(dialect, filters), notGone(now)]
-  const wasRegistered = sql`(status = 1 OR deleted_at <> date_reg)`
   const perDay = (series: 'registered' | 'deleted', column: Sql, conditions: readonly Sql[]) => sql`
     SELECT ${raw(`'${series}'`)} AS series, substr(${column}, 1, 10) AS day, count(*) AS count
     FROM ${pageAfter(after, count)} WHERE ${allOf([within(column, span), ...conditions])}
     GROUP BY substr(${column}, 1, 10)`
-  const registered = perDay('registered', sql`date_reg`, [wasRegistered, ...matches])
+  const registered = perDay('registered', sql`date_reg`, [WAS_REGISTERED, ...matches])
   const deleted = perDay('deleted', sql`deleted_at`, [sql`status = 0`, ...matches])
   return sql<DayRow>`${registered} UNION ALL ${deleted}`
+}
+
+/** The words of the names that were registered in the span, among the next `count` records after a name. */
+export function wordsAfter(
+  dialect: Dialect,
+  filters: Filters,
+  span: Span,
+  after: string,
+  count: number,
+  now: number,
+) {
+  const conditions = [within(sql`date_reg`, span), ...matching(dialect, filters), notGone(now)]
+  return sql<{ words: string; date_reg: string }>`
+    SELECT words, date_reg FROM ${pageAfter(after, count)}
+    WHERE ${allOf([sql`words IS NOT NULL`, WAS_REGISTERED, ...conditions])}`
 }
 
 interface DayRow {

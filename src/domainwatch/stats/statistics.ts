@@ -7,9 +7,11 @@ import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
 import { firstDiscarded } from '../queries.ts'
 import type { NameIndex } from '../list/name-index.ts'
+import type { NameSplits } from '../words/split-names.ts'
 import { countInDatabase } from './count-in-database.ts'
 import { countInIndex } from './count-in-index.ts'
-import { dayOf, type CountRequest } from './counts.ts'
+import { type CountRequest } from './counts.ts'
+import { dayOf } from './days.ts'
 import { lastAdds } from './queries.ts'
 
 /** Requests that wait: each may take a second with a million records. */
@@ -22,14 +24,24 @@ const MAX_CACHED = 100
 interface StatsRequest extends CountRequest {
   /** How many agents are listed separately. */
   readonly agents: number
+  /** How many rising words are listed; 0 for no list. */
+  readonly rising: number
 }
 
-type Counts = Readonly<Record<'days' | 'lengths' | 'agents' | 'totals', object>>
+type Counts = Readonly<Record<'days' | 'lengths' | 'agents' | 'totals', object>> & { readonly words?: object }
 
 interface CachedCounts {
   readonly counts: Counts
   /** Milliseconds since 1970. */
   readonly validBefore: number
+}
+
+export interface StatisticsOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly timeZone: string
+  readonly nameIndex: Pick<NameIndex, 'current'>
+  readonly splits: NameSplits
 }
 
 /** Counts records for charts. */
@@ -38,6 +50,7 @@ export class Statistics {
   readonly #clock: Clock
   readonly #timeZone: string
   readonly #nameIndex: Pick<NameIndex, 'current'>
+  readonly #splits: NameSplits
   readonly #slots = new FairSlots({
     slots: 1,
     slotsPerClient: 1,
@@ -47,11 +60,12 @@ export class Statistics {
   })
   readonly #cache: VersionedCache<CachedCounts>
 
-  constructor(database: Database, clock: Clock, timeZone: string, nameIndex: Pick<NameIndex, 'current'>) {
+  constructor({ database, clock, timeZone, nameIndex, splits }: StatisticsOptions) {
     this.#database = database
     this.#clock = clock
     this.#timeZone = timeZone
     this.#nameIndex = nameIndex
+    this.#splits = splits
     this.#cache = new VersionedCache(database, 'domain', MAX_CACHED)
   }
 
@@ -97,8 +111,9 @@ export class Statistics {
     // Without a write, the counts only change when a discarded record expires.
     const first = await this.#database.first(firstDiscarded(now))
     const segments = await this.#nameIndex.current()
+    if (segments === undefined) await this.#splits.assertDone(request.filters, request.rising > 0)
     const { dialect } = this.#database
-    const { days, totals } =
+    const { days, totals, rising } =
       segments === undefined
         ? await countInDatabase({ dialect, scanner: this.#database.scannerOf(account) }, request, now)
         : await countInIndex(segments, request, now)
@@ -107,6 +122,7 @@ export class Statistics {
       lengths: totals.lengths(),
       agents: totals.agents(request.agents),
       totals: totals.overall,
+      ...(request.rising > 0 && { words: rising.top(request.rising) }),
     }
     return { counts, validBefore: (first?.marked_at ?? Infinity) + DISCARDED_LIFETIME_MS }
   }

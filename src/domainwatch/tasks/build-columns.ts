@@ -7,11 +7,17 @@ import {
   type SegmentPart,
 } from '../../lib/name-index/index.ts'
 import { aLabelOf } from '../../lib/punycode.ts'
+import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { columnsOfRecords, deltaOfChanges, type Delta } from '../list/read-records.ts'
 
 export type Input =
-  | { readonly kind: 'records'; readonly text: string; readonly count: number }
-  | { readonly kind: 'changes'; readonly texts: readonly string[]; readonly overlapping: boolean }
+  | { readonly kind: 'records'; readonly text: string; readonly count: number; readonly words: WordTrie }
+  | {
+      readonly kind: 'changes'
+      readonly texts: readonly string[]
+      readonly overlapping: boolean
+      readonly words: WordTrie
+    }
   | { readonly kind: 'merge'; readonly parts: readonly SegmentPart[]; readonly order: Order }
 
 export type Output =
@@ -25,9 +31,12 @@ export default function work(input: Input): Output {
   try {
     switch (input.kind) {
       case 'records':
-        return { kind: 'records', columns: columnsOfRecords(input.text, input.count) }
+        return { kind: 'records', columns: columnsOfRecords(input.text, input.count, splitBy(input.words)) }
       case 'changes':
-        return { kind: 'changes', delta: deltaOfChanges(input.texts, input.overlapping) }
+        return {
+          kind: 'changes',
+          delta: deltaOfChanges(input.texts, input.overlapping, splitBy(input.words)),
+        }
       case 'merge':
         return { kind: 'merge', columns: mergeParts(input.parts, input.order, aLabelOf) }
     }

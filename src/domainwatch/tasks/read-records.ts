@@ -3,6 +3,7 @@
  * which must not block the event loop.
  */
 import { rowValues, type BatchStatement, type Columns, type RowOf } from '../../storage/database/batch.ts'
+import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { readData, type Unreadable } from '../data-field.ts'
 import { MAX_BATCH_RECORDS } from '../limits.ts'
 import { expectedRow } from '../expected.ts'
@@ -21,6 +22,8 @@ export interface Input {
   readonly contentType: string | undefined
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly operation: 'add' | 'update'
+  /** The dictionary that names are split by. */
+  readonly words: WordTrie
 }
 
 export interface Output {
@@ -48,8 +51,7 @@ export default function readRecords(input: Input): Output {
   const { api, data } = readData(input, { max: MAX_BATCH_RECORDS, of: 'registros' })
   if (data.kind === 'unreadable') return { api, batch: data }
   const { items } = data
-  if (input.operation === 'add')
-    return { api, batch: readAll(items, recordDomains, readNewRecord, (_, later) => later) }
+  if (input.operation === 'add') return { api, batch: newRows(items, input.words) }
   const expected: (string | number | null)[][] = []
   const read = (record: unknown, index: number) => {
     const result = readMarks(record)
@@ -60,6 +62,16 @@ export default function readRecords(input: Input): Output {
   const batch = readAll(items, markDomains, read, merged)
   if (batch.kind !== 'rows' || expected.length === 0) return { api, batch }
   return { api, batch: { ...batch, expected: JSON.stringify(expected) } }
+}
+
+function newRows(items: readonly unknown[], words: WordTrie): Batch {
+  const split = splitBy(words)
+  return readAll(
+    items,
+    recordDomains,
+    (record) => readNewRecord(record, split),
+    (_, later) => later,
+  )
 }
 
 /** @param combined what to store if a name comes more than once */

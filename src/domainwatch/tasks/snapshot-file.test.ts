@@ -14,7 +14,10 @@ const folder = mkdtempSync(join(tmpdir(), 'catalejo-space-'))
 after(() => rmSync(folder, { recursive: true }))
 const path = join(folder, 'lists')
 
-const empty = { columns: new ColumnBuilder(0, aLabelOf).build('registered'), live: new Uint32Array(1_000) }
+const empty = {
+  columns: new ColumnBuilder(0, aLabelOf, () => []).build('registered'),
+  live: new Uint32Array(1_000),
+}
 const snapshot: Snapshot = {
   logPosition: { cursor: cursorAt('0123456789ab', 1), witness: 'change' },
   parts: { registered: [empty], deleted: [] },

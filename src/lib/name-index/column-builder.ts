@@ -1,7 +1,7 @@
 import { NO_SYMBOL, SYMBOL_OF } from './alphabet.ts'
 import { setBits } from './bits.ts'
 import { indexNames } from './block-index.ts'
-import { BLOCK, MAX_LENGTH, Plane, shared, type Columns, type Order } from './columns.ts'
+import { BLOCK, MAX_LENGTH, MAX_WORDS, Plane, shared, type Columns, type Order } from './columns.ts'
 import { PLANES } from './planes.ts'
 import { sortedPlaces } from './sort.ts'
 import { zonesOf } from './zones.ts'
@@ -27,13 +27,20 @@ export interface IndexedRecord {
   readonly tags: string
 }
 
+const HYPHEN = 0x2d
+
 /** The A-label of a name with letters beyond ASCII. */
 export type ALabelOf = (name: string) => string
+
+/** Returns the words that a name consists of, in their order, hyphens left out; none if it does not. */
+export type WordsOf = (name: string) => readonly string[]
 
 /** Collects records in any order, and makes columns of them. */
 export class ColumnBuilder {
   count = 0
   names: Uint8Array
+  /** For each byte of `names`, 1 where a word ends. */
+  wordEnds: Uint8Array
   starts: Uint32Array
   registered: Float64Array
   modified: Float64Array
@@ -48,13 +55,19 @@ export class ColumnBuilder {
   readonly #agentNumbers = new Map<string, number>()
   readonly tagSets: string[] = ['']
   readonly #tagNumbers = new Map<string, number>()
+  /** By place, up to `MAX_WORDS`. */
+  wordCounts: Uint8Array
   readonly #aLabelOf: ALabelOf
+  readonly #wordsOf: WordsOf
   #capacity: number
 
-  constructor(capacity: number, aLabelOf: ALabelOf) {
+  constructor(capacity: number, aLabelOf: ALabelOf, wordsOf: WordsOf) {
     this.#aLabelOf = aLabelOf
+    this.#wordsOf = wordsOf
     this.#capacity = Math.max(1, capacity)
     this.names = new Uint8Array(this.#capacity * 12)
+    this.wordEnds = new Uint8Array(this.#capacity * 12)
+    this.wordCounts = new Uint8Array(this.#capacity)
     this.starts = new Uint32Array(this.#capacity + 1)
     this.registered = new Float64Array(this.#capacity)
     this.modified = new Float64Array(this.#capacity)
@@ -79,13 +92,23 @@ export class ColumnBuilder {
     }
     if (Number.isNaN(record.registered) || Number.isNaN(record.modified))
       throw new UnsupportedValueError('a date that is none')
+    this.#markWords(start, name)
     this.#append(start + name.length, record)
   }
 
   /** Adds a record from columns, where it was checked. */
-  copy(names: Uint8Array, from: number, to: number, record: Omit<IndexedRecord, 'name'>): void {
+  copy({ names, starts, wordEnds }: Columns, position: number, record: Omit<IndexedRecord, 'name'>): void {
+    const from = starts[position] ?? 0
+    const to = starts[position + 1] ?? 0
     const start = this.#reserve(to - from)
-    for (let at = from; at < to; at++) this.names[start + at - from] = names[at] ?? 0
+    let words = 0
+    for (let at = from; at < to; at++) {
+      this.names[start + at - from] = names[at] ?? 0
+      const isEnd = ((wordEnds[at >>> 5] ?? 0) >>> (at & 31)) & 1
+      this.wordEnds[start + at - from] = isEnd
+      words += isEnd
+    }
+    this.wordCounts[this.count] = Math.min(words, MAX_WORDS)
     this.#append(start + to - from, record)
   }
 
@@ -94,7 +117,7 @@ export class ColumnBuilder {
     const places = sortedPlaces(this, order)
     const count = places.length
     const words = Math.ceil(count / BLOCK)
-    const { names, starts } = this.#namesAt(places)
+    const { names, starts, wordEnds } = this.#namesAt(places)
     const planes = shared.u32(PLANES * words)
     const keys = shared.f64(count)
     const registered = order === 'registered' ? keys : shared.f64(count)
@@ -121,6 +144,7 @@ export class ColumnBuilder {
         discardedAt.push(at)
       }
       if ((marks & (1 << Plane.idn)) !== 0) idn.push(position)
+      marks |= (this.wordCounts[place] ?? 0) << Plane.words1
       const tags = this.tags[place] ?? 0
       if (tags !== 0) {
         marks |= 1 << Plane.tagged
@@ -140,6 +164,7 @@ export class ColumnBuilder {
       count,
       names,
       starts,
+      wordEnds,
       keys,
       registered,
       modified,
@@ -177,12 +202,25 @@ export class ColumnBuilder {
       this.agent = grown(this.agent, new Uint32Array(this.#capacity))
       this.marks = grown(this.marks, new Uint8Array(this.#capacity))
       this.tags = grown(this.tags, new Uint32Array(this.#capacity))
+      this.wordCounts = grown(this.wordCounts, new Uint8Array(this.#capacity))
     }
     const start = this.starts[this.count] ?? 0
     if (start + length > this.names.length) {
       this.names = grown(this.names, new Uint8Array(this.names.length * 2 + length))
+      this.wordEnds = grown(this.wordEnds, new Uint8Array(this.names.length))
     }
     return start
+  }
+
+  #markWords(start: number, name: string): void {
+    const words = this.#wordsOf(name)
+    this.wordCounts[this.count] = Math.min(words.length, MAX_WORDS)
+    let at = 0
+    for (const word of words) {
+      while (name.charCodeAt(at) === HYPHEN) at++
+      at += word.length
+      this.wordEnds[start + at - 1] = 1
+    }
   }
 
   #append(nameEnd: number, record: Omit<IndexedRecord, 'name'>): void {
@@ -201,7 +239,7 @@ export class ColumnBuilder {
       (record.seen << Plane.seen)
   }
 
-  #namesAt(places: Uint32Array): Pick<Columns, 'names' | 'starts'> {
+  #namesAt(places: Uint32Array): Pick<Columns, 'names' | 'starts' | 'wordEnds'> {
     const starts = shared.u32(places.length + 1)
     let end = 0
     for (let position = 0; position < places.length; position++) {
@@ -210,12 +248,16 @@ export class ColumnBuilder {
       starts[position + 1] = end
     }
     const names = shared.u8(end)
+    const wordEnds = shared.u32(Math.ceil(end / 32))
     let to = 0
     for (const place of places) {
       const last = this.starts[place + 1] ?? 0
-      for (let from = this.starts[place] ?? 0; from < last; from++) names[to++] = this.names[from] ?? 0
+      for (let from = this.starts[place] ?? 0; from < last; from++) {
+        if (this.wordEnds[from] === 1) setBits(wordEnds, to >>> 5, 1 << (to & 31))
+        names[to++] = this.names[from] ?? 0
+      }
     }
-    return { names, starts }
+    return { names, starts, wordEnds }
   }
 
   #aLabels(names: Uint8Array, starts: Uint32Array, positions: readonly number[]): Columns['aLabels'] {

@@ -20,8 +20,13 @@ export const Plane = {
   digits: 6,
   idn: 7,
   tagged: 8,
+  /** The number of words, in binary; `MAX_WORDS` stands for more as well. */
+  words1: 9,
+  words2: 10,
+  words4: 11,
 } as const
-export const MARKS = 9
+export const MARKS = 12
+export const MAX_WORDS = 7
 
 /** Records are searched in blocks of as many as a word has bits. */
 export const BLOCK = 32
@@ -73,6 +78,8 @@ export interface Columns {
   /** Concatenated names in Latin-1; the one at position `p` goes from `starts[p]` to `starts[p + 1]`. */
   readonly names: Uint8Array
   readonly starts: Uint32Array
+  /** A bit for each byte of `names`: set where a word ends, in names that consist of words. */
+  readonly wordEnds: Uint32Array
   /** Timestamps: the sort key, `date_reg` and `date_mod`. */
   readonly keys: Float64Array
   readonly registered: Float64Array

@@ -10,4 +10,5 @@ export { mergeParts, partOf, SegmentSet, type EntryKeys, type SegmentPart } from
 export { compareBytes } from './sort.ts'
 export { namePrefix, SORTED_ORDERS, sortedMatches, type SortedOrder } from './sorted-matches.ts'
 export { TimeSlice } from './time-slice.ts'
+export { wordsOf } from './word-test.ts'
 export { formatTimestamp, parseTimestamp, TIMESTAMP_LENGTH, writeTimestamp } from './timestamp.ts'

@@ -1,6 +1,7 @@
 import { MAX_LENGTH, Plane } from './columns.ts'
 import { NameTest } from './name-test.ts'
 import { parseTimestamp } from './timestamp.ts'
+import { WordTest } from './word-test.ts'
 
 /** A condition on records. */
 export type IndexTerm =
@@ -8,6 +9,10 @@ export type IndexTerm =
   | { readonly kind: 'length'; readonly min?: number; readonly max?: number }
   /** Dates, both included. A record that was never deleted matches no span of deletions. */
   | { readonly kind: 'date'; readonly of: DateColumn; readonly from?: string; readonly to?: string }
+  /** The name consists of so many words, fewer than `MAX_WORDS`. */
+  | { readonly kind: 'words'; readonly count: number }
+  /** One of the words that the name consists of. */
+  | { readonly kind: 'word'; readonly word: string }
   /** A whole tag. */
   | { readonly kind: 'tag'; readonly tag: string }
   /** Text in the agent, in lower case. */
@@ -42,6 +47,7 @@ export interface IndexQuery {
   readonly agent: string | undefined
   readonly tags: readonly string[]
   readonly tests: readonly NameTest[]
+  readonly words: readonly WordTest[]
   /** Records that were discarded at this time (milliseconds since 1970) or earlier do not match. */
   readonly discardedUntil: number
 }
@@ -50,6 +56,7 @@ export function compileQuery(terms: Iterable<IndexTerm>, discardedUntil: number)
   const set: number[] = []
   const unset: number[] = []
   const tests: NameTest[] = []
+  const words: WordTest[] = []
   let [minLength, maxLength] = [1, MAX_LENGTH]
   const dates: Record<DateColumn, Span> = { registered: EVER, modified: EVER, deleted: EVER }
   const tags: string[] = []
@@ -74,6 +81,15 @@ export function compileQuery(terms: Iterable<IndexTerm>, discardedUntil: number)
         }
         break
       }
+      case 'words':
+        for (const [bit, plane] of [Plane.words1, Plane.words2, Plane.words4].entries()) {
+          ;((term.count >>> bit) & 1 ? set : unset).push(plane)
+        }
+        break
+      case 'word':
+        tests.push(new NameTest(/[*?]/.test(term.word) ? undefined : `*${term.word}*`, undefined))
+        words.push(new WordTest(term.word))
+        break
       case 'tag':
         tags.push(` ${term.tag} `)
         break
@@ -91,5 +107,5 @@ export function compileQuery(terms: Iterable<IndexTerm>, discardedUntil: number)
   if (tags.length > 0) set.push(Plane.tagged)
   if (isBounded(dates.deleted)) unset.push(Plane.status)
   const namePlanes = [...new Set(tests.flatMap(({ planes }) => planes))]
-  return { set, unset, namePlanes, minLength, maxLength, ...dates, agent, tags, tests, discardedUntil }
+  return { set, unset, namePlanes, minLength, maxLength, ...dates, agent, tags, tests, words, discardedUntil }
 }

@@ -198,6 +198,7 @@ export class Scan {
     if (this.#tagSets !== undefined && this.#tagSets[segment.tagSetOf(position)] === 0) return false
     if (this.#agents !== undefined && this.#agents[columns.agent[position] ?? 0] === 0) return false
     for (const test of query.tests) if (!test.matches(segment, position)) return false
+    for (const word of query.words) if (!word.matches(segment, position)) return false
     return true
   }
 }

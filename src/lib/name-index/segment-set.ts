@@ -120,13 +120,12 @@ export const partOf = ({ columns, live }: Segment): SegmentPart => ({ columns, l
 /** Makes columns of the live records of several segments. Runs in any thread. */
 export function mergeParts(parts: readonly SegmentPart[], order: Order, aLabelOf: ALabelOf): Columns {
   const records = parts.reduce((sum, { columns }) => sum + columns.count, 0)
-  const builder = new ColumnBuilder(records, aLabelOf)
+  const builder = new ColumnBuilder(records, aLabelOf, () => [])
   for (const { columns, live } of parts) {
     const segment = new Segment(columns)
-    const { names, starts } = columns
     for (let position = 0; position < columns.count; position++) {
       if (((live[position >>> 5] ?? 0) & (1 << (position & 31))) === 0) continue
-      builder.copy(names, starts[position] ?? 0, starts[position + 1] ?? 0, {
+      builder.copy(columns, position, {
         agent: columns.agents[columns.agent[position] ?? 0] ?? '',
         status: Number(segment.has(Plane.status, position)),
         reserved: Number(segment.has(Plane.reserved, position)),

@@ -246,6 +246,12 @@ export const settings = {
     [],
     listOf(phishingKeyword),
   ),
+  words: setting(
+    'words',
+    'words that names are split into, such as places and brands, in addition to the built-in ones; -word removes one',
+    [],
+    listOf(word),
+  ),
   failedKeys: setting(
     'failed-keys',
     'wrong keys accepted from one address per minute',
@@ -294,6 +300,13 @@ function phishingKeyword(text: string): Parsed<string> {
   return /^-?[a-z0-9ñ]{2,24}$/.test(text)
     ? { value: text }
     : { takes: 'a word of 2 to 24 letters a-z, ñ and digits, with a hyphen before it to remove it' }
+}
+
+/** A word without accents; after a hyphen, one to remove. */
+function word(text: string): Parsed<string> {
+  return /^-?[a-zñ]{1,31}$/.test(text)
+    ? { value: text }
+    : { takes: 'a word of 1 to 31 letters a-z and ñ, with a hyphen before it to remove it' }
 }
 
 function setting<T>(name: string, summary: string, fallback: T, parse: Parser<T>): Setting<T> {

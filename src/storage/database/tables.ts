@@ -245,6 +245,7 @@ export const policies: readonly Policy[] = [
   left('failed_keys'),
   left('leases'),
   left('moves'),
+  left('name_splits'),
   // Triggers create them from the images.
   left('image_dhashes'),
   left('image_totals'),

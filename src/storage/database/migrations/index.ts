@@ -3,6 +3,7 @@ import { sqlite } from './001-initial/sqlite.ts'
 import { decisions } from './014-decisions.ts'
 import { watchDestinations } from './016-watch-destinations.ts'
 import { dnsChecks } from './017-dns-checks.ts'
+import { words } from './018-words.ts'
 import { watchDeliveries } from './020-watch-deliveries.ts'
 
 /** One step of the schema. A released step never changes. */
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   decisions,
   watchDestinations,
   dnsChecks,
+  words,
   watchDeliveries,
 ]
 

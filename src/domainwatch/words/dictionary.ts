@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { SplitName } from './words-column.ts'
+import { buildTrie, splitBy, type WordTrie } from '../../lib/words/index.ts'
+
+/** Spanish and English words by frequency, one per line. */
+const WORDS = new URL('../../../assets/words/words.txt', import.meta.url)
+
+/** Words of the operator rank as if this many were more frequent: brands and places are more telling than rare words. */
+const RANK_OF_OWN = 5_000
+
+/** The words that names are split into. */
+export class Dictionary {
+  /** Differs between dictionaries that may split a name differently. */
+  readonly digest: string
+  readonly #words: readonly string[]
+  #trie: WordTrie | undefined
+  #split: SplitName | undefined
+
+  /** @param changes words to add to the built-in ones, or to remove if they begin with a hyphen */
+  constructor(changes: readonly string[]) {
+    const removed = new Set(changes.filter((entry) => entry.startsWith('-')).map((entry) => entry.slice(1)))
+    const added = changes.filter((entry) => !entry.startsWith('-') && !removed.has(entry))
+    const words = builtInWords().filter((word) => !removed.has(word))
+    this.#words = [...words.slice(0, RANK_OF_OWN), ...added, ...words.slice(RANK_OF_OWN)]
+    this.digest = createHash('sha256').update(this.#words.join('\n')).digest('hex').slice(0, 16)
+  }
+
+  /** In shared memory, for splitters of other threads. Building it takes some 0.1 s, which a start should not wait for. */
+  get trie(): WordTrie {
+    this.#trie ??= buildTrie(this.#words)
+    return this.#trie
+  }
+
+  /** Returns the words of a name; none if it cannot be split. */
+  readonly split = (name: string): readonly string[] => {
+    this.#split ??= splitBy(this.trie)
+    return this.#split(name)
+  }
+}
+
+/** The most frequent first. */
+export function builtInWords(): readonly string[] {
+  const lines = readFileSync(WORDS, 'utf8').split('\n')
+  return lines.filter((line) => line !== '' && !line.startsWith('#'))
+}

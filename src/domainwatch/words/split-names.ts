@@ -1,0 +1,79 @@
+import type { Database } from '../../storage/database/database.ts'
+import { OverloadError } from '../../lib/errors.ts'
+import type { Filters } from '../filters.ts'
+import { rowValues } from '../../storage/database/batch.ts'
+import type { Dictionary } from './dictionary.ts'
+import * as queries from './queries.ts'
+import { toColumn } from './words-column.ts'
+
+/** Names per transaction: other writers wait for some 20 ms. */
+const BATCH = 2_000
+
+/** Whether the database has the words of every name by this dictionary. */
+export async function areNamesSplit(
+  { first }: Pick<Database, 'first'>,
+  { digest }: Pick<Dictionary, 'digest'>,
+): Promise<boolean> {
+  const row = await first(queries.splitBy())
+  return row?.digest === digest
+}
+
+/** Seconds until a refused request is worth trying again. */
+const RETRY_AFTER = 10
+
+/** Tells whether the database can filter by words. Until all names are split, only the index in memory can. */
+export class NameSplits {
+  readonly #database: Database
+  readonly #dictionary: Pick<Dictionary, 'digest'>
+  #areDone = false
+
+  constructor(database: Database, dictionary: Pick<Dictionary, 'digest'>) {
+    this.#database = database
+    this.#dictionary = dictionary
+  }
+
+  /**
+   * @param needsWords whether the answer needs them, whatever the filters ask for
+   * @throws OverloadError if words are needed and some names are not split yet
+   */
+  async assertDone({ word, words }: Filters, needsWords = false): Promise<void> {
+    if (this.#areDone || (word === undefined && words === undefined && !needsWords)) return
+    this.#areDone = await areNamesSplit(this.#database, this.#dictionary)
+    if (!this.#areDone) throw new OverloadError(RETRY_AFTER)
+  }
+}
+
+/** Splits the names of a small database at once, so that the first requests find the words of a new one. */
+export async function splitFewNames(database: Database, dictionary: Dictionary): Promise<void> {
+  if (await areNamesSplit(database, dictionary)) return
+  const names = await database.all(queries.namesAfter('', BATCH))
+  if (names.length < BATCH) await splitNames(database, dictionary, new AbortController().signal)
+}
+
+/**
+ * Splits all names again after the dictionary has changed. Names that are written meanwhile are split by their writer.
+ * @returns the number of names
+ */
+export async function splitNames(
+  database: Database,
+  { digest, split }: Dictionary,
+  signal: AbortSignal,
+): Promise<number> {
+  let count = 0
+  for (let after = ''; !signal.aborted;) {
+    const names = await database.scanner.all(queries.namesAfter(after, BATCH))
+    const rows = names.map(({ name }) => rowValues(queries.setWords, { name, words: toColumn(split(name)) }))
+    if (rows.length > 0) {
+      const json = new Uint8Array(Buffer.from(JSON.stringify(rows)))
+      await database.transaction((tx) => tx.runMany(queries.setWords, [], json))
+    }
+    count += names.length
+    const last = names.at(-1)
+    if (last === undefined || names.length < BATCH) {
+      await database.transaction((tx) => tx.run(queries.setSplitBy(digest)))
+      break
+    }
+    after = last.name
+  }
+  return count
+}
