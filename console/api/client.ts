@@ -42,6 +42,8 @@ export interface Asking<N extends Name> {
   readonly signal?: AbortSignal
   /** Instead of the key of the session: a pasted one, or the one that work began with. */
   readonly key?: string
+  /** Sent even if the page is left meanwhile. */
+  readonly isLast?: boolean
 }
 
 export interface Answered<N extends Name> {
@@ -57,6 +59,7 @@ export async function ask<N extends Name>(name: N, asking: Asking<N> = {}): Prom
   const url = addressOf(path, { api: key ?? '', ...asking.query })
   const response = await reach(url, {
     method,
+    keepalive: asking.isLast === true,
     signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(asking.signal ? [asking.signal] : [])]),
     ...(asking.body === undefined
       ? {}

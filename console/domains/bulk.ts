@@ -217,7 +217,7 @@ async function readView(
   signal: AbortSignal,
   key: string | undefined,
 ): Promise<readonly DomainRecord[] | undefined> {
-  const query = { ...filters, format: 'ndjson', ...(key === undefined ? {} : { api: key }) }
+  const query = { ...filters, format: 'ndjson', fields: 'seen', ...(key === undefined ? {} : { api: key }) }
   const records: DomainRecord[] = []
   try {
     for await (const line of linesOf(await askStream('/api/v1/domainwatch/export', query, signal))) {

@@ -69,10 +69,9 @@ export async function storeChanges(
 
 /** Whether a record has these values, as far as it tells. */
 export function hasValues(record: DomainRecord, values: Values): boolean {
-  const now: Values = record
+  const now = new Map<string, unknown>(Object.entries(record))
   return Object.entries(values).every(
-    ([name, value]) =>
-      JSON.stringify(Object.entries(now).find(([one]) => one === name)?.[1]) === JSON.stringify(value),
+    ([field, value]) => !now.has(field) || JSON.stringify(now.get(field)) === JSON.stringify(value),
   )
 }
 

@@ -10,16 +10,25 @@ import './lookalikes.css'
 
 const SHOWN = 12
 
-/** Recorded names that somebody may take for this one, and why. */
-export function Lookalikes({ name }: { name: string }) {
-  const { query } = usePlace()
-  const { data, isPending } = useQuery({
+const FRESH_MS = 60_000
+
+/** The recorded names that look like one, best match first. */
+export function useSimilar(name: string, isWanted = true) {
+  return useQuery({
     queryKey: ['domains', 'similar', name],
+    enabled: isWanted,
+    staleTime: FRESH_MS,
     queryFn: async ({ signal }) => {
       const asked = { domain: name, limit: SHOWN }
       return (await ask('GET /api/v1/domainwatch/similar', { query: asked, signal })).data.data[0] ?? []
     },
   })
+}
+
+/** Recorded names that somebody may take for this one, and why. */
+export function Lookalikes({ name }: { name: string }) {
+  const { query } = usePlace()
+  const { data, isPending } = useSimilar(name)
   return (
     <section className="stack" aria-busy={isPending}>
       <div className="row">

@@ -1,61 +1,87 @@
-import { ApiError, ask, ConnectionLost } from '../api/client.ts'
+import { ConnectionLost } from '../api/client.ts'
 import { keyFor, whenKeyLeaves } from '../api/session.ts'
 import { perform, type Gesture, type Handle, type Outcome } from '../app/operations.ts'
 import { say } from '../app/toasts.tsx'
 import { t, tn } from '../i18n/index.ts'
 import {
+  hasValues,
+  stateText,
+  storeChanges,
+  type Change,
+  type Expected,
+  type Refusal,
+  type Values,
+} from './changes.ts'
+import {
   changedRecords,
   currentOf,
   knownMarks,
   layOver,
+  nextLayer,
   noteRecord,
   noteSent,
   noteStored,
+  openFields,
   takeOff,
   type Mark,
-  type Marks,
 } from './overlay.ts'
 import { readRecords } from './read-records.ts'
 import type { DomainRecord } from './records.ts'
 
-/** Answers name this many faulty records at most; so many times the rest is sent again without them. */
-const MAX_ATTEMPTS = 12
 /** Names that a message spells out. */
 const MAX_NAMED = 3
-const MAX_SEEN = 20_000
+const MAX_STORED = 20_000
 
-/** Records that operations changed, as this console last knew them: what undo compares with what the service has. */
-const seen = new Map<string, DomainRecord>()
+/** Records that operations changed, as this console last stored them: what undo expects of the service. */
+const lastStored = new Map<string, DomainRecord>()
 
 const VERBS = { revision: ['unreview', 'review'], discarded: ['restore', 'discard'] } as const
+type Verb = (typeof VERBS)[Mark][number] | 'see'
 
-/** Layers of operations are numbered here: they are laid before the operation has its number. */
-let lastLayer = 0
+/** Hears the records that stay as they were, and which of them somebody else changed. */
+type OnFailed = (records: readonly DomainRecord[], conflicts: ReadonlySet<string>) => void
 
 /**
- * Sets a mark of records: shown now, stored in turn, undone by reference. Undefined if there is nothing to change.
- * @param onFailed hears the records that stay as they were
+ * Sets a mark of records: shown now, stored in turn, undone by reference. Setting one is a decision: the record counts as seen.
+ * Undefined if there is nothing to change.
  */
 export function setMark(
   records: readonly DomainRecord[],
   mark: Mark,
   value: 0 | 1,
-  onFailed: (records: readonly DomainRecord[]) => void = () => {},
+  onFailed: OnFailed = () => {},
 ): Handle | undefined {
   const targets = records.map(currentOf).filter((one) => one[mark] !== value)
   if (targets.length === 0) {
     if (records.length > 0) say(t('domains.noChange'))
     return undefined
   }
-  /** A mark that waits for a slow service goes where it was set, whoever is signed in by then. */
+  const set = value === 1 ? { [mark]: value, seen: 1 } : { [mark]: value }
+  return change(targets, set, VERBS[mark][value], onFailed)
+}
+
+/** Decides on one record: with a mark, or that it needs none. */
+export function decide(record: DomainRecord, mark: Mark | undefined, onFailed: OnFailed): Handle | undefined {
+  const set = mark === undefined ? { seen: 1 } : { [mark]: 1, seen: 1 }
+  return change([currentOf(record)], set, mark === undefined ? 'see' : VERBS[mark][1], onFailed)
+}
+
+function change(
+  targets: readonly DomainRecord[],
+  set: Values,
+  verb: Verb,
+  onFailed: OnFailed,
+): Handle | undefined {
+  /** What waits for a slow service goes where it was set, whoever is signed in by then. */
   const key = keyFor('domainwatch')
-  const layer = ++lastLayer
+  const layer = nextLayer()
   const names = targets.map(({ name }) => name)
-  const verb = VERBS[mark][value]
-  const before = new Map<string, number>()
+  const open = new Map(names.map((name) => [name, openFields(name)]))
+  const before = new Map<string, Values>()
+  const conflicts = new Set<string>()
   /** Without those that the service refused. */
   let stored: readonly DomainRecord[] = targets
-  layOver(layer, targets, () => ({ [mark]: value }))
+  layOver(layer, targets, () => set)
   return perform({
     subjects: names.map(subjectOf),
     pending: t(`domains.doing.${verb}`, { what: whatOf(names) }),
@@ -63,36 +89,44 @@ export function setMark(
     onFailed: () => {
       takeOff(layer, names)
       stored = []
-      onFailed(targets)
+      onFailed(targets, conflicts)
     },
     async run(): Promise<Outcome> {
-      // What the service has now: operations before this one are through, and may have failed.
-      for (const one of targets) before.set(one.name, knownMarks(one.name)[mark] ?? one[mark])
-      const refused = await store(key, layer, targets, () => ({ [mark]: value }))
+      const changes = targets.map((one): Change => {
+        const expect = expectedOf(one, open.get(one.name))
+        before.set(one.name, pick(expect, set))
+        return { domain: one.name, set, expect }
+      })
+      const refused = await store(key, layer, targets, changes)
+      for (const [name, { record }] of refused) if (record !== undefined) conflicts.add(name)
+      const [first] = refused.values()
+      if (first !== undefined && refused.size === targets.length) throw new Error(first.reason)
       stored = targets.filter(({ name }) => !refused.has(name))
       const done = tn(`domains.done.${verb}`, stored.length)
       const named = stored.length === 1 ? `${done}: ${stored[0]?.name}.cl` : done
       if (refused.size === 0) return { text: named }
       takeOff(layer, [...refused.keys()])
-      onFailed(targets.filter(({ name }) => refused.has(name)))
+      onFailed(
+        targets.filter(({ name }) => refused.has(name)),
+        conflicts,
+      )
       return { text: `${named}. ${refusalText(refused)}`, isFault: true }
     },
-    undo: () => restoring(mark, () => stored, before),
+    undo: () => restoring(() => stored, before),
   })
 }
 
-/** Gives each record the value back that it had, unless somebody changed it since. */
+/** Gives each record the values back that it had, unless somebody changed it since. */
 function restoring(
-  mark: Mark,
   storedRecords: () => readonly DomainRecord[],
-  before: ReadonlyMap<string, number>,
+  before: ReadonlyMap<string, Values>,
 ): Gesture {
   const key = keyFor('domainwatch')
-  const layer = ++lastLayer
+  const layer = nextLayer()
   const records = storedRecords()
   const names = records.map(({ name }) => name)
-  const marksOf = (name: string): Marks => ({ [mark]: before.get(name) ?? 0 })
-  layOver(layer, records.map(currentOf), marksOf)
+  const valuesOf = (name: string): Values => before.get(name) ?? {}
+  layOver(layer, records.map(currentOf), valuesOf)
   return {
     subjects: names.map(subjectOf),
     pending: t('domains.undoing', { what: whatOf(names) }),
@@ -100,114 +134,108 @@ function restoring(
     onFailed: () => takeOff(layer, names),
     async run() {
       // What the operation did not come to store needs no undoing.
-      const changed = storedRecords().filter(({ name }) => seen.has(name))
-      const known = changed.flatMap(({ name }) => seen.get(name) ?? [])
+      const known = storedRecords().flatMap(({ name }) => lastStored.get(name) ?? [])
       if (known.length === 0) {
         takeOff(layer, names)
         return { text: t('domains.nothingToUndo') }
       }
-      const now = await readRecords(known, key)
-      const same = known.filter((one) => isSame(one, now.get(one.name)))
-      const others = known.filter((one) => !same.includes(one)).map(({ name }) => name)
+      const changes = known.map((one) => ({
+        domain: one.name,
+        set: valuesOf(one.name),
+        expect: expectedOf(one, undefined),
+      }))
+      const refused = await store(key, layer, known, changes)
+      const done = known.map(({ name }) => name).filter((name) => !refused.has(name))
       takeOff(
         layer,
-        names.filter((name) => !same.some((one) => one.name === name)),
+        names.filter((name) => !done.includes(name)),
       )
-      for (const name of others) showAnew(now.get(name))
-      const refused = same.length === 0 ? NO_REFUSALS : await store(key, layer, same, marksOf)
-      takeOff(layer, [...refused.keys()])
-      const done = same.map(({ name }) => name).filter((name) => !refused.has(name))
+      const others = [...refused].flatMap(([, { record }]) => record ?? [])
+      const failed = new Map([...refused].filter(([, { record }]) => record === undefined))
       const parts = [
         ...(done.length > 0 ? [t('domains.undoneOf', { what: whatOf(done) })] : []),
-        ...(others.length > 0 ? [t('domains.changedMeanwhile', { what: namesText(others) })] : []),
-        ...(refused.size > 0 ? [refusalText(refused)] : []),
+        ...(others.length > 0 ? [t('domains.changedMeanwhile', { what: statesText(others) })] : []),
+        ...(failed.size > 0 ? [refusalText(failed)] : []),
       ]
       return { text: parts.join(' '), isFault: done.length < known.length }
     },
   }
 }
 
-const NO_REFUSALS: ReadonlyMap<string, string> = new Map()
-
 /**
- * Stores marks, and returns the names that the service refused with its reason: they keep no other from being stored.
- * Throws if none was stored.
+ * What a record must still be: as the person saw it. Fields that own operations were changing by then count as those operations
+ * left them.
  */
+function expectedOf(record: DomainRecord, open: ReadonlySet<string> | undefined): Expected {
+  const { status, revision, discarded, seen } = record
+  const shown: Readonly<Record<string, number | undefined>> = { status, revision, discarded, seen }
+  const known: Values = knownMarks(record.name)
+  const entries = Object.entries({ ...shown, ...pickNames(known, open ?? new Set()) })
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+}
+
+const pickNames = (values: Values, names: ReadonlySet<string>): Values =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)))
+
+const pick = (values: Expected, like: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([name]) => name in like))
+
+/** Stores changes, shows what came of them, and returns those that the service refused. */
 async function store(
   key: string | undefined,
   layer: number,
   records: readonly DomainRecord[],
-  marksOf: (name: string) => Marks,
-): Promise<ReadonlyMap<string, string>> {
-  const refused = new Map<string, string>()
-  let rest = records
-  for (let attempt = 1; ; attempt++) {
-    const values = new Map(rest.map(({ name }) => [name, marksOf(name)]))
-    noteSent(values)
-    try {
-      await send(key, rest, values)
-      noteStored(layer, values)
-      for (const { name } of rest) remember(name, records, values.get(name) ?? {})
-      return refused
-    } catch (error) {
-      const faults = error instanceof ApiError ? error.errors : []
-      for (const { index, msg } of faults) refused.set(rest[index]?.name ?? '', msg)
-      const left = rest.filter(({ name }) => !refused.has(name))
-      if (faults.length > 0 && left.length === 0) throw new Error(faults[0]?.msg, { cause: error })
-      if (faults.length === 0 || left.length === rest.length || attempt === MAX_ATTEMPTS) throw error
-      rest = left
-    }
+  changes: readonly Change[],
+): Promise<ReadonlyMap<string, Refusal>> {
+  const values = new Map(changes.map(({ domain, set }) => [domain, set]))
+  noteSent(values)
+  const refused = await storeOrRead(key, records, changes)
+  const done = changes.filter(({ domain }) => !refused.has(domain))
+  noteStored(layer, new Map(done.map(({ domain, set }) => [domain, set])))
+  for (const { domain, set, expect } of done) {
+    const record = records.find(({ name }) => name === domain)
+    if (record !== undefined) remember({ ...record, ...expect, ...set })
   }
+  for (const { record } of refused.values()) showAnew(record)
+  return refused
 }
 
-async function send(
+async function storeOrRead(
   key: string | undefined,
   records: readonly DomainRecord[],
-  values: ReadonlyMap<string, Marks>,
-): Promise<void> {
-  const data = [...values].map(([domain, marks]) => ({ domain, ...marks }))
+  changes: readonly Change[],
+): Promise<ReadonlyMap<string, Refusal>> {
   try {
-    await ask('POST /api/v1/domainwatch/update', { body: { data }, ...(key === undefined ? {} : { key }) })
+    return await storeChanges(changes, key)
   } catch (error) {
     // The answer was lost on the way: only the service knows whether it stored them.
     if (!(error instanceof ConnectionLost)) throw error
     const now = await readRecords(records, key).catch(() => undefined)
-    const isStored = records.every(({ name }) => hasMarks(now?.get(name), values.get(name) ?? {}))
-    if (!isStored) throw error
+    const isStored = ({ domain, set }: Change) => {
+      const record = now?.get(domain)
+      return record !== undefined && hasValues(record, set)
+    }
+    if (!changes.every(isStored)) throw error
+    return new Map()
   }
 }
 
-function hasMarks(record: DomainRecord | undefined, { revision, discarded }: Marks): boolean {
-  if (record === undefined) return false
-  return (
-    (revision ?? record.revision) === record.revision && (discarded ?? record.discarded) === record.discarded
-  )
-}
-
-function remember(name: string, records: readonly DomainRecord[], marks: Marks): void {
-  const record = records.find((one) => one.name === name)
-  if (record === undefined) return
-  seen.delete(name)
-  seen.set(name, { ...record, ...knownMarks(name), ...marks })
-  for (const oldest of seen.keys()) {
-    if (seen.size <= MAX_SEEN) break
-    seen.delete(oldest)
+function remember(record: DomainRecord): void {
+  lastStored.delete(record.name)
+  lastStored.set(record.name, record)
+  for (const oldest of lastStored.keys()) {
+    if (lastStored.size <= MAX_STORED) break
+    lastStored.delete(oldest)
   }
 }
 
-/** Whether nobody changed the record since this console did. */
-function isSame(known: DomainRecord, now: DomainRecord | undefined): boolean {
-  const fields = ['status', 'reserved', 'revision', 'discarded', 'agent', 'date_reg'] as const
-  return now !== undefined && fields.every((field) => known[field] === now[field])
-}
-
-function showAnew(record: DomainRecord | undefined): void {
+export function showAnew(record: DomainRecord | undefined): void {
   if (record === undefined) return
   noteRecord(record)
   changedRecords.set(new Map([...changedRecords.get(), [record.name, record]]))
 }
 
-whenKeyLeaves(() => seen.clear())
+whenKeyLeaves(() => lastStored.clear())
 
 export const subjectOf = (name: string): string => `domain:${name}`
 
@@ -216,12 +244,15 @@ const whatOf = (names: readonly string[]): string =>
   names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
 
 function namesText(names: readonly string[]): string {
-  const named = names.slice(0, MAX_NAMED).map((name) => `${name}.cl`)
+  const named = names.slice(0, MAX_NAMED)
   const more = names.length - named.length
   return `${named.join(', ')}${more > 0 ? ` ${t('domains.andMore', { n: more })}` : ''}`
 }
 
-function refusalText(refused: ReadonlyMap<string, string>): string {
-  const [reason = ''] = refused.values()
-  return t('domains.notChanged', { what: namesText([...refused.keys()]), reason })
+const statesText = (records: readonly DomainRecord[]): string =>
+  namesText(records.map((record) => `${record.name}.cl (${t('domains.now', { state: stateText(record) })})`))
+
+function refusalText(refused: ReadonlyMap<string, Refusal>): string {
+  const [{ reason } = { reason: '' }] = refused.values()
+  return t('domains.notChanged', { what: namesText([...refused.keys()].map((name) => `${name}.cl`)), reason })
 }

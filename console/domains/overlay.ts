@@ -1,10 +1,11 @@
 import { serverNow } from '../api/server.ts'
 import { whenKeyLeaves } from '../api/session.ts'
 import { createStore } from '../app/store.ts'
+import { hasValues, type Values } from './changes.ts'
 import type { DomainRecord } from './records.ts'
 
 export type Mark = 'revision' | 'discarded'
-export type Marks = Readonly<Partial<Record<Mark, number>>>
+export type Marks = Values
 
 /** What lies over the rows of one record. */
 export interface Patch extends Marks {
@@ -33,6 +34,8 @@ interface Overlay {
 /** What this console changed lies over the rows, so they stay where they are under the pointer. */
 const MAX_PATCHES = 20_000
 
+const ALL: Marks = { revision: 0, discarded: 0, seen: 0, note: '', tags: [] }
+
 const overlays = new Map<string, Overlay>()
 export const patches = createStore<ReadonlyMap<string, Patch>>(new Map())
 
@@ -42,16 +45,22 @@ export const changedRecords = createStore<ReadonlyMap<string, DomainRecord>>(new
 export function patched(record: DomainRecord, over: ReadonlyMap<string, Patch>): DomainRecord {
   const patch = over.get(record.name)
   if (patch === undefined) return record
-  return {
-    ...record,
-    revision: patch.revision ?? record.revision,
-    discarded: patch.discarded ?? record.discarded,
-  }
+  const { at: _at, discardedAt: _discardedAt, ...values } = patch
+  return { ...record, ...values }
 }
 
 /** A record with what others and this console changed since it was read. */
 export const currentOf = (record: DomainRecord): DomainRecord =>
   patched(changedRecords.get().get(record.name) ?? record, patches.get())
+
+let lastLayer = 0
+
+/** Layers of operations are numbered here: they are laid before the operation has its number. */
+export const nextLayer = (): number => ++lastLayer
+
+/** The fields of a record that operations under way are about to store. */
+export const openFields = (name: string): ReadonlySet<string> =>
+  new Set(overlays.get(name)?.layers.flatMap(({ marks }) => Object.keys(marks)))
 
 /** Shows marks that an operation is about to store. */
 export function layOver(
@@ -59,11 +68,12 @@ export function layOver(
   records: readonly DomainRecord[],
   marksOf: (name: string) => Marks,
 ): void {
-  for (const { name, revision, discarded } of records) {
+  for (const record of records) {
+    const { name } = record
     const old = overlays.get(name)
     const marks = marksOf(name)
     // What is shown now is what the service has, unless an operation on the same mark is under way.
-    const known = { ...shownMarks({ revision, discarded }, marks), ...old?.known }
+    const known = { ...shownMarks(record, marks), ...old?.known }
     const layers = [...(old?.layers ?? []), { id, marks }]
     overlays.delete(name)
     overlays.set(name, { at: Infinity, discardedAt: undefined, unheard: [], ...old, known, layers })
@@ -71,12 +81,9 @@ export function layOver(
   publish(records.map(({ name }) => name))
 }
 
-function shownMarks(shown: Record<Mark, number>, wanted: Marks): Marks {
-  return {
-    ...(wanted.revision === undefined ? {} : { revision: shown.revision }),
-    ...(wanted.discarded === undefined ? {} : { discarded: shown.discarded }),
-  }
-}
+/** What a record has of these fields, as far as it tells. */
+const shownMarks = (record: DomainRecord, like: Marks): Marks =>
+  Object.fromEntries(Object.entries(record).filter(([field]) => field in like))
 
 /** The marks of a record as the service has them, as far as operations touched them. */
 export const knownMarks = (name: string): Marks => overlays.get(name)?.known ?? {}
@@ -128,23 +135,22 @@ export function settlePatches(records: readonly DomainRecord[], askedAt: number)
 }
 
 /** Whether an event tells of what this console did itself, which it does once. */
-export function isOwnMark({ name, revision, discarded }: DomainRecord): boolean {
-  const overlay = overlays.get(name)
+export function isOwnMark(record: DomainRecord): boolean {
+  const overlay = overlays.get(record.name)
   if (overlay === undefined) return false
-  const at = overlay.unheard.findIndex(
-    (marks) => (marks.revision ?? revision) === revision && (marks.discarded ?? discarded) === discarded,
-  )
+  const at = overlay.unheard.findIndex((marks) => hasValues(record, marks))
   if (at < 0) return false
   overlay.unheard = overlay.unheard.slice(at + 1)
   return true
 }
 
 /** Takes a record as the service has it now. What is under way stays over it, and so does the moment of discarding. */
-export function noteRecord({ name, revision, discarded }: DomainRecord): void {
+export function noteRecord(record: DomainRecord): void {
+  const { name, discarded } = record
   const overlay = overlays.get(name)
   if (overlay === undefined) return
   if (overlay.layers.length > 0) {
-    overlay.known = { revision, discarded }
+    overlay.known = { ...overlay.known, ...shownMarks(record, ALL) }
   } else if (overlay.discardedAt === undefined || discarded === 0) {
     overlays.delete(name)
   } else {

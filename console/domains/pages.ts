@@ -163,7 +163,7 @@ async function fetchRows(
   let cursor = start
   for (let i = 0; i < MAX_RANGE_REQUESTS; i++) {
     const limit = Math.min(MAX_PAGE_ROWS, Math.max(PAGE_ROWS, count - rows.length + SPARE_ROWS))
-    const query = { ...filters, limit, ...(cursor === undefined ? {} : { cursor }) }
+    const query = { ...filters, limit, fields: ROW_FIELDS, ...(cursor === undefined ? {} : { cursor }) }
     const { data, next } = await ask('GET /api/v1/domainwatch/list', { query })
     rows.push(...(data.data[0] ?? []))
     if (next === undefined || (rows.length >= count && rows.some(({ name }) => name === bottom.name))) break

@@ -12,7 +12,7 @@ export async function readRecord(
   key?: string,
 ): Promise<DomainRecord | null> {
   // Of the names that contain it only itself is as long as it is.
-  const query = { search: name, length: [...name].length, limit: 1 }
+  const query = { search: name, length: [...name].length, limit: 1, fields: 'all' }
   const { data } = await ask('GET /api/v1/domainwatch/list', {
     query,
     ...(signal === undefined ? {} : { signal }),
@@ -44,6 +44,7 @@ export async function readRecords(
     min_length: Math.min(...lengths),
     max_length: Math.max(...lengths),
     format: 'ndjson',
+    fields: 'all',
     ...(key === undefined ? {} : { api: key }),
   })
   for await (const line of linesOf(response)) {

@@ -7,7 +7,11 @@ type ListedRecord = Operations['GET /api/v1/domainwatch/list']['answer']['data']
 export type DomainRecord = ListedRecord & {
   readonly seen?: number
   readonly note?: string
-  readonly tags?: readonly string[]
+  readonly tags?: string[]
+  readonly seen_by?: string | null
+  readonly seen_at?: string | null
+  readonly deleted_at?: string | null
+  readonly claimed_by?: string | null
 }
 
 /** The name as the DNS has it; undefined when that is the same. */

@@ -12,9 +12,11 @@ import { Lookalikes } from './lookalikes.tsx'
 import { MarkTags, StatusTag } from './marks-cell.tsx'
 import { setMark } from './marks.ts'
 import { DomainName } from './name.tsx'
+import { NoteField } from './note-field.tsx'
 import { changedRecords, patched, patches } from './overlay.ts'
 import { readRecord } from './read-records.ts'
 import { asciiOf, type DomainRecord } from './records.ts'
+import { TagField } from './tag-field.tsx'
 import './sheet.css'
 
 interface Props {
@@ -83,7 +85,7 @@ function useRecord(name: string) {
     wasPatched.current = isPatched
   }, [isPatched, refetch])
   const fresh = useStore(changedRecords).get(name)
-  return { ...query, record: query.data ? patched(fresh ?? query.data, over) : query.data }
+  return { ...query, record: query.data ? patched({ ...query.data, ...fresh }, over) : query.data }
 }
 
 function RecordPart({ name }: { name: string }) {
@@ -141,7 +143,21 @@ function RecordFacts({ record }: { record: DomainRecord }) {
         <dd className="mono">{record.date_reg}</dd>
         <dt>{t('domains.changed')}</dt>
         <dd className="mono">{record.date_mod}</dd>
+        {typeof record.deleted_at === 'string' && (
+          <>
+            <dt>{t('sheet.deletedAt')}</dt>
+            <dd className="mono">{record.deleted_at}</dd>
+          </>
+        )}
+        <dt>{t('sheet.seen')}</dt>
+        <dd>
+          {typeof record.seen_by === 'string'
+            ? t('sheet.seenBy', { account: record.seen_by, date: record.seen_at ?? '' })
+            : t('sheet.notSeen')}
+        </dd>
       </dl>
+      <NoteField record={record} isLocked={isLocked} />
+      <TagField record={record} isLocked={isLocked} />
     </section>
   )
 }

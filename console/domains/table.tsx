@@ -156,6 +156,8 @@ export function DomainTable(props: Props) {
       <TableHead columns={columns} filters={filters} onSort={actions.sort}>
         <input
           type="checkbox"
+          className="pick-all"
+          tabIndex={-1}
           aria-label={t('domains.selectLoaded')}
           disabled={rows.count === 0 || rows.isStale}
           checked={selected.size > 0}

@@ -201,7 +201,7 @@ export class Pile {
     try {
       const cursor = this.#cursor
       const limit = cursor === undefined ? FIRST_ROWS : PAGE_ROWS
-      const query = { ...this.#filters, limit, ...(cursor === undefined ? {} : { cursor }) }
+      const query = { ...this.#filters, limit, fields: 'all', ...(cursor === undefined ? {} : { cursor }) }
       const { data, next } = await ask('GET /api/v1/domainwatch/list', { query, signal })
       if (signal.aborted) return
       const known = new Set(this.#ahead.map(({ name }) => name))

@@ -193,7 +193,7 @@ test('details have an address of their own, and say in words what the DNS said',
   await page.keyboard.press('Enter')
   const sheet = page.getByRole('complementary', { name: 'Detalles de ñandú.cl' })
   await sheet.getByText('xn--and-6ma2c.cl').waitFor()
-  await sheet.getByText('2026-01-05 09:00:00', { exact: true }).waitFor()
+  await sheet.getByText('2026-01-05 09:00:00', { exact: true }).first().waitFor()
   await page.waitForURL(/ficha=%C3%B1and%C3%BA/)
   for (const [status, body, said] of [
     [200, { status: 200, domain: 'x', dns: ['a.nic.cl', 'b.nic.cl'] }, 'b.nic.cl'],

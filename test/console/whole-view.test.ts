@@ -9,9 +9,11 @@ import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
 let browser: TestBrowser
+let otherKey: string
 
 before(async () => {
   ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  otherKey = (await service.newKey('Ana', 'domainwatch')).key
   const viewed = Array.from({ length: TOTAL }, (_, i) => record(`vista${i}`))
   await stored(service, [...viewed, record('otro')], { encoding: 'json' })
 })
@@ -38,7 +40,7 @@ const countOf = async (query: Readonly<Record<string, string | number>>) =>
   (await records(service, { ...VIEW, limit: 1_024, ...query })).length
 
 test('all records of a view are marked at once, in batches that hold nobody up, and exactly those are undone', async () => {
-  const [first] = await records(service, { ...VIEW, limit: 1_024 })
+  const [first, second] = await records(service, { ...VIEW, limit: 1_024 })
   // It is marked already: no change of this gesture, and none of its undo.
   await update(service, [{ domain: first?.name, revision: 1 }])
   const { page, context, complaints } = await open('dominios?starts=vista')
@@ -56,8 +58,10 @@ test('all records of a view are marked at once, in batches that hold nobody up, 
   await gate.open()
   await toast(page, `${TOTAL - 1} dominios en revisión`).waitFor()
   assert.equal(await countOf({ rev: '' }), TOTAL)
+  // A colleague takes one back meanwhile: undo leaves it alone, and says so.
+  await update(service, [{ domain: second?.name, revision: 0 }], { key: otherKey, encoding: 'json' })
   await toast(page, 'dominios en revisión').getByRole('button', { name: 'Deshacer' }).click()
-  await toast(page, `Deshecho: ${TOTAL - 1} dominios`).waitFor()
+  await toast(page, `Deshecho: ${TOTAL - 2} dominios. A 1 lo cambió alguien mientras tanto`).waitFor()
   const left = await records(service, { ...VIEW, rev: '' })
   assert.deepEqual(
     left.map(({ name }) => name),

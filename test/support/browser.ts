@@ -11,6 +11,8 @@ export interface Visit {
   readonly theme?: 'light' | 'dark'
   readonly width?: number
   readonly height?: number
+  /** A screen that is touched. */
+  readonly touch?: boolean
   /** What the person chose; `browser` for nothing. */
   readonly language?: 'es' | 'en' | 'browser'
   /** The first language of the browser. */
@@ -48,10 +50,12 @@ export async function startBrowser(): Promise<TestBrowser> {
   })
   return {
     async open(service, path, keys, visit = {}) {
-      const { theme = 'light', width = 1_440, height = 900, language = 'es', locale = 'es-CL' } = visit
+      const { theme = 'light', width = 1_440, height = 900, touch = false } = visit
+      const { language = 'es', locale = 'es-CL' } = visit
       const context = await browser.newContext({
         viewport: { width, height },
         colorScheme: theme,
+        hasTouch: touch,
         locale,
         // Not the service's: what is shown must not depend on where the browser is.
         timezoneId: 'Asia/Tokyo',

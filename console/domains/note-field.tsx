@@ -1,0 +1,65 @@
+import { useEffect, useId, useState, type KeyboardEvent, type RefObject } from 'react'
+import { t } from '../i18n/index.ts'
+import { setNote } from './annotate.ts'
+import type { DomainRecord } from './records.ts'
+import './note-field.css'
+
+const MAX_CHARACTERS = 1_000
+
+interface Props {
+  readonly record: DomainRecord
+  readonly isLocked: boolean
+  readonly box?: RefObject<HTMLTextAreaElement | null>
+  /** Called when the person is through with it. */
+  readonly onDone?: () => void
+}
+
+/** The note of a record. Enter and leaving the field save it, Escape takes back what was typed. */
+export function NoteField({ record, isLocked, box, onDone }: Props) {
+  const id = useId()
+  const saved = record.note ?? ''
+  const [text, setText] = useState(saved)
+  const [isEdited, setEdited] = useState(false)
+  useEffect(() => {
+    // What a colleague writes is shown, but never in place of words that are being typed.
+    if (!isEdited) setText(saved)
+  }, [saved, isEdited])
+  const save = () => {
+    setEdited(false)
+    if (text.trim() !== saved) setNote(record, text)
+  }
+  const press = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    const isEnd = event.key === 'Escape' || (event.key === 'Enter' && !event.shiftKey)
+    if (!isEnd || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    event.stopPropagation()
+    if (event.key === 'Escape') {
+      setText(saved)
+      setEdited(false)
+    } else save()
+    onDone?.()
+  }
+  return (
+    <div className="field">
+      <label htmlFor={id}>{t('sheet.note')}</label>
+      <textarea
+        id={id}
+        ref={box}
+        className="input note"
+        rows={2}
+        maxLength={MAX_CHARACTERS}
+        readOnly={isLocked}
+        placeholder={t('note.placeholder')}
+        value={text}
+        onChange={(event) => {
+          setEdited(true)
+          setText(event.target.value)
+        }}
+        onKeyDown={press}
+        onBlur={() => {
+          if (isEdited) save()
+        }}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,79 @@
+import { useId, useState, type KeyboardEvent } from 'react'
+import { Icon } from '../design/icon.tsx'
+import { t } from '../i18n/index.ts'
+import { setTags } from './annotate.ts'
+import type { DomainRecord } from './records.ts'
+import './note-field.css'
+
+const MAX_TAGS = 10
+const TAG = /^[\p{L}\p{N}-]{1,30}$/u
+
+/** The tags of a record, each with a button that takes it off, and a field for one more. */
+export function TagField({ record, isLocked }: { record: DomainRecord; isLocked: boolean }) {
+  const id = useId()
+  const [text, setText] = useState('')
+  const [isWrong, setWrong] = useState(false)
+  const tags = record.tags ?? []
+  const add = () => {
+    const tag = text.trim().toLowerCase()
+    if (tag === '') return
+    if (!TAG.test(tag)) {
+      setWrong(true)
+      return
+    }
+    setText('')
+    if (!tags.includes(tag)) setTags(record, [...tags, tag])
+  }
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' && event.key !== ',') return
+    event.preventDefault()
+    add()
+  }
+  return (
+    <div className="field">
+      <label htmlFor={id}>{t('sheet.tags')}</label>
+      <div className="tag-field">
+        {tags.map((tag) => (
+          <button
+            key={tag}
+            type="button"
+            className="chip"
+            disabled={isLocked}
+            aria-label={t('note.removeTag', { tag })}
+            onClick={() =>
+              setTags(
+                record,
+                tags.filter((one) => one !== tag),
+              )
+            }
+          >
+            {tag}
+            <Icon name="close" />
+          </button>
+        ))}
+        <input
+          id={id}
+          className="input"
+          maxLength={30}
+          autoComplete="off"
+          autoCapitalize="none"
+          disabled={isLocked || tags.length >= MAX_TAGS}
+          placeholder={t('note.addTag')}
+          aria-invalid={isWrong}
+          value={text}
+          onChange={(event) => {
+            setWrong(false)
+            setText(event.target.value)
+          }}
+          onKeyDown={press}
+          onBlur={add}
+        />
+      </div>
+      {isWrong && (
+        <small className="fault-text" role="alert">
+          {t('note.badTag')}
+        </small>
+      )}
+    </div>
+  )
+}
