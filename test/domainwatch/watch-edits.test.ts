@@ -66,7 +66,11 @@ suite('watches that are edited', () => {
       [{ id: 'a\0b', name: 'x' }, 404, GONE.msg],
       [{ name: 'x' }, 404, GONE.msg],
       [{ id, name: ' ' }, 400, 'El parámetro name debe ser un texto de 1 a 100 caracteres'],
-      [{ id, name: 'nuevo', changes: 'some' }, 400, 'El parámetro changes debe ser new o all'],
+      [
+        { id, name: 'nuevo', changes: 'some' },
+        400,
+        'El parámetro changes debe ser new o all o dns o new,dns o all,dns',
+      ],
       [{ id, name: 'nuevo', paused: '2' }, 400, 'El parámetro paused debe ser un entero entre 0 y 1'],
       [{ id, name: 'nuevo', shared: 'x' }, 400, 'El parámetro shared debe ser un entero entre 0 y 1'],
       [{ id, name: 'nuevo', agent: '' }, 400, 'El parámetro agent necesita el parámetro search'],
