@@ -152,27 +152,36 @@ suite('deliveries of watches', () => {
     await removeWatch(service, id)
   })
 
-  test('one that is being retried, or was given up, is tried now', async () => {
+  test('one that is being retried, or was given up, is tried now; one that arrives brings a dead watch back', async () => {
     using receiver = await WebhookReceiver.start()
-    receiver.answer = (response) => void response.writeHead(500).end()
     const { id } = await watch(service, { starts: 'ahora', url: receiver.url })
-    await stored(service, [record('ahora')])
-    const [waiting] = await deliveriesUntil(service, id, ([one]) => one?.['attempts'] === 1)
+    await stored(service, [record('ahora1')])
+    const [first] = await deliveriesUntil(service, id, ([one]) => one?.['state'] === 'delivered')
+    receiver.answer = (response) => void response.writeHead(500).end()
+    await stored(service, [record('ahora2')])
+    const [waiting] = await deliveriesUntil(service, id, ([one]) => one?.['code'] === 500)
     await replay(id, waiting?.['id'])
-    await receiver.until(2)
     await deliveriesUntil(service, id, ([one]) => one?.['attempts'] === 2)
     receiver.answer = (response) => void response.writeHead(410).end()
     await replay(id, waiting?.['id'])
     const [dead] = await deliveriesUntil(service, id, ([one]) => one?.['state'] === 'failed')
     assert.equal(dead?.['error'], 'El receptor respondió 410')
     assert.equal((await watchUntil(service, id, ({ state }) => state === 'dead'))['pending'], 1)
+
     receiver.answer = (response) => void response.writeHead(204).end()
-    await stored(service, [record('ahora2')])
-    await replay(id, waiting?.['id'])
-    await receiver.until(5)
-    assert.equal(new Set(receiver.received.slice(0, 4).map((one) => `${one.id} ${one.text}`)).size, 1)
-    assert.notEqual(receiver.received[4]?.id, waiting?.['id'])
+    await replay(id, first?.['id'])
     await watchUntil(service, id, ({ state, pending }) => state === 'active' && pending === 0)
+    receiver.answer = (response) => void response.writeHead(410).end()
+    await stored(service, [record('ahora3')])
+    const [given] = await deliveriesUntil(service, id, ([one]) => one?.['code'] === 410)
+    receiver.answer = (response) => void response.writeHead(204).end()
+    await replay(id, given?.['id'])
+    await watchUntil(service, id, ({ state, pending }) => state === 'active' && pending === 0)
+    const ids = [first, waiting, given].map((one) => one?.['id'])
+    assert.deepEqual(
+      receiver.received.map((one) => ids.indexOf(one.id) + 1),
+      [1, 2, 2, 2, 1, 2, 3, 3],
+    )
     await removeWatch(service, id)
   })
 
