@@ -5,7 +5,7 @@ import { sql } from '../../src/storage/database/sql.ts'
 import { record, stored } from '../support/domains.ts'
 import { startNode } from '../support/node-process.ts'
 import { startService, type TestService } from '../support/service.ts'
-import { watch, watchUntil } from '../support/watches.ts'
+import { deliveriesUntil, onWatch, watch, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
 import { openAt } from './open.ts'
 
@@ -78,6 +78,44 @@ suite('watches on several nodes', () => {
       await watchUntil(there(), id, ({ pending }) => pending === 0)
     } finally {
       await node.kill()
+    }
+  })
+
+  test('a replay that one node is asked for is sent once by the node that delivers, also after that one is killed', async () => {
+    using receiver = await WebhookReceiver.start()
+    await using one = await startService({ flags: FLAGS })
+    const { databaseUrl } = one.app.context.config
+    const flags = { ...FLAGS, port: '0', data: one.data, 'database-url': databaseUrl || undefined }
+    const { domainKey } = one
+    // The first to deliver; the other one is asked.
+    await one.stop()
+    const first = await startNode({ flags })
+    const asked = { url: first.url, domainKey }
+    const { id } = await watch(asked, { starts: 'reenvio', url: receiver.url })
+    const there: TestService = Object.create(one, { url: { value: first.url } })
+    await stored(there, [record('reenvio')])
+    const [sent] = await deliveriesUntil(asked, id, ([newest]) => newest?.['state'] === 'delivered')
+    const second = await startNode({ flags })
+    try {
+      const other = { url: second.url, domainKey }
+      const replay = () => onWatch(other, 'replay', { id, delivery: sent?.['id'] })
+      assert.deepEqual(
+        (await Promise.all([replay(), replay(), replay()])).map(({ status }) => status),
+        [200, 200, 200],
+      )
+      await deliveriesUntil(other, id, ([newest]) => newest?.['attempts'] === 2 && newest['replaying'] === 0)
+      assert.equal(receiver.received.length, 2)
+      receiver.answer = () => {}
+      await replay()
+      await receiver.until(3)
+      await first.kill()
+      await endLease(one.data, databaseUrl)
+      receiver.answer = (response) => void response.writeHead(204).end()
+      await deliveriesUntil(other, id, ([newest]) => newest?.['attempts'] === 3 && newest['replaying'] === 0)
+      assert.equal(receiver.received.length, 4)
+      assert.equal(new Set(receiver.received.map(({ id: webhook, text }) => `${webhook} ${text}`)).size, 1)
+    } finally {
+      await Promise.all([first.kill(), second.kill()])
     }
   })
 })
