@@ -48,10 +48,11 @@ export function watchEditRoutes(
       },
     },
     async handle({ values, identity }) {
-      const { id, name, changes, url, atom, shared: isShared, paused, ...filters } = values
+      const { id, name, changes, url, atom, shared: isShared, paused, dns, ...filters } = values
       const edited = await watches.edit(identity.accountId, watchId(id), {
         name,
         filters: newFilters(filters),
+        dns,
         changes,
         webhook: url === undefined || url === '' ? (url === '' ? null : url) : webhookAt(url),
         hasFeed: atom === false ? undefined : atom === true,
@@ -103,11 +104,15 @@ export function watchEditRoutes(
   }
 }
 
-/** Returns undefined if the request has no filter. An empty `search` lets every record through and is not kept. */
-function newFilters(values: Values<typeof watchFilters>): SavedFilters | undefined {
-  const saved = toSave(values)
+/**
+ * Returns undefined if the request has no filter. An empty `search` lets every record through and is not kept. `dns` is no
+ * filter, so it replaces none.
+ */
+function newFilters(values: Omit<Values<typeof watchFilters>, 'dns'>): SavedFilters | undefined {
+  const given = { ...values, dns: undefined }
+  const saved = toSave(given)
   if (Object.keys(saved).length === 0) return undefined
-  readFilters(values)
+  readFilters(given)
   const { search = '', ...others } = saved
   return search === '' ? others : saved
 }

@@ -8,13 +8,15 @@ import * as queries from './queries.ts'
 import * as destinations from './queries-destinations.ts'
 import { lockSharing } from './sharing.ts'
 import type { Changes } from '../events/event.ts'
-import type { SavedFilters } from './watched.ts'
+import { savedOf, type SavedFilters } from './watched.ts'
 
 /** What to change. Undefined leaves a property as it is. */
 export interface WatchEdit {
   readonly name: string | undefined
   /** Replaces all filters. */
   readonly filters: SavedFilters | undefined
+  /** Whether names are looked up again regularly: 0 or 1. */
+  readonly dns: number | undefined
   readonly changes: Changes | undefined
   /** Address of the webhook; null removes it. */
   readonly webhook: string | null | undefined
@@ -68,7 +70,7 @@ export async function editWatch(
       queries.updateWatch({
         id,
         name: edit.name ?? watch.name,
-        filters: edit.filters === undefined ? watch.filters : JSON.stringify(edit.filters),
+        filters: editedFilters(watch.filters, edit),
         changes: edit.changes ?? watch.changes,
         shared: Number(edit.isShared ?? watch.shared === 1),
         paused: Number(isPaused),
@@ -83,6 +85,13 @@ export async function editWatch(
     }
     return { secret, feedToken }
   }, accountId)
+}
+
+/** `dns` is kept with the filters, but is none: it stays when they are replaced, and replaces none. */
+function editedFilters(filters: string, edit: WatchEdit): string {
+  const { dns: known, ...others } = savedOf(filters)
+  const dns = edit.dns === undefined ? known : String(edit.dns)
+  return JSON.stringify({ ...(edit.filters ?? others), ...(dns === undefined ? {} : { dns }) })
 }
 
 /** A webhook that moves keeps its position and what is pending, and is tried again at once. */
