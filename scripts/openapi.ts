@@ -23,7 +23,12 @@ async function describeRoutes(): Promise<string> {
   if (!settings.ok) throw new Error(settings.faults.join('\n'))
   const context = await createContext(settings.config, { log: pino({ level: 'silent' }) })
   try {
-    const server = await createRoutes(context, openImagestore(context), follow(context), () => '')
+    const server = await createRoutes(
+      context,
+      openImagestore(context),
+      follow(context, () => ''),
+      () => '',
+    )
     await server.ready()
     const document = JSON.stringify(server.swagger(), undefined, 2)
     await server.close()

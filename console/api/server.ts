@@ -9,6 +9,13 @@ export const HOME_PATH = HOME.pathname
 export const TIME_ZONE =
   document.querySelector<HTMLMetaElement>('meta[name="catalejo-time-zone"]')?.content ?? 'America/Santiago'
 
+/** Channels to which watches can send messages, by the names that `to` has: those that the operator has configured. */
+export const CHANNELS: readonly string[] = (
+  document.querySelector<HTMLMetaElement>('meta[name="catalejo-channels"]')?.content ?? ''
+)
+  .split(' ')
+  .filter((name) => name !== '')
+
 let skewMs = 0
 
 /** Learns from an answer how far the clock of this machine is from the service's. */

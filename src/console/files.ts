@@ -8,6 +8,8 @@ export interface ConsoleSettings {
   /** The path of the service: empty, or with a leading slash and no trailing one. */
   readonly prefix: string
   readonly timeZone: string
+  /** Where watches can send messages, as the API names the channels. */
+  readonly channels: readonly string[]
 }
 
 /** Next to `src/` in a checkout and to `dist/` in a release. */
@@ -53,12 +55,16 @@ export function loadFiles(settings: ConsoleSettings): ReadonlyMap<string, Consol
   return files
 }
 
-/** Inserts the path prefix and the time zone of the service into the page. */
-function page(bytes: Buffer, { prefix, timeZone }: ConsoleSettings): ConsoleFile {
+/** Inserts the path prefix, the time zone and the channels of the service into the page. */
+function page(bytes: Buffer, { channels, prefix, timeZone }: ConsoleSettings): ConsoleFile {
   const html = bytes
     .toString()
     .replace('<base href="/console/"', `<base href="${prefix}/console/"`)
     .replace('content="America/Santiago"', `content="${timeZone}"`)
+    .replace(
+      'name="catalejo-channels" content=""',
+      `name="catalejo-channels" content="${channels.join(' ')}"`,
+    )
   return plain('index.html', Buffer.from(html))
 }
 

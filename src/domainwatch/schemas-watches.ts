@@ -1,9 +1,20 @@
 import { WATCH_CHOICES } from './events/event.ts'
+import { CHANNEL_NAMES, LANGUAGES } from './watches/channels/channel.ts'
 import { array, constant, integer, object, problem, string } from '../http/openapi/json-schema.ts'
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description })
 const bit = (description: string) => integer({ minimum: 0, maximum: 1, description })
 const id = string({ description: 'Of the watch' })
+
+const DELIVERED = {
+  state: 'active',
+  pending: 0,
+  attempts: 0,
+  next_attempt: null,
+  last_delivery: '2026-01-06T09:00:01.250Z',
+  last_error: null,
+  last_error_at: null,
+}
 
 const SHOWN = {
   id: 'q0Zl3vXW8b1k',
@@ -14,7 +25,10 @@ const SHOWN = {
   shared: 0,
   paused: 0,
   created: '2026-01-05T13:20:30.000Z',
-  url: 'https://example.cl/avisos',
+  url: null,
+  to: 'telegram:-1001234567890,discord:https://discord.com/…',
+  language: 'es',
+  digest: '09:00',
   atom: 0,
   state: 'active',
   pending: 0,
@@ -23,6 +37,10 @@ const SHOWN = {
   last_delivery: '2026-01-06T09:00:01.250Z',
   last_error: null,
   last_error_at: null,
+  destinations: [
+    { channel: 'telegram', to: 'telegram:-1001234567890', ...DELIVERED },
+    { channel: 'discord', to: 'discord:https://discord.com/…', ...DELIVERED },
+  ],
 }
 
 export const watchMade = object(
@@ -39,6 +57,17 @@ export const watchMade = object(
     ],
   },
 )
+
+/** How deliveries to one destination go. */
+const deliveryState = {
+  state: string({ enum: ['active', 'dead'], description: '`dead`: the receiver was given up' }),
+  pending: bit('Whether a delivery is under way'),
+  attempts: integer({ description: 'Failed attempts of that delivery' }),
+  next_attempt: nullable('string', 'When it is tried again'),
+  last_delivery: nullable('string', 'When one last arrived'),
+  last_error: nullable('string', 'What went wrong since then'),
+  last_error_at: nullable('string', 'When'),
+}
 
 export const watchesAnswer = object(
   {
@@ -59,14 +88,19 @@ export const watchesAnswer = object(
         paused: bit('Whether it is silent'),
         created: string(),
         url: nullable('string', 'Where webhooks are sent'),
+        to: nullable('string', 'Where messages are sent, without the secret parts of addresses'),
+        language: string({ enum: LANGUAGES }),
+        digest: nullable('string', 'Time of day of the one message of a day; null for messages as it comes'),
         atom: bit('Whether there is a feed'),
-        state: string({ enum: ['active', 'dead'], description: '`dead`: the receiver was given up' }),
-        pending: bit('Whether a delivery is under way'),
-        attempts: integer({ description: 'Failed attempts of that delivery' }),
-        next_attempt: nullable('string', 'When it is tried again'),
-        last_delivery: nullable('string', 'When one last arrived'),
-        last_error: nullable('string', 'What went wrong since then'),
-        last_error_at: nullable('string', 'When'),
+        ...deliveryState,
+        destinations: array(
+          object({
+            channel: string({ enum: CHANNEL_NAMES }),
+            to: string({ description: 'As in `to`, without secrets; of a webhook, its address' }),
+            ...deliveryState,
+          }),
+          { description: 'The state of each; above, the worst or latest of all' },
+        ),
       }),
     ),
   },
@@ -113,6 +147,8 @@ export const watchAnswer = object(
   { description: 'It is gone', examples: [{ status: 200, id: SHOWN.id }] },
 )
 
+const ARRIVED = { delivered: 1, code: 204, error: null }
+
 export const testAnswer = object(
   {
     status: constant(200),
@@ -120,10 +156,27 @@ export const testAnswer = object(
     delivered: integer({ minimum: 0, maximum: 1 }),
     code: nullable('integer', 'Status that the receiver answered'),
     error: nullable('string', 'What went wrong'),
+    data: array(
+      object({
+        channel: string({ enum: CHANNEL_NAMES }),
+        to: string(),
+        delivered: bit('Whether it arrived'),
+        code: nullable('integer', 'Status that the receiver answered'),
+        error: nullable('string', 'What went wrong'),
+      }),
+      { description: 'Of each destination; above, of the first that failed, or of the first' },
+    ),
   },
   {
     description: 'What became of the test',
-    examples: [{ status: 200, id: SHOWN.id, delivered: 1, code: 204, error: null }],
+    examples: [
+      {
+        status: 200,
+        id: SHOWN.id,
+        ...ARRIVED,
+        data: [{ channel: 'webhook', to: 'webhook:https://example.cl/avisos', ...ARRIVED }],
+      },
+    ],
   },
 )
 

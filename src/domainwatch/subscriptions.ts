@@ -1,12 +1,14 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
+import { ConsoleLinks } from './console-links.ts'
 import type { ChangeReading } from './events/event.ts'
 import { Events } from './events/index.ts'
 import type { Vocabulary } from '../lib/lookalikes/index.ts'
 import { readVocabulary } from './lookalikes/vocabulary.ts'
-import { openChannels } from './watches/channels/index.ts'
+import type { Channels } from './watches/channels/channel.ts'
+import { openChannels, type ChannelSettings } from './watches/channels/index.ts'
 import { Watches } from './watches/index.ts'
-import { allowAddresses, type IsAllowedAddress } from './watches/webhook/connect.ts'
+import { allowAddresses } from './watches/webhook/connect.ts'
 
 export interface SubscriptionsOptions {
   readonly database: Database
@@ -17,6 +19,9 @@ export interface SubscriptionsOptions {
   /** Private networks that webhooks may be sent to. */
   readonly webhookNetworks: readonly string[]
   readonly userAgent: string
+  readonly channels: ChannelSettings
+  readonly timeZone: string
+  readonly baseUrl: () => string
   /** Words to add to the phishing keywords; with a leading hyphen, to remove from them. */
   readonly phishingKeywords: readonly string[]
   readonly failed: (what: string, error: unknown) => void
@@ -26,8 +31,8 @@ export interface SubscriptionsOptions {
 export interface Subscriptions {
   readonly events: Events
   readonly watches: Watches
-  /** Addresses to which webhooks may be sent. */
-  readonly isAllowedAddress: IsAllowedAddress
+  /** Where watches can send messages. */
+  readonly channels: Channels
   /** Classifies the words next to a name when lookalikes are searched. */
   readonly vocabulary: Vocabulary
 }
@@ -37,13 +42,20 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
   const vocabulary = readVocabulary(options.phishingKeywords)
   const isAllowedAddress = allowAddresses(options.webhookNetworks)
   const events = new Events({ ...options, failed: (error) => failed('changes could not be read', error) })
+  const channels = openChannels(options.channels, {
+    isAllowedAddress,
+    userAgent,
+    clock,
+    links: new ConsoleLinks(options.baseUrl),
+  })
   const watches = new Watches({
     database,
     clock,
     pages: events.pages,
-    channels: openChannels({ isAllowedAddress, userAgent, clock }),
+    channels,
+    timeZone: options.timeZone,
     vocabulary,
     failed: (error) => failed('a watch could not send notifications', error),
   })
-  return { events, watches, isAllowedAddress, vocabulary }
+  return { events, watches, channels, vocabulary }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { epochOf, isCalendarDateTime, isTimeZone, localDateTime } from './dates.ts'
+import { epochOf, isCalendarDateTime, isTimeZone, localDateTime, nextLocalTime } from './dates.ts'
 
 const two = (value: number) => String(value).padStart(2, '0')
 
@@ -160,4 +160,33 @@ test('a local time is read back to its moment, also beside changes of the clocks
   assert.equal(epochOf('2026-04-05 00:00:00', 'America/Santiago'), Date.parse('2026-04-05T04:00:00Z'))
   assert.equal(epochOf('2026-09-06 00:30:00', 'America/Santiago'), Date.parse('2026-09-06T04:30:00Z'))
   assert.equal(epochOf('2026-09-06 01:00:00', 'America/Santiago'), Date.parse('2026-09-06T04:00:00Z'))
+})
+
+test('the next time of day, when the clocks of Chile change too', () => {
+  const next = (after: string, time: string) =>
+    new Date(nextLocalTime(Date.parse(after), time, 'America/Santiago')).toISOString()
+  assert.equal(next('2026-01-10T11:59:59Z', '09:00'), '2026-01-10T12:00:00.000Z')
+  assert.equal(next('2026-01-10T12:00:00Z', '09:00'), '2026-01-11T12:00:00.000Z')
+  // 23:00 to 24:00 comes twice on 4 April 2026.
+  assert.equal(next('2026-04-04T12:00:00Z', '23:30'), '2026-04-05T02:30:00.000Z')
+  assert.equal(next('2026-04-05T02:30:00Z', '23:30'), '2026-04-06T03:30:00.000Z')
+  assert.equal(next('2026-04-05T03:10:00Z', '23:30'), '2026-04-06T03:30:00.000Z')
+  // 00:00 to 01:00 is skipped on 6 September 2026.
+  assert.equal(next('2026-09-05T12:00:00Z', '00:30'), '2026-09-06T04:30:00.000Z')
+  assert.equal(next('2026-09-06T04:30:00Z', '00:30'), '2026-09-07T03:30:00.000Z')
+})
+
+test('the next time of day is shown by clocks of the zone, at most a day and an hour later', () => {
+  const zones = ['America/Santiago', 'Pacific/Easter', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC']
+  const instant = fc.integer({ min: Date.UTC(2000, 0, 1), max: Date.UTC(2040, 0, 1) })
+  fc.assert(
+    fc.property(instant, fc.nat(1_439), fc.constantFrom(...zones), (after, minute, zone) => {
+      const time = `${two(Math.floor(minute / 60))}:${two(minute % 60)}`
+      const found = nextLocalTime(after, time, zone)
+      assert.ok(found > after && found <= after + 25 * 60 * 60 * 1000 + 3_600_000)
+      const shown = localDateTime(found, zone).slice(11, 16)
+      const isSkipped = localDateTime(found - 3_600_000, zone).slice(11, 16) !== shown && shown !== time
+      assert.ok(shown === time || isSkipped)
+    }),
+  )
 })

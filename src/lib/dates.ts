@@ -102,3 +102,15 @@ export function epochOf(text: string, timeZone: string): number {
   if (before === undefined || after === undefined) return shown
   return shownAt(before, timeZone) !== shown && shownAt(after, timeZone) === shown ? after : before
 }
+
+/**
+ * Returns the next time, in milliseconds since 1970 and after `epochMs`, at which clocks of the zone show `HH:MM`. A time that
+ * a day skips in spring comes as much later as the clocks were put forward; one that a day repeats in autumn counts once.
+ */
+export function nextLocalTime(epochMs: number, time: string, timeZone: string): number {
+  const today = Date.parse(`${localDateTime(epochMs, timeZone).slice(0, 10)}T00:00:00Z`)
+  for (let day = today; ; day += dayMs) {
+    const found = epochOf(`${new Date(day).toISOString().slice(0, 10)} ${time}:00`, timeZone)
+    if (found > epochMs) return found
+  }
+}

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { keyRoutes } from '../accounts/routes/key.ts'
 import { adminRoutes } from '../admin/index.ts'
 import { backgroundJobs } from './background-jobs.ts'
+import { channelSettings } from './channel-settings.ts'
 import type { Config } from './config/config.ts'
 import { consoleRoutes } from '../console/index.ts'
 import { createContext, type Context, type Overrides } from './context.ts'
@@ -74,7 +75,7 @@ async function startOn(context: Context): Promise<App> {
   )
   const images = openImagestore(context)
   let baseUrl = config.baseUrl
-  const following = follow(context)
+  const following = follow(context, () => baseUrl)
   const rechecks = createRechecks(context, following)
   const server = await createRoutes(context, images, following, () => baseUrl)
   await server.listen({ host: config.host, port: config.port })
@@ -170,7 +171,7 @@ export async function createRoutes(
   const prefix = config.baseUrl === '' ? '' : new URL(config.baseUrl).pathname.replace(/\/$/, '')
   await server.register(
     async (app) => {
-      consoleRoutes(app, { prefix, timeZone: config.timeZone })
+      consoleRoutes(app, { prefix, timeZone: config.timeZone, channels: [...following.channels.keys()] })
       serviceRoutes(app, config.metricsAddress === undefined ? metrics : undefined, [
         () => database.ping(),
         () => images.store.ping(),
@@ -233,7 +234,7 @@ export async function createRoutes(
 }
 
 /** Opens everything that follows the changes of domains: events and watches. */
-export function follow(context: Context): Subscriptions {
+export function follow(context: Context, baseUrl: () => string): Subscriptions {
   const { accounts, clock, config, database, dictionary, log, metrics } = context
   const following = openSubscriptions({
     database,
@@ -242,12 +243,18 @@ export function follow(context: Context): Subscriptions {
     maxStreams: perProcessShare(config.eventStreams, config.workers),
     webhookNetworks: config.webhookNetworks,
     phishingKeywords: config.phishingKeywords,
+    channels: channelSettings(config),
+    timeZone: config.timeZone,
+    baseUrl,
     userAgent: `Catalejo/${VERSION}`,
     failed: (what, error) => log.warn({ err: error }, what),
   })
   const { pages, streams } = following.events
   metrics.gauge('catalejo_event_streams', 'Event streams that are open', () => streams.count)
-  context.onClose(async () => pages.close())
+  context.onClose(async () => {
+    pages.close()
+    for (const channel of following.channels.values()) channel.close?.()
+  })
   return following
 }
 

@@ -143,6 +143,9 @@ suite('watches that are made, shown and removed', () => {
           paused: 0,
           created: '',
           url: null,
+          to: null,
+          language: 'es',
+          digest: null,
           atom: 1,
           state: 'active',
           pending: 0,
@@ -151,6 +154,7 @@ suite('watches that are made, shown and removed', () => {
           last_delivery: null,
           last_error: null,
           last_error_at: null,
+          destinations: [],
         },
       )
       assert.ok(!JSON.stringify(shown).includes('whsec_'))

@@ -130,7 +130,9 @@ suite('watches with a webhook', () => {
     // A test that arrives brings it back to life, with what it still has to tell.
     receiver.answer = (response) => void response.writeHead(200).end('x'.repeat(1_000_000))
     const tested = await send(service, `${WATCHES}/test`, { id }, { query: { api: service.domainKey } })
-    assert.deepEqual(tested.body, { status: 200, id, delivered: 1, code: 200, error: null })
+    const arrived = { delivered: 1, code: 200, error: null }
+    const data = [{ channel: 'webhook', to: `webhook:${receiver.url}`, ...arrived }]
+    assert.deepEqual(tested.body, { status: 200, id, ...arrived, data })
     await receiver.until(12)
     assert.equal(receiver.received[10]?.body.type, 'watch.test')
     assert.equal(receiver.received[11]?.id, receiver.received[0]?.id)

@@ -1,5 +1,4 @@
 import { localDateTime } from '../../lib/dates.ts'
-import { HttpError } from '../../lib/errors.ts'
 import type { HttpServer } from '../../http/server.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { problem } from '../../http/openapi/json-schema.ts'
@@ -9,8 +8,18 @@ import { secretRotated, watchEdited, watchGone } from '../schemas-watches.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { WATCH_CHOICES } from '../events/event.ts'
 import { toSave, watchFilters, type SavedFilters } from '../watches/watched.ts'
-import { readTarget } from '../watches/webhook/connect.ts'
-import { noWatch, sharing, watchId, watchName, WATCHES_PATH, which } from './watch-parameters.ts'
+import {
+  destinationParameters,
+  digestHour,
+  noWatch,
+  sharing,
+  splitTo,
+  watchId,
+  watchName,
+  WATCHES_PATH,
+  webhookAddress,
+  which,
+} from './watch-parameters.ts'
 
 const parameters = {
   ...which,
@@ -18,6 +27,11 @@ const parameters = {
   name: watchName(),
   changes: choice('What comes to match, all that happens to what matches, changes of its DNS', WATCH_CHOICES),
   url: text('Where webhooks are sent; empty for none', 2_048),
+  ...destinationParameters,
+  digest: digestHour(
+    "A time of day: one message with a day's news then; empty for messages as it comes",
+    true,
+  ),
   atom: switched('Whether there is an Atom feed'),
   ...sharing,
   paused: integer('Whether it is silent (1). What happens meanwhile is not delivered later', 0, 1),
@@ -26,7 +40,7 @@ const parameters = {
 export function watchEditRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { watches, isAllowedAddress }: Subscriptions,
+  { channels, watches }: Subscriptions,
   { baseUrl, timeZone }: { readonly baseUrl: () => string; readonly timeZone: string },
 ) {
   simpleEndpoint(app, shared, {
@@ -48,16 +62,34 @@ export function watchEditRoutes(
       },
     },
     async handle({ values, identity }) {
-      const { id, name, changes, url, atom, shared: isShared, paused, dns, ...filters } = values
+      const {
+        id,
+        name,
+        changes,
+        url,
+        atom,
+        shared: isShared,
+        paused,
+        dns,
+        to,
+        language,
+        digest,
+        ...others
+      } = values
+      const { day, destinations } = splitTo(to)
+      const filters = { ...others, to: day }
       const edited = await watches.edit(identity.accountId, watchId(id), {
         name,
         filters: newFilters(filters),
         dns,
         changes,
-        webhook: url === undefined || url === '' ? (url === '' ? null : url) : webhookAt(url),
+        webhook: url === undefined || url === '' ? (url === '' ? null : url) : webhookAddress(url, channels),
         hasFeed: atom === false ? undefined : atom === true,
         isShared: isShared === undefined ? undefined : isShared === 1,
         isPaused: paused === undefined ? undefined : paused === 1,
+        to: destinations,
+        language,
+        digest: digest === '' ? null : digest,
       })
       if (edited === undefined) throw noWatch()
       const feed = edited.feedToken === undefined ? null : `${baseUrl()}/w/${edited.feedToken}.atom`
@@ -96,12 +128,6 @@ export function watchEditRoutes(
       }
     },
   })
-
-  function webhookAt(url: string): string {
-    const target = readTarget(url, isAllowedAddress)
-    if (!target.ok) throw new HttpError(400, `El parámetro url ${target.takes}`)
-    return target.url
-  }
 }
 
 /**

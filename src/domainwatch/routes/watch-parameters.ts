@@ -1,7 +1,10 @@
 import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
 import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
-import { integer, text, type Parameter } from '../../http/parameters.ts'
+import { choice, integer, text, type Parameter } from '../../http/parameters.ts'
+import { LANGUAGES, type Channels } from '../watches/channels/channel.ts'
+import { watchFilters } from '../watches/watched.ts'
+import { MAX_TO } from '../watches/destinations.ts'
 
 export const WATCHES_PATH = '/api/v1/domainwatch/watches'
 const MAX_NAME = 100
@@ -13,6 +16,51 @@ export const which = {
     required: true,
     example: 'k3J9x0aQ_-Zb',
   },
+}
+
+/** Where messages go, and how. */
+export const destinationParameters = {
+  to: text(
+    'Where messages are sent, separated by commas: `telegram:<chat id>`, `ntfy:<topic or URL>`, `discord:<webhook URL>`, ' +
+      '`slack:<webhook URL>`, `mailto:<address>`; 10 at most, the webhook included. A day or moment among them is the filter ' +
+      'of this name',
+    MAX_TO,
+  ),
+  language: choice('Language of the messages', LANGUAGES),
+}
+
+/** What clients give as `to`: the filter by date of registration of before, and destinations. */
+export interface GivenTo {
+  readonly day: string | undefined
+  readonly destinations: string | undefined
+}
+
+/**
+ * Separates the day or moment in `to`, the filter of that name, from the destinations.
+ * @throws HttpError 400
+ */
+export function splitTo(to: string | undefined): GivenTo {
+  if (to === undefined) return { day: undefined, destinations: undefined }
+  const entries = to.split(',').map((entry) => entry.trim())
+  const [day, ...more] = entries.filter((entry) => DAY.test(entry))
+  if (day === undefined) return { day: undefined, destinations: to }
+  const parsed = watchFilters.to.parse(day)
+  if (more.length > 0 || 'takes' in parsed) throw new HttpError(400, `El parámetro to ${TAKES_DAY}`)
+  const destinations = entries.filter((entry) => entry !== day)
+  return { day: parsed.value, destinations: destinations.length === 0 ? undefined : destinations.join(',') }
+}
+const DAY = /^\d{4}-/
+const TAKES_DAY = 'debe ser un día (YYYY-MM-DD) o una fecha y hora (YYYY-MM-DD HH:MM:SS) que existan'
+
+/** HH:MM, or empty if `takesNone`. */
+export function digestHour(description: string, takesNone: boolean): Parameter<string> {
+  const pattern = takesNone ? /^(([01]\d|2[0-3]):[0-5]\d)?$/ : /^([01]\d|2[0-3]):[0-5]\d$/
+  return {
+    required: false,
+    description,
+    schema: { type: 'string', pattern: pattern.source },
+    parse: (given) => (pattern.test(given) ? { value: given } : { takes: 'debe ser una hora (HH:MM)' }),
+  }
 }
 
 export const sharing = {
@@ -43,4 +91,14 @@ export function noWatch(): HttpError {
 export function watchId(id = ''): string {
   if (!isStorable(id)) throw noWatch()
   return id
+}
+
+/**
+ * Reads the address of a webhook.
+ * @throws HttpError 400
+ */
+export function webhookAddress(url: string, channels: Channels): string {
+  const parsed = channels.get('webhook')?.parseAddress(url)
+  if (parsed?.ok === true) return parsed.address
+  throw new HttpError(400, `El parámetro url ${parsed?.ok === false ? parsed.takes : 'no se puede usar'}`)
 }

@@ -9,14 +9,31 @@ import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../schemas-watches.ts'
 import { toSave, watchFilters } from '../watches/watched.ts'
 import { NO_RECEIVER } from '../watches/edit-watch.ts'
-import { readTarget } from '../watches/webhook/connect.ts'
-import { noWatch, sharing, watchId, watchName, WATCHES_PATH, which } from './watch-parameters.ts'
+import type { Destination } from '../watches/channels/channel.ts'
+import { assertFewDestinations, parseDestinations } from '../watches/destinations.ts'
+import {
+  destinationParameters,
+  digestHour,
+  noWatch,
+  sharing,
+  splitTo,
+  watchId,
+  watchName,
+  WATCHES_PATH,
+  webhookAddress,
+  which,
+} from './watch-parameters.ts'
 
 const parameters = {
   ...watchFilters,
   name: { ...watchName(), required: true, example: 'Nombres cortos' },
   changes: choice('What comes to match, all that happens to what matches, changes of its DNS', WATCH_CHOICES),
   url: text('Where webhooks are sent', 2_048),
+  ...destinationParameters,
+  digest: digestHour(
+    "A time of day: one message with a day's news then, instead of messages as it comes",
+    false,
+  ),
   atom: flag('Make an Atom feed'),
   ...sharing,
 }
@@ -24,7 +41,7 @@ const parameters = {
 export function watchesRoutes(
   app: HttpServer,
   shared: EndpointShared,
-  { watches, isAllowedAddress }: Subscriptions,
+  { channels, watches }: Subscriptions,
   baseUrl: () => string,
 ) {
   const base = { service: 'domainwatch', path: WATCHES_PATH } as const
@@ -38,28 +55,51 @@ export function watchesRoutes(
       tag: 'domainwatch',
       summary: 'Watch for what is new',
       description:
-        'Saves filters, and tells of new matches by webhook (Standard Webhooks), by an Atom feed with an address of its ' +
-        'own, or both. The secret and the address of the feed are shown this once.',
+        'Saves filters, and tells of new matches by webhook (Standard Webhooks), by messages to people, by an Atom feed ' +
+        'with an address of its own, or several of these. The secret and the address of the feed are shown this once.',
       answers: {
         200: watchMade,
+        400: problem(
+          'The operator has not configured a channel',
+          400,
+          'El servicio no tiene configurado telegram',
+        ),
         409: problem('The account has all it may have', 409, 'La cuenta ya tiene 50 vigilancias'),
       },
     },
     async handle({ values, identity }) {
-      const { name: label, changes = 'new', url, atom, shared: isShared, ...filters } = values
-      if (label === undefined) throw new HttpError(400, 'Falta el parámetro name')
-      if (url === undefined && !atom) throw new HttpError(400, NO_RECEIVER)
+      const {
+        name,
+        changes = 'new',
+        url,
+        to,
+        atom,
+        shared: isShared,
+        language = 'es',
+        digest,
+        ...others
+      } = values
+      if (name === undefined) throw new HttpError(400, 'Falta el parámetro name')
+      const { day, destinations: list } = splitTo(to)
+      const filters = { ...others, to: day }
       readFilters(filters)
-      const target = url === undefined ? undefined : readTarget(url, isAllowedAddress)
-      if (target?.ok === false) throw new HttpError(400, `El parámetro url ${target.takes}`)
-      const destinations = target === undefined ? [] : [{ channel: 'webhook', address: target.url } as const]
+      const destinations: Destination[] = [
+        ...(url === undefined
+          ? []
+          : [{ channel: 'webhook' as const, address: webhookAddress(url, channels) }]),
+        ...(list === undefined ? [] : parseDestinations(list, channels)),
+      ]
+      if (destinations.length === 0 && !atom) throw new HttpError(400, NO_RECEIVER)
+      assertFewDestinations(destinations)
       const made = await watches.create(identity.accountId, {
-        name: label,
+        name,
         filters: toSave(filters),
         changes,
         destinations,
         atom,
         isShared: isShared === 1,
+        language,
+        digest: digest ?? null,
       })
       const feed = made.feedToken === undefined ? undefined : `${baseUrl()}/w/${made.feedToken}.atom`
       return { status: 200, id: made.id, secret: made.secret ?? null, atom: feed ?? null }
@@ -108,9 +148,9 @@ export function watchesRoutes(
     parameters: which,
     document: {
       tag: 'domainwatch',
-      summary: 'Send a test to the webhook of a watch',
+      summary: 'Send a test to the destinations of a watch',
       description:
-        'Waits for its answer, at most 20 s. A watch that was given up goes on when the test arrives. ' +
+        'Waits for their answers, at most 25 s. A destination that was given up goes on when its test arrives. ' +
         'Ten tests of an account and twenty to a host pass, then ten and twenty a minute.',
       answers: {
         200: testAnswer,
@@ -120,11 +160,12 @@ export function watchesRoutes(
     },
     async handle({ values, identity }) {
       const id = watchId(values.id)
-      const outcome = await watches.test(identity.accountId, id)
-      if (outcome === undefined) throw noWatch()
-      const { kind, code = null } = outcome
-      const error = kind === 'delivered' ? null : outcome.error
-      return { status: 200, id, delivered: kind === 'delivered' ? 1 : 0, code, error }
+      const data = await watches.test(identity.accountId, id)
+      const [first] = data
+      if (first === undefined) throw noWatch()
+      // Of several destinations, the first one that failed.
+      const { delivered, code, error } = data.find((one) => one.delivered === 0) ?? first
+      return { status: 200, id, delivered, code, error, data }
     },
   })
 }

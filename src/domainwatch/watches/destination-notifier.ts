@@ -1,25 +1,36 @@
 import type { Clock } from '../../lib/clock.ts'
+import { nextLocalTime } from '../../lib/dates.ts'
 import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'
 import { attempt } from './attempt.ts'
-import type { Channels, NotifiedWatch, Notice, Outcome } from './channels/channel.ts'
+import type { Channels, Notice, Outcome } from './channels/channel.ts'
 import { delayAfter, newDeliveryId } from './delivery-schedule.ts'
 import { attemptOf, logDelivery, nextNumber } from './delivery-log.ts'
 import type { DeliverySlots } from './delivery-slots.ts'
-import { nextNotification, writeOne, type NotifierContext } from './notification.ts'
+import {
+  nextNotification,
+  notificationUntilNow,
+  writeOne,
+  type Notification,
+  type NotifierContext,
+} from './notification.ts'
 import * as queries from './queries-destinations.ts'
 import type { DestinationState } from './queries-destinations.ts'
 import { logAttempt } from './queries-deliveries.ts'
-import { watcherOf } from './watched.ts'
+import { notifiedWatch, watcherOf } from './watched.ts'
 import { secretsAt } from './webhook-secrets.ts'
 
 /** How often to compare the time of the next attempt with the system clock, which may be set. */
 const CLOCK_CHECK_MS = 250
+/** The same while waiting for the hour of a digest, which every destination with one does all day. */
+const DIGEST_CHECK_MS = 5_000
 
 export interface DestinationContext extends NotifierContext {
   readonly slots: DeliverySlots
   readonly channels: Channels
+  /** Of the hours of digests. */
+  readonly timeZone: string
 }
 
 interface PendingDelivery {
@@ -39,20 +50,31 @@ export async function notifyDestination(
   row: DestinationState,
   signal: AbortSignal,
 ): Promise<void> {
-  const { channels, clock, database, pages, slots, vocabulary } = context
+  const { channels, clock, database, pages, slots, timeZone, vocabulary } = context
   const { id, address } = row
   const channel = channels.get(row.channel)
   if (channel === undefined) return
-  const watch: NotifiedWatch = { id: row.watch_id, name: row.name }
+  const watch = notifiedWatch(row)
   const owner = { destination: id, account: String(row.account_id), host: channel.hostOf(address) }
-  const request = { isRelevant: watcherOf(row, vocabulary), max: channel.maxEvents, keep: 'first' } as const
+  const request = { isRelevant: watcherOf(row, vocabulary), ...channel.batching }
   const write = (query: Query) => writeOne(database, query)
   let { cursor } = row
   let delivery = pendingOf(row)
   if (delivery !== undefined) cursor = row.delivery_cursor ?? cursor
+  let digestAt = delivery === undefined ? row.next_at : 0
   while (!signal.aborted) {
     if (delivery === undefined) {
-      const found = await nextNotification(pages, cursor, request, signal)
+      let found: Notification | undefined
+      if (row.digest === null) found = await nextNotification(pages, cursor, request, signal)
+      else {
+        if (digestAt === 0) {
+          digestAt = nextLocalTime(clock.now(), row.digest, timeZone)
+          if (!(await write(queries.scheduleDigest(id, digestAt)))) return
+        }
+        if (!(await waitUntil(digestAt, clock, signal, DIGEST_CHECK_MS))) return
+        digestAt = 0
+        found = await notificationUntilNow(pages, cursor, { ...request, beyond: 'counted' }, signal)
+      }
       if (found === undefined) return
       if (found.events.length === 0 && !found.isGap) {
         if (found.cursor !== cursor && !(await write(queries.advanceCursor(id, cursor, found.cursor)))) return
@@ -61,10 +83,10 @@ export async function notifyDestination(
       }
       const notice: Notice = found.isGap
         ? { kind: 'gap', at: clock.now() }
-        : { kind: 'changes', events: found.events }
-      delivery = { id: newDeliveryId(), body: channel.render(watch, notice), attempts: 0, nextAt: 0 }
+        : { kind: 'changes', events: found.events, omitted: found.omitted }
+      delivery = { id: newDeliveryId(), body: channel.render(watch, notice, address), attempts: 0, nextAt: 0 }
       cursor = found.cursor
-      const begun = { ...delivery, cursor, events: found.events.length }
+      const begun = { ...delivery, cursor, events: found.events.length + found.omitted }
       if (!(await begin(database, row, begun, clock.now()))) return
     }
     if (!(await waitUntil(delivery.nextAt, clock, signal))) return
@@ -132,10 +154,15 @@ function failureOf(outcome: Outcome, attempts: number, now: number): queries.Fai
 }
 
 /** Resolves to true at `time` of the clock, or to false when `signal` aborts. */
-async function waitUntil(time: number, clock: Clock, signal: AbortSignal): Promise<boolean> {
+async function waitUntil(
+  time: number,
+  clock: Clock,
+  signal: AbortSignal,
+  checkMs = CLOCK_CHECK_MS,
+): Promise<boolean> {
   const { moved = new InterruptibleSleep() } = clock
   while (clock.now() < time && !signal.aborted) {
-    await moved.sleep(Math.min(CLOCK_CHECK_MS, time - clock.now()), signal)
+    await moved.sleep(Math.min(checkMs, time - clock.now()), signal)
   }
   return !signal.aborted
 }

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { HttpError } from '../../lib/errors.ts'
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
+import type { Channels, Destination, Language } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
+import { assertAccountLimit, assertFewDestinations, parseDestinations } from './destinations.ts'
 import { digestOf, newFeedToken } from './feed-token.ts'
 import * as queries from './queries.ts'
 import * as destinations from './queries-destinations.ts'
@@ -23,6 +25,11 @@ export interface WatchEdit {
   readonly hasFeed: boolean | undefined
   readonly isShared: boolean | undefined
   readonly isPaused: boolean | undefined
+  /** The destinations but the webhook, as clients write them. */
+  readonly to: string | undefined
+  readonly language: Language | undefined
+  /** HH:MM; null for news as it comes. */
+  readonly digest: string | null | undefined
 }
 
 /** What an edit created, which is shown only once. */
@@ -41,7 +48,7 @@ export const NO_RECEIVER = 'Falta el parámetro url o el parámetro atom'
  * @throws HttpError 400 if nothing would be notified; 409 above a limit
  */
 export async function editWatch(
-  database: Database,
+  { database, channels }: { readonly database: Database; readonly channels: Channels },
   accountId: number,
   id: string,
   edit: WatchEdit,
@@ -58,13 +65,18 @@ export async function editWatch(
     if (edit.isShared === true && watch.shared === 0) await lockSharing(tx, forUpdate)
 
     await editWebhook(tx, watch.id, edit.webhook, head)
-    const channels = (await tx.all(destinations.channelsOf(id))).map(({ channel }) => channel)
-    const hasWebhook = channels.includes('webhook')
+    if (edit.to !== undefined) await editDestinations(tx, watch.id, edit.to, channels, head)
+    const remaining = await tx.all(destinations.destinationsIn(id))
+    assertFewDestinations(remaining)
+    await assertAccountLimit(tx, watch.account_id)
+    const hasWebhook = remaining.some(({ channel }) => channel === 'webhook')
     const hasFeed = edit.hasFeed ?? watch.feed_digest !== null
-    if (channels.length === 0 && !hasFeed) throw new HttpError(400, NO_RECEIVER)
+    if (remaining.length === 0 && !hasFeed) throw new HttpError(400, NO_RECEIVER)
     const secret = hasWebhook && watch.secret === null ? newSecret() : undefined
     const feedToken = hasFeed && watch.feed_digest === null ? newFeedToken() : undefined
     const isPaused = edit.isPaused ?? watch.paused === 1
+    const digest = edit.digest === undefined ? watch.digest : edit.digest
+    if (digest !== watch.digest) await tx.run(destinations.forgetDigests(id))
 
     await tx.run(
       queries.updateWatch({
@@ -74,6 +86,8 @@ export async function editWatch(
         changes: edit.changes ?? watch.changes,
         shared: Number(edit.isShared ?? watch.shared === 1),
         paused: Number(isPaused),
+        language: edit.language ?? watch.language,
+        digest,
         secret: hasWebhook ? (secret ?? watch.secret) : null,
       }),
     )
@@ -92,6 +106,30 @@ function editedFilters(filters: string, edit: WatchEdit): string {
   const { dns: known, ...others } = savedOf(filters)
   const dns = edit.dns === undefined ? known : String(edit.dns)
   return JSON.stringify({ ...(edit.filters ?? others), ...(dns === undefined ? {} : { dns }) })
+}
+
+/** Deletes the destinations that `to` does not name any more, and adds those that are new. */
+async function editDestinations(
+  tx: Transaction,
+  watchId: string,
+  to: string,
+  channels: Channels,
+  head: Cursor,
+): Promise<void> {
+  const known = (await tx.all(destinations.destinationsIn(watchId))).filter(
+    ({ channel }) => channel !== 'webhook',
+  )
+  const wanted = parseDestinations(to, channels, known)
+  const isSame = (a: Destination, b: Destination) => a.channel === b.channel && a.address === b.address
+  for (const one of known)
+    if (!wanted.some((other) => isSame(one, other))) await tx.run(destinations.deleteDestination(one.id))
+  for (const [i, { channel, address }] of wanted.entries()) {
+    if (known.some((other) => isSame({ channel, address }, other))) continue
+    const id = randomBytes(9).toString('base64url')
+    await tx.run(
+      destinations.insertDestination({ id, watchId, position: i + 1, channel, address, cursor: head }),
+    )
+  }
 }
 
 /** A webhook that moves keeps its position and what is pending, and is tried again at once. */

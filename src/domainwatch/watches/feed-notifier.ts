@@ -5,6 +5,7 @@ import { watcherOf } from './watched.ts'
 
 /** Entries that a feed keeps. */
 const MAX_ENTRIES = 50
+const WINDOW_MS = 200
 
 /** Maintains the feed of one watch until `signal` aborts or the watch is edited, paused or deleted. */
 export async function notifyFeed(
@@ -12,7 +13,12 @@ export async function notifyFeed(
   row: queries.FeedState,
   signal: AbortSignal,
 ): Promise<void> {
-  const request = { isRelevant: watcherOf(row, vocabulary), max: MAX_ENTRIES, keep: 'last' } as const
+  const request = {
+    isRelevant: watcherOf(row, vocabulary),
+    max: MAX_ENTRIES,
+    beyond: 'oldest',
+    windowMs: WINDOW_MS,
+  } as const
   let entries: readonly AtomEntry[] = entriesOf(row.feed)
   let cursor = row.feed_cursor ?? (await pages.head())
   while (!signal.aborted) {

@@ -5,9 +5,10 @@ import type { Database } from '../../storage/database/database.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { EventPages } from '../events/pages.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
-import type { Channels, Destination, Outcome } from './channels/channel.ts'
+import type { Channels, Destination, Language } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
 import { listDeliveries, replayDelivery, type DeliveryPage, type DeliveryRequest } from './delivery-log.ts'
+import { assertAccountLimit, showDestination } from './destinations.ts'
 import { DeliverySlots } from './delivery-slots.ts'
 import { editWatch, type EditedWatch, type WatchEdit } from './edit-watch.ts'
 import { entriesOf } from './feed-notifier.ts'
@@ -18,7 +19,7 @@ import * as queries from './queries.ts'
 import { destinationsFor, insertDestination } from './queries-destinations.ts'
 import { lockSharing, MAX_SHARED } from './sharing.ts'
 import { TestDeliveries } from './test-deliveries.ts'
-import { watchJson } from './watch-json.ts'
+import { outcomeJson, watchJson } from './watch-json.ts'
 import type { Changes } from '../events/event.ts'
 import { savedOf, type SavedFilters } from './watched.ts'
 import { rotateSecret, type RotatedSecret } from './webhook-secrets.ts'
@@ -26,13 +27,15 @@ import { rotateSecret, type RotatedSecret } from './webhook-secrets.ts'
 /** Watches per account. */
 const MAX_WATCHES = 50
 /** Destinations in a list of watches: of the account's own, and of those that others share. */
-const MAX_LISTED_DESTINATIONS = 2_000
+const MAX_LISTED_DESTINATIONS = 2_100
 
 export interface WatchesOptions {
   readonly database: Database
   readonly clock: Clock
   readonly pages: EventPages
   readonly channels: Channels
+  /** Of the hours of digests. */
+  readonly timeZone: string
   readonly vocabulary: Vocabulary
   /** Called when a notifier throws. */
   readonly failed: (error: unknown) => void
@@ -45,6 +48,9 @@ export interface WatchRequest {
   readonly destinations: readonly Destination[]
   readonly atom: boolean
   readonly isShared: boolean
+  readonly language: Language
+  /** HH:MM; null for news as it comes. */
+  readonly digest: string | null
 }
 
 /** What the owner sees only when the watch is created. */
@@ -64,7 +70,7 @@ export class Watches {
     this.#tests = new TestDeliveries(options)
   }
 
-  /** @throws HttpError 409 if the account already has `MAX_WATCHES` */
+  /** @throws HttpError 409 if the account already has all the watches or destinations that it may have */
   async create(accountId: number, request: WatchRequest): Promise<NewWatch> {
     const { clock, database, pages } = this.#options
     const { destinations } = request
@@ -89,6 +95,8 @@ export class Watches {
           now: clock.now(),
           secret: secret ?? null,
           shared: Number(request.isShared),
+          language: request.language,
+          digest: request.digest,
           feedDigest: feedToken === undefined ? null : digestOf(feedToken),
           cursor,
         }),
@@ -97,6 +105,7 @@ export class Watches {
         const destinationId = randomBytes(9).toString('base64url')
         await tx.run(insertDestination({ ...destination, id: destinationId, watchId: id, position, cursor }))
       }
+      await assertAccountLimit(tx, accountId)
     }, accountId)
     this.notifiers.wakeup.wakeAll()
     return { id, secret, feedToken }
@@ -104,17 +113,17 @@ export class Watches {
 
   /** Lists the watches of an account, and those that others share. */
   async list(accountId: number) {
-    const { database } = this.#options
+    const { channels, database } = this.#options
     const rows = await database.all(queries.watchesFor(accountId, MAX_WATCHES + MAX_SHARED))
     const destinations = await database.all(destinationsFor(accountId, MAX_LISTED_DESTINATIONS))
     const byWatch = Map.groupBy(destinations, ({ watch_id }) => watch_id)
-    return rows.map((row) => watchJson(row, byWatch.get(row.id) ?? []))
+    return rows.map((row) => watchJson(row, byWatch.get(row.id) ?? [], channels))
   }
 
   /** @see editWatch */
   async edit(accountId: number, id: string, edit: WatchEdit): Promise<EditedWatch | undefined> {
-    const { database, pages } = this.#options
-    const edited = await editWatch(database, accountId, id, edit, await pages.head())
+    const { channels, database, pages } = this.#options
+    const edited = await editWatch({ database, channels }, accountId, id, edit, await pages.head())
     this.notifiers.wakeup.wakeAll()
     return edited
   }
@@ -149,13 +158,17 @@ export class Watches {
 
   /**
    * Sends a test to the destinations of a watch. Deliveries to one that was given up resume if its test succeeds.
-   * @returns undefined if the account has no such watch, or it has no destinations
+   * @returns an empty array if the account has no such watch, or it has no destinations
    * @throws HttpError 429 above the rate of the account or of a receiving host; OverloadError when too many tests wait
    */
-  async test(accountId: number, watch: string): Promise<Outcome | undefined> {
+  async test(accountId: number, watch: string) {
     const outcomes = await this.#tests.send(accountId, watch)
     if (outcomes.some(({ outcome }) => outcome.kind === 'delivered')) this.notifiers.wakeup.wakeAll()
-    return outcomes[0]?.outcome
+    return outcomes.map(({ destination, outcome }) => ({
+      ...outcomeJson(outcome),
+      channel: destination.channel,
+      to: showDestination(destination, this.#options.channels),
+    }))
   }
 
   /** Returns the feed of a token and the filters of its watch, or undefined if there is none. */

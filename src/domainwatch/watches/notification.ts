@@ -1,13 +1,12 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
-import type { Cursor } from '../../storage/database/changes/change.ts'
+import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'
 import type { DomainEvent } from '../events/event.ts'
-import type { EventPages } from '../events/pages.ts'
+import type { EventPage, EventPages } from '../events/pages.ts'
+import type { Batching } from './channels/channel.ts'
 
-/** Events that follow the first one within this time belong to the same notification. */
-const BATCH_MS = 200
 /** Without events, the cursor is reported after this time, so that it can be stored. */
 const IDLE_MS = 60_000
 
@@ -22,6 +21,8 @@ export interface NotifierContext {
 /** Events to report. If there are none and no gap, only the cursor has advanced. */
 export interface Notification {
   readonly events: readonly DomainEvent[]
+  /** Number of relevant events that were not kept. */
+  readonly omitted: number
   /** True if changes were missed. */
   readonly isGap: boolean
   /** Everything up to here is reported or irrelevant. */
@@ -32,45 +33,111 @@ export interface NotificationRequest {
   readonly isRelevant: (event: DomainEvent) => boolean
   /** Maximum number of events. */
   readonly max: number
-  /** Which events to keep beyond the maximum. With `first`, the rest belongs to the next notification. */
-  readonly keep: 'first' | 'last'
+  /** Which events are dropped beyond the maximum. With `next`, none: they belong to the next notification. */
+  readonly beyond: Batching['beyond'] | 'oldest'
+  /** Events that follow the first one within this time belong to the same notification. */
+  readonly windowMs: number
 }
 
 /** Collects the next notification after `from`. Resolves to undefined when `signal` aborts. */
 export async function nextNotification(
   pages: EventPages,
   from: Cursor,
-  { isRelevant, max, keep }: NotificationRequest,
+  request: NotificationRequest,
   signal: AbortSignal,
 ): Promise<Notification | undefined> {
-  let cursor = from
-  let events: DomainEvent[] = []
+  const gathered = new GatheredEvents(from, request)
   let end = performance.now() + IDLE_MS
   for (;;) {
-    const step = await pages.next(cursor, signal, end - performance.now())
+    const step = await pages.next(gathered.cursor, signal, end - performance.now())
     switch (step.kind) {
       case 'ended':
         return undefined
       case 'gap':
-        // Events before the gap are reported first. The next call meets the gap again.
-        if (events.length > 0) return { events, isGap: false, cursor }
-        return { events: [], isGap: true, cursor: await pages.head() }
+        return gathered.beforeGap(pages)
       case 'quiet':
-        return { events, isGap: false, cursor }
+        return gathered.notification
       case 'page': {
-        const found = step.page.events.filter(isRelevant)
-        if (found.length > 0 && events.length === 0) end = performance.now() + BATCH_MS
-        events.push(...found)
-        cursor = step.page.cursor
-        if (keep === 'last') events = events.slice(-max)
-        else if (events.length >= max) {
-          const isCut = events.length > max
-          events = events.slice(0, max)
-          return { events, isGap: false, cursor: isCut ? (events.at(-1)?.cursor ?? cursor) : cursor }
-        }
-        if (performance.now() >= end) return { events, isGap: false, cursor }
+        const wasEmpty = gathered.isEmpty
+        gathered.add(step.page)
+        if (wasEmpty && !gathered.isEmpty) end = performance.now() + request.windowMs
+        if (gathered.isFull || performance.now() >= end) return gathered.notification
       }
     }
+  }
+}
+
+/** Collects everything from `from` to the newest change as one notification. Resolves to undefined when `signal` aborts. */
+export async function notificationUntilNow(
+  pages: EventPages,
+  from: Cursor,
+  request: NotificationRequest,
+  signal: AbortSignal,
+): Promise<Notification | undefined> {
+  const gathered = new GatheredEvents(from, request)
+  const head = await pages.head()
+  while (!hasReached(gathered.cursor, head)) {
+    const step = await pages.next(gathered.cursor, signal, IDLE_MS)
+    if (step.kind === 'ended') return undefined
+    if (step.kind === 'gap') return gathered.beforeGap(pages)
+    if (step.kind === 'page') gathered.add(step.page)
+  }
+  return gathered.notification
+}
+
+/** A cursor of another database has not reached anything: its reader meets a gap. */
+function hasReached(cursor: Cursor, head: Cursor): boolean {
+  const [at, end] = [partsOf(cursor), partsOf(head)]
+  return at !== undefined && end !== undefined && at.epoch === end.epoch && at.id >= end.id
+}
+
+class GatheredEvents {
+  readonly #request: NotificationRequest
+  #cursor: Cursor
+  #events: DomainEvent[] = []
+  #omitted = 0
+
+  constructor(from: Cursor, request: NotificationRequest) {
+    this.#cursor = from
+    this.#request = request
+  }
+
+  get cursor(): Cursor {
+    return this.#cursor
+  }
+
+  get isEmpty(): boolean {
+    return this.#events.length === 0
+  }
+
+  /** True if further events belong to the next notification. */
+  get isFull(): boolean {
+    return this.#request.beyond === 'next' && this.#events.length >= this.#request.max
+  }
+
+  get notification(): Notification {
+    return { events: this.#events, omitted: this.#omitted, isGap: false, cursor: this.#cursor }
+  }
+
+  /** Events before the gap are reported first. The next notification meets the gap again. */
+  async beforeGap(pages: EventPages): Promise<Notification> {
+    if (!this.isEmpty) return this.notification
+    return { events: [], omitted: 0, isGap: true, cursor: await pages.head() }
+  }
+
+  add(page: EventPage): void {
+    const { beyond, isRelevant, max } = this.#request
+    this.#events.push(...page.events.filter(isRelevant))
+    this.#cursor = page.cursor
+    const excess = this.#events.length - max
+    if (excess <= 0) return
+    if (beyond === 'oldest') {
+      this.#events = this.#events.slice(excess)
+      return
+    }
+    this.#events = this.#events.slice(0, max)
+    if (beyond === 'counted') this.#omitted += excess
+    else this.#cursor = this.#events.at(-1)?.cursor ?? this.#cursor
   }
 }
 

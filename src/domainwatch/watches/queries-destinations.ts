@@ -1,12 +1,13 @@
 import type { Cursor } from '../../storage/database/changes/change.ts'
 import { limit, sql } from '../../storage/database/sql.ts'
+import type { ChannelName, Destination } from './channels/channel.ts'
 import { hasKey, isAccessible } from './queries.ts'
 
 /** A destination as the members of its account see it. */
 export interface DestinationRow {
   readonly id: string
   readonly watch_id: string
-  readonly channel: string
+  readonly channel: ChannelName
   readonly address: string
   readonly state: 'active' | 'dead'
   readonly attempts: number
@@ -20,7 +21,7 @@ export interface DestinationRow {
 /** A destination and its watch, as notifiers need them. */
 export interface DestinationState {
   readonly id: string
-  readonly channel: string
+  readonly channel: ChannelName
   readonly address: string
   readonly cursor: Cursor
   readonly delivery_id: string | null
@@ -33,6 +34,9 @@ export interface DestinationState {
   readonly name: string
   readonly filters: string
   readonly changes: string
+  readonly language: string
+  /** HH:MM; null for news as it comes. Without a pending delivery, next_at is the time of the next digest, or 0. */
+  readonly digest: string | null
   /** Counts the edits of the watch. */
   readonly version: number
   readonly secret: string | null
@@ -41,7 +45,7 @@ export interface DestinationState {
 }
 
 const STATE = sql`d.id, d.channel, d.address, d.cursor, d.delivery_id, d.delivery_body, d.delivery_cursor, d.attempts,
-    d.next_at, d.watch_id, watches.account_id, watches.name, watches.filters, watches.changes, watches.version, watches.secret,
+    d.next_at, d.watch_id, watches.account_id, watches.name, watches.filters, watches.changes, watches.language, watches.digest, watches.version, watches.secret,
     watches.previous_secret, watches.previous_secret_until
   FROM watch_destinations AS d JOIN watches ON watches.id = d.watch_id`
 
@@ -71,8 +75,14 @@ export const destinationsFor = (accountId: number, count: number) => sql<Destina
 export const destinationsOfWatch = (accountId: number, watchId: string) => sql<DestinationState>`
   SELECT ${STATE} WHERE d.watch_id = ${watchId} AND ${isAccessible(accountId)} ORDER BY d.position`
 
-export const channelsOf = (watchId: string) => sql<{ channel: string }>`
-  SELECT channel FROM watch_destinations WHERE watch_id = ${watchId}`
+export const destinationsIn = (watchId: string) => sql<Destination & { readonly id: string }>`
+  SELECT id, channel, address FROM watch_destinations WHERE watch_id = ${watchId} ORDER BY position`
+
+export const countDestinations = (accountId: number) => sql<{ count: number }>`
+  SELECT count(*) AS count FROM watches JOIN watch_destinations AS d ON d.watch_id = watches.id
+  WHERE watches.account_id = ${accountId}`
+
+export const deleteDestination = (id: string) => sql`DELETE FROM watch_destinations WHERE id = ${id}`
 
 export const deleteWebhook = (watchId: string) => sql`
   DELETE FROM watch_destinations WHERE watch_id = ${watchId} AND channel = 'webhook'`
@@ -84,6 +94,14 @@ export const moveWebhook = (watchId: string, address: string) => sql`
     next_at = CASE address WHEN ${address} THEN next_at ELSE 0 END,
     address = ${address}
   WHERE watch_id = ${watchId} AND channel = 'webhook'`
+
+/** Stores when the next digest is due. Changes no row if a delivery is pending. */
+export const scheduleDigest = (id: string, at: number) => sql`
+  UPDATE watch_destinations SET next_at = ${at} WHERE id = ${id} AND delivery_id IS NULL`
+
+/** Lets notifiers compute anew when digests are due. */
+export const forgetDigests = (watchId: string) => sql`
+  UPDATE watch_destinations SET next_at = 0 WHERE watch_id = ${watchId} AND delivery_id IS NULL`
 
 /** Skips what happened during a pause. What is pending from before stays so. */
 export const skipTo = (watchId: string, cursor: string) => sql`

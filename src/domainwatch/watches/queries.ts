@@ -13,6 +13,8 @@ export interface WatchRow {
   readonly feed_digest: string | null
   readonly shared: number
   readonly paused: number
+  readonly language: string
+  readonly digest: string | null
 }
 
 /** A watch as the notifier of its feed needs it. */
@@ -48,17 +50,19 @@ export interface NewWatch {
   readonly feedDigest: string | null
   readonly cursor: string
   readonly shared: number
+  readonly language: string
+  readonly digest: string | null
 }
 
 export const insertWatch = (watch: NewWatch) => sql`
-  INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared, feed_digest, feed_cursor,
-    feed)
+  INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared, language, digest,
+    feed_digest, feed_cursor, feed)
   VALUES (${watch.id}, ${watch.accountId}, ${watch.name}, ${watch.filters}, ${watch.changes}, ${watch.now}, 'active',
-    ${watch.secret}, ${watch.shared}, ${watch.feedDigest}, ${watch.feedDigest === null ? null : watch.cursor},
+    ${watch.secret}, ${watch.shared}, ${watch.language}, ${watch.digest}, ${watch.feedDigest}, ${watch.feedDigest === null ? null : watch.cursor},
     ${watch.feedDigest === null ? null : '[]'})`
 
 const SHOWN = sql`watches.id AS id, accounts.name AS owner, watches.name AS name, filters, changes,
-    watches.created_at AS created_at, feed_digest, shared, paused
+    watches.created_at AS created_at, feed_digest, shared, paused, language, digest
   FROM watches JOIN accounts ON accounts.id = account_id`
 
 /** Selects the watches of an account and those that others share. */
@@ -82,10 +86,12 @@ export interface EditableWatch {
   readonly feed_digest: string | null
   readonly shared: number
   readonly paused: number
+  readonly language: string
+  readonly digest: string | null
 }
 
 export const accessibleWatch = (accountId: number, id: string, lock: Sql = empty) => sql<EditableWatch>`
-  SELECT id, account_id, name, filters, changes, secret, feed_digest, shared, paused FROM watches
+  SELECT id, account_id, name, filters, changes, secret, feed_digest, shared, paused, language, digest FROM watches
   WHERE id = ${id} AND ${isAccessible(accountId)} ${lock}`
 
 export const lockInstance = (forUpdate: Sql) => sql`SELECT id FROM instance ${forUpdate}`
@@ -95,13 +101,14 @@ export const countShared = () =>
 
 export type UpdatedWatch = Pick<
   EditableWatch,
-  'id' | 'name' | 'filters' | 'changes' | 'secret' | 'shared' | 'paused'
+  'id' | 'name' | 'filters' | 'changes' | 'secret' | 'shared' | 'paused' | 'language' | 'digest'
 >
 
 /** Without a webhook no secret signs. */
 export const updateWatch = (watch: UpdatedWatch) => sql`
   UPDATE watches SET version = version + 1, name = ${watch.name}, filters = ${watch.filters}, changes = ${watch.changes},
-    shared = ${watch.shared}, paused = ${watch.paused}, secret = ${watch.secret}
+    shared = ${watch.shared}, paused = ${watch.paused}, language = ${watch.language}, digest = ${watch.digest},
+    secret = ${watch.secret}
     ${watch.secret === null ? sql`, previous_secret = NULL, previous_secret_until = NULL` : empty}
   WHERE id = ${watch.id}`
 

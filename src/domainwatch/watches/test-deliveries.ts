@@ -3,14 +3,18 @@ import { HttpError } from '../../lib/errors.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
 import { RateLimit } from '../../lib/rate-limit.ts'
 import type { Database } from '../../storage/database/database.ts'
-import type { Channels, Outcome } from './channels/channel.ts'
+import { failure, type Channels, type Outcome } from './channels/channel.ts'
+import { unconfigured } from './destinations.ts'
 import { newDeliveryId } from './delivery-schedule.ts'
 import { writeOne } from './notification.ts'
 import { secretsAt } from './webhook-secrets.ts'
+import { notifiedWatch } from './watched.ts'
 import { destinationsOfWatch, revive, type DestinationState } from './queries-destinations.ts'
 
 /** Concurrent test deliveries of this process. One to a silent receiver takes 20 s, so an account gets only a few. */
 const SLOTS = { slots: 32, slotsPerClient: 2, maxWaiting: 64, maxWaitingPerClient: 4, timeoutMs: 10_000 }
+/** A client waits for the result. Channels over HTTP have a shorter limit of their own. */
+const TIMEOUT_MS = 25_000
 /** Rate limits of tests. The one per host protects receivers whose owner never asked for tests. */
 const PER_ACCOUNT = { burst: 10, perSecond: 1 / 6, maxClients: 10_000 }
 const PER_HOST = { burst: 20, perSecond: 1 / 3, maxClients: 10_000 }
@@ -59,13 +63,13 @@ export class TestDeliveries {
 
   async #sendTo(row: DestinationState): Promise<Outcome> {
     const { channels, clock, database } = this.#options
-    const { address, watch_id: id, name } = row
+    const { address } = row
     const channel = channels.get(row.channel)
-    if (channel === undefined) throw new HttpError(400, `El servicio no tiene configurado ${row.channel}`)
-    const body = channel.render({ id, name }, { kind: 'test', at: clock.now() })
+    if (channel === undefined) return failure(unconfigured(row.channel))
+    const body = channel.render(notifiedWatch(row), { kind: 'test', at: clock.now() }, address)
     const secrets = secretsAt(clock.now(), row)
     const delivery = { id: newDeliveryId(), body, address, secrets }
-    const outcome = await channel.send(delivery, new AbortController().signal)
+    const outcome = await channel.send(delivery, AbortSignal.timeout(TIMEOUT_MS))
     if (outcome.kind === 'delivered') await writeOne(database, revive(row.id))
     return outcome
   }

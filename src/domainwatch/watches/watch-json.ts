@@ -1,10 +1,14 @@
+import type { Channels, Outcome } from './channels/channel.ts'
+import { showDestination } from './destinations.ts'
 import type { DestinationRow } from './queries-destinations.ts'
 import type { WatchRow } from './queries.ts'
 import { savedOf } from './watched.ts'
 
 /** Returns a watch as members see it. What is said of deliveries is the worst or the latest of all destinations. */
-export function watchJson(row: WatchRow, destinations: readonly DestinationRow[]) {
-  const retries = destinations.filter(({ state, next_at }) => state === 'active' && next_at > 0)
+export function watchJson(row: WatchRow, destinations: readonly DestinationRow[], channels: Channels) {
+  const retries = destinations.filter(isRetried)
+  const people = destinations.filter(({ channel }) => channel !== 'webhook')
+  const to = people.map((one) => showDestination(one, channels))
   const latestError = latest(destinations, ({ last_error_at }) => last_error_at)
   return {
     id: row.id,
@@ -16,6 +20,9 @@ export function watchJson(row: WatchRow, destinations: readonly DestinationRow[]
     paused: row.paused,
     created: iso(row.created_at),
     url: destinations.find(({ channel }) => channel === 'webhook')?.address ?? null,
+    to: to.length === 0 ? null : to.join(','),
+    language: row.language,
+    digest: row.digest,
     atom: row.feed_digest === null ? 0 : 1,
     state: destinations.some(({ state }) => state === 'dead') ? 'dead' : 'active',
     pending: destinations.some(({ delivery_id }) => delivery_id !== null) ? 1 : 0,
@@ -24,7 +31,34 @@ export function watchJson(row: WatchRow, destinations: readonly DestinationRow[]
     last_delivery: isoOrNull(latest(destinations, ({ delivered_at }) => delivered_at)?.delivered_at),
     last_error: latestError?.last_error ?? null,
     last_error_at: isoOrNull(latestError?.last_error_at),
+    destinations: destinations.map((one) => destinationJson(one, channels)),
   }
+}
+
+function destinationJson(row: DestinationRow, channels: Channels) {
+  return {
+    channel: row.channel,
+    to: showDestination(row, channels),
+    state: row.state,
+    pending: row.delivery_id === null ? 0 : 1,
+    attempts: row.attempts,
+    next_attempt: isRetried(row) ? iso(row.next_at) : null,
+    last_delivery: isoOrNull(row.delivered_at),
+    last_error: row.last_error,
+    last_error_at: isoOrNull(row.last_error_at),
+  }
+}
+
+/** Without a pending delivery, `next_at` is the time of a digest. */
+const isRetried = ({ state, next_at, delivery_id }: DestinationRow): boolean =>
+  state === 'active' && next_at > 0 && delivery_id !== null
+
+/** Returns the outcome of a test as members see it. */
+export function outcomeJson(outcome: Outcome) {
+  const { kind, code = null } = outcome
+  return kind === 'delivered'
+    ? { delivered: 1, code, error: null }
+    : { delivered: 0, code, error: outcome.error }
 }
 
 /** Returns the destination with the latest time; undefined if none has one. */

@@ -3,6 +3,7 @@ import { integer, parseParameters, text, type Parameter, type Values } from '../
 import { concerns, recordIn, WATCH_CHOICES, type DomainEvent } from '../events/event.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
+import type { NotifiedWatch } from './channels/channel.ts'
 import type { WatchRow } from './queries.ts'
 
 /** What a watch may look for: names like one, too. */
@@ -55,4 +56,19 @@ export function watcherOf(
 export function savedOf(filters: string): SavedFilters {
   const saved: SavedFilters = JSON.parse(filters)
   return saved
+}
+
+/** Reads what messages show of a watch. */
+export function notifiedWatch({
+  watch_id: id,
+  name,
+  filters,
+  language,
+}: {
+  readonly watch_id: string
+  readonly name: string
+  readonly filters: string
+  readonly language: string
+}): NotifiedWatch {
+  return { id, name, filters: savedOf(filters), language: language === 'en' ? 'en' : 'es' }
 }

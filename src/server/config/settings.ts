@@ -14,6 +14,7 @@ import { integer, listOf, oneOf, text, type Parsed, type Parser, type Setting } 
 
 const MIB = 1024 * 1024
 const MAX_WORKERS = 128
+const TELEGRAM_TAKES = 'an http:// or https:// address, such as https://api.telegram.org'
 
 /** Every setting of the service. The type of `Config` follows from this list. */
 export const settings = {
@@ -240,6 +241,55 @@ export const settings = {
     [],
     listOf(network),
   ),
+  telegramToken: {
+    ...setting(
+      'telegram-token',
+      'token of the Telegram bot that sends messages of watches',
+      '',
+      secret('a token'),
+    ),
+    show: hidden,
+  },
+  telegramUrl: {
+    ...setting('telegram-url', 'address of the Telegram Bot API', 'https://api.telegram.org', (value) =>
+      value === '' ? { takes: TELEGRAM_TAKES } : serverUrl(TELEGRAM_TAKES)(value),
+    ),
+    needs: 'telegram-token',
+  },
+  ntfyUrl: setting(
+    'ntfy-url',
+    'ntfy server that topics of watches are on; empty for none',
+    '',
+    serverUrl('an http:// or https:// address, such as https://ntfy.sh'),
+  ),
+  ntfyToken: {
+    ...setting('ntfy-token', 'access token of that ntfy server', '', secret('a token')),
+    show: hidden,
+    needs: 'ntfy-url',
+  },
+  smtpUrl: {
+    ...setting(
+      'smtp-url',
+      'mail server, smtp://user:password@host:587 (STARTTLS), or smtps://…:465; empty for none',
+      undefined,
+      smtpUrl,
+    ),
+    show: withoutSecrets,
+    needs: 'smtp-from',
+  },
+  smtpFrom: {
+    ...setting('smtp-from', 'sender of mails', '', mailAddress),
+    needs: 'smtp-url',
+  },
+  smtpTls: {
+    ...setting(
+      'smtp-tls',
+      'required encrypts connections to the mail server; off sends mails and password in plain text',
+      'required',
+      oneOf('required', 'off'),
+    ),
+    needs: 'smtp-url',
+  },
   phishingKeywords: setting(
     'phishing-keywords',
     'words that phishing names put next to a brand, in addition to the built-in ones; -word removes one',
@@ -324,6 +374,63 @@ function databaseUrl(value: string): Parsed<string> {
 /** Removes everything that may be a password, even from a malformed address. */
 function withoutSecrets(value: string): string {
   return value.replace(/^(\w+:\/\/)?.*@/s, '$1…@').replace(/\?.*$/s, '?…')
+}
+
+function hidden(value: string): string {
+  return value === '' ? '' : '…'
+}
+
+/** A text without blanks; empty for none. */
+function secret(takes: string): (value: string) => Parsed<string> {
+  return (value) => (/^\S*$/.test(value) ? { value } : { takes })
+}
+
+/** An address without a slash at the end; empty for none. */
+function serverUrl(takes: string): (value: string) => Parsed<string> {
+  return (value) => {
+    const parsed = baseUrl(value)
+    return 'value' in parsed ? parsed : { takes }
+  }
+}
+
+/** A mail server. */
+export interface SmtpServer {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  /** Whether the connection is encrypted from the first byte. */
+  readonly isTls: boolean
+}
+
+function smtpUrl(value: string): Parsed<SmtpServer | undefined> {
+  if (value === '') return { value: undefined }
+  const takes = 'smtp://user:password@host:port or smtps://user:password@host:port'
+  const url = URL.parse(value)
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return { takes }
+  if (/^\/?$/.test(url.pathname) && url.search === '' && url.hash === '') {
+    const isTls = url.protocol === 'smtps:'
+    try {
+      return {
+        value: {
+          host: url.hostname.replace(/^\[|\]$/g, ''),
+          port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
+          user: decodeURIComponent(url.username),
+          password: decodeURIComponent(url.password),
+          isTls,
+        },
+      }
+    } catch {
+      // A percent sign that is not part of an escape.
+    }
+  }
+  return { takes }
+}
+
+function mailAddress(value: string): Parsed<string> {
+  return value === '' || /^[^\s@<>",;:]+@[^\s@<>",;:]+$/.test(value)
+    ? { value }
+    : { takes: 'a mail address, such as catalejo@example.cl' }
 }
 
 function blobsUrl(value: string): Parsed<S3Location | undefined> {

@@ -1,18 +1,28 @@
 import type { DomainEvent } from '../../events/event.ts'
 
 /** Names of channels, as clients write them before the colon in `to`; `webhook` is that of `url`. */
-export const CHANNEL_NAMES = ['webhook'] as const
+export const CHANNEL_NAMES = ['webhook', 'telegram', 'ntfy', 'discord', 'slack', 'mailto'] as const
 export type ChannelName = (typeof CHANNEL_NAMES)[number]
+
+export const LANGUAGES = ['es', 'en'] as const
+export type Language = (typeof LANGUAGES)[number]
 
 /** What messages show of their watch. */
 export interface NotifiedWatch {
   readonly id: string
   readonly name: string
+  readonly filters: Readonly<Record<string, string>>
+  readonly language: Language
 }
 
 /** What to tell. `gap`: changes were missed. `test`: the owner wants to see that a message arrives. */
 export type Notice =
-  | { readonly kind: 'changes'; readonly events: readonly DomainEvent[] }
+  | {
+      readonly kind: 'changes'
+      readonly events: readonly DomainEvent[]
+      /** Number of further events, which the message only counts. */
+      readonly omitted: number
+    }
   | { readonly kind: 'gap' | 'test'; readonly at: number }
 
 /** Where messages are sent. */
@@ -42,20 +52,43 @@ export type Outcome =
   /** The receiver wants no more deliveries, or does not exist any more. */
   | { readonly kind: 'gone'; readonly code: number; readonly error: string }
 
+export type ParsedAddress =
+  | { readonly ok: true; readonly address: string }
+  /** The requirement that the address breaks, in Spanish, to follow the name of the parameter. */
+  | { readonly ok: false; readonly takes: string }
+  /** The operator has not configured what this address needs. */
+  | { readonly ok: 'unconfigured' }
+
+/** How events are gathered into one message. */
+export interface Batching {
+  /** Maximum number of events in a message. */
+  readonly max: number
+  /** What happens to events beyond it: the next message contains them, or this one counts them. */
+  readonly beyond: 'next' | 'counted'
+  /** Events that follow the first one within this time belong to the same message. */
+  readonly windowMs: number
+}
+
 /** A way to send messages to people or programs. */
 export interface Channel {
-  /** Maximum number of events per delivery. */
-  readonly maxEvents: number
+  readonly batching: Batching
+  parseAddress(text: string): ParsedAddress
+  /** Returns the address as members of the group may see it, without what is secret. */
+  showAddress(address: string): string
   /** The host that receives a delivery to this address, with its port. Limits are per host. */
   hostOf(address: string): string
-  /** Returns the body of a delivery, which is stored before the first attempt. */
-  render(watch: NotifiedWatch, notice: Notice): string
+  /** Returns the body of a delivery to this address, which is stored before the first attempt. */
+  render(watch: NotifiedWatch, notice: Notice, address: string): string
   /** Makes one attempt. Never rejects, and resolves soon after `signal` aborts. */
   send(delivery: Delivery, signal: AbortSignal): Promise<Outcome>
+  close?(): void
 }
 
 /** The channels that can be used, by name. */
-export type Channels = ReadonlyMap<string, Channel>
+export type Channels = ReadonlyMap<ChannelName, Channel>
+
+/** A message for people: soon, but one for everything that a bulk change brings. */
+export const FOR_PEOPLE: Batching = { max: 1_000, beyond: 'counted', windowMs: 1_000 }
 
 export function failure(error: string, code?: number, retryAfterMs = 0): Outcome {
   return { kind: 'failed', code, error, retryAfterMs }

@@ -1,4 +1,6 @@
 import { request, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import type { Clock } from '../../../lib/clock.ts'
+import type { ConsoleLinks } from '../../console-links.ts'
 import { connectTo, ForbiddenAddressError, type IsAllowedAddress, type Resolve } from '../webhook/connect.ts'
 import { failure, type Outcome } from './channel.ts'
 
@@ -6,6 +8,8 @@ import { failure, type Outcome } from './channel.ts'
 const TIMEOUT_MS = 20_000
 /** Limit for `Retry-After`. */
 const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
+/** Bytes of a response that are read; the services answer with much less. */
+const MAX_RESPONSE_BYTES = 64 * 1024
 
 export interface PostOptions {
   readonly isAllowedAddress: IsAllowedAddress
@@ -13,19 +17,29 @@ export interface PostOptions {
   readonly resolve?: Resolve
 }
 
+/** What every channel over HTTP needs. */
+export interface HttpChannelOptions extends PostOptions {
+  readonly clock: Clock
+  readonly links: ConsoleLinks
+}
+
 export interface PostRequest {
   readonly url: string
   readonly body: string
   readonly headers?: Readonly<Record<string, string>>
+  /** Whether to read the body of the response. */
+  readonly readsBody?: boolean
 }
 
 export interface PostResponse {
   readonly code: number
   readonly headers: IncomingHttpHeaders
+  /** Empty if it was not read. */
+  readonly text: string
 }
 
 /**
- * Posts JSON to a receiver whose address may come from a client. Follows no redirects and ignores the body of the response.
+ * Posts JSON to a receiver whose address may come from a client. Follows no redirects.
  * @param outcomeOf reads the response
  */
 export async function post(
@@ -46,7 +60,7 @@ export async function post(
 }
 
 async function exchange(
-  { url, body, headers }: PostRequest,
+  { url, body, headers, readsBody = false }: PostRequest,
   { isAllowedAddress, userAgent, resolve }: PostOptions,
   signal: AbortSignal,
 ): Promise<PostResponse> {
@@ -69,8 +83,9 @@ async function exchange(
     })
     const response = responseTo(outgoing)
     outgoing.end(body)
-    const { statusCode: code = 0, headers: received } = await response
-    return { code, headers: received }
+    const incoming = await response
+    const { statusCode: code = 0, headers: received } = incoming
+    return { code, headers: received, text: readsBody ? await textOf(incoming) : '' }
   } finally {
     socket.destroy()
   }
@@ -87,6 +102,23 @@ function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
   return promise
 }
 
+async function textOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response) {
+    const bytes = Buffer.from(chunk)
+    chunks.push(bytes)
+    size += bytes.length
+    if (size >= MAX_RESPONSE_BYTES) break
+  }
+  return Buffer.concat(chunks).toString('utf8', 0, MAX_RESPONSE_BYTES)
+}
+
+/** Limits a requested delay in milliseconds; 0 for anything but a positive number. */
+export function boundedDelayMs(ms: number): number {
+  return ms > 0 ? Math.min(Math.ceil(ms), MAX_RETRY_AFTER_MS) : 0
+}
+
 /** Parses `Retry-After`, seconds or a date (RFC 9110, section 10.2.3). Returns 0 for anything else. */
 export function retryAfterMs(text: string, now: number): number {
   const requested = /^\d{1,9}$/.test(text)
@@ -94,6 +126,6 @@ export function retryAfterMs(text: string, now: number): number {
     : HTTP_DATE.test(text)
       ? Date.parse(text) - now
       : 0
-  return requested > 0 ? Math.min(requested, MAX_RETRY_AFTER_MS) : 0
+  return boundedDelayMs(requested)
 }
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/

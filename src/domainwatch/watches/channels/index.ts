@@ -1,9 +1,32 @@
-import type { Clock } from '../../../lib/clock.ts'
-import type { Channels } from './channel.ts'
-import type { PostOptions } from './http-post.ts'
+import type { Channel, ChannelName, Channels } from './channel.ts'
+import { discordChannel } from './discord.ts'
+import { emailChannel, type EmailSettings } from './email.ts'
+import type { HttpChannelOptions } from './http-post.ts'
+import { ntfyChannel, type NtfySettings } from './ntfy.ts'
+import { slackChannel } from './slack.ts'
+import { telegramChannel, type TelegramSettings } from './telegram.ts'
 import { webhookChannel } from './webhook.ts'
 
-/** Opens every channel that the operator has configured. */
-export function openChannels(options: PostOptions & { readonly clock: Clock }): Channels {
-  return new Map([['webhook', webhookChannel(options)]])
+/** What the operator has configured. What is undefined cannot be used. */
+export interface ChannelSettings {
+  readonly telegram: TelegramSettings | undefined
+  readonly ntfy: NtfySettings
+  readonly email: EmailSettings | undefined
+}
+
+/** Opens every channel that can be used. */
+export function openChannels(settings: ChannelSettings, options: HttpChannelOptions): Channels {
+  const { email, ntfy, telegram } = settings
+  // The operator chose these servers, which may be in a private network.
+  const operatorPost = { ...options, isAllowedAddress: () => true }
+  return new Map<ChannelName, Channel>([
+    ['webhook', webhookChannel(options)],
+    ...(telegram === undefined
+      ? []
+      : [['telegram', telegramChannel(telegram, operatorPost, options)] as const]),
+    ['ntfy', ntfyChannel(ntfy, operatorPost, options)],
+    ['discord', discordChannel(options)],
+    ['slack', slackChannel(options)],
+    ...(email === undefined ? [] : [['mailto', emailChannel(email, options)] as const]),
+  ])
 }

@@ -1,11 +1,19 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
 import { toJson, type DomainEvent } from '../../events/event.ts'
-import { failure, type Channel, type Delivery, type NotifiedWatch, type Notice } from './channel.ts'
+import {
+  failure,
+  type Batching,
+  type Channel,
+  type Delivery,
+  type NotifiedWatch,
+  type Notice,
+} from './channel.ts'
 import { post, retryAfterMs, type PostOptions } from './http-post.ts'
+import { parseUrl } from './secret-url.ts'
 
 /** Events per delivery: about 20 KB, as Standard Webhooks recommends. */
-const MAX_EVENTS = 50
+const BATCHING: Batching = { max: 50, beyond: 'next', windowMs: 200 }
 const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
@@ -13,7 +21,10 @@ const SECRET_BYTES = 32
 export function webhookChannel(options: PostOptions & { readonly clock: Clock }): Channel {
   const { clock } = options
   return {
-    maxEvents: MAX_EVENTS,
+    batching: BATCHING,
+    parseAddress: (text) => parseUrl(text, options.isAllowedAddress),
+    // The group sees where its webhooks go.
+    showAddress: (address) => address,
     hostOf: (address) => new URL(address).host,
     render: payload,
     send({ id, body, address, secrets }: Delivery, signal) {

@@ -11,6 +11,7 @@ const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3')
 /** Addresses of a host that are tried, and the timeout of each. */
 const MAX_ADDRESSES = 4
 const CONNECT_MS = 5_000
+const LOCALHOST = /(^|\.)localhost\.?$/
 
 /** Returns true for an address to which webhooks may be sent. */
 export type IsAllowedAddress = (address: string) => boolean
@@ -54,7 +55,7 @@ export function readTarget(text: string, isAllowedAddress: IsAllowedAddress): Ta
     return { ok: false, takes: 'debe ser una dirección http:// o https:// sin usuario ni contraseña' }
   }
   const host = hostOf(url)
-  const isForbidden = isIP(host) === 0 ? /(^|\.)localhost\.?$/.test(host) : !isAllowedAddress(host)
+  const isForbidden = isIP(host) === 0 ? LOCALHOST.test(host) : !isAllowedAddress(host)
   if (isForbidden) return { ok: false, takes: 'debe llevar a una dirección pública' }
   url.hash = ''
   return { ok: true, url: url.href }
@@ -91,6 +92,8 @@ const hostOf = (url: URL) => url.hostname.replace(/^\[|\]$/g, '')
 
 /** Queries the DNS directly: `dns.lookup` would occupy a thread of the libuv pool while a name server hangs. */
 async function resolveHost(host: string): Promise<string[]> {
+  // RFC 6761, section 6.3.
+  if (LOCALHOST.test(host)) return ['127.0.0.1', '::1']
   const resolver = new Resolver({ timeout: 3_000, tries: 2 })
   const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)])
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))

@@ -1,0 +1,125 @@
+import { createTransport, type Transporter } from 'nodemailer'
+import { failure, FOR_PEOPLE, type Channel, type NotifiedWatch, type Outcome } from './channel.ts'
+import type { HttpChannelOptions } from './http-post.ts'
+import { escapeHtml, mailHtml, plainText } from '../messages/markup.ts'
+import { characters, layOut } from '../messages/layout.ts'
+import { cleaned, messageOf, type Message } from '../messages/message.ts'
+
+/** Connections to the mail server. Deliveries beyond that wait in the queue of the destinations, not in the library's. */
+export const MAX_CONNECTIONS = 4
+const CONNECT_MS = 10_000
+/** Silence between two commands, or while the server examines a message. */
+const SILENCE_MS = 30_000
+/** From the first command to the answer. The library closes the connection then. */
+const TIMEOUT_MS = 60_000
+const MAX_TEXT = 50_000
+const MAX_SUBJECT = 120
+/** RFC 5321, section 4.5.3.1. */
+const MAX_ADDRESS = 254
+const ADDRESS =
+  /^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$/i
+const TAKES = 'debe tener después de mailto: una dirección de correo'
+
+export interface EmailSettings {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  /** `tls`: from the first byte. `starttls`: required before anything is sent. `none`: never encrypted. */
+  readonly encryption: 'tls' | 'starttls' | 'none'
+  /** The sender. */
+  readonly from: string
+}
+
+/** What is stored of a mail before it is sent. */
+interface Mail {
+  readonly subject: string
+  readonly text: string
+  readonly html: string
+}
+
+/** Sends mails by the operator's SMTP server. */
+export function emailChannel(settings: EmailSettings, { links }: Pick<HttpChannelOptions, 'links'>): Channel {
+  const transport = openTransport(settings)
+  const domain = settings.from.slice(settings.from.lastIndexOf('@') + 1)
+  return {
+    batching: FOR_PEOPLE,
+    parseAddress: (text) =>
+      text.length <= MAX_ADDRESS && ADDRESS.test(text)
+        ? { ok: true, address: text }
+        : { ok: false, takes: TAKES },
+    showAddress: (address) => address,
+    hostOf: () => `${settings.host}:${settings.port}`,
+    render: (watch, notice) => JSON.stringify(mailOf(watch, messageOf(watch, notice, links))),
+    async send({ id, address, body }, signal) {
+      const timeout = AbortSignal.timeout(TIMEOUT_MS)
+      const mail: Mail = JSON.parse(body)
+      try {
+        await transport.sendMail({
+          ...mail,
+          from: { name: 'Catalejo', address: settings.from },
+          to: { name: '', address },
+          // The same in all attempts, so that mail programs show only one of several copies.
+          messageId: `<${id}@${domain}>`,
+          headers: { 'auto-submitted': 'auto-generated' },
+          disableFileAccess: true,
+          disableUrlAccess: true,
+          signal: AbortSignal.any([signal, timeout]),
+        })
+        return { kind: 'delivered', code: 250 }
+      } catch (error) {
+        if (timeout.aborted) return failure('El servidor de correo no respondió a tiempo')
+        return outcomeOf(error)
+      }
+    },
+    close: () => transport.close(),
+  }
+}
+
+function openTransport({ host, port, user, password, encryption }: EmailSettings): Transporter {
+  return createTransport({
+    pool: true,
+    maxConnections: MAX_CONNECTIONS,
+    // The queue of the destinations retries.
+    maxRequeues: 0,
+    host,
+    port,
+    secure: encryption === 'tls',
+    requireTLS: encryption === 'starttls',
+    ignoreTLS: encryption === 'none',
+    ...(user !== '' && { auth: { user, pass: password } }),
+    tls: { minVersion: 'TLSv1.2' },
+    dnsTimeout: CONNECT_MS,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+  })
+}
+
+function mailOf(watch: NotifiedWatch, message: Message): Mail {
+  const footer = message.texts.footer(cleaned(watch.name, MAX_SUBJECT))
+  const limits = { sizeOf: characters, max: MAX_TEXT }
+  const text = layOut(message, plainText, limits)
+  const [title = '', ...lines] = layOut(message, mailHtml, limits).split('\n')
+  const html =
+    `<!doctype html><html lang="${watch.language}"><body>${title}\n<p>${lines.join('<br>\n')}</p>\n` +
+    `<p style="color:#666">${escapeHtml(footer)}</p></body></html>`
+  return { subject: message.title, text: `${text}\n\n-- \n${footer}\n`, html }
+}
+
+/** Server answers to a recipient that does not exist (RFC 3463, class 5.1) or was moved away. */
+const NO_SUCH_RECIPIENT = /^55[013]\b(?![ -]5\.7)/
+
+function outcomeOf(error: unknown): Outcome {
+  const { code, command, responseCode, response } = Object(error)
+  const status = typeof responseCode === 'number' ? responseCode : undefined
+  if (status !== undefined) {
+    // Only the status: a server may repeat credentials or the message.
+    const text = `El servidor de correo respondió ${status}`
+    if (command === 'RCPT TO' && NO_SUCH_RECIPIENT.test(String(response))) {
+      return { kind: 'gone', code: status, error: `${text}: la dirección no existe` }
+    }
+    return failure(text, status)
+  }
+  return failure(`No se ha podido enviar el correo${typeof code === 'string' ? ` (${code})` : ''}`)
+}

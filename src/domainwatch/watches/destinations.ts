@@ -1,0 +1,73 @@
+import { HttpError } from '../../lib/errors.ts'
+import type { Transaction } from '../../storage/database/database.ts'
+import { CHANNEL_NAMES, type ChannelName, type Channels, type Destination } from './channels/channel.ts'
+import { countDestinations } from './queries-destinations.ts'
+
+/** Destinations of a watch, its webhook included. */
+export const MAX_DESTINATIONS = 10
+/** Destinations of all watches of an account. */
+const MAX_OF_ACCOUNT = 100
+/** Characters of `to`. */
+export const MAX_TO = 16_384
+const TAKES_LIST =
+  'debe ser una lista separada por comas de telegram:…, ntfy:…, discord:…, slack:… o mailto:…'
+
+export const unconfigured = (channel: string): string => `El servicio no tiene configurado ${channel}`
+
+/**
+ * Reads the destinations in `to`. One that is shown without its secret part stands for the known destination shown so.
+ * @param known destinations that the watch has
+ * @throws HttpError 400 for a destination that cannot be used, and for too many
+ */
+export function parseDestinations(
+  to: string,
+  channels: Channels,
+  known: readonly Destination[] = [],
+): readonly Destination[] {
+  const left = [...known]
+  const found = new Map<string, Destination>()
+  for (const entry of to.split(',').map((part) => part.trim())) {
+    if (entry === '' && to.trim() === '') continue
+    const at = left.findIndex((one) => showDestination(one, channels) === entry)
+    const destination = at < 0 ? parseDestination(entry, channels) : left.splice(at, 1)[0]
+    if (destination !== undefined) found.set(`${destination.channel}:${destination.address}`, destination)
+  }
+  return [...found.values()]
+}
+
+/** @throws HttpError 400 */
+export function assertFewDestinations(destinations: readonly Destination[]): void {
+  if (destinations.length > MAX_DESTINATIONS)
+    throw new HttpError(400, `La vigilancia puede tener como máximo ${MAX_DESTINATIONS} destinos`)
+}
+
+/**
+ * To be called after the change, with the account locked.
+ * @throws HttpError 409
+ */
+export async function assertAccountLimit(tx: Transaction, accountId: number): Promise<void> {
+  const { count = 0 } = (await tx.first(countDestinations(accountId))) ?? {}
+  if (count > MAX_OF_ACCOUNT)
+    throw new HttpError(409, `La cuenta puede tener como máximo ${MAX_OF_ACCOUNT} destinos`)
+}
+
+/** Returns a destination as `to` has it, without what is secret. */
+export function showDestination({ channel, address }: Destination, channels: Channels): string {
+  // An operator may have removed a channel from the settings.
+  return `${channel}:${channels.get(channel)?.showAddress(address) ?? '…'}`
+}
+
+function parseDestination(entry: string, channels: Channels): Destination {
+  const [, prefix = '', text = ''] = /^([a-z]+):(.+)$/s.exec(entry) ?? []
+  const name = CHANNEL_NAMES.find((one) => one === prefix && one !== 'webhook')
+  if (name === undefined) throw new HttpError(400, `El parámetro to ${TAKES_LIST}`)
+  return { channel: name, address: parseAddress(name, text, channels) }
+}
+
+/** @throws HttpError 400 */
+function parseAddress(name: ChannelName, text: string, channels: Channels): string {
+  const parsed = channels.get(name)?.parseAddress(text) ?? { ok: 'unconfigured' }
+  if (parsed.ok === 'unconfigured') throw new HttpError(400, unconfigured(name))
+  if (!parsed.ok) throw new HttpError(400, `El parámetro to ${parsed.takes}`)
+  return parsed.address
+}

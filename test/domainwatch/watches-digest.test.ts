@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ChatReceiver, checkTelegram } from '../support/chat-receiver.ts'
+import { record, stored } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
+import { ManualClock, startService } from '../support/service.ts'
+import { watch, watchUntil } from '../support/watches.ts'
+
+const TOKEN = '1:x'
+const DAY = 24 * 60 * 60 * 1000
+
+/** Names and what happened to them, of each message. */
+const linesOf = ({ received }: ChatReceiver) =>
+  received.map(({ body }) =>
+    [...String(body['text']).matchAll(/^• <code>(.+)\.cl<\/code>: (.+) · agente/gm)].map(
+      ([, name, what]) => `${name} ${what}`,
+    ),
+  )
+
+test('a digest is one message a day at its hour, also when the clocks of Chile change, and none without news', async () => {
+  using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
+  // On 4 April 2026 at 24:00 (03:00 UTC), the clocks go back to 23:00.
+  const clock = new ManualClock('2026-04-04T15:00:00Z')
+  const flags = { 'telegram-token': TOKEN, 'telegram-url': telegram.url }
+  await using service = await startService({ clock, flags })
+  const arrived = (count: number) => eventually(async () => telegram.received.length === count)
+  const settled = async () => {
+    await watchUntil(service, id, ({ pending, last_error }) => pending === 0 && last_error === null)
+  }
+  const { id } = await watch(service, { starts: 'dia', changes: 'all', digest: '23:30', to: 'telegram:1' })
+  await stored(service, [record('dia1'), record('dia2')])
+  await stored(service, [record('dia1', { status: 0 })])
+  clock.advance(Date.parse('2026-04-05T02:29:59Z') - clock.now())
+  await stored(service, [record('dia3')])
+  assert.equal(telegram.received.length, 0)
+  clock.advance(1_000)
+  await arrived(1)
+  await settled()
+  assert.deepEqual(linesOf(telegram), [['dia1 nuevo, eliminado', 'dia2 nuevo', 'dia3 nuevo']])
+  assert.match(String(telegram.received[0]?.body['text']), /^<b>prueba: 3 nombres<\/b>/)
+
+  // It is 23:30 again, which is no other day; then the day after.
+  await stored(service, [record('dia4')])
+  clock.advance(60 * 60 * 1000)
+  await stored(service, [record('dia5')])
+  clock.advance(DAY)
+  await arrived(2)
+  await settled()
+  assert.deepEqual(linesOf(telegram)[1], ['dia4 nuevo', 'dia5 nuevo'])
+
+  // A day without news.
+  clock.advance(DAY)
+  await stored(service, [record('dia6')])
+  clock.advance(DAY)
+  await arrived(3)
+  await settled()
+  assert.deepEqual(linesOf(telegram)[2], ['dia6 nuevo'])
+
+  // A digest that fails is retried, and news of later days waits for the next one.
+  telegram.answer = () => ({ code: 500, body: '{}' })
+  await stored(service, [record('dia7')])
+  clock.advance(DAY)
+  await watchUntil(service, id, ({ attempts }) => attempts === 1)
+  await stored(service, [record('dia8')])
+  telegram.answer = undefined
+  clock.advance(60 * 60 * 1000)
+  await settled()
+  assert.deepEqual(linesOf(telegram).at(-1), ['dia7 nuevo'])
+  const count = telegram.received.length
+  clock.advance(DAY)
+  await arrived(count + 1)
+  assert.deepEqual(linesOf(telegram).at(-1), ['dia8 nuevo'])
+})
+
+test('an hour that the spring skips: the digest comes after it, and a restart loses nothing', async () => {
+  using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
+  // On 5 September 2026 at 24:00 (04:00 UTC), the clocks go forward to 01:00.
+  const clock = new ManualClock('2026-09-05T15:00:00Z')
+  const flags = { 'telegram-token': TOKEN, 'telegram-url': telegram.url }
+  await using first = await startService({ clock, flags })
+  await watch(first, { starts: 'salto', digest: '00:30', to: 'telegram:1' })
+  await stored(first, [record('salto1')])
+  const { domainKey } = first
+  await first.stop()
+  const again = await startService({
+    clock,
+    data: first.data,
+    flags: { ...flags, 'database-url': first.databaseUrl },
+  })
+  try {
+    await stored({ ...again, domainKey }, [record('salto2')])
+    clock.advance(Date.parse('2026-09-06T04:29:59Z') - clock.now())
+    assert.equal(telegram.received.length, 0)
+    clock.advance(1_000)
+    await eventually(async () => telegram.received.length === 1)
+    assert.deepEqual(linesOf(telegram), [['salto1 nuevo', 'salto2 nuevo']])
+  } finally {
+    await again.stop()
+  }
+})

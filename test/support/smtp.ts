@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { callbackify } from 'node:util'
+import { simpleParser, type ParsedMail } from 'mailparser'
+import { SMTPServer } from 'smtp-server'
+
+export const USER = 'catalejo'
+export const PASSWORD = 'clave@con:signos'
+export const pathOfPem = (name: string): string =>
+  fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
+
+export interface MailServer {
+  readonly port: number
+  readonly mails: ParsedMail[]
+  /** Recipients that do not exist. */
+  readonly unknown: Set<string>
+  close(): Promise<void>
+}
+
+/** A mail server on loopback that requires STARTTLS and a password. */
+export async function startMailServer(certificate: string): Promise<MailServer> {
+  const pem = await readFile(pathOfPem(certificate))
+  const mails: ParsedMail[] = []
+  const unknown = new Set<string>()
+  const receive = callbackify(async (stream: Readable) => void mails.push(await simpleParser(stream)))
+  const server = new SMTPServer({
+    key: pem,
+    cert: pem,
+    authMethods: ['PLAIN'],
+    onAuth({ username, password }, _session, done) {
+      if (username === USER && password === PASSWORD) done(null, { user: username })
+      else done(Object.assign(new Error('5.7.8 no'), { responseCode: 535 }))
+    },
+    onRcptTo({ address }, _session, done) {
+      if (unknown.has(address)) done(Object.assign(new Error('5.1.1 unknown'), { responseCode: 550 }))
+      else done()
+    },
+    onData: (stream, _session, done) => receive(stream, done),
+  })
+  server.on('error', () => {})
+  const listening = server.listen(0, '127.0.0.1')
+  await once(listening, 'listening')
+  const address = listening.address()
+  if (typeof address !== 'object' || address === null) throw new Error('no port')
+  return {
+    port: address.port,
+    mails,
+    unknown,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
