@@ -44,6 +44,16 @@ const FILTERS = [
   { from: '2025-01-01', to: '2025-03-01' },
   { hyphen: '0', digits: '1', idn: '0' },
   { sort: 'asc', limit: '5' },
+  { search: 'tanda 1', limit: '5' },
+  { revision: '0', reserved: '0', discarded: '0', limit: '5' },
+  { revision: '1', reserved: '1', discarded: '1' },
+  { seen: '0', tag: 'casa', modified_from: '2025-01-01', deleted_to: '2025-02-01', limit: '5' },
+  { order: 'deleted', limit: '5' },
+  { order: 'deleted', status: '1', limit: '5' },
+  { order: 'name', limit: '5' },
+  { order: 'name', search: '77', seen: '0', limit: '5' },
+  { order: 'modified', limit: '5' },
+  { order: 'length', sort: 'asc', limit: '5' },
 ] as const
 
 /** Asks for everything there is. */
@@ -92,6 +102,8 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
     if (cursor !== undefined)
       await ask('domainwatch/list', { api, ...filters, cursor: decodeURIComponent(cursor) })
   }
+  for (const order of ['deleted', 'modified', 'name', 'length'])
+    await ask('domainwatch/export', { api, order, search: 'tanda', seen: '0', modified_from: '2025-01-01' })
   for (const query of [{ dis: '' }, { search: 'tanda1' }, { last_register: '5' }]) {
     for (const format of ['csv', 'ndjson']) await ask('domainwatch/export', { api, format, ...query })
     await ask('domainwatch/stats', { api, ...(query.last_register === undefined ? query : {}) })

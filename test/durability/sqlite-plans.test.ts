@@ -6,7 +6,13 @@ import { sqliteDialect } from '../../src/storage/database/sqlite/dialect.ts'
 import { sql, type Query } from '../../src/storage/database/sql.ts'
 import * as checks from '../../src/domainwatch/rechecks/queries.ts'
 import type { Filters } from '../../src/domainwatch/filters.ts'
-import { page, type Source } from '../../src/domainwatch/queries.ts'
+import {
+  page,
+  rowsOfNames,
+  type PageRequest,
+  type SortKey,
+  type Source,
+} from '../../src/domainwatch/queries.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const ANY: Filters = { reserve: false, rev: false, dis: false }
@@ -30,7 +36,27 @@ const PLANS: readonly (readonly [Partial<Filters>, Source, RegExp])[] = [
   [{ reserve: true, status: 1, search: [{ text: 'a' }] }, ALL, /domains_reserved/],
   [{ dis: true }, { kind: 'deleted', newest: 3 }, DISCARDED],
   [{ rev: true }, { kind: 'registered', newest: 3 }, /domains_in_review/],
+  [{ revision: 1, reserved: 1 }, ALL, /domains_in_review/],
+  [{ discarded: 1, status: 0 }, ALL, DISCARDED],
+  [{ search: [{ text: 'casa' }, { text: 'sol' }] }, ALL, COVERED],
 ]
+
+const BOUGHT: Source = { kind: 'all', status: 1 }
+const FREED: Source = { kind: 'all', status: 0 }
+const MANY: Partial<Filters> = { revision: 1, from: FROM, modified_from: FROM, status: 0 }
+
+/** Pages of an export: each goes on in the order of an index, and sorts nothing, whatever the filters. */
+const WALKS: readonly (readonly [SortKey, Source, Partial<Filters>, RegExp])[] = [
+  ['date_reg', ALL, { modified_from: FROM, deleted_to: FROM }, /USING INDEX domains_by_date/],
+  ['date_reg', BOUGHT, { modified_from: FROM }, /USING INDEX domains_by_status/],
+  ['deleted_at', FREED, MANY, /USING INDEX domains_by_deletion/],
+  ['deleted_at', FREED, { deleted_from: FROM, seen: 0 }, /USING INDEX domains_by_deletion/],
+  ['name', ALL, MANY, /^(SCAN|SEARCH) domains( USING PRIMARY KEY \(name<\?\))?$/],
+  ['name', ALL, { search: [{ text: 'a' }], deleted_from: FROM }, /^(SCAN|SEARCH) domains/],
+]
+
+/** Orders without an index: one pass over the table that keeps the records of the page. */
+const PASSES: readonly SortKey[] = ['date_mod', 'length']
 
 const NAME = 'casa'
 
@@ -90,6 +116,26 @@ test('SQLite goes through the shortest index that tells what a list asks', async
     }
     for (const [filters, source, wanted] of PLANS)
       assert.match(await indexQuery(filters, source), wanted, JSON.stringify(filters))
+    const planOf = async (request: Partial<PageRequest>) => {
+      const defaults = { sources: [ALL], sortKey: 'date_reg', ascending: false, limit: 100, now: 0 } as const
+      const after = { key: '2025-06-01 00:00:00', name: 'm' }
+      const query = page(database.dialect, { ...defaults, filters: ANY, after, ...request })
+      const steps = await database.all<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${query}`)
+      return steps.map(({ detail }) => detail).join('\n')
+    }
+    for (const [sortKey, source, filters, wanted] of WALKS) {
+      const request = { sortKey, sources: [source], filters: { ...ANY, ...filters }, inOrder: true }
+      const plan = await planOf(request)
+      assert.match(plan, wanted, `${sortKey} ${JSON.stringify(filters)}`)
+      assert.doesNotMatch(plan, /ORDER BY/, `${sortKey} ${JSON.stringify(filters)}`)
+    }
+    for (const sortKey of PASSES) {
+      const plan = await planOf({ sortKey, after: { key: '05', name: 'm' } })
+      assert.match(plan, /^SCAN domains\nUSE TEMP B-TREE FOR ORDER BY$/)
+    }
+    const names = rowsOfNames(database.dialect, { filters: { ...ANY, ...MANY }, now: 0 }, ['a', 'b'])
+    const steps = await database.all<{ detail: string }>(sql`EXPLAIN QUERY PLAN ${names}`)
+    assert.match(steps.map(({ detail }) => detail).join('\n'), /SEARCH domains USING PRIMARY KEY \(name=\?\)/)
     const agent = { agent: 'sur', length: 9 }
     assert.match(await indexQuery(agent, ALL, 'near'), /SCAN domains USING INDEX domains_by_date\nSCAN near$/)
     assert.match(await indexQuery(agent, ALL, 'table'), /^SCAN domains\n/)

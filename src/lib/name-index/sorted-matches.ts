@@ -85,24 +85,20 @@ class BestMatches {
     const sign = descending ? -1 : 1
     const key = this.#keyOf(segment, position)
     const last = this.#last
-    if (last !== undefined && (key - last.key) * sign > 0) return
+    // Nothing is allocated for a match that is out of the question: there may be millions.
+    if (last !== undefined) {
+      const { names, starts } = last.segment.columns
+      const from = starts[last.position] ?? 0
+      const to = starts[last.position + 1] ?? 0
+      const behind = key - last.key || compareName(segment, position, names, from, to)
+      if (behind * sign > 0) return
+    }
     if (after !== undefined) {
-      const { names, starts } = segment.columns
-      const behind =
-        key - after.key ||
-        compareBytes(
-          names,
-          starts[position] ?? 0,
-          starts[position + 1] ?? 0,
-          after.name,
-          0,
-          after.name.length,
-        )
+      const { name } = after
+      const behind = key - after.key || compareName(segment, position, name, 0, name.length)
       if (behind * sign <= 0) return
     }
-    const hit = { segment, position, key }
-    if (last !== undefined && this.#compare(hit, last) > 0) return
-    this.#hits.push(hit)
+    this.#hits.push({ segment, position, key })
     if (this.#hits.length >= 2 * limit) {
       this.#hits = this.toSorted()
       this.#last = this.#hits.at(-1)
@@ -139,6 +135,16 @@ class BestMatches {
         return query
     }
   }
+}
+
+function compareName(
+  { columns: { names, starts } }: Segment,
+  position: number,
+  other: Uint8Array,
+  from: number,
+  to: number,
+): number {
+  return compareBytes(names, starts[position] ?? 0, starts[position + 1] ?? 0, other, from, to)
 }
 
 const within = (one: Span, other: Span): Span => ({
