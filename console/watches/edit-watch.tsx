@@ -7,7 +7,7 @@ import { formatWords } from '../domains/filters.ts'
 import { language, t } from '../i18n/index.ts'
 import { filtersIn } from './new-watch.tsx'
 import { ShownOnce, type Shown } from './shown-once.tsx'
-import { WatchForm, type WatchFields } from './watch-form.tsx'
+import { destinationsIn, toParameter, WatchForm, type WatchFields } from './watch-form.tsx'
 import type { Watch } from './watch-item.tsx'
 
 /** Changes a watch; then shows the secret or the address of the feed that this made. */
@@ -20,14 +20,18 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
     similar: watch.filters['similar'] ?? '',
     name: watch.name,
     url: watch.url ?? '',
+    to: (watch.to ?? '').replaceAll(',', '\n'),
+    digest: watch.digest ?? '',
+    language: watch.language,
     hasFeed: watch.atom === 1,
-    isAll: watch.changes === 'all',
+    changes: watch.changes,
+    isRechecked: watch.filters['dns'] === '1',
     isShared: watch.shared === 1,
   }
 
   async function save(fields: WatchFields) {
     const { data } = await ask('POST /api/v1/domainwatch/watches/update', {
-      query: { id: watch.id, ...newFilters(initial, fields), ...newSettings(initial, fields) },
+      query: { id: watch.id, ...changesIn(initial, fields) },
     })
     await queries.invalidateQueries({ queryKey: ['watches'] })
     say(t('watch.saved', { name: fields.name }))
@@ -47,21 +51,23 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
   )
 }
 
-/** Nothing where they stay: what has no words here must not be lost. An empty search alone removes all. */
-function newFilters(initial: WatchFields, fields: WatchFields): Record<string, string> {
-  if (initial.words === fields.words && initial.similar === fields.similar) return {}
-  const filters = filtersIn(fields)
-  return Object.keys(filters).length === 0 ? { search: '' } : filters
-}
-
-/** What somebody else changed meanwhile, and this form did not, stays. */
-function newSettings(initial: WatchFields, fields: WatchFields) {
-  const { name, url, hasFeed, isAll, isShared } = fields
+/** What somebody else changed meanwhile, and this form did not, stays. What has no words here is not lost either. */
+function changesIn(initial: WatchFields, fields: WatchFields) {
+  const { name, url, digest, language, hasFeed, changes, isRechecked, isShared } = fields
+  const hasNewFilters = initial.words !== fields.words || initial.similar !== fields.similar
+  const { to: day, ...filters } = hasNewFilters ? filtersIn(fields) : {}
+  // Any filter replaces all: an empty search alone removes them.
+  const hasNone = hasNewFilters && day === undefined && Object.keys(filters).length === 0
   return {
+    ...(hasNone ? { search: '' } : filters),
+    ...toParameter(day, fields.to === initial.to ? undefined : destinationsIn(fields)),
     ...(name === initial.name ? {} : { name }),
     ...(url === initial.url ? {} : { url: url.trim() }),
+    ...(digest === initial.digest ? {} : { digest }),
+    ...(language === initial.language ? {} : { language }),
     ...(hasFeed === initial.hasFeed ? {} : { atom: hasFeed ? '' : '0' }),
-    ...(isAll === initial.isAll ? {} : { changes: isAll ? 'all' : 'new' }),
+    ...(changes === initial.changes ? {} : { changes }),
+    ...(isRechecked === initial.isRechecked ? {} : { dns: isRechecked ? 1 : 0 }),
     ...(isShared === initial.isShared ? {} : { shared: isShared ? 1 : 0 }),
   }
 }

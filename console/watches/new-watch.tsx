@@ -2,10 +2,11 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ask } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
+import { say } from '../app/toasts.tsx'
 import { formatWords, parseWords, recordFilters, type Filters } from '../domains/filters.ts'
 import { language, t } from '../i18n/index.ts'
 import { ShownOnce, type Shown } from './shown-once.tsx'
-import { MAX_NAME, WatchForm, type WatchFields } from './watch-form.tsx'
+import { destinationsIn, MAX_NAME, toParameter, WatchForm, type WatchFields } from './watch-form.tsx'
 
 interface Props {
   /** Of the view that is to be watched. */
@@ -23,18 +24,26 @@ export function NewWatch({ filters, similar, onClose }: Props) {
   const words = formatWords(recordFilters(filters), spoken)
 
   async function make(fields: WatchFields) {
-    const { name, url, hasFeed, isAll, isShared } = fields
+    const { name, url, digest, language, hasFeed, changes, isRechecked, isShared } = fields
+    const destinations = destinationsIn(fields)
+    const { to: day, ...filters } = filtersIn(fields)
     const query = {
-      ...filtersIn(fields),
+      ...filters,
       name,
-      changes: isAll ? 'all' : 'new',
+      changes,
+      ...(isRechecked ? { dns: 1 } : {}),
       ...(url.trim() === '' ? {} : { url: url.trim() }),
+      ...toParameter(day, destinations === '' ? undefined : destinations),
+      ...(destinations === '' ? {} : { language }),
+      ...(digest === '' ? {} : { digest }),
       ...(hasFeed ? { atom: '' } : {}),
       ...(isShared ? { shared: 1 } : {}),
     }
     const { data } = await ask('POST /api/v1/domainwatch/watches', { query })
-    setMade(data)
     await queries.invalidateQueries({ queryKey: ['watches'] })
+    if (data.secret !== null || data.atom !== null) return setMade(data)
+    say(t('watch.isMade'))
+    onClose()
   }
 
   if (made !== undefined) return <ShownOnce title={t('watch.isMade')} shown={made} onClose={onClose} />
@@ -47,8 +56,12 @@ export function NewWatch({ filters, similar, onClose }: Props) {
         similar,
         name: nameFor(words, similar),
         url: '',
+        to: '',
+        digest: '',
+        language: spoken,
         hasFeed: false,
-        isAll: false,
+        changes: 'new',
+        isRechecked: false,
         isShared: false,
       }}
       onSend={make}

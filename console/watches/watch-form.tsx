@@ -1,10 +1,26 @@
-import { useState, type FormEvent } from 'react'
+import { useId, useState, type FormEvent } from 'react'
+import { CHANNELS } from '../api/server.ts'
 import { faultText } from '../app/fault-text.ts'
 import { Dialog, DialogFoot } from '../design/parts.tsx'
-import { t } from '../i18n/index.ts'
+import { t, type Language } from '../i18n/index.ts'
 
 export const MAX_NAME = 100
 const MAX_TEXT = 2_048
+const MAX_DESTINATIONS = 16_384
+
+/** The webhook has a field of its own. */
+const FOR_PEOPLE = CHANNELS.filter((name) => name !== 'webhook')
+const EXAMPLES: Readonly<Record<string, string>> = {
+  telegram: 'telegram:-1001234567890',
+  ntfy: 'ntfy:https://ntfy.sh/mitema',
+  discord: 'discord:https://discord.com/api/webhooks/…',
+  slack: 'slack:https://hooks.slack.com/services/…',
+  mailto: 'mailto:ana@example.cl',
+}
+
+/** What a watch may notify of. */
+export const CHANGES = ['new', 'all', 'dns', 'new,dns', 'all,dns'] as const
+export type Changes = (typeof CHANGES)[number]
 
 /** What a person chooses about a watch. */
 export interface WatchFields {
@@ -13,8 +29,16 @@ export interface WatchFields {
   readonly similar: string
   readonly name: string
   readonly url: string
+  /** Other destinations, one in a line. */
+  readonly to: string
+  /** HH:MM of the one message of a day; empty for messages as it comes. */
+  readonly digest: string
+  readonly language: Language
   readonly hasFeed: boolean
-  readonly isAll: boolean
+  /** What it notifies of. */
+  readonly changes: Changes
+  /** Whether the name servers of its names are looked up every day. */
+  readonly isRechecked: boolean
   readonly isShared: boolean
 }
 
@@ -71,8 +95,27 @@ export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
           onChange={(url) => set({ url })}
           isMono
         />
+        {(FOR_PEOPLE.length > 0 || initial.to !== '') && <Destinations fields={fields} onChange={set} />}
         <Check label={t('watch.wantsFeed')} value={fields.hasFeed} onChange={(hasFeed) => set({ hasFeed })} />
-        <Check label={t('watch.wantsAll')} value={fields.isAll} onChange={(isAll) => set({ isAll })} />
+        <label className="field">
+          <span>{t('watch.wants')}</span>
+          <select
+            className="input"
+            value={fields.changes}
+            onChange={(event) => set({ changes: CHANGES.find((one) => one === event.target.value) ?? 'new' })}
+          >
+            {CHANGES.map((one) => (
+              <option key={one} value={one}>
+                {t(`watch.of.${one}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <Check
+          label={t('watch.wantsDns')}
+          value={fields.isRechecked}
+          onChange={(isRechecked) => set({ isRechecked })}
+        />
         <Check
           label={t('watch.wantsShared')}
           value={fields.isShared}
@@ -81,6 +124,57 @@ export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
         <DialogFoot fault={fault} action={action} isDisabled={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
+  )
+}
+
+/** Where messages for people go, when, and in which language. */
+function Destinations(props: { fields: WatchFields; onChange: (change: Partial<WatchFields>) => void }) {
+  const { fields, onChange } = props
+  const id = useId()
+  return (
+    <>
+      <div className="field">
+        <label htmlFor={id}>{t('watch.to')}</label>
+        <textarea
+          id={id}
+          aria-describedby={`${id}-hint`}
+          className="input mono"
+          rows={2}
+          maxLength={MAX_DESTINATIONS}
+          autoComplete="off"
+          autoCapitalize="none"
+          spellCheck={false}
+          value={fields.to}
+          onChange={(event) => onChange({ to: event.target.value })}
+        />
+        <small id={`${id}-hint`} className="muted">
+          {t('watch.toHint', { examples: FOR_PEOPLE.map((name) => EXAMPLES[name] ?? `${name}:`).join(', ') })}
+        </small>
+      </div>
+      <div className="row">
+        <label className="field grow">
+          <span>{t('watch.digest')}</span>
+          <input
+            type="time"
+            className="input"
+            value={fields.digest}
+            onChange={(event) => onChange({ digest: event.target.value })}
+          />
+        </label>
+        <label className="field grow">
+          <span>{t('watch.language')}</span>
+          <select
+            className="input"
+            value={fields.language}
+            onChange={(event) => onChange({ language: event.target.value === 'en' ? 'en' : 'es' })}
+          >
+            <option value="es">Español</option>
+            <option value="en">English</option>
+          </select>
+        </label>
+      </div>
+      <small className="muted">{t('watch.digestHint')}</small>
+    </>
   )
 }
 
@@ -121,4 +215,22 @@ function Field(props: {
       {props.hint !== undefined && <small className="muted">{props.hint}</small>}
     </label>
   )
+}
+
+/** Destinations as the API takes them: separated by commas. */
+export function destinationsIn({ to }: WatchFields): string {
+  return to
+    .split(/[\n,]/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join(',')
+}
+
+/**
+ * Destinations and the last day of registration have the same name in the API, which takes both in one list.
+ * @param destinations empty for none; undefined if they stay as they are
+ */
+export function toParameter(day: string | undefined, destinations: string | undefined): { to?: string } {
+  if (day === undefined) return destinations === undefined ? {} : { to: destinations }
+  return { to: destinations === undefined ? day : `${day},${destinations}` }
 }

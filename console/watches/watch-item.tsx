@@ -62,11 +62,26 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
           )}
         </dd>
         <dt>{t('watch.tells')}</dt>
-        <dd>{t(watch.changes === 'all' ? 'watch.ofAll' : 'watch.ofNew')}</dd>
+        <dd>
+          {t(`watch.of.${watch.changes}`)}
+          {watch.filters['dns'] === '1' && ` · ${t('watch.rechecked')}`}
+        </dd>
         {watch.url !== null && (
           <>
             <dt>{t('watch.webhook')}</dt>
             <dd className="mono">{watch.url}</dd>
+          </>
+        )}
+        {watch.to !== null && (
+          <>
+            <dt>{t('watch.sends')}</dt>
+            <dd className="mono">{watch.to.replaceAll(',', ', ')}</dd>
+          </>
+        )}
+        {watch.digest !== null && (
+          <>
+            <dt>{t('watch.when')}</dt>
+            <dd>{t('watch.daily', { time: watch.digest })}</dd>
           </>
         )}
         {watch.atom === 1 && (
@@ -89,25 +104,31 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
   )
 }
 
-/** What went wrong since the last delivery that arrived. */
+/** What went wrong since the last delivery that arrived, at each destination. */
 function Trouble({ watch }: { watch: Watch }) {
-  if (watch.last_error === null && watch.state === 'active') return null
+  const failing = watch.destinations.filter(
+    ({ state, last_error }) => state === 'dead' || last_error !== null,
+  )
+  if (failing.length === 0) return null
   return (
     <div className="callout danger">
-      {watch.state === 'dead' && (
-        <p>
-          <Icon name="alert" /> <strong>{t('watch.dead')}</strong>
-        </p>
-      )}
-      {watch.last_error !== null && (
-        <p>
-          {watch.last_error_at !== null && <span className="muted">{said(watch.last_error_at)} · </span>}
-          {errorText(watch.last_error)}
-        </p>
-      )}
-      {watch.next_attempt !== null && (
-        <p className="muted">{t('watch.again', { date: said(watch.next_attempt) })}</p>
-      )}
+      {failing.map(({ channel, to, state, last_error, last_error_at, next_attempt }) => (
+        <div key={`${channel} ${to}`}>
+          {watch.destinations.length > 1 && <p className="mono">{to}</p>}
+          {state === 'dead' && (
+            <p>
+              <Icon name="alert" /> <strong>{t('watch.dead')}</strong>
+            </p>
+          )}
+          {last_error !== null && (
+            <p>
+              {last_error_at !== null && <span className="muted">{said(last_error_at)} · </span>}
+              {errorText(last_error)}
+            </p>
+          )}
+          {next_attempt !== null && <p className="muted">{t('watch.again', { date: said(next_attempt) })}</p>}
+        </div>
+      ))}
     </div>
   )
 }
@@ -118,7 +139,7 @@ function Actions({ watch, onEdit, onDeliveries, onRotate, onRemove }: { watch: W
   const named = <span className="visually-hidden"> {watch.name}</span>
   return (
     <div className="row watch-actions">
-      {watch.url !== null && <TestButton watch={watch} isLocked={isLocked} />}
+      {watch.destinations.length > 0 && <TestButton watch={watch} isLocked={isLocked} />}
       <button type="button" className="button" onClick={onDeliveries}>
         {t('watch.deliveries')}
         {named}
@@ -175,8 +196,11 @@ function TestButton({ watch, isLocked }: { watch: Watch; isLocked: boolean }) {
     try {
       const { data } = await ask('POST /api/v1/domainwatch/watches/test', { query: { id: watch.id } })
       const code = String(data.code ?? '')
-      if (data.delivered === 1) say(t('watch.arrived', { code }))
-      else say(t('watch.failed', { error: errorText(data.error ?? code) }), { isFault: true })
+      const failed = data.data.filter(({ delivered }) => delivered === 0)
+      const errors = failed.map(({ to, error }) => `${to}: ${errorText(error ?? '')}`).join('; ')
+      if (failed.length > 0) say(t('watch.failed', { error: errors }), { isFault: true })
+      else if (data.data.length > 1) say(t('watch.arrivedAll'))
+      else say(t('watch.arrived', { code }))
       await queries.invalidateQueries({ queryKey: ['watches'] })
     } catch (error) {
       sayFault(error)
