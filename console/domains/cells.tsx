@@ -23,7 +23,7 @@ export const CELLS: Readonly<Record<ColumnId, Cell>> = {
   name: {
     className: 'cell-name',
     content: ({ record, match, isAscii }) => (
-      <DomainName name={record.name} match={match} isAscii={isAscii} />
+      <DomainName name={record.name} match={match} isAscii={isAscii} words={record.words} />
     ),
   },
   length: { className: 'cell-length right figures', content: ({ record }) => record.length },

@@ -22,8 +22,13 @@ const TOGGLES: readonly Toggle[] = [
   { name: 'rev', value: '', label: 'domains.review', icon: 'flag' },
   { name: 'dis', value: '', label: 'domains.discarded', icon: 'clock' },
   { name: 'reserve', value: '', label: 'domains.reserved', icon: undefined },
+  { name: 'words', value: '1', label: 'domains.oneWord', icon: undefined },
 ]
-const TOGGLED = new Set(['search', 'sort', ...TOGGLES.map(({ name }) => name)])
+/** Whether a filter has a button of its own or another place. */
+const isToggled = (name: string, value: string) =>
+  name === 'search' ||
+  name === 'sort' ||
+  TOGGLES.some((toggle) => toggle.name === name && (name !== 'words' || toggle.value === value))
 
 interface Props {
   readonly filters: Filters
@@ -36,7 +41,7 @@ interface Props {
 export function Chips({ filters, facets, onChange }: Props) {
   const spoken = useStore(language)
   const [isFormOpen, setFormOpen] = useState(false)
-  const others = Object.entries(filters).filter(([name]) => !TOGGLED.has(name))
+  const others = Object.entries(filters).filter(([name, value]) => !isToggled(name, value))
   return (
     <div className="chips domains-chips">
       {TOGGLES.map(({ name, value, label, icon }) => {

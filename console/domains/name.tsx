@@ -1,19 +1,31 @@
 import { asciiOf } from './records.ts'
 import './name.css'
 
-/** A name: its letters beyond ASCII underlined with dots, the words that were searched for tinted, the `.cl` in the back. */
-export function DomainName(props: { name: string; match?: string; isAscii?: boolean }) {
-  const { name, match = '', isAscii = false } = props
+interface Props {
+  readonly name: string
+  readonly match?: string
+  readonly isAscii?: boolean
+  /** The words of the dictionary that it consists of. */
+  readonly words?: readonly string[] | undefined
+}
+
+/**
+ * A name: its words in two colours by turns, its letters beyond ASCII underlined with dots, the words that were searched for
+ * tinted, the `.cl` in the back.
+ */
+export function DomainName({ name, match = '', isAscii = false, words = [] }: Props) {
   const shown = isAscii ? (asciiOf(name) ?? name) : name
   return (
     <span className="domain mono" translate="no">
-      {partsOf(shown, match).map(([text, isMatch], i) =>
+      {partsOf(shown, match, isAscii ? [] : words).map(({ text, isMatch, isSecond }, i) =>
         isMatch ? (
-          <mark key={i}>
+          <mark key={i} className={isSecond ? 'second-word' : undefined}>
             <Letters text={text} />
           </mark>
         ) : (
-          <Letters key={i} text={text} />
+          <span key={i} className={isSecond ? 'second-word' : undefined}>
+            <Letters text={text} />
+          </span>
         ),
       )}
       <span className="suffix">.cl</span>
@@ -21,17 +33,31 @@ export function DomainName(props: { name: string; match?: string; isAscii?: bool
   )
 }
 
-/** The name cut where words of the match begin and end. */
-function partsOf(name: string, match: string): (readonly [text: string, isMatch: boolean])[] {
+interface Part {
+  readonly text: string
+  readonly isMatch: boolean
+  /** Whether it belongs to every second word. */
+  readonly isSecond: boolean
+}
+
+/** The name cut where words of the match, or of the name, begin and end. */
+function partsOf(name: string, match: string, words: readonly string[]): Part[] {
   const isMatched = new Uint8Array(name.length)
   for (const word of match.split(' ')) {
     const at = word === '' ? -1 : name.indexOf(word)
     if (at >= 0) isMatched.fill(1, at, at + word.length)
   }
-  const parts: (readonly [string, boolean])[] = []
+  const isSecond = new Uint8Array(name.length)
+  let end = 0
+  for (const [i, word] of words.entries()) {
+    const at = name.indexOf(word, end)
+    end = at + word.length
+    if (i % 2 === 1) isSecond.fill(1, at, end)
+  }
+  const parts: Part[] = []
   for (let from = 0, to = 0; from < name.length; from = to) {
-    while (to < name.length && isMatched[to] === isMatched[from]) to++
-    parts.push([name.slice(from, to), isMatched[from] === 1])
+    while (to < name.length && isMatched[to] === isMatched[from] && isSecond[to] === isSecond[from]) to++
+    parts.push({ text: name.slice(from, to), isMatch: isMatched[from] === 1, isSecond: isSecond[from] === 1 })
   }
   return parts
 }

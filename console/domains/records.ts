@@ -8,6 +8,7 @@ export type DomainRecord = ListedRecord & {
   readonly seen?: number
   readonly note?: string
   readonly tags?: string[]
+  readonly words?: string[]
   readonly seen_by?: string | null
   readonly seen_at?: string | null
   readonly deleted_at?: string | null
