@@ -12,6 +12,7 @@ import { count, t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/home.ts'
 import { Images } from './images.tsx'
 import { Spark } from './spark.tsx'
+import { Waiting } from './waiting.tsx'
 import './home.css'
 
 /** What one wants to know first. */
@@ -22,6 +23,7 @@ export default function HomeScreen() {
       <header>
         <h1>{t('nav.home')}</h1>
       </header>
+      {keys.domainwatch !== undefined && <Waiting />}
       {keys.domainwatch !== undefined && <Domains />}
       {keys.imagestore !== undefined && <Images />}
       <FirstSteps hasDomains={keys.domainwatch !== undefined} hasImages={keys.imagestore !== undefined} />
