@@ -24,14 +24,14 @@ export interface Column {
 }
 
 export const COLUMNS: Readonly<Record<ColumnId, Column>> = {
-  name: { label: 'domains.name', least: 180, share: 2.4 },
-  length: { label: 'domains.length', least: 60, share: undefined, isFigure: true },
+  name: { label: 'domains.name', least: 180, share: 2.4, sort: 'name' },
+  length: { label: 'domains.length', least: 66, share: undefined, isFigure: true, sort: 'length' },
   state: { label: 'domains.state', least: 96, share: undefined },
   marks: { label: 'domains.marks', least: 120, share: 1.2 },
   agent: { label: 'domains.agent', least: 80, share: 1 },
   registered: { label: 'domains.date', least: 158, share: undefined, sort: 'registered' },
-  deleted: { label: 'columns.deleted', least: 158, share: undefined },
-  modified: { label: 'domains.changed', least: 158, share: undefined },
+  deleted: { label: 'columns.deleted', least: 158, share: undefined, sort: 'deleted' },
+  modified: { label: 'domains.changed', least: 158, share: undefined, sort: 'modified' },
 }
 
 export const MIN_WIDTH = 48

@@ -1,6 +1,7 @@
 import { ask } from '../api/client.ts'
 import type { Filters } from './filters.ts'
 import type { DomainRecord } from './records.ts'
+import { sortOf } from './sorting.ts'
 
 const PAGE_ROWS = 200
 /** Names that were registered in the same second, as in lists without a time of day, take more than a page. */
@@ -22,7 +23,10 @@ export async function neighbourOf(
   record: DomainRecord,
   by: 1 | -1,
 ): Promise<DomainRecord | undefined> {
-  if (filters['last_register'] !== undefined || filters['last_deleted'] !== undefined) {
+  // Only the order of registration can be entered in the middle: by a moment.
+  const isNewest = filters['last_register'] !== undefined || filters['last_deleted'] !== undefined
+  const isWalked = isNewest || sortOf(filters).column !== 'registered'
+  if (isWalked) {
     const rows = await readAll(filters)
     const index = rows.findIndex(({ name }) => name === record.name)
     return index < 0 ? undefined : rows[index + by]

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { Filters } from './filters.ts'
 import { PAGE_ROWS, STRETCH_ROWS, useRows, type RowPlace, type Rows } from './pages.ts'
-import { reversed } from './sorting.ts'
+import { reversed, sortOf } from './sorting.ts'
 
 /** How the rows of a view are walked by cursor, for those who fetch some of them. */
 export interface Walked {
@@ -19,9 +19,14 @@ export interface ViewRows extends Rows {
   readonly toEnd: () => void
 }
 
-/** Their count is the number that they name; the other end of the list is not in them. */
-const isNewest = (filters: Filters) =>
-  filters['last_register'] !== undefined || filters['last_deleted'] !== undefined
+/**
+ * Lists that only go one way: of the newest ones the count is the number that the filter names, and by deletion names that are
+ * bought come last in both directions.
+ */
+const isOneWay = (filters: Filters) =>
+  filters['last_register'] !== undefined ||
+  filters['last_deleted'] !== undefined ||
+  (sortOf(filters).column === 'deleted' && filters['status'] !== '0')
 
 /**
  * The rows of a view from either end. Pages are walked by cursor, so the end of a long list is reached by walking it the other
@@ -54,8 +59,8 @@ export function useViewRows(
     if (isFromEnd || known !== undefined) {
       setWanted(undefined)
       onEnd((isFromEnd ? count : rows.count) - 1)
-    } else if (isNewest(filters)) {
-      // At most a few pages: the next one is asked for when the last row of this one comes in sight.
+    } else if (isOneWay(filters)) {
+      // The next page is asked for when the last row of this one comes in sight.
       onEnd(rows.count - 1)
     } else if (total !== undefined) {
       setEnded({ identity, count: Math.min(total, STRETCH_ROWS) })

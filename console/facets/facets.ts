@@ -79,7 +79,8 @@ function useRecount(): void {
 }
 
 /** The filters that choose records; the order is none of them. */
-const countedNames = (filters: Filters) => Object.keys(filters).filter((name) => name !== 'sort').length
+const countedNames = (filters: Filters) =>
+  Object.keys(filters).filter((name) => name !== 'sort' && name !== 'order').length
 
 function choicesOf(values: readonly string[] = [], counts: readonly number[] = []): Choice[] {
   return values.map((value, i) => ({ value, count: counts[i] ?? 0 })).filter(({ count }) => count > 0)

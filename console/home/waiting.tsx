@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { ask } from '../api/client.ts'
 import { Tile } from '../design/tile.tsx'
-import { filterField } from '../domains/filters.ts'
 import { useStats } from '../facets/stats.ts'
 import { count, t } from '../i18n/index.ts'
 import '../i18n/texts/home.ts'
@@ -12,7 +11,7 @@ const FRESH_MS = 60_000
 
 /** What waits for the person: names to decide about and watches that fail. Leaves when nothing does. */
 export function Waiting() {
-  const { data: stats } = useStats(UNSEEN, filterField('seen') !== undefined)
+  const { data: stats } = useStats(UNSEEN)
   const { data: failing = 0 } = useQuery({
     queryKey: ['domains', 'watches', 'failing'],
     staleTime: FRESH_MS,

@@ -6,7 +6,7 @@ import { createSlots } from '../app/slots.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
 import { Link } from '../design/parts.tsx'
-import { filterField, filtersOf, recordFilters, type Filters } from '../domains/filters.ts'
+import { filtersOf, recordFilters, type Filters } from '../domains/filters.ts'
 import { filterFault } from '../facets/filter-fault.ts'
 import { count, t, tn } from '../i18n/index.ts'
 import { addressOf, filtersOfView, savedViews, visitView, type SavedView } from './saved-views.ts'
@@ -46,7 +46,7 @@ function ViewLink({ view, isHere }: { view: SavedView; isHere: boolean }) {
   const filters = recordFilters(filtersOfView(view))
   const all = useCount(filters, true)
   const since = { ...filters, modified_from: later(filters['modified_from'], view.visited) }
-  const fresh = useCount(since, !isHere && filterField('modified_from') !== undefined)
+  const fresh = useCount(since, !isHere)
   return (
     <Link to="dominios" query={new URLSearchParams(view.query)} className="side-link" current={isHere}>
       <Icon name="layers" />

@@ -151,3 +151,42 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
   assert.deepEqual(complaints, [])
   await context.close()
 })
+
+test('a press on the name of a column sorts by it, and the next one turns the order round', async () => {
+  await using small = await startService()
+  await stored(small, [
+    record('bb', { date_reg: '2026-01-03 10:00:00' }),
+    record('aaaa', { date_reg: '2026-01-02 10:00:00' }),
+    record('c', { date_reg: '2026-01-01 10:00:00' }),
+  ])
+  const { page, context, complaints } = await browser.open(small, 'dominios', {
+    domainwatch: small.domainKey,
+  })
+  const names = (wanted: string) =>
+    comesTrue(
+      page,
+      `[...document.querySelectorAll('.cell-name')].map((one) => one.textContent.replace('.cl', '')).join() === '${wanted}'`,
+    )
+  const head = (name: string) => grid(page).getByRole('columnheader', { name })
+  await names('bb,aaaa,c')
+  await head('Dominio').getByRole('button').click()
+  await names('aaaa,bb,c')
+  assert.equal(await head('Dominio').getAttribute('aria-sort'), 'ascending')
+  assert.equal(await head('Inscripción').getAttribute('aria-sort'), null)
+  await head('Largo').getByRole('button').click()
+  await names('c,bb,aaaa')
+  await head('Largo').getByRole('button').click()
+  await names('aaaa,bb,c')
+  await page.waitForURL(/order=length/)
+  await page.reload()
+  await names('aaaa,bb,c')
+  await grid(page).focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('complementary', { name: 'Detalles de aaaa.cl' }).waitFor()
+  await page.keyboard.press('j')
+  await page.getByRole('complementary', { name: 'Detalles de bb.cl' }).waitFor()
+  await head('Inscripción').getByRole('button').click()
+  await names('bb,aaaa,c')
+  assert.deepEqual(complaints, [])
+  await context.close()
+})

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
-import { record, stored } from '../support/domains.ts'
+import { record, stored, update } from '../support/domains.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -49,5 +49,23 @@ test('a view is saved under a name, counted in the side bar, opened from there, 
   await page.getByRole('button', { name: 'Quitar la vista guardada' }).click()
   await views(page).waitFor({ state: 'detached' })
   assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('what changed in a view since it was last open is counted beside it', async () => {
+  const { page, context } = await open('dominios?search=casa')
+  await row(page, 'casa-azul').waitFor()
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Guardar esta vista' }).click()
+  await page.getByLabel('Nombre').fill('Mis casas')
+  await page.getByRole('button', { name: 'Guardar vista' }).click()
+  await views(page).waitFor()
+  await page.getByRole('link', { name: 'Inicio' }).click()
+  await update(service, [{ domain: 'casa', revision: 1 }])
+  await page.reload()
+  await views(page).getByText('1 cambio desde su última visita').waitFor({ state: 'attached' })
+  await views(page).getByRole('link').click()
+  await row(page, 'casa-azul').waitFor()
+  await page.getByText('1 cambio desde su última visita').waitFor({ state: 'detached' })
   await context.close()
 })
