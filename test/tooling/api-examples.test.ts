@@ -88,11 +88,11 @@ async function addLookalikes({ url, domainKey }: TestService): Promise<void> {
 }
 
 /** The delivery of the examples: nothing matched the watch of the page meanwhile. */
-async function addDelivery(service: TestService): Promise<void> {
+async function addDelivery(service: TestService, watch: string): Promise<void> {
   await service.sql(`INSERT INTO watch_deliveries (watch_id, number, id, destination_id, channel, created_at, events, state,
       attempts, code, duration_ms, body)
     SELECT watch_id, 1, 'msg_NkS9BzIM6vFRXZ5orBeP', id, channel, ${Date.now()}, 1, 'delivered', 1, 204, 38, '{}'
-    FROM watch_destinations`)
+    FROM watch_destinations WHERE watch_id = '${watch}' ORDER BY position LIMIT 1`)
 }
 
 test(
@@ -121,7 +121,8 @@ test(
           const isStream = command.includes('curl -N')
           let line = isStream ? command.replace('curl -N', 'curl -N --max-time 1') : command
           for (const [shown, actual] of ids) line = line.replaceAll(shown, actual)
-          if (line.includes('/watches/deliveries?')) await addDelivery(service)
+          const [, watch] = /\/watches\/deliveries\?.*&id=([\w-]+)/.exec(line) ?? []
+          if (watch !== undefined) await addDelivery(service, watch)
           const { code, stdout, stderr } = await run(line, folder.path, environment)
           const context = `${page}: ${command}\n${stdout}\n${stderr}`
           assert.equal(code, isStream ? CURL_TIMED_OUT : 0, context)
