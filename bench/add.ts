@@ -114,7 +114,7 @@ async function overHttp(workspace: Workspace, template: Template, turn: Turn) {
   const service = await startService(workspace, { existing: { data, keys: template.keys } })
   await searchReady(service)
   const url = service.endpoint('domainwatch/add')
-  for (let i = 0; i < 3; i++) await post(url, contentType, refused, 500)
+  for (let i = 0; i < 3; i++) await post(url, contentType, refused, { expected: 500 })
   const cpu = cpuSeconds(service.pid)
   const start = performance.now()
   const answer: { count: number } = JSON.parse(await post(url, contentType, body))

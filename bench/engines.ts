@@ -112,7 +112,7 @@ async function added(workspace: Workspace, options: ServiceOptions, database?: n
   // Read and checked like the other, but refused for its last record: it warms the service up.
   const bad = { ...batch[0], length: 0 }
   const refused = Buffer.from(JSON.stringify({ data: [...batch.slice(0, -1), bad] }))
-  for (let i = 0; i < 3; i++) await post(url, 'application/json', refused, 500)
+  for (let i = 0; i < 3; i++) await post(url, 'application/json', refused, { expected: 500 })
   const cpu = cpuOf(service, database)
   const start = performance.now()
   const answer: { count: number } = JSON.parse(await post(url, 'application/json', body))

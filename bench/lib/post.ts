@@ -1,10 +1,21 @@
 import { Agent, request } from 'node:http'
 
-const agent = new Agent({ keepAlive: true, maxSockets: 16 })
+const SHARED = new Agent({ keepAlive: true, maxSockets: 16 })
 const TIMEOUT_MS = 120_000
 
-/** Sends a body and resolves with the answer's text. Rejects for any status but `expected`. */
-export function post(url: string, contentType: string, body: Uint8Array, expected = 200): Promise<string> {
+interface PostOptions {
+  /** Any other status is rejected. */
+  readonly expected?: number
+  readonly agent?: Agent
+}
+
+/** Sends a body and resolves with the answer's text. */
+export function post(
+  url: string,
+  contentType: string,
+  body: Uint8Array,
+  { expected = 200, agent = SHARED }: PostOptions = {},
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request(url, {
       method: 'POST',

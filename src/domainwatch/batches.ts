@@ -16,6 +16,7 @@ import { differences, lockRecords, type Difference } from './queries-expected.ts
 import { FIELD_NAMES, type RecordFields, type RecordWithFields } from './record-fields.ts'
 import { countOfFaults, MAX_FAULTS, type RecordFault } from './records.ts'
 import type { NameIndex } from './list/name-index.ts'
+import { endClaimsOf } from './queue/ended-claims.ts'
 import type { Batch, Input, Output } from './tasks/read-records.ts'
 
 const READ_RECORDS = taskModule('./tasks/read-records', import.meta)
@@ -89,6 +90,7 @@ export class DomainBatches {
       const constants = [localDateTime(now, this.#timeZone), now, seenAt, account]
       const found = await tx.runMany(statements.markDomains, constants, batch.rows)
       if (found < batch.count) throw await unknownNames(tx, batch.names)
+      await endClaimsOf(tx, this.#database.dialect, accountId, batch.names, now)
     })
     return batch.count
   }

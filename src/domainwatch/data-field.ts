@@ -6,6 +6,7 @@ import { parseBody } from '../http/body/parse.ts'
 /** `data` is missing or not an array of the expected length. */
 export interface Unreadable {
   readonly kind: 'unreadable'
+  readonly isMissing: boolean
   readonly msg: string
 }
 
@@ -43,8 +44,12 @@ function optionalText(field: BodyField | undefined): string | undefined {
   return field.kind === 'text' ? field.value : ''
 }
 
-const unreadable = (msg: string): Unreadable => ({ kind: 'unreadable', msg })
-const MISSING = unreadable('Falta el parámetro data')
+const unreadable = (msg: string): Unreadable => ({ kind: 'unreadable', isMissing: false, msg })
+const MISSING: Unreadable = { kind: 'unreadable', isMissing: true, msg: 'Falta el parámetro data' }
+
+/** Reads the JSON text of an array of at most `limit.max` items. */
+export const readDataText = (value: string, limit: { readonly max: number; readonly of: string }): Data =>
+  itemsOf({ kind: 'text', value }, limit)
 
 function itemsOf(field: BodyField, { max, of }: { max: number; of: string }): Data {
   const data = valueOf(field)

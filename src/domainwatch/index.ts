@@ -19,6 +19,7 @@ import { eventsRoute } from './routes/events.ts'
 import { exportRoute } from './routes/export.ts'
 import { historyRoute } from './routes/history.ts'
 import { listRoute } from './routes/list.ts'
+import { queueRoute } from './routes/queue.ts'
 import { similarRoute } from './routes/similar.ts'
 import { statsRoute } from './routes/stats.ts'
 import { watchDeliveryRoutes } from './routes/watch-deliveries.ts'
@@ -26,6 +27,7 @@ import { watchEditRoutes } from './routes/watch-edits.ts'
 import { watchFeedRoute } from './routes/watch-feed.ts'
 import { watchesRoutes } from './routes/watches.ts'
 import { updateRoute } from './routes/update.ts'
+import { ClaimQueue } from './queue/claim-queue.ts'
 import { recordedNames, SignatureCache } from './lookalikes/recorded-names.ts'
 import { LookalikeSearch } from './lookalikes/search.ts'
 import { Statistics } from './stats/statistics.ts'
@@ -47,6 +49,7 @@ export { storeRows, dryRunRows } from './import/store.ts'
 export type { ImportCounts, Reached } from './import/writer.ts'
 export { DomainLists } from './list/domain-lists.ts'
 export { BATCH_BODY_BYTES } from './routes/add.ts'
+export { hasEndedClaims, sweepClaims } from './queue/ended-claims.ts'
 export { hasExpired, hasOldHistory, purgeExpired, sweepHistory } from './purge.ts'
 export { defaultIndexMemory } from './list/index-memory.ts'
 export { Dictionary } from './words/dictionary.ts'
@@ -114,6 +117,8 @@ export function domainwatchRoutes(
   const lists = new DomainLists(database, clock, nameIndex, splits)
   listRoute(app, shared, lists, records, baseUrl)
   exportRoute(app, shared, lists, records)
+  const queue = new ClaimQueue({ database, clock, nameIndex, split: dictionary.split, splits })
+  queueRoute(app, shared, { queue, records, tasks, timeZone })
   const names = () => recordedNames(database, clock, nameIndex, signatures)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
   statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, splits }))

@@ -20,13 +20,18 @@ export interface RecordRow {
   readonly note: string | null
   /** As `joinTags` returns it. */
   readonly tags: string | null
+  /** Name of the account that holds it in the queue, and until when; null if none does. */
+  readonly claimed_by: string | null
+  readonly claimed_until: number | null
 }
 
 /** The records with these names, in no order. @param names a JSON array of arrays with a name each */
 export function recordsNamed(dialect: Dialect, names: string, now: number) {
   const given = dialect.jsonRows(names, ['text'])
   return sql<RecordRow>`
-    SELECT name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at,
-      seen_at, seen_by, note, tags
-    FROM domains WHERE name IN (SELECT ${given.columns} FROM ${given.table}) AND ${notGone(now)}`
+    SELECT domains.name, length, agent, status, reserved, revision, discarded_at, date_reg, date_mod, deleted_at,
+      seen_at, seen_by, note, tags, accounts.name AS claimed_by, claims.until AS claimed_until
+    FROM domains LEFT JOIN claims ON claims.name = domains.name AND claims.until > ${now}
+    LEFT JOIN accounts ON accounts.id = claims.account_id
+    WHERE domains.name IN (SELECT ${given.columns} FROM ${given.table}) AND ${notGone(now)}`
 }

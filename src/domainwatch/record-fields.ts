@@ -58,6 +58,14 @@ const table = {
     schema: orNull('When it was discarded, in the time zone of the service; null if it is not'),
     value: ({ discarded_at }, { timeZone }) => local(discarded_at, timeZone),
   },
+  claimed_by: {
+    schema: orNull('Account that holds it in the queue; null if none does'),
+    value: ({ claimed_by }) => claimed_by,
+  },
+  claimed_until: {
+    schema: orNull('Until when, in the time zone of the service'),
+    value: ({ claimed_until }, { timeZone }) => local(claimed_until, timeZone),
+  },
 } as const satisfies Readonly<Record<string, RecordField>>
 
 export type FieldName = keyof typeof table

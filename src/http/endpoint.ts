@@ -62,7 +62,7 @@ export interface SimpleEndpoint<P extends Parameters> extends EndpointBase<P> {
 }
 
 export interface BulkEndpoint<P extends Parameters> extends EndpointBase<P> {
-  readonly methods: readonly ['POST']
+  readonly methods: readonly ['POST'] | readonly ['DELETE']
   /** Largest body, in bytes. */
   readonly bodyLimit: number
   readonly handle: (call: BulkCall<P>) => Promise<Answer>

@@ -4,11 +4,13 @@ import { sweepChanges } from '../storage/database/changes/retention.ts'
 import { Leases, type LeasedWork } from '../storage/database/leases.ts'
 import {
   areNamesSplit,
+  hasEndedClaims,
   hasExpired,
   hasOldDeliveries,
   hasOldHistory,
   purgeExpired,
   splitNames,
+  sweepClaims,
   sweepDeliveries,
   sweepHistory,
   type Rechecks,
@@ -91,6 +93,12 @@ function sharedWork(
       everyMs: 10_000,
       pending: () => hasExpired(database, clock),
       run: (signal) => purgeExpired(database, clock, signal),
+    },
+    {
+      name: 'sweep of ended claims',
+      everyMs: MINUTE,
+      pending: () => hasEndedClaims(database, clock),
+      run: (signal) => sweepClaims(database, clock, signal),
     },
     {
       name: 'sweep of expired images',

@@ -104,6 +104,17 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   }
   for (const order of ['deleted', 'modified', 'name', 'length'])
     await ask('domainwatch/export', { api, order, search: 'tanda', seen: '0', modified_from: '2025-01-01' })
+  for (const query of [
+    {},
+    { status: '0' },
+    { search: 'tanda', order: 'name' },
+    { rev: '', dis: '', limit: '3' },
+  ]) {
+    await ask('domainwatch/queue', { api }, post(query))
+  }
+  await ask('domainwatch/update', { api }, post({ data: [{ domain: 'tanda0', revision: 1 }] }))
+  await ask('domainwatch/queue', { api, data: '["tanda2"]' }, { method: 'DELETE' })
+  await ask('domainwatch/queue', { api }, { method: 'DELETE' })
   for (const query of [{ dis: '' }, { search: 'tanda1' }, { last_register: '5' }]) {
     for (const format of ['csv', 'ndjson']) await ask('domainwatch/export', { api, format, ...query })
     await ask('domainwatch/stats', { api, ...(query.last_register === undefined ? query : {}) })
@@ -275,6 +286,7 @@ async function noScans(database: TestDatabase): Promise<void> {
       'expires <=',
       "ip <> ''",
       'FROM failed_keys',
+      'FROM claims WHERE until <=',
       'FROM blob_trash',
       'FROM watch_deliveries WHERE created_at <=',
       'ORDER BY replay_at, number',

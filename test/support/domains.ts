@@ -72,11 +72,11 @@ function listing(reply: Reply): Listing {
   assert.deepEqual(Object.keys(body), ['status', 'count', 'query', 'data'])
   assert.equal(body.data.length, 1)
   assert.equal(body.data[0].length, body.count)
-  for (const each of body.data[0]) assert.deepEqual(Object.keys(each), FIELDS)
+  for (const each of body.data[0]) assert.deepEqual(Object.keys(each), RECORD_FIELDS)
   return body
 }
 
-const FIELDS = [
+export const RECORD_FIELDS = [
   'name',
   'length',
   'agent',

@@ -7,8 +7,10 @@ import { migrations } from '../../src/storage/database/migrations/index.ts'
 const HASHES = [
   { version: 13, sqlite: '6d7cc569e04d7f95', postgres: 'f044492ec5a07614' },
   { version: 14, sqlite: '130e60ef483e9b7a', postgres: 'f0a4069ca2088e3f' },
+  { version: 15, sqlite: '1801e1a606225da6', postgres: '626bd05bfa7836b6' },
   { version: 16, sqlite: '0795b47b0e38fada', postgres: 'b509f00ba79743f5' },
   { version: 17, sqlite: '2adb6e5a2f3b8aea', postgres: '75e98517c59edb9a' },
+  { version: 18, sqlite: '2ca37ac403d16fde', postgres: 'f7ac0a47aa62c034' },
   { version: 20, sqlite: 'f26c925afd1d4a10', postgres: '06a98fedf27e619a' },
 ]
 

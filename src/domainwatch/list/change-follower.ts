@@ -39,7 +39,7 @@ export class ChangeFollower {
   #appliedVersion: number | undefined
   #appliedCursor: Cursor | undefined
   #appliedId = 0
-  /** The version that is being applied. */
+  /** The version that is being applied; undefined if more is committed than can be read. */
   #nextVersion: number | undefined
   /** Read, but not applied yet. */
   #texts: string[] = []
@@ -74,6 +74,10 @@ export class ChangeFollower {
     return this.#appliedCursor
   }
 
+  get appliedId(): number {
+    return this.#appliedId
+  }
+
   /** Whether all committed changes are applied, except those of this process that are not acknowledged yet. */
   get isCurrent(): boolean {
     if (this.#appliedVersion === undefined) return false
@@ -88,7 +92,8 @@ export class ChangeFollower {
     this.#appliedId = partsOf(this.#cursor ?? '')?.id ?? 0
     this.#texts = []
     this.#count = 0
-    this.#overlapping = false
+    // What was read while others wrote may contain later changes, too.
+    if (this.#nextVersion !== undefined) this.#overlapping = false
   }
 
   /** Applies what is committed by now. */
@@ -117,12 +122,12 @@ export class ChangeFollower {
     const version = this.#options.database.version('domain')
     try {
       const result = await this.#readChanges()
-      if (result !== 'current') return result
-      this.#nextVersion = version
+      if (result === 'lost') return result
+      this.#nextVersion = result === 'current' ? version : undefined
       // The texts are kept until they are applied: a failed attempt is repeated by the next call.
-      if (this.#texts.length === 0) this.applied()
-      else await this.#options.apply(this.#texts, this.#count, this.#overlapping)
-      return 'current'
+      if (this.#texts.length > 0) await this.#options.apply(this.#texts, this.#count, this.#overlapping)
+      else if (result === 'current') this.applied()
+      return result
     } catch (error) {
       this.#options.report(error)
       return 'behind'

@@ -11,7 +11,7 @@ import {
 import { Mutex } from '../../lib/mutex.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { ChangeFollower } from './change-follower.ts'
+import { ChangeFollower, type CatchUpResult } from './change-follower.ts'
 import { IndexBuilder } from './index-builder.ts'
 import type { IndexFile } from './index-file.ts'
 import type { IndexSegments } from './index-page.ts'
@@ -53,6 +53,12 @@ export interface NameIndexStats {
   readonly loadSeconds: number
   /** 1 if that was from the file. */
   readonly restored: number
+}
+
+export interface LatestSegments {
+  readonly segments: IndexSegments
+  /** All changes up to this one are applied, and none after it. */
+  readonly changeId: number
 }
 
 /**
@@ -140,10 +146,25 @@ export class NameIndex {
   async current(): Promise<IndexSegments | undefined> {
     this.#writes.noteRead()
     if (!this.#isReady) return undefined
-    const result = this.#follower.isCurrent ? 'current' : await this.#follower.catchUp()
-    if (result === 'lost' && this.#isReady) this.#reload('the log of changes goes on elsewhere')
+    const result = this.#follower.isCurrent ? 'current' : await this.#catchUp()
     if (result !== 'current' || !this.#isReady) return undefined
     return this.#segments()
+  }
+
+  /** The segments as they are, and the id of the last change in them. Later changes may be committed already. */
+  latest(): LatestSegments | undefined {
+    return this.#isReady ? { segments: this.#segments(), changeId: this.#follower.appliedId } : undefined
+  }
+
+  /** Applies what is committed by now, for `latest`. */
+  async advance(): Promise<void> {
+    if (this.#isReady && !this.#follower.isCurrent) await this.#catchUp()
+  }
+
+  async #catchUp(): Promise<CatchUpResult> {
+    const result = await this.#follower.catchUp()
+    if (result === 'lost' && this.#isReady) this.#reload('the log of changes goes on elsewhere')
+    return result
   }
 
   #segments(): IndexSegments {

@@ -23,6 +23,11 @@ export interface Dialect {
    * where several writers run concurrently.
    */
   readonly forUpdate: Sql
+  /**
+   * A statement after which a transaction runs alone among those that use the same number, until it ends. Undefined if
+   * there is one writer anyway.
+   */
+  exclusively(lock: number): Query | undefined
   /** A JSON array of arrays as a table, and the expressions that are its columns, of these types. */
   jsonRows(json: string, types: readonly ValueType[]): { readonly table: Sql; readonly columns: Sql }
   /** In an INSERT, after its columns: allows explicit ids in an identity column. */

@@ -244,6 +244,7 @@ export const policies: readonly Policy[] = [
   left('change_log'),
   left('failed_keys'),
   left('leases'),
+  left('claims'),
   left('moves'),
   left('name_splits'),
   // Triggers create them from the images.

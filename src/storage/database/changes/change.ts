@@ -76,7 +76,11 @@ export function changeOf(row: readonly SqlValue[], epoch: string): Change | unde
 
 function fieldsOf(topic: Topic, json: SqlValue | undefined): Fields | null {
   if (typeof json !== 'string') return null
-  const values: (string | number | null)[] = JSON.parse(json)
+  return namedFields(topic, JSON.parse(json))
+}
+
+/** @param values as the triggers write them */
+export function namedFields(topic: Topic, values: readonly (string | number | null)[]): Fields {
   return Object.fromEntries(FIELDS[topic].map((name, i) => [name, values[i] ?? null]))
 }
 

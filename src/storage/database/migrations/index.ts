@@ -1,6 +1,7 @@
 import { postgres } from './001-initial/postgres.ts'
 import { sqlite } from './001-initial/sqlite.ts'
 import { decisions } from './014-decisions.ts'
+import { claims } from './015-claims.ts'
 import { watchDestinations } from './016-watch-destinations.ts'
 import { dnsChecks } from './017-dns-checks.ts'
 import { words } from './018-words.ts'
@@ -23,6 +24,7 @@ export const UPGRADING_COMMIT = 'fdb3bef'
 export const migrations: readonly Migration[] = [
   { version: FIRST_VERSION, sqlite, postgres },
   decisions,
+  claims,
   watchDestinations,
   dnsChecks,
   words,

@@ -11,6 +11,7 @@ export const postgresDialect: Dialect = {
   hasDigit: (column) => sql`${column} ~ '[0-9]'`,
   plansAsWritten: false,
   forUpdate: raw('FOR UPDATE'),
+  exclusively: (lock) => sql`SELECT pg_advisory_xact_lock(${lock})`,
   // jsonb, because json is scanned from its beginning for each column, which takes three times as long.
   jsonRows: (json, types) => ({
     table: sql`jsonb_array_elements(${json}::jsonb)`,

@@ -16,6 +16,7 @@ export const sqliteDialect: Dialect = {
   plansAsWritten: true,
   // There is one writer.
   forUpdate: empty,
+  exclusively: () => undefined,
   jsonRows: (json, types) => ({
     table: sql`json_each(${json})`,
     columns: raw(types.map((_, i) => `value ->> ${i}`).join(', ')),

@@ -1,0 +1,151 @@
+// Members of a group who claim records from the queue and decide on them, all at the same time, among a million records on
+// SQLite and on PostgreSQL; beside them the smallest transaction that the same disk makes durable, one after the other.
+// `--only sqlite` or `--only postgres` measures one of them.
+import { Agent } from 'node:http'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { textOf } from './lib/command.ts'
+import { compare, repeat, type Sample } from './lib/compare.ts'
+import { addAll, generateDomains } from './lib/domains.ts'
+import { fillDatabase } from './lib/fill.ts'
+import { cpuMicros, cpuSeconds } from './lib/machine.ts'
+import { RECORDS, SECONDS, wants } from './lib/options.ts'
+import { connect, startDatabaseServer } from './lib/postgres.ts'
+import { post } from './lib/post.ts'
+import { searchReady, startService, untilAtRest, type Service } from './lib/service.ts'
+import { withWorkspace, type Workspace } from './lib/workspace.ts'
+
+const MEMBERS = 100
+/** Records of a claim, and how many of them its member decides on before the next one. */
+const CLAIMED = 5
+const DECIDED = 4
+const TARGET_A_SECOND = 500
+const VIEW = 'status=0'
+const NO_FIELDS = Buffer.from('{}')
+
+/** 500 calls a second are so many bytes of keys: one for each member. */
+const agent = new Agent({ keepAlive: true, maxSockets: MEMBERS })
+
+await withWorkspace(async (workspace) => {
+  if (wants('sqlite')) await onSqlite(workspace)
+  if (wants('postgres')) await onPostgres(workspace)
+})
+
+async function onSqlite(workspace: Workspace) {
+  const first = await startService(workspace)
+  await first.stop()
+  fillDatabase(first.data, generateDomains(RECORDS))
+  const service = await startService(workspace, { existing: first, core: 'any' })
+  using floor = new DatabaseSync(join(workspace.folder, 'floor.db'))
+  floor.exec(
+    'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE counter (n); INSERT INTO counter VALUES (0)',
+  )
+  const count = floor.prepare('UPDATE counter SET n = n + 1')
+  await measure('SQLite', service, [], () => void count.run())
+}
+
+async function onPostgres(workspace: Workspace) {
+  const server = await startDatabaseServer(workspace)
+  const database = await server.make()
+  const flags = ['--database-url', database]
+  const service = await startService(workspace, { flags, core: 'any' })
+  await addAll(service, generateDomains(RECORDS))
+  const client = await connect(database)
+  await client.query('VACUUM ANALYZE')
+  await client.query('CREATE TABLE counter (n bigint); INSERT INTO counter VALUES (0)')
+  await measure(
+    'PostgreSQL',
+    service,
+    flags,
+    async () => void (await client.query('UPDATE counter SET n = n + 1')),
+  )
+  await client.end()
+}
+
+/** @param commit one durable transaction that changes a number */
+async function measure(
+  engine: string,
+  service: Service,
+  flags: readonly string[],
+  commit: () => void | Promise<void>,
+) {
+  await searchReady(service)
+  const keys = await membersOf(service, flags)
+  await untilAtRest(service)
+  const latencies: number[] = []
+  const floor = 'durable transactions, one after the other'
+  const claims = '`queue`, each followed by an `update`'
+  const rates = await compare(`${engine}: ${MEMBERS} members, ${RECORDS} records`, [
+    { name: floor, run: () => repeat(SECONDS, commit) },
+    { name: claims, floor, run: () => load(service, keys, latencies) },
+  ])
+  const sorted = latencies.toSorted((a, b) => a - b)
+  const percentile = (part: number) => (sorted[Math.floor(sorted.length * part)] ?? NaN).toFixed(0)
+  const rate = rates.get(claims) ?? 0
+  console.log(`\nA claim takes ${percentile(0.5)} ms (median), ${percentile(0.99)} ms (p99).`)
+  console.log(`${TARGET_A_SECOND} claims a second: ${rate >= TARGET_A_SECOND ? 'met' : 'missed'}`)
+}
+
+/** A key for each member, each of an account of its own. */
+async function membersOf({ url, data }: Service, flags: readonly string[]): Promise<string[]> {
+  const admin = (
+    await textOf(['key', 'create', '--account', 'jefe', '--service', 'admin', '--data', data, ...flags])
+  ).trim()
+  const keys: string[] = []
+  for (let i = 0; i < MEMBERS; i++) {
+    const body = { account: `miembro${i}`, service: 'domainwatch' }
+    const made: { key: string } = JSON.parse(
+      await post(
+        `${url}/api/v1/admin/create?api=${admin}`,
+        'application/json',
+        Buffer.from(JSON.stringify(body)),
+      ),
+    )
+    keys.push(made.key)
+  }
+  return keys
+}
+
+/** All members claim and decide for `SECONDS`. Counts claims. */
+async function load(service: Service, keys: readonly string[], latencies: number[]): Promise<Sample> {
+  const cpu = cpuSeconds(service.pid)
+  const start = performance.now()
+  const end = start + SECONDS * 1000
+  const counts = await Promise.all(
+    keys.map(async (key) => {
+      let claims = 0
+      for (; performance.now() < end; claims++) {
+        const asked = performance.now()
+        const names = await claim(service, key)
+        latencies.push(performance.now() - asked)
+        await decide(service, key, names.slice(0, DECIDED))
+      }
+      return claims
+    }),
+  )
+  const claims = counts.reduce((sum, count) => sum + count, 0)
+  return {
+    perSecond: (claims * 1000) / (performance.now() - start),
+    cpuMicros: cpuMicros(cpu, cpuSeconds(service.pid), claims),
+  }
+}
+
+async function claim({ url }: Service, key: string): Promise<string[]> {
+  const answer: { data: { name: string }[][] } = JSON.parse(
+    await post(
+      `${url}/api/v1/domainwatch/queue?api=${key}&limit=${CLAIMED}&${VIEW}`,
+      'application/json',
+      NO_FIELDS,
+      {
+        agent,
+      },
+    ),
+  )
+  return answer.data.flat().map(({ name }) => name)
+}
+
+async function decide({ url }: Service, key: string, names: readonly string[]): Promise<void> {
+  const data = names.map((domain) => ({ domain, revision: 1 }))
+  const body = Buffer.from(JSON.stringify({ data }))
+  await post(`${url}/api/v1/domainwatch/update?api=${key}`, 'application/json', body, { agent })
+}

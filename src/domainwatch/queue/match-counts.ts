@@ -1,0 +1,79 @@
+import type { LRUCache } from 'lru-cache'
+import { lruCache } from '../../lib/lru-cache.ts'
+import { namedFields } from '../../storage/database/changes/change.ts'
+import { recordOf } from '../events/event.ts'
+import { matches, type FilteredRecord, type Filters } from '../filters.ts'
+import { countMatches } from '../list/count-matches.ts'
+import type { LatestSegments } from '../list/name-index.ts'
+import type { SplitName } from '../words/words-column.ts'
+
+/** Filters whose count is kept: the views that a group works on. */
+const MAX_FILTERS = 256
+/** A count that is this many changes behind the index is made again, which takes less time than the changes would. */
+const MAX_CHANGES_BEHIND = 1_000
+/** A time at which no record has expired: expiry is not in the log of changes. Milliseconds since 1970. */
+export const BEFORE_EXPIRY = 0
+
+/** The number of records that match, expired ones included: all changes up to one are counted, and none after it. */
+export interface MatchCount {
+  readonly matches: number
+  readonly changeId: number
+}
+
+/** A change of a record. */
+export interface RecordChange {
+  readonly id: number
+  readonly name: string
+  readonly before: FilteredRecord | null
+  readonly after: FilteredRecord | null
+}
+
+/** @param json elements of an array, as `queueState` returns them */
+export function changesOf(json: string | null, split: SplitName): RecordChange[] {
+  const read: readonly ChangeValues[] = JSON.parse(`[${json ?? ''}]`)
+  return read.map(([id, name, before, after]) => ({
+    id,
+    name,
+    before: recordOf(name, before && namedFields('domain', before), split),
+    after: recordOf(name, after && namedFields('domain', after), split),
+  }))
+}
+
+type Values = readonly (string | number | null)[] | null
+type ChangeValues = readonly [id: number, name: string, before: Values, after: Values]
+
+/** Brings a count forward by changes after it, in any order. */
+export function advanced(
+  count: MatchCount,
+  filters: Filters,
+  changes: Iterable<RecordChange>,
+  changeId: number,
+): MatchCount {
+  let sum = count.matches
+  const isIn = (record: FilteredRecord | null) => record !== null && matches(filters, record, BEFORE_EXPIRY)
+  for (const { id, before, after } of changes) {
+    if (id > count.changeId && id <= changeId) sum += Number(isIn(after)) - Number(isIn(before))
+  }
+  return { matches: sum, changeId: Math.max(count.changeId, changeId) }
+}
+
+/** Counts of matches that follow the log of changes, so that no call has to count all records. */
+export class MatchCounts {
+  readonly #counts: LRUCache<string, MatchCount> = lruCache(MAX_FILTERS)
+
+  get(filters: Filters): MatchCount | undefined {
+    return this.#counts.get(JSON.stringify(filters))
+  }
+
+  set(filters: Filters, count: MatchCount): void {
+    this.#counts.set(JSON.stringify(filters), count)
+  }
+
+  /** Counts in the index, unless the count is recent. */
+  async refresh(filters: Filters, { segments, changeId }: LatestSegments): Promise<void> {
+    const known = this.get(filters)
+    if (known !== undefined && changeId - known.changeId <= MAX_CHANGES_BEHIND) return
+    const counted = await countMatches(segments, filters, BEFORE_EXPIRY)
+    this.set(filters, { matches: counted, changeId })
+  }
+}

@@ -1,0 +1,155 @@
+import type { Dialect } from '../../storage/database/dialect.ts'
+import { allOf, empty, join, limit, raw, sql } from '../../storage/database/sql.ts'
+import { goneBefore } from '../discarding.ts'
+import type { Filters } from '../filters.ts'
+import type { ListOrder } from '../list/order.ts'
+import { COLUMNS, matching, notGone, page, type PageRequest } from '../queries.ts'
+
+/** Held by transactions that claim, on an engine with several writers. Any constant that no other code uses. */
+const CLAIMS_LOCK = 7_216_455_015
+
+/** Lets one transaction claim at a time, until it ends; undefined if the engine does so anyway. */
+export const claimsLock = (dialect: Dialect) => dialect.exclusively(CLAIMS_LOCK)
+
+/** Which records are claimed, and in which order. */
+export interface QueueView {
+  readonly filters: Filters
+  readonly order: ListOrder
+  readonly ascending: boolean
+}
+
+/** As the stages of a list: in the order by deletion, bought records follow in both directions, by registration. */
+const ORDER_KEYS: Readonly<Record<ListOrder, readonly string[]>> = {
+  registered: ['date_reg', 'name'],
+  deleted: ['COALESCE(deleted_at, date_reg)', 'name'],
+  modified: ['date_mod', 'name'],
+  name: ['name'],
+  length: ['length', 'name'],
+}
+
+function orderBy({ order, ascending }: QueueView) {
+  const keys = ORDER_KEYS[order].map((key) => `${key} ${ascending ? 'ASC' : 'DESC'}`)
+  return raw(`ORDER BY ${[...(order === 'deleted' ? ['status'] : []), ...keys].join(', ')}`)
+}
+
+export interface QueueStateRequest {
+  readonly filters: Filters
+  readonly now: number
+  /** Accounts whose claims are counted. */
+  readonly accounts: readonly number[]
+  /** Changes after this id are returned, at most so many. */
+  readonly after: number
+  readonly maxChanges: number
+}
+
+export interface QueueStateRow {
+  /** Matching records that are claimed: name, account, name, account, … separated by spaces. */
+  readonly held: string | null
+  /** Claims of each account, whether they match or not: account, count, account, count, … */
+  readonly totals: string | null
+  /** Matching records that have expired but are not deleted yet. */
+  readonly gone: number
+  /** Changes read, of all topics. */
+  readonly read: number
+  /** Those of domains, as elements of a JSON array: id, name, record before and after, as the change log stores them. */
+  readonly changes: string | null
+}
+
+/** All that a claim depends on, in one statement because each statement of PostgreSQL has a snapshot of its own. */
+export function queueState(
+  dialect: Dialect,
+  { filters, now, accounts, after, maxChanges }: QueueStateRequest,
+) {
+  const wanted = matching(dialect, filters)
+  return sql<QueueStateRow>`
+    SELECT (
+      SELECT string_agg(claims.name || ' ' || CAST(account_id AS TEXT), ' ') FROM claims
+      WHERE until > ${now} AND EXISTS (
+        SELECT 1 FROM domains WHERE ${allOf([sql`domains.name = claims.name`, notGone(now), ...wanted])}
+      )
+    ) AS held, (
+      SELECT string_agg(CAST(account_id AS TEXT) || ' ' || CAST(total AS TEXT), ' ') FROM (
+        SELECT account_id, count(*) AS total FROM claims
+        WHERE account_id IN (${join(accounts)}) AND until > ${now} GROUP BY account_id
+      ) AS totals
+    ) AS totals, (
+      SELECT count(*) FROM (
+        SELECT name AS found FROM domains WHERE discarded_at <= ${goneBefore(now)}
+      ) AS expired CROSS JOIN domains WHERE ${allOf([sql`name = found`, ...wanted])}
+    ) AS gone, log.* FROM (
+      SELECT count(*) AS read, string_agg(CASE WHEN topic = 'domain' THEN
+        '[' || CAST(id AS TEXT) || ',' || ${dialect.quoted(sql`key`)} || ',' ||
+        COALESCE(before, 'null') || ',' || COALESCE(after, 'null') || ']' END, ',') AS changes
+      FROM (
+        SELECT id, topic, key, before, after FROM changes WHERE id > ${after} ORDER BY id ${limit(maxChanges)}
+      ) AS latest
+    ) AS log`
+}
+
+/** Those of these records that match now, in order: `COLUMNS`, and the account that holds it or null. */
+export function matchingRows(dialect: Dialect, names: readonly string[], view: QueueView, now: number) {
+  const conditions = [sql`name = found`, notGone(now), ...matching(dialect, view.filters)]
+  return sql`
+    SELECT ${raw(COLUMNS)},
+      (SELECT account_id FROM claims WHERE claims.name = domains.name AND until > ${now}) AS holder
+    FROM (${namesIn(dialect, names)}) AS given CROSS JOIN domains
+    WHERE ${allOf(conditions)} ${orderBy(view)}`
+}
+
+/**
+ * Names of the first records of a page that nobody holds.
+ * @param request with a limit that leaves room for all matching records that are held
+ */
+export const freeNames = (dialect: Dialect, request: PageRequest) => sql<{ name: string }>`
+  SELECT name FROM (${page(dialect, request)}) AS page
+  WHERE NOT EXISTS (SELECT 1 FROM claims WHERE claims.name = page.name AND until > ${request.now})`
+
+/** The column of `matchingRows` that follows `COLUMNS`. */
+export const HOLDER = COLUMNS.split(',').length
+
+/**
+ * Claims records that nobody else holds, and extends claims. Returns the names.
+ * @param claims names, in ascending order so that concurrent writers lock them in the same order, with their accounts
+ */
+export function storeClaims(
+  dialect: Dialect,
+  claims: readonly (readonly [name: string, account: number])[],
+  { now, until }: { readonly now: number; readonly until: number },
+) {
+  const given = dialect.jsonRows(JSON.stringify(claims), ['text', 'integer'])
+  // Without a condition SQLite would parse ON as the beginning of a join condition.
+  return sql<{ name: string }>`
+    INSERT INTO claims (name, account_id, until)
+    SELECT ${given.columns}, CAST(${until} AS BIGINT) FROM ${given.table} WHERE 1 = 1
+    ON CONFLICT (name) DO UPDATE SET account_id = excluded.account_id, until = excluded.until
+    WHERE claims.until <= ${now} OR claims.account_id = excluded.account_id
+    RETURNING name`
+}
+
+/** Ends claims of an account: all, or those of these records. Locks them in the order of `storeClaims`. */
+export function endClaims(dialect: Dialect, account: number, now: number, names?: readonly string[]) {
+  const among = names === undefined ? empty : sql`AND name IN (${namesIn(dialect, names)})`
+  return sql`
+    DELETE FROM claims WHERE name IN (
+      SELECT name FROM claims WHERE account_id = ${account} AND until > ${now} ${among}
+      ORDER BY name ${dialect.forUpdate}
+    )`
+}
+
+function namesIn(dialect: Dialect, names: readonly string[]) {
+  const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
+  return sql`SELECT ${given.columns} AS found FROM ${given.table}`
+}
+
+export const anyEndedClaim = (now: number) => sql<{ name: string }>`
+  SELECT name FROM claims WHERE until <= ${now} LIMIT 1`
+
+/** Deletes at most `count` claims that have ended. */
+export const deleteEndedClaims = (dialect: Dialect, now: number, count: number) => sql`
+  DELETE FROM claims WHERE name IN (
+    SELECT name FROM claims WHERE until <= ${now} ORDER BY name ${limit(count)} ${dialect.forUpdate}
+  )`
+
+/** Names of the records that an account holds. */
+export const heldBy = (account: number, now: number) => sql<{ name: string }>`
+  SELECT name FROM claims WHERE account_id = ${account} AND until > ${now}`

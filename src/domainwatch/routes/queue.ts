@@ -1,0 +1,133 @@
+import type { HttpServer } from '../../http/server.ts'
+import { bulkEndpoint, simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
+import { problem } from '../../http/openapi/json-schema.ts'
+import { choice, integer, text, type Values } from '../../http/parameters.ts'
+import { localDateTime } from '../../lib/dates.ts'
+import { parseLabel } from '../../lib/domain-names.ts'
+import { HttpError } from '../../lib/errors.ts'
+import { taskModule, type Tasks } from '../../lib/tasks.ts'
+import { readDataText, type DataBody } from '../data-field.ts'
+import { filterParameters, readFilters } from '../filters.ts'
+import { CLAIM_MINUTES, DEFAULT_QUEUE_RECORDS, MAX_CLAIMS, MAX_QUEUE_RECORDS } from '../limits.ts'
+import { LIST_ORDERS } from '../list/order.ts'
+import { rowsToJson } from '../list/page-json.ts'
+import type { ClaimQueue } from '../queue/claim-queue.ts'
+import { fieldsParameter, type RecordFields } from '../record-fields.ts'
+import { queueAnswer, releasedAnswer } from '../schemas-queue.ts'
+import type { Input } from '../tasks/read-names.ts'
+
+const PATH = '/api/v1/domainwatch/queue'
+const READ_NAMES = taskModule('../tasks/read-names', import.meta)
+/** As many names as an account can hold, with room for escapes. */
+const RELEASE_BODY_BYTES = 512 * 1024
+const NAMES = { max: MAX_CLAIMS, of: 'nombres' }
+const TAKES_NAMES = 'debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo'
+
+export interface QueueRouteOptions {
+  readonly queue: ClaimQueue
+  readonly records: RecordFields
+  readonly tasks: Tasks
+  readonly timeZone: string
+}
+
+export function queueRoute(
+  app: HttpServer,
+  shared: EndpointShared,
+  { queue, records, tasks, timeZone }: QueueRouteOptions,
+) {
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['write'],
+    methods: ['POST'],
+    path: PATH,
+    parameters: {
+      ...filterParameters,
+      limit: integer(`Records; ${DEFAULT_QUEUE_RECORDS} unless given`, 1, MAX_QUEUE_RECORDS),
+      order: choice(
+        'What the records are sorted by, ties by name; by default the date of deletion',
+        LIST_ORDERS,
+      ),
+      sort: choice('Ascending or descending', ['asc', 'desc']),
+      fields: fieldsParameter,
+    },
+    document: {
+      tag: 'domainwatch',
+      summary: 'Claim the next records to decide on',
+      description:
+        `The records that the account holds already, then the next ones that nobody holds. It holds them for ${CLAIM_MINUTES} minutes ` +
+        'from now; an `update` by the account ends that for a record.',
+      answers: {
+        200: queueAnswer,
+        409: problem(
+          'The account holds all it may',
+          409,
+          `La cuenta ya tiene ${MAX_CLAIMS} registros en revisión`,
+        ),
+      },
+    },
+
+    async handle({ values, identity }) {
+      const { limit = DEFAULT_QUEUE_RECORDS, order = 'deleted', sort } = values
+      const view = { filters: readFilters(withDefaults(values)), order, ascending: sort === 'asc' }
+      const { rows, remaining, until } = await queue.claim(view, { accountId: identity.accountId, limit })
+      const end = localDateTime(until, timeZone)
+      const { fields } = values
+      const names = rows.map(([name]) => String(name))
+      const found = fields === undefined ? rows : await records.withFields(names, fields)
+      const data = found === rows ? rowsToJson(rows) : JSON.stringify(found)
+      return (
+        `{"status":200,"count":${found.length},"remaining":${remaining},"until":"${end}",` +
+        `"data":[${data}]}`
+      )
+    },
+  })
+
+  bulkEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['write'],
+    methods: ['DELETE'],
+    path: PATH,
+    bodyLimit: RELEASE_BODY_BYTES,
+    parameters: {
+      data: text('Their names, a JSON array; all unless given, here or in the body', RELEASE_BODY_BYTES),
+    },
+    document: {
+      tag: 'domainwatch',
+      summary: 'Release claimed records',
+      description: 'Others may claim them now. Names that the account does not hold are ignored.',
+      answers: { 200: releasedAnswer },
+    },
+
+    async handle({ body, identify, values }) {
+      const { contentType, bytes, client } = body
+      const sent =
+        bytes.byteLength === 0
+          ? undefined
+          : await tasks.run<Input, DataBody>(
+              READ_NAMES,
+              { contentType, bytes },
+              { transfer: [bytes.buffer], client },
+            )
+      const { accountId } = await identify(sent?.api)
+      const data = values.data === undefined ? sent?.data : readDataText(values.data, NAMES)
+      const isMissing = data === undefined || (data.kind === 'unreadable' && data.isMissing)
+      return { status: 200, count: await queue.release(accountId, isMissing ? undefined : namesIn(data)) }
+    },
+  })
+}
+
+/** What nobody has decided on, unless the call says otherwise. */
+function withDefaults(values: Values<typeof filterParameters>): Values<typeof filterParameters> {
+  const { seen = 0, revision = values.rev ? undefined : 0, discarded = values.dis ? undefined : 0 } = values
+  return { ...values, seen, revision, discarded }
+}
+
+/** @throws HttpError 400 */
+function namesIn(data: DataBody['data']): readonly string[] {
+  if (data.kind === 'unreadable') throw new HttpError(400, data.msg)
+  return data.items.map((item) => {
+    const label = typeof item === 'string' ? parseLabel(item) : undefined
+    if (label?.ok !== true) throw new HttpError(400, `El parámetro data ${TAKES_NAMES}`)
+    return label.name
+  })
+}

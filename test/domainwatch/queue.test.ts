@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict'
+import { suite, test } from 'node:test'
+import { LIST, names, record, stored, update } from '../support/domains.ts'
+import { call, ENCODINGS, send } from '../support/http.ts'
+import { claim, QUEUE, release } from '../support/queue.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+
+const MINUTE = 60_000
+const START = '2026-01-15T12:00:00Z'
+
+/** A deleted record; a higher number is a later deletion. */
+const deleted = (name: string, second: number) =>
+  record(name, { status: 0, date_reg: `2026-01-10 10:00:${String(second).padStart(2, '0')}` })
+
+/** `n9` is the newest deletion of ten. */
+const ten = Array.from({ length: 10 }, (_, i) => deleted(`n${i}`, i))
+
+interface Group extends AsyncDisposable {
+  readonly service: TestService
+  readonly clock: ManualClock
+  /** Keys of two accounts. */
+  readonly ana: string
+  readonly beto: string
+}
+
+async function startGroup(data: readonly unknown[], flags: Record<string, string> = {}): Promise<Group> {
+  const clock = new ManualClock(START)
+  const service = await startService({ clock, flags })
+  await stored(service, data)
+  const [ana, beto] = [
+    await service.newKey('ana', 'domainwatch'),
+    await service.newKey('beto', 'domainwatch'),
+  ]
+  return {
+    service,
+    clock,
+    ana: ana.key,
+    beto: beto.key,
+    [Symbol.asyncDispose]: () => service[Symbol.asyncDispose](),
+  }
+}
+
+for (const [mode, flags] of [
+  ['from the index', {}],
+  ['from the database', { 'search-memory': '0' }],
+] as const) {
+  suite(`the queue, ${mode}`, () => {
+    test('gives each account the next records, newest deletions first', async () => {
+      await using group = await startGroup([...ten, record('comprado')], flags)
+      const { service, ana, beto } = group
+      const first = await claim(service, ana, { status: 0, limit: 3 })
+      assert.deepEqual(first.names, ['n9', 'n8', 'n7'])
+      assert.deepEqual([first.remaining, first.until], [10, '2026-01-15 09:10:00'])
+      const second = await claim(service, beto, { status: 0, limit: 4 })
+      assert.deepEqual(second.names, ['n6', 'n5', 'n4', 'n3'])
+      assert.equal(second.remaining, 7)
+      const oldest = await claim(service, service.domainKey, { status: 0, limit: 2, sort: 'asc' })
+      assert.deepEqual(oldest.names, ['n0', 'n1'])
+      assert.equal(oldest.remaining, 3)
+      assert.deepEqual(first.data[0][0], {
+        name: 'n9',
+        length: 2,
+        agent: 'grupo',
+        status: 0,
+        reserved: 0,
+        revision: 0,
+        discarded: 0,
+        date_reg: '2026-01-10 10:00:09',
+        date_mod: '2026-01-15 09:00:00',
+      })
+    })
+
+    test('extends what the account holds, before new ones, and until the millisecond', async () => {
+      await using group = await startGroup(ten, flags)
+      const { service, clock, ana, beto } = group
+      await claim(service, ana, { limit: 3 })
+      clock.advance(6 * MINUTE)
+      const again = await claim(service, ana, { limit: 5 })
+      assert.deepEqual(again.names, ['n9', 'n8', 'n7', 'n6', 'n5'])
+      assert.equal(again.until, '2026-01-15 09:16:00')
+      // All that it holds is extended, even if the answer has room for less.
+      clock.advance(4 * MINUTE)
+      assert.deepEqual((await claim(service, ana, { limit: 1 })).names, ['n9'])
+      clock.advance(10 * MINUTE - 1)
+      const others = await claim(service, beto, { limit: 100 })
+      assert.deepEqual(others.names, ['n4', 'n3', 'n2', 'n1', 'n0'])
+      assert.equal(others.remaining, 5)
+      clock.advance(1)
+      const expired = await claim(service, beto, { limit: 100 })
+      assert.deepEqual(expired.names, ['n4', 'n3', 'n2', 'n1', 'n0', 'n9', 'n8', 'n7', 'n6', 'n5'])
+      assert.equal(expired.remaining, 10)
+      assert.deepEqual(await claim(service, ana, { limit: 100 }), {
+        status: 200,
+        count: 0,
+        remaining: 0,
+        until: '2026-01-15 09:30:00',
+        data: [[]],
+        names: [],
+      })
+    })
+
+    test('takes the filters of lists, and extends only what matches them', async () => {
+      await using group = await startGroup([...ten, deleted('casa', 30), deleted('caso', 31)], flags)
+      const { service, clock, ana, beto } = group
+      assert.deepEqual((await claim(service, ana, { search: 'cas' })).names, ['caso', 'casa'])
+      clock.advance(5 * MINUTE)
+      const digits = await claim(service, ana, { digits: 1, limit: 2 }, 'json')
+      assert.deepEqual([digits.names, digits.remaining], [['n9', 'n8'], 10])
+      clock.advance(5 * MINUTE)
+      assert.deepEqual((await claim(service, beto, { limit: 2 })).names, ['caso', 'casa'])
+    })
+
+    test('leaves out what is marked, unless asked for it', async () => {
+      await using group = await startGroup(ten, flags)
+      const { service, ana, beto } = group
+      await update(service, [
+        { domain: 'n9', revision: 1 },
+        { domain: 'n8', discarded: 1 },
+        { domain: 'n7', revision: 1, discarded: 1 },
+      ])
+      const rest = await claim(service, ana, { limit: 2 })
+      assert.deepEqual([rest.names, rest.remaining], [['n6', 'n5'], 7])
+      for (const [query, expected] of [
+        [{ rev: '' }, ['n9']],
+        [{ revision: 1 }, ['n9']],
+        [{ dis: '' }, ['n8']],
+        [{ discarded: 1 }, ['n8']],
+        [{ rev: '', dis: '' }, ['n7']],
+        [{ revision: 1, discarded: 1 }, ['n7']],
+        [{ rev: '', revision: 0 }, []],
+      ] as const) {
+        const found = await claim(service, beto, query)
+        assert.deepEqual([found.names, found.remaining], [expected, expected.length], JSON.stringify(query))
+      }
+    })
+
+    test('takes the orders of lists, in both directions', async () => {
+      const data = [
+        deleted('bb', 1),
+        deleted('a', 2),
+        record('ccc', { date_reg: '2026-01-11 10:00:00' }),
+        record('dd', { date_reg: '2026-01-12 10:00:00' }),
+        deleted('eee', 0),
+      ]
+      await using group = await startGroup(data, flags)
+      const { service, ana } = group
+      for (const [order, descending, ascending] of [
+        ['deleted', 'a bb eee dd ccc', 'eee bb a ccc dd'],
+        ['registered', 'dd ccc a bb eee', 'eee bb a ccc dd'],
+        ['modified', 'eee dd ccc bb a', 'a bb ccc dd eee'],
+        ['name', 'eee dd ccc bb a', 'a bb ccc dd eee'],
+        ['length', 'eee ccc dd bb a', 'a bb dd ccc eee'],
+      ] as const) {
+        for (const [sort, expected] of [
+          ['desc', descending],
+          ['asc', ascending],
+        ] as const) {
+          // A part, then the rest: what is held comes first, in order.
+          const first = await claim(service, ana, { order, sort, limit: 2 })
+          assert.deepEqual(first.names, expected.split(' ').slice(0, 2), `${order} ${sort}`)
+          assert.deepEqual((await claim(service, ana, { order, sort })).names, expected.split(' '))
+          await release(service, ana)
+        }
+      }
+    })
+
+    test('an update by its holder ends a claim, one by another account does not', async () => {
+      await using group = await startGroup(ten, flags)
+      const { service, ana, beto } = group
+      await claim(service, ana, { limit: 2 })
+      await update(service, [{ domain: 'n9', reserve: 1 }], { key: beto })
+      assert.deepEqual((await claim(service, beto, { limit: 1 })).names, ['n7'])
+      await update(service, [{ domain: 'n9', status: 0 }, { domain: 'n8' }], { key: ana })
+      const free = await claim(service, beto, { limit: 3 })
+      assert.deepEqual(
+        free.names,
+        ['n9', 'n8', 'n7'].toSorted((a, b) => (a === 'n7' ? -1 : b === 'n7' ? 1 : 0)),
+      )
+      // A failed update changes nothing.
+      const failed = await update(service, [{ domain: 'n9' }, { domain: 'ausente' }], { key: beto })
+      assert.equal(failed.status, 500)
+      assert.equal((await claim(service, ana, { limit: 1 })).names[0], 'n6')
+    })
+
+    test('remaining follows writes of all kinds', async () => {
+      await using group = await startGroup(ten, flags)
+      const { service, clock, ana, beto } = group
+      const remaining = async (key = beto, query = {}) =>
+        (await claim(service, key, { status: 0, limit: 1, ...query })).remaining
+      assert.equal(await remaining(ana), 10)
+      assert.equal(await remaining(), 9)
+      await stored(service, [deleted('nuevo', 40), deleted('n0', 0), record('n1')])
+      assert.equal(await remaining(), 9)
+      await update(service, [{ domain: 'n2', status: 1 }])
+      assert.equal(await remaining(), 8)
+      assert.equal(await remaining(beto, { status: 1 }), 2)
+      await update(service, [{ domain: 'n3', discarded: 1 }])
+      assert.equal(await remaining(beto, { dis: '' }), 1)
+      clock.advance(7 * 24 * 60 * MINUTE)
+      assert.equal(await remaining(beto, { dis: '' }), 0)
+      // Many at once: more than are looked at one by one.
+      const many = Array.from({ length: 2_500 }, (_, i) => deleted(`lote${i}`, i % 60))
+      await stored(service, many)
+      assert.equal(await remaining(beto, { search: 'lote' }), 2_500)
+      assert.equal(await remaining(ana, { search: 'lote' }), 2_499)
+    })
+
+    test('the newest is first although it was stored only now', async () => {
+      await using group = await startGroup(ten, flags)
+      const { service, ana } = group
+      for (let second = 20; second < 40; second++) {
+        await stored(service, [deleted(`recien${second}`, second)])
+        const { names: found } = await claim(service, ana, { limit: 1 })
+        assert.deepEqual(found, [`recien${second}`])
+        await release(service, ana)
+      }
+    })
+  })
+}
+
+test('a claim is released: one, several, all, or none', async () => {
+  await using group = await startGroup(ten)
+  const { service, ana, beto } = group
+  await claim(service, ana, { limit: 6 })
+  assert.deepEqual((await release(service, beto)).body, { status: 200, count: 0 })
+  assert.deepEqual((await release(service, beto, ['n9'])).body, { status: 200, count: 0 })
+  for (const [i, encoding] of ENCODINGS.entries()) {
+    const { body } = await release(service, ana, [` N${9 - i} `, 'n0', 'ausente'], encoding)
+    assert.deepEqual(body, { status: 200, count: 1 })
+  }
+  const byQuery = await call(service, QUEUE, { method: 'DELETE', query: { api: ana, data: '["n6"]' } })
+  assert.deepEqual(byQuery.body, { status: 200, count: 1 })
+  assert.deepEqual((await claim(service, beto, { limit: 5 })).names, ['n9', 'n8', 'n7', 'n6', 'n3'])
+  assert.deepEqual((await release(service, ana, [])).body, { status: 200, count: 0 })
+  const all = await call(service, QUEUE, { method: 'DELETE', query: { api: ana } })
+  assert.deepEqual(all.body, { status: 200, count: 2 })
+  assert.deepEqual((await claim(service, beto, { limit: 7 })).names.slice(5), ['n5', 'n4'])
+})
+
+test('what is malformed is refused, and claims and releases nothing', async () => {
+  await using group = await startGroup(ten)
+  const { service, ana, beto } = group
+  for (const [fields, msg] of [
+    [{ limit: 0 }, 'El parámetro limit debe ser un entero entre 1 y 100'],
+    [{ limit: 101 }, 'El parámetro limit debe ser un entero entre 1 y 100'],
+    [{ sort: 'up' }, 'El parámetro sort debe ser asc o desc'],
+    [{ seen: 2 }, 'El parámetro seen debe ser un entero entre 0 y 1'],
+    [{ status: 2 }, 'El parámetro status debe ser un entero entre 0 y 1'],
+    [{ agent: '' }, 'El parámetro agent necesita el parámetro search'],
+  ] as const) {
+    for (const encoding of ENCODINGS) {
+      const { body } = await send(service, QUEUE, fields, { encoding, query: { api: ana } })
+      assert.deepEqual(body, { status: 400, msg })
+    }
+  }
+  assert.equal((await claim(service, ana, { limit: 2 })).remaining, 10)
+  const NAMES = 'El parámetro data debe ser un arreglo de nombres de dominio .cl válidos, sin el sufijo'
+  for (const [data, msg] of [
+    ['', 'El parámetro data está vacío'],
+    ['{', 'El parámetro data no es JSON válido'],
+    ['{}', 'El parámetro data debe ser un arreglo de nombres'],
+    [['n9', 7], NAMES],
+    [['n9', 'n8.cl'], NAMES],
+    [Array.from({ length: 1_001 }, () => 'n9'), 'El parámetro data admite 1000 nombres como máximo'],
+  ] as const) {
+    for (const encoding of ENCODINGS) {
+      assert.deepEqual((await release(service, ana, data, encoding)).body, { status: 400, msg })
+    }
+  }
+  assert.deepEqual((await claim(service, beto, { limit: 1 })).names, ['n7'])
+})
+
+test('an account holds at most 1,000 records', async () => {
+  const data = Array.from({ length: 1_050 }, (_, i) => deleted(`d${String(i).padStart(4, '0')}`, i % 60))
+  await using group = await startGroup(data)
+  const { service, ana, beto } = group
+  for (let i = 0; i < 10; i++) {
+    const got = await claim(service, ana, { limit: 100, pattern: `d*${i}` })
+    assert.equal(got.count, 100)
+  }
+  // It keeps what it holds, and gets no more.
+  assert.deepEqual((await claim(service, ana, { limit: 100, ends: '7' })).count, 100)
+  const more = { status: 409, msg: 'La cuenta ya tiene 1000 registros en revisión' }
+  const unheld = (await claim(service, beto, { limit: 100 })).names
+  assert.equal(unheld.length, 50)
+  await release(service, beto)
+  const { body } = await send(service, QUEUE, { search: unheld[0] }, { query: { api: ana } })
+  assert.deepEqual(body, more)
+  await update(service, [{ domain: 'd1000', revision: 1 }], { key: ana })
+  await release(service, ana, ['d1001'])
+  assert.ok((await claim(service, ana, { search: unheld[0], limit: 1 })).count === 1)
+})
+
+test('everybody can see who holds a record and until when, in list, export and queue', async () => {
+  await using group = await startGroup(ten)
+  const { service, clock, ana, beto } = group
+  await claim(service, ana, { limit: 1 })
+  clock.advance(MINUTE)
+  const own = await send(
+    service,
+    QUEUE,
+    { limit: 1, fields: 'claimed_until,claimed_by' },
+    { query: { api: beto } },
+  )
+  const held = { name: 'n8', claimed_by: 'beto', claimed_until: '2026-01-15 09:11:00' }
+  assert.partialDeepStrictEqual(own.body, { count: 1, data: [[held]] })
+  const fields = 'claimed_by,claimed_until'
+  const listed = async () => {
+    const { body } = await call(service, LIST, { query: { api: beto, fields, starts: 'n', order: 'name' } })
+    // Its shape is asserted by whoever compares it.
+    const [data] = (body as { data: [Record<string, unknown>[]] }).data
+    return data.slice(0, 3).map((each) => [each['name'], each['claimed_by'], each['claimed_until']])
+  }
+  const holders = [
+    ['n9', 'ana', '2026-01-15 09:10:00'],
+    ['n8', 'beto', '2026-01-15 09:11:00'],
+    ['n7', null, null],
+  ]
+  assert.deepEqual(await listed(), holders)
+  const csv = await call(service, '/api/v1/domainwatch/export', {
+    query: { api: beto, fields, search: 'n8' },
+  })
+  assert.match(csv.text, /claimed_by,claimed_until\r?\n.*,beto,2026-01-15 09:11:00\r?\n$/)
+  clock.advance(9 * MINUTE)
+  assert.deepEqual(await listed(), [['n9', null, null], ...holders.slice(1)])
+  await update(service, [{ domain: 'n8', seen: 1 }], { key: beto })
+  assert.deepEqual(await listed(), [
+    ['n9', null, null],
+    ['n8', null, null],
+    ['n7', null, null],
+  ])
+  assert.deepEqual((await claim(service, beto, { limit: 2 })).names, ['n9', 'n7'])
+  assert.deepEqual((await claim(service, ana, { seen: 1 })).names, ['n8'])
+})
+
+test('claims end with their records', async () => {
+  await using group = await startGroup(ten)
+  const { service, clock, ana, beto } = group
+  await update(service, [{ domain: 'n9', discarded: 1 }])
+  clock.advance(7 * 24 * 60 * MINUTE - 5 * MINUTE)
+  assert.deepEqual((await claim(service, ana, { dis: '' })).names, ['n9'])
+  clock.advance(5 * MINUTE)
+  // Any write removes what has expired; the name is then recorded anew, and nobody holds it.
+  await stored(service, [deleted('n9', 9)])
+  assert.deepEqual((await claim(service, beto, { limit: 1 })).names, ['n9'])
+  assert.deepEqual((await names(service, { search: 'n9' })).length, 1)
+})
