@@ -4,9 +4,11 @@ set -euo pipefail
 
 packages=(
   nsd unbound radosgw ceph-mon ceph-osd pgbouncer haproxy strace systemd buildah mmdebstrap zsh fish prometheus
+  nginx-light
 )
 programs=(
   nsd unbound radosgw ceph-mon ceph-osd pgbouncer haproxy strace systemd-analyze buildah mmdebstrap zsh fish promtool
+  nginx
 )
 
 missing=no

@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { createRoutes, follow } from '../src/server/app.ts'
+import { createFeeds, createRoutes, follow } from '../src/server/app.ts'
 import { readConfig } from '../src/server/config/config.ts'
 import { createContext } from '../src/server/context.ts'
 import { openImagestore } from '../src/imagestore/index.ts'
@@ -23,12 +23,9 @@ async function describeRoutes(): Promise<string> {
   if (!settings.ok) throw new Error(settings.faults.join('\n'))
   const context = await createContext(settings.config, { log: pino({ level: 'silent' }) })
   try {
-    const server = await createRoutes(
-      context,
-      openImagestore(context),
-      follow(context, () => ''),
-      () => '',
-    )
+    const following = follow(context, () => '')
+    const feeds = createFeeds(context)
+    const server = await createRoutes(context, openImagestore(context), following, feeds, () => '')
     await server.ready()
     const document = JSON.stringify(server.swagger(), undefined, 2)
     await server.close()

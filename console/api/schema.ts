@@ -52,6 +52,10 @@ export interface Operations {
     query: { domain?: string; limit?: number; cursor?: string }
     answer: { status: 200; domain: string; count: number; data: ({ date: string; account: string | null; kind: "added" | "changed" | "discarded" | "restored" | "deleted"; from: Record<string, string | number | (string)[] | null> | null; to: Record<string, string | number | (string)[] | null> | null })[]; dns: ({ status: 200 | 404; dns: (string)[]; first: string; last: string })[]; mx: ({ mx: ({ preference: number; exchange: string })[]; first: string; last: string })[] }
   }
+  'GET /api/v1/domainwatch/feeds': {
+    query: {  }
+    answer: { status: 200; count: number; data: ({ name: string; host: string; format: "registrations" | "deletions" | "csv" | "ndjson" | "auto"; every: string; account: string; last_attempt: string | null; last_success: string | null; last_change: string | null; read: number | null; changed: number | null; refused: number | null; error: string | null; stale: 0 | 1 })[] }
+  }
   'GET /api/v1/domainwatch/dns': {
     query: { domain?: string; types?: string }
     answer: { status: 200; domain: string; dns: (string)[]; records?: { ns?: (string)[]; a?: (string)[]; aaaa?: (string)[]; mx?: ({ preference: number; exchange: string })[]; txt?: (string)[]; soa?: ({ mname: string; rname: string; serial: number; refresh: number; retry: number; expire: number; minimum: number })[]; caa?: ({ flags: number; tag: string; value: string })[] }; errors?: Record<string, { status: 502 | 503 | 504; msg: string }> }

@@ -10,6 +10,7 @@ import { DomainName } from '../domains/name.tsx'
 import type { DomainRecord } from '../domains/records.ts'
 import { count, t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/home.ts'
+import { Feeds } from './feeds.tsx'
 import { Images } from './images.tsx'
 import { Spark } from './spark.tsx'
 import { Waiting } from './waiting.tsx'
@@ -63,6 +64,7 @@ function Domains() {
         />
         <Newest title="home.inReview" query={{ rev: '' }} />
       </div>
+      <Feeds />
     </>
   )
 }

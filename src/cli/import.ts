@@ -6,6 +6,7 @@ import { systemClock } from '../lib/clock.ts'
 import type { Progress } from '../lib/progress.ts'
 import type { Database } from '../storage/database/database.ts'
 import {
+  bytesOf,
   IMPORT_FORMATS,
   importLines,
   Dictionary,
@@ -19,7 +20,6 @@ import { reportMigration } from './database.ts'
 import { failureLine } from './failure.ts'
 import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
-import { bytesOf } from './import-source.ts'
 import { usageFault } from './usage.ts'
 
 const STANDARD_INPUT = '-'

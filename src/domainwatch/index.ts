@@ -17,6 +17,8 @@ import { bulkDnsRoute, dnsRoute } from './routes/dns.ts'
 import type { Dns } from './dns-lookups.ts'
 import { eventsRoute } from './routes/events.ts'
 import { exportRoute } from './routes/export.ts'
+import type { Feeds } from './feeds/index.ts'
+import { feedsRoute } from './routes/feeds.ts'
 import { historyRoute } from './routes/history.ts'
 import { listRoute } from './routes/list.ts'
 import { queueRoute } from './routes/queue.ts'
@@ -37,6 +39,8 @@ import type { Dictionary } from './words/dictionary.ts'
 import { NameSplits } from './words/split-names.ts'
 
 export { EXPORT_FORMATS, exportText } from './export.ts'
+export { allowAddresses } from './watches/webhook/connect.ts'
+export { Feeds, type FeedStatus } from './feeds/index.ts'
 export { Rechecks } from './rechecks/index.ts'
 export { hasOldDeliveries, sweepDeliveries } from './watches/delivery-log.ts'
 export { FIELD_NAMES, fieldsParameter, RecordFields } from './record-fields.ts'
@@ -44,7 +48,8 @@ export { openSubscriptions, type Subscriptions } from './subscriptions.ts'
 export type { ChannelSettings } from './watches/channels/index.ts'
 export { IMPORT_FORMATS } from './import/format.ts'
 export { importLines, type ImportOutcome } from './import/importer.ts'
-export { readLines, SourceFault } from './import/lines.ts'
+export { readLines } from './import/lines.ts'
+export { bytesOf } from './import/source.ts'
 export { storeRows, dryRunRows } from './import/store.ts'
 export type { ImportCounts, Reached } from './import/writer.ts'
 export { DomainLists } from './list/domain-lists.ts'
@@ -63,6 +68,7 @@ export interface DomainwatchOptions {
   readonly baseUrl: () => string
   readonly dns: Dns
   readonly following: Subscriptions
+  readonly feeds: Feeds
   /** Records the answers of `dns`. */
   readonly observations: Observations
   /** The words that names are split into. */
@@ -123,6 +129,7 @@ export function domainwatchRoutes(
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
   statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, splits }))
   historyRoute(app, shared, { database, timeZone, baseUrl })
+  feedsRoute(app, shared, options)
   const observed: Dns = {
     async nameServers(name) {
       const answer = await dns.nameServers(name)

@@ -15,11 +15,14 @@ import { copyState, setCopyState } from '../storage/database/transfer-marks.ts'
 import {
   BATCH_BODY_BYTES,
   createObservations,
+  allowAddresses,
   domainwatchRoutes,
+  Feeds,
   openSubscriptions,
   Rechecks,
   defaultIndexMemory,
   splitFewNames,
+  type FeedStatus,
   type Subscriptions,
 } from '../domainwatch/index.ts'
 import { Authenticator } from '../http/auth/authenticator.ts'
@@ -77,7 +80,8 @@ async function startOn(context: Context): Promise<App> {
   let baseUrl = config.baseUrl
   const following = follow(context, () => baseUrl)
   const rechecks = createRechecks(context, following)
-  const server = await createRoutes(context, images, following, () => baseUrl)
+  const feeds = createFeeds(context)
+  const server = await createRoutes(context, images, following, feeds, () => baseUrl)
   await server.listen({ host: config.host, port: config.port })
   for (const bound of server.addresses()) {
     if (typeof bound === 'string') continue
@@ -91,8 +95,9 @@ async function startOn(context: Context): Promise<App> {
   images.similar
     .warm()
     .catch((error: unknown) => context.log.warn({ err: error }, 'hashes of images could not be preloaded'))
-  const stopJobs = startBackgroundJobs(backgroundJobs(context, images, following, rechecks), (name, error) =>
-    context.log.error({ err: error, chore: name }, 'background job failed'),
+  const stopJobs = startBackgroundJobs(
+    backgroundJobs(context, images, following, rechecks, feeds),
+    (name, error) => context.log.error({ err: error, chore: name }, 'background job failed'),
   )
 
   return {
@@ -129,6 +134,7 @@ export async function createRoutes(
   context: Context,
   images: Imagestore,
   following: Subscriptions,
+  feeds: Feeds,
   baseUrl: () => string,
 ): Promise<FastifyInstance> {
   const { accounts, clock, config, database, dictionary, dns, log, metrics, tasks } = context
@@ -186,6 +192,7 @@ export async function createRoutes(
         baseUrl,
         dns,
         following,
+        feeds,
         observations,
         dictionary,
         dnsInFlight: perProcessShare(Math.ceil(config.dnsInFlight / 2), config.workers),
@@ -290,6 +297,35 @@ function createRechecks(context: Context, { events, vocabulary }: Subscriptions)
     () => rechecks.stats.overdue,
   )
   return rechecks
+}
+
+/** The lists that are fetched regularly, with their metrics. */
+export function createFeeds(context: Context): Feeds {
+  const { accounts, clock, config, database, dictionary, log, metrics, staging } = context
+  const feeds = new Feeds({
+    database,
+    clock,
+    timeZone: config.timeZone,
+    feeds: config.feeds,
+    accountNamed: async (name) =>
+      (await accounts.ofService('domainwatch')).find((account) => account.name === name),
+    split: dictionary.split,
+    downloads: {
+      staging,
+      isAllowedAddress: allowAddresses(config.webhookNetworks),
+      userAgent: `Catalejo/${VERSION}`,
+    },
+    failed: (error, feed) => log.warn({ err: error, feed }, 'a feed could not be fetched or imported'),
+  })
+  if (feeds.isEmpty) return feeds
+  const gauge = (name: string, help: string, read: (state: FeedStatus) => number | undefined) =>
+    metrics.labelledGauge(`catalejo_feed_${name}`, help, 'feed', () => feeds.figures(read))
+  gauge('last_success_timestamp_seconds', 'When a feed was last fetched', ({ succeededAt }) =>
+    succeededAt === null ? undefined : Math.floor(succeededAt / 1_000),
+  )
+  gauge('failures', 'Failed attempts since a feed was last fetched', ({ failures }) => failures)
+  gauge('stale', '1 if a feed was not fetched for three intervals', ({ isStale }) => Number(isStale))
+  return feeds
 }
 
 function defaultBaseUrl(host: string, server: FastifyInstance): string {

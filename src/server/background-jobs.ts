@@ -13,6 +13,7 @@ import {
   sweepClaims,
   sweepDeliveries,
   sweepHistory,
+  type Feeds,
   type Rechecks,
   type Subscriptions,
 } from '../domainwatch/index.ts'
@@ -34,6 +35,7 @@ export function backgroundJobs(
   images: Imagestore,
   { watches }: Subscriptions,
   rechecks: Rechecks | undefined,
+  feeds: Feeds,
 ): BackgroundJob[] {
   const { accounts, clock, database, log, staging } = context
   const leases = new Leases(database)
@@ -69,6 +71,7 @@ export function backgroundJobs(
     // Delivery starts as soon as the first watch exists.
     { ...shared(delivery), wakeup: watches.notifiers.wakeup },
     ...(rechecks === undefined ? [] : [shared(recheckWork(rechecks))]),
+    ...(feeds.isEmpty ? [] : [shared(feedWork(feeds))]),
   ]
 }
 
@@ -80,6 +83,11 @@ function recheckWork(rechecks: Rechecks): LeasedWork {
     pending: () => rechecks.hasWork(),
     run: (signal) => rechecks.run(signal),
   }
+}
+
+/** Runs as long as this process holds the lease. */
+function feedWork(feeds: Feeds): LeasedWork {
+  return { name: 'fetching of feeds', everyMs: 0, run: (signal) => feeds.run(signal) }
 }
 
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */

@@ -9,6 +9,7 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'GET', path: '/api/v1/domainwatch/similar', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/history', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/stats', service: 'domainwatch' },
+  { method: 'GET', path: '/api/v1/domainwatch/feeds', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/domainwatch/watches', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/watches', service: 'domainwatch' },
   { method: 'DELETE', path: '/api/v1/domainwatch/watches', service: 'domainwatch' },

@@ -51,6 +51,31 @@ export class Metrics {
     })
   }
 
+  /**
+   * Adds a gauge with a label, whose values by label are read at each scrape. All processes report the same values; none are
+   * reported while reading fails.
+   */
+  labelledGauge(
+    name: string,
+    help: string,
+    label: string,
+    read: () => Promise<ReadonlyMap<string, number>>,
+  ): void {
+    const registers = [this.registry]
+    new Gauge({
+      name,
+      help,
+      registers,
+      labelNames: [label],
+      aggregator: 'max',
+      async collect() {
+        const values = await read().catch(() => new Map<string, number>())
+        this.reset()
+        for (const [of, value] of values) this.set({ [label]: of }, value)
+      },
+    })
+  }
+
   /** Adds a counter whose value is read at each scrape. */
   total(name: string, help: string, read: () => number): void {
     const registers = [this.registry]

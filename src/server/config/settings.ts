@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import ipaddr from 'ipaddr.js'
 import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../../storage/blobs/s3/location.ts'
+import { parseFeeds, type Feed } from '../../domainwatch/feeds/settings.ts'
 import { foldTag } from '../../domainwatch/tags.ts'
 import { parseServers, type ServerAddress } from '../../lib/dns/index.ts'
 import { isTimeZone } from '../../lib/dates.ts'
@@ -15,6 +16,7 @@ import { integer, listOf, oneOf, text, type Parsed, type Parser, type Setting } 
 const MIB = 1024 * 1024
 const MAX_WORKERS = 128
 const TELEGRAM_TAKES = 'an http:// or https:// address, such as https://api.telegram.org'
+const NO_FEEDS: readonly Feed[] = []
 
 /** Every setting of the service. The type of `Config` follows from this list. */
 export const settings = {
@@ -237,7 +239,7 @@ export const settings = {
   eventStreams: setting('event-streams', 'maximum number of open event streams', 1_000, integer(1, 100_000)),
   webhookNetworks: setting(
     'webhook-networks',
-    'private networks that webhooks may be sent to, such as 10.0.0.0/8',
+    'private networks that webhooks may be sent to and feeds fetched from, such as 10.0.0.0/8',
     [],
     listOf(network),
   ),
@@ -290,6 +292,7 @@ export const settings = {
     ),
     needs: 'smtp-url',
   },
+  feeds: setting('feeds', 'JSON file with lists to fetch and import regularly', NO_FEEDS, feeds),
   phishingKeywords: setting(
     'phishing-keywords',
     'words that phishing names put next to a brand, in addition to the built-in ones; -word removes one',
@@ -462,14 +465,28 @@ function dnsServers(value: string): Parsed<readonly ServerAddress[] | undefined>
 
 function imageSettings(value: string): Parsed<ImageSettings> {
   if (value === '') return { value: defaultImageSettings }
-  let text: string
-  try {
-    text = readFileSync(value, 'utf8')
-  } catch {
-    return { takes: 'the path of a readable file' }
-  }
+  const text = readFile(value)
+  if (text === undefined) return { takes: READABLE_FILE }
   const read = readImageSettings(text)
   return 'faults' in read ? { takes: 'a JSON file', ...read } : { value: read }
+}
+
+function feeds(value: string): Parsed<readonly Feed[]> {
+  if (value === '') return { value: NO_FEEDS }
+  const text = readFile(value)
+  if (text === undefined) return { takes: READABLE_FILE }
+  const read = parseFeeds(text)
+  return 'faults' in read ? { takes: 'a JSON file', ...read } : { value: read.feeds }
+}
+
+const READABLE_FILE = 'the path of a readable file'
+
+function readFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
 }
 
 function workers(value: string): Parsed<number> {

@@ -239,6 +239,8 @@ export const policies: readonly Policy[] = [
   }),
   // Follows from the records and watches.
   left('dns_checks'),
+  // Validators describe what this database has imported.
+  left('feed_states'),
   left('key_uses'),
   left('key_rates'),
   left('change_log'),

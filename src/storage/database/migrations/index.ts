@@ -6,6 +6,7 @@ import { watchDestinations } from './016-watch-destinations.ts'
 import { dnsChecks } from './017-dns-checks.ts'
 import { words } from './018-words.ts'
 import { watchDeliveries } from './020-watch-deliveries.ts'
+import { feedStates } from './021-feed-states.ts'
 
 /** One step of the schema. A released step never changes. */
 export interface Migration {
@@ -29,6 +30,7 @@ export const migrations: readonly Migration[] = [
   dnsChecks,
   words,
   watchDeliveries,
+  feedStates,
 ]
 
 /** The version of the schema that this program works with. */

@@ -1,0 +1,200 @@
+import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { isDiskError } from '../../lib/disk-errors.ts'
+import type { StagedFile, Staging } from '../../storage/blobs/staging.ts'
+import {
+  connectTo,
+  ForbiddenAddressError,
+  readTarget,
+  type IsAllowedAddress,
+} from '../watches/webhook/connect.ts'
+
+const MAX_REDIRECTS = 5
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+const MAX_VALIDATOR_CHARACTERS = 1_000
+
+export interface DownloadLimits {
+  /** Of the response as it is sent, and of the list after decompression. */
+  readonly maxBytes: number
+  /** Until the head of the response, and between two pieces of its body. */
+  readonly silenceMs: number
+  /** For everything, redirects included. */
+  readonly totalMs: number
+}
+
+export const DOWNLOAD_LIMITS: DownloadLimits = {
+  maxBytes: 256 * 1024 * 1024,
+  silenceMs: 30_000,
+  totalMs: 5 * 60_000,
+}
+
+export interface DownloadOptions {
+  readonly staging: Pick<Staging, 'save'>
+  readonly isAllowedAddress: IsAllowedAddress
+  readonly userAgent: string
+  readonly limits?: DownloadLimits
+}
+
+/** What a server calls the version of a list (RFC 9110, section 8.8). */
+export interface Validators {
+  readonly etag: string | null
+  readonly lastModified: string | null
+}
+
+export type Download =
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'downloaded'; readonly file: StagedFile; readonly validators: Validators }
+
+/** Why a feed could not be fetched or imported, in Spanish. */
+export class FeedFault extends Error {}
+
+/**
+ * Downloads a list into a temporary file, unless it is the version that the validators name. Checks the address of every
+ * redirect like the first one.
+ * @throws FeedFault if the whole list could not be had
+ */
+export async function download(
+  url: string,
+  known: Validators,
+  options: DownloadOptions,
+  signal: AbortSignal,
+): Promise<Download> {
+  const limits = options.limits ?? DOWNLOAD_LIMITS
+  const total = AbortSignal.timeout(limits.totalMs)
+  const silence = new AbortController()
+  const timer = setTimeout(() => silence.abort(), limits.silenceMs)
+  const any = AbortSignal.any([signal, total, silence.signal])
+  let isConnected = false
+  try {
+    return await follow(url, known, options, any, async (response) => {
+      isConnected = true
+      return receive(response, options.staging, limits.maxBytes, () => timer.refresh())
+    })
+  } catch (error) {
+    if (signal.aborted || error instanceof FeedFault) throw error
+    throw new FeedFault(reasonOf(error), { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+
+  function reasonOf(error: unknown): string {
+    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
+    if (total.aborted) return 'La descarga no terminó a tiempo'
+    if (silence.signal.aborted) return 'El servidor dejó de responder'
+    if (error instanceof ForbiddenAddressError) return NOT_ALLOWED
+    if (isDiskError(error)) return `No se ha podido guardar la descarga${code}`
+    return isConnected
+      ? 'La descarga se cortó antes del final'
+      : `No se ha podido conectar con el servidor${code}`
+  }
+}
+
+const NOT_ALLOWED = 'La dirección no está permitida'
+
+async function follow(
+  first: string,
+  known: Validators,
+  { isAllowedAddress, userAgent }: DownloadOptions,
+  signal: AbortSignal,
+  take: (response: IncomingMessage) => Promise<Download>,
+): Promise<Download> {
+  let url = new URL(first)
+  for (let redirects = 0; ; redirects++) {
+    if (!readTarget(url.href, isAllowedAddress).ok) throw new FeedFault(NOT_ALLOWED)
+    const socket = await connectTo(url, isAllowedAddress, signal)
+    try {
+      const response = await get(url, socket, known, userAgent, signal)
+      const { statusCode: code = 0, headers } = response
+      if (code === 200) return await take(response)
+      if (code === 304 && (known.etag !== null || known.lastModified !== null)) return { kind: 'unchanged' }
+      if (!REDIRECTS.has(code) || headers.location === undefined)
+        throw new FeedFault(`El servidor respondió con el código ${code}`)
+      url = redirected(url, headers.location)
+    } finally {
+      socket.destroy()
+    }
+    if (redirects === MAX_REDIRECTS) throw new FeedFault('El servidor redirige demasiadas veces')
+  }
+}
+
+function redirected(from: URL, location: string): URL {
+  const to = URL.parse(location, from.href)
+  if (to === null) throw new FeedFault('El servidor redirige a una dirección que no es válida')
+  if (from.protocol === 'https:' && to.protocol !== 'https:')
+    throw new FeedFault('El servidor redirige de https a una dirección sin cifrar')
+  return to
+}
+
+function get(
+  url: URL,
+  socket: Socket,
+  { etag, lastModified }: Validators,
+  userAgent: string,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const outgoing = request({
+    createConnection: () => socket,
+    method: 'GET',
+    path: url.pathname + url.search,
+    headers: {
+      host: url.host,
+      'user-agent': userAgent,
+      'accept-encoding': 'gzip',
+      connection: 'close',
+      ...(etag !== null && { 'if-none-match': etag }),
+      ...(lastModified !== null && { 'if-modified-since': lastModified }),
+    },
+    signal,
+  })
+  const response = responseTo(outgoing)
+  outgoing.end()
+  return response
+}
+
+/** Resolves to the head of the response. Rejects however else the request ends. */
+function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  outgoing.on('response', resolve)
+  // Node emits no `response` for status 101.
+  outgoing.on('upgrade', resolve)
+  outgoing.on('error', reject)
+  outgoing.on('close', () => reject(new Error('no response')))
+  return promise
+}
+
+async function receive(
+  response: IncomingMessage,
+  staging: DownloadOptions['staging'],
+  maxBytes: number,
+  received: () => void,
+): Promise<Download> {
+  const { headers } = response
+  const encoding = headers['content-encoding']?.toLowerCase() ?? 'identity'
+  if (!/^(x-)?gzip$|^identity$/.test(encoding))
+    throw new FeedFault(`El servidor usa una compresión desconocida (${encoding.slice(0, 20)})`)
+  if (/html/i.test(headers['content-type'] ?? '')) throw new FeedFault(WEB_PAGE)
+  if (Number(headers['content-length'] ?? 0) > maxBytes) throw new FeedFault(tooLarge(maxBytes))
+  let bytes = 0
+  async function* pieces() {
+    received()
+    for await (const piece of response) {
+      if (!(piece instanceof Uint8Array)) continue
+      received()
+      bytes += piece.byteLength
+      if (bytes > maxBytes) throw new FeedFault(tooLarge(maxBytes))
+      yield piece
+    }
+    if (!response.complete) throw new Error('the response is incomplete')
+  }
+  const file = await staging.save(pieces())
+  // A body that ends with the connection may be incomplete: the next download must not be told that it is unchanged.
+  const isDelimited = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
+  const validator = (text: string | undefined) =>
+    isDelimited && text !== undefined && text.length <= MAX_VALIDATOR_CHARACTERS ? text : null
+  const validators = { etag: validator(headers.etag), lastModified: validator(headers['last-modified']) }
+  return { kind: 'downloaded', file, validators }
+}
+
+export const WEB_PAGE = 'El servidor respondió con una página web en vez de una lista'
+export const tooLarge = (maxBytes: number) =>
+  `La lista tiene más de ${Math.floor(maxBytes / (1024 * 1024))} MiB`

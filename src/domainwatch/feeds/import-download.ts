@@ -1,0 +1,77 @@
+import { importLines, type ImportOptions } from '../import/importer.ts'
+import { readLines, SourceFault } from '../import/lines.ts'
+import { bytesOf } from '../import/source.ts'
+import { storeRows, type ImportTarget } from '../import/store.ts'
+import type { ImportCounts, StoreRows } from '../import/writer.ts'
+import { FeedFault, tooLarge, WEB_PAGE } from './download.ts'
+import type { Feed } from './settings.ts'
+
+/** Bytes in which a web page shows its first tag. */
+const HEAD_BYTES = 1_024
+
+/**
+ * Imports a downloaded list. Nothing is stored of one that is damaged, too large or not a list.
+ * @param maxBytes of the list after decompression
+ * @throws FeedFault if it is not imported, and the reason of `signal` if that aborts in between
+ */
+export async function importDownload(
+  path: string,
+  { format }: Feed,
+  target: ImportTarget & Pick<ImportOptions, 'split'>,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<ImportCounts> {
+  await checkContent(path, maxBytes, signal)
+  // A transaction in progress is waited for, because the database may be closed afterwards.
+  let running: Promise<unknown> = Promise.resolve()
+  const store = storeRows(target)
+  const storeUntilAborted: StoreRows = (batch) => {
+    signal.throwIfAborted()
+    const stored = store(batch)
+    running = stored.catch(() => {})
+    return stored
+  }
+  try {
+    const outcome = await importLines(readLines(untilAborted(contentOf(path), signal)), {
+      format: format === 'auto' ? undefined : format,
+      clock: target.clock,
+      timeZone: target.timeZone,
+      split: target.split,
+      store: storeUntilAborted,
+    })
+    if (outcome.kind === 'unknown-format') throw new FeedFault('La lista tiene un formato desconocido')
+    if (outcome.cutOff !== undefined) throw outcome.cutOff
+    const { read, refused } = outcome.counts
+    if (read === 0 && refused > 0) throw new FeedFault('Ninguna línea de la lista es válida')
+    return outcome.counts
+  } finally {
+    await running
+  }
+}
+
+/** Reads everything once before the import, because what is imported cannot be taken back. */
+async function checkContent(path: string, maxBytes: number, signal: AbortSignal): Promise<void> {
+  let bytes = 0
+  let head = ''
+  try {
+    for await (const piece of untilAborted(contentOf(path), signal)) {
+      bytes += piece.byteLength
+      if (bytes > maxBytes) throw new FeedFault(tooLarge(maxBytes))
+      if (head.length < HEAD_BYTES) head += piece.subarray(0, HEAD_BYTES).toString('latin1')
+    }
+  } catch (error) {
+    if (error instanceof SourceFault && error.cause instanceof Error)
+      throw new FeedFault('El archivo comprimido está dañado', { cause: error })
+    throw error
+  }
+  if (/^(\xEF\xBB\xBF)?\s*</.test(head)) throw new FeedFault(WEB_PAGE)
+}
+
+const contentOf = (path: string) => bytesOf(path, () => {}, 2)
+
+async function* untilAborted(bytes: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {
+  for await (const piece of bytes) {
+    signal.throwIfAborted()
+    yield piece
+  }
+}

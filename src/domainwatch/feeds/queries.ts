@@ -1,0 +1,48 @@
+import { sql } from '../../storage/database/sql.ts'
+import type { Table } from '../../storage/database/tables.ts'
+
+export interface FeedStateRow {
+  readonly name: string
+  readonly source: string
+  readonly first_at: number
+  readonly attempted_at: number
+  readonly due_at: number
+  readonly succeeded_at: number | null
+  readonly changed_at: number | null
+  readonly failures: number
+  readonly error: string | null
+  readonly etag: string | null
+  readonly last_modified: string | null
+  readonly records_read: number | null
+  readonly records_changed: number | null
+  readonly lines_refused: number | null
+}
+
+export const FEED_STATES = {
+  name: 'feed_states',
+  key: ['name'],
+  columns: {
+    name: 'text',
+    source: 'text',
+    first_at: 'integer',
+    attempted_at: 'integer',
+    due_at: 'integer',
+    succeeded_at: 'integer',
+    changed_at: 'integer',
+    failures: 'integer',
+    error: 'text',
+    etag: 'text',
+    last_modified: 'text',
+    records_read: 'integer',
+    records_changed: 'integer',
+    lines_refused: 'integer',
+  },
+} as const satisfies Table
+
+/** Selects all states. There are at most as many as feeds, and those that were removed from the settings lately. */
+export const feedStates = () => sql<FeedStateRow>`
+  SELECT name, source, first_at, attempted_at, due_at, succeeded_at, changed_at, failures, error, etag, last_modified,
+    records_read, records_changed, lines_refused FROM feed_states ORDER BY name`
+
+/** Deletes the states of feeds that were not attempted since a time. */
+export const deleteOldStates = (before: number) => sql`DELETE FROM feed_states WHERE attempted_at < ${before}`

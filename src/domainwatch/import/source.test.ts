@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { constants, gunzipSync, gzipSync } from 'node:zlib'
+import { temporaryFolder } from '../../../test/support/folder.ts'
+import { bytesOf } from './source.ts'
+
+/** Hardly compressible, and more than a stream holds. */
+const TEXT = Array.from({ length: 20_000 }, (_, i) => `n${(i * 7_919_317) % 30_000_000}.cl\n`).join('')
+
+test('of what is cut off all comes that was packed before, however slowly it is taken', async () => {
+  await using folder = await temporaryFolder()
+  const path = join(folder.path, 'lista.gz')
+  async function taken(packed: Buffer): Promise<{ text: string; fault: string | undefined }> {
+    await writeFile(path, packed)
+    let text = ''
+    try {
+      for await (const piece of bytesOf(path, () => {})) {
+        text += String(piece)
+        for (let i = 0; i < 5; i++) await setImmediate()
+      }
+      return { text, fault: undefined }
+    } catch (error) {
+      return { text, fault: error instanceof Error ? error.message : '' }
+    }
+  }
+  const packed = gzipSync(TEXT)
+  const fault = 'unexpected end of file'
+  for (const length of [packed.length / 3, packed.length / 2, packed.length - 9]) {
+    const cut = packed.subarray(0, length)
+    const before = String(gunzipSync(cut, { finishFlush: constants.Z_SYNC_FLUSH }))
+    assert.deepEqual(await taken(cut), { text: before, fault })
+  }
+  assert.deepEqual(await taken(packed), { text: TEXT, fault: undefined })
+  assert.deepEqual(await taken(Buffer.concat([packed, packed])), { text: TEXT + TEXT, fault: undefined })
+  // As tapes and disks fill up their blocks.
+  assert.deepEqual(await taken(Buffer.concat([packed, Buffer.alloc(9_000)])), {
+    text: TEXT,
+    fault: undefined,
+  })
+  const twoCut = Buffer.concat([packed, packed.subarray(0, 9)])
+  assert.deepEqual(await taken(twoCut), { text: TEXT, fault })
+  const damaged = Buffer.concat([packed.subarray(0, packed.length / 2), Buffer.from('no'.repeat(40_000))])
+  assert.ok(TEXT.startsWith((await taken(damaged)).text.slice(0, TEXT.length / 3)))
+})

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { readConfig } from '../../src/server/config/config.ts'
+import { eventually } from '../support/eventually.ts'
+import { FEEDS, feedsFile, feedStates, startWithFeeds } from '../support/feeds.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { call } from '../support/http.ts'
+import { ManualClock, startService } from '../support/service.ts'
+
+let isBroken = false
+const lists = createServer((_request, response) => {
+  response.writeHead(isBroken ? 500 : 200, { 'content-type': 'text/plain' }).end('libre.cl\nmalo malo.cl\n')
+}).listen(0, '127.0.0.1')
+await once(lists, 'listening')
+after(() => lists.close())
+
+function hostOfLists(): string {
+  const address = lists.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  return `127.0.0.1:${address.port}`
+}
+
+const feed = (fields: Readonly<Record<string, unknown>> = {}) => ({
+  name: 'eliminados',
+  url: `http://${hostOfLists()}/lista?secreto=abc`,
+  format: 'deletions',
+  every: '5m',
+  account: 'grupo',
+  ...fields,
+})
+
+test('the state of each feed tells what was imported, what failed and what is stale', async () => {
+  await using folder = await temporaryFolder()
+  const clock = new ManualClock('2026-03-01T12:00:00Z')
+  const path = await feedsFile(folder.path, [feed(), feed({ name: 'ajena', account: 'nadie', every: '1d' })])
+  await using service = await startWithFeeds({
+    clock,
+    flags: { feeds: path, 'webhook-networks': '127.0.0.0/8' },
+  })
+  await eventually(
+    async () => (await feedStates(service)).every(({ last_attempt: at }) => at !== null),
+    'both feeds were attempted',
+  )
+  const good = {
+    name: 'eliminados',
+    host: hostOfLists(),
+    format: 'deletions',
+    every: '5m',
+    account: 'grupo',
+    last_attempt: '2026-03-01 09:00:00',
+    last_success: '2026-03-01 09:00:00',
+    last_change: '2026-03-01 09:00:00',
+    read: 1,
+    changed: 1,
+    refused: 1,
+    error: null,
+    stale: 0,
+  }
+  const { body } = await call(service, FEEDS, { query: { api: service.domainKey } })
+  assert.deepEqual(body, {
+    status: 200,
+    count: 2,
+    data: [
+      good,
+      {
+        ...good,
+        name: 'ajena',
+        account: 'nadie',
+        every: '1d',
+        last_success: null,
+        last_change: null,
+        read: null,
+        changed: null,
+        refused: null,
+        error: 'La cuenta nadie no existe',
+      },
+    ],
+  })
+
+  isBroken = true
+  clock.advance(16 * 60_000)
+  await eventually(async () => (await feedStates(service))[0]?.error !== null, 'a failure')
+  assert.deepEqual((await feedStates(service))[0], {
+    ...good,
+    last_attempt: '2026-03-01 09:16:00',
+    error: 'El servidor respondió con el código 500',
+    stale: 1,
+  })
+  const { text } = await call(service, '/metrics')
+  const metric = (name: string) =>
+    [...text.matchAll(new RegExp(`^catalejo_feed_${name}{feed="(\\w+)"} (\\d+)$`, 'gm'))].map(
+      ([, of, value]) => [of, Number(value)],
+    )
+  assert.deepEqual(metric('last_success_timestamp_seconds'), [
+    ['eliminados', Date.parse('2026-03-01T12:00:00Z') / 1_000],
+  ])
+  assert.deepEqual(metric('stale'), [
+    ['eliminados', 1],
+    ['ajena', 0],
+  ])
+  assert.deepEqual(metric('failures')[0], ['eliminados', 1])
+})
+
+test('private addresses are fetched only if the operator opens them', async () => {
+  await using folder = await temporaryFolder()
+  await using service = await startWithFeeds({ flags: { feeds: await feedsFile(folder.path, [feed()]) } })
+  await eventually(async () => (await feedStates(service))[0]?.error !== null, 'a failure')
+  assert.equal((await feedStates(service))[0]?.error, 'La dirección no está permitida')
+})
+
+test('without the setting there are no feeds', async () => {
+  await using service = await startService()
+  const { body } = await call(service, FEEDS, { query: { api: service.domainKey } })
+  assert.deepEqual(body, { status: 200, count: 0, data: [] })
+})
+
+test('wrong entries stop the start with a line for each fault', async () => {
+  await using folder = await temporaryFolder()
+  const faultsOf = async (content: string) => {
+    const path = join(folder.path, 'feeds.json')
+    await writeFile(path, content)
+    const result = readConfig({ feeds: path }, {})
+    const from = `CATALEJO_FEEDS: «${path}» (flag --feeds): `
+    return result.ok ? [] : result.faults.map((line) => line.replace(from, ''))
+  }
+  const faultsIn = (feeds: unknown) => faultsOf(JSON.stringify(feeds))
+  assert.deepEqual(await faultsIn([feed(), feed({ name: 'otra', format: 'auto', every: '31d' })]), [])
+  assert.deepEqual(await faultsIn({}), ['it takes an array of feeds'])
+  assert.deepEqual(await faultsIn(Array.from({ length: 51 }, () => feed())), ['it takes up to 50 feeds'])
+  assert.match((await faultsOf('[{')).join('\n'), /^it is not JSON: /)
+  assert.deepEqual(
+    await faultsIn([
+      feed(),
+      7,
+      feed(),
+      feed({ name: 'ñ'.repeat(51), account: '', mas: 1 }),
+      feed({ name: 'b', url: 'http://ana:clave@example.cl/' }),
+      feed({ name: 'c', url: 'ftp://example.cl/', format: 'xml', every: '4m' }),
+      feed({ name: 'd', every: '32d' }),
+    ]),
+    [
+      'feed 2: takes an object with "name", "url", "format", "every", "account"',
+      'feed 3: "name" is that of another feed: "eliminados"',
+      'feed 4: "mas" is not known',
+      'feed 4: "name" takes 1 to 50 characters',
+      'feed 4: "account" takes the name of an account',
+      'feed 5: "url" takes an http:// or https:// address without user and password',
+      'feed 6: "url" takes an http:// or https:// address without user and password',
+      'feed 6: "format" takes one of registrations, deletions, csv, ndjson, auto',
+      'feed 6: "every" takes an interval of 5m to 31d, such as 15m, 6h or 1d',
+      'feed 7: "every" takes an interval of 5m to 31d, such as 15m, 6h or 1d',
+    ],
+  )
+  const missing = readConfig({ feeds: join(folder.path, 'none') }, {})
+  assert.equal(!missing.ok && missing.faults.length, 1)
+})

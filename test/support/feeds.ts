@@ -1,0 +1,37 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { call } from './http.ts'
+import { startService, type TestService, type TestServiceOptions } from './service.ts'
+
+export const FEEDS = '/api/v1/domainwatch/feeds'
+
+export interface FeedState {
+  readonly name: string
+  readonly last_attempt: string | null
+  readonly last_success: string | null
+  readonly last_change: string | null
+  readonly read: number | null
+  readonly changed: number | null
+  readonly refused: number | null
+  readonly error: string | null
+  readonly stale: number
+}
+
+/** Writes the file of the setting `feeds` and returns its path. */
+export async function feedsFile(folder: string, feeds: unknown): Promise<string> {
+  const path = join(folder, 'feeds.json')
+  await writeFile(path, JSON.stringify(feeds))
+  return path
+}
+
+export async function feedStates(service: TestService): Promise<readonly FeedState[]> {
+  const { body } = await call(service, FEEDS, { query: { api: service.domainKey } })
+  return Object(body).data
+}
+
+/** A service whose accounts exist before it starts to fetch. */
+export async function startWithFeeds({ clock, flags }: TestServiceOptions): Promise<TestService> {
+  const first = await startService(clock === undefined ? {} : { clock })
+  await first.stop()
+  return startService({ ...(clock && { clock }), ...(flags && { flags }), data: first.data })
+}
