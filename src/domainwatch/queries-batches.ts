@@ -86,7 +86,6 @@ export const restoreDomains = defineBatch({
   constants: {},
   elements: {
     ...DOMAINS.columns,
-    words: 'text',
     has_seen: 'integer',
     has_note: 'integer',
     has_tags: 'integer',
@@ -117,7 +116,7 @@ function restored(at: RestoredElements): Assignments {
 /** The others follow from the name. */
 const RESTORED = Object.fromEntries(
   Object.keys(DOMAINS.columns)
-    .filter((column) => !['name', 'ascii', 'length'].includes(column))
+    .filter((column) => !['name', 'ascii', 'length', 'words'].includes(column))
     .map((column) => [column, `excluded.${column}`]),
 )
 

@@ -40,7 +40,7 @@ export type DomainRow = readonly (string | number | null)[]
 export const row = (
   domain: string,
   { agent = null, status = 1 }: { agent?: string | null; status?: number } = {},
-): DomainRow => [domain, null, domain.length, agent, agent, status, 0, DATE]
+): DomainRow => [domain, null, domain.length, agent, agent, status, 0, DATE, null]
 
 /** @param author the id of the account on whose behalf it is */
 export const recordOn = (

@@ -15,6 +15,7 @@ const NOTHING = {
   seen_at: null,
   note: '',
   tags: [],
+  words: [],
   deleted_at: null,
   discarded_at: null,
 }
@@ -39,7 +40,7 @@ for (const [field, value, shown] of [
   ['tags', ['ÑANDÚ', 'b-2', 'ñandú'], { tags: ['ñandú', 'b-2'] }],
 ] as const) {
   test(`${field} alone changes, with date_mod, and the same again nothing`, async () => {
-    const name = `decide-${field}`
+    const name = `dcd-${field}`
     await stored(service, [record(name)])
     const before = await whole(name)
     const seed = (await records(service, { search: name }))[0]
@@ -172,16 +173,16 @@ test('the longest note and ten tags of the longest, in two scripts', async () =>
 })
 
 test('fields: each alone, and what is no field', async () => {
-  await stored(service, [record('campos', { status: 0 })])
-  await succeeds({ domain: 'campos', discarded: 1 })
-  const all = await whole('campos')
+  await stored(service, [record('zcampos', { status: 0 })])
+  await succeeds({ domain: 'zcampos', discarded: 1 })
+  const all = await whole('zcampos')
   const shown = new Map(Object.entries(all))
-  const seed = (await records(service, { search: 'campos' }))[0]
+  const seed = (await records(service, { search: 'zcampos' }))[0]
   assert.deepEqual(all, { ...seed, ...NOTHING, deleted_at: '2025-12-31 14:30:34', discarded_at: localTime() })
   for (const field of Object.keys(NOTHING)) {
-    assert.deepEqual(await whole('campos', field), { ...seed, [field]: shown.get(field) })
+    assert.deepEqual(await whole('zcampos', field), { ...seed, [field]: shown.get(field) })
   }
-  assert.deepEqual(await whole('campos', ' tags , note,tags'), { ...seed, note: '', tags: [] })
+  assert.deepEqual(await whole('zcampos', ' tags , note,tags'), { ...seed, note: '', tags: [] })
   const msg = `El parámetro fields debe ser all o una lista, separada por comas, de ${Object.keys(NOTHING).join(', ')}`
   for (const fields of ['', 'otro', 'note,', 'all,note', 'ALL', 'constructor']) {
     const { body } = await call(service, LIST, { query: { api: service.domainKey, fields } })

@@ -25,6 +25,7 @@ const fresh = (name: string, fields: Fields = {}): Fields => ({
   seen_at: null,
   note: '',
   tags: [],
+  words: [],
   deleted_at: null,
   discarded_at: null,
   ...fields,
@@ -48,29 +49,29 @@ const conflict = (index: number, domain: string, fields: readonly string[], is: 
 })
 
 test('what is as expected is stored: each field, all, none', async () => {
-  await stored(service, [record('igual')])
+  await stored(service, [record('zigual')])
   const all = { status: 1, reserved: 0, revision: 0, discarded: 0, seen: 0, date_mod: NOW }
   for (const expect of [{}, all, ...Object.entries(all).map(([field, value]) => ({ [field]: value }))]) {
-    const { body } = await update(service, [{ domain: 'igual', expect }], { encoding: 'json' })
+    const { body } = await update(service, [{ domain: 'zigual', expect }], { encoding: 'json' })
     assert.deepEqual(body, { status: 200, count: 1 })
   }
-  assert.deepEqual(await whole('igual'), fresh('igual'))
+  assert.deepEqual(await whole('zigual'), fresh('zigual'))
 })
 
 test('what is not: 409 with each record as it is now, and nothing of the call is stored', async () => {
   await stored(
     service,
-    ['quieto', 'otro', 'visto'].map((name) => record(name)),
+    ['zquieto', 'otro', 'zvisto'].map((name) => record(name)),
   )
-  await update(service, [{ domain: 'visto', seen: 1, note: 'ya', discarded: 1 }])
+  await update(service, [{ domain: 'zvisto', seen: 1, note: 'ya', discarded: 1 }])
   const reply = await update(
     service,
     [
       { domain: 'otro', note: 'de paso' },
-      { domain: 'VISTO', note: 'mío', expect: { seen: 0, discarded: 0, status: 1, date_mod: NOW } },
-      { domain: 'quieto', expect: { status: 1 } },
-      { domain: 'quieto', expect: { date_mod: '2026-01-15 08:59:59', status: 0 } },
-      { domain: 'visto', expect: { revision: 1, reserved: 1 } },
+      { domain: 'ZVISTO', note: 'mío', expect: { seen: 0, discarded: 0, status: 1, date_mod: NOW } },
+      { domain: 'zquieto', expect: { status: 1 } },
+      { domain: 'zquieto', expect: { date_mod: '2026-01-15 08:59:59', status: 0 } },
+      { domain: 'zvisto', expect: { revision: 1, reserved: 1 } },
     ],
     { encoding: 'json' },
   )
@@ -81,13 +82,13 @@ test('what is not: 409 with each record as it is now, and nothing of the call is
     count: 0,
     msg: MSG,
     errors: [
-      conflict(1, 'visto', ['discarded', 'seen'], is),
-      conflict(3, 'quieto', ['status', 'date_mod'], {}),
-      conflict(4, 'visto', ['reserved', 'revision'], is),
+      conflict(1, 'zvisto', ['discarded', 'seen'], is),
+      conflict(3, 'zquieto', ['status', 'date_mod'], {}),
+      conflict(4, 'zvisto', ['reserved', 'revision'], is),
     ],
   })
   assert.deepEqual(await whole('otro'), fresh('otro'))
-  assert.deepEqual(await whole('visto'), fresh('visto', is))
+  assert.deepEqual(await whole('zvisto'), fresh('zvisto', is))
 })
 
 test('of very many conflicts the first hundred are listed', async () => {

@@ -7,7 +7,7 @@ import { parseParameters } from '../../src/http/parameters.ts'
 import { LIST, names, record, stored, update, walk } from '../support/domains.ts'
 import { propertyRuns } from '../support/effort.ts'
 import { call, type Fields } from '../support/http.ts'
-import { filters, mark, Model, newRecord } from '../support/random-lists.ts'
+import { filters, mark, Model, newRecord, OWN_WORDS } from '../support/random-lists.ts'
 import { ManualClock, startService } from '../support/service.ts'
 
 const service = await startService()
@@ -132,7 +132,7 @@ test('a pattern that backtracks without end elsewhere is answered at once', asyn
 
 test('a list shows just what `matches` says of each record', async () => {
   const clock = new ManualClock('2025-06-01T12:00:00Z')
-  await using other = await startService({ clock })
+  await using other = await startService({ clock, flags: { words: OWN_WORDS.join(',') } })
   const model = new Model()
   const step = fc.record({
     added: fc.uniqueArray(newRecord, { maxLength: 12, selector: ({ domain }) => domain }),

@@ -96,7 +96,8 @@ const length = fc.oneof(
 const dateOrDay = fc.oneof(date, writingDate).chain((of) => fc.constantFrom(of, of.slice(0, 10)))
 
 /** Words of the letters of the names here. */
-export const dictionary = new Dictionary(['a', 'b', 'ab', 'ñb', 'bab'])
+export const OWN_WORDS = ['a', 'b', 'ab', 'ñb', 'bab']
+export const dictionary = new Dictionary(OWN_WORDS)
 
 const special: Readonly<Record<string, fc.Arbitrary<string>>> = {
   search: fc.oneof({ weight: 2, arbitrary: text }, { weight: 1, arbitrary: words }),

@@ -48,6 +48,7 @@ export const DOMAINS = {
     seen_by: 'text',
     note: 'text',
     tags: 'text',
+    words: 'text',
   },
 } as const satisfies Table
 
