@@ -136,10 +136,11 @@ test('a watch with dns=1 has the names that it matches looked up, from its creat
   await until(left, () => 'the name is still scheduled')
 })
 
-test('each name has its own time of the day, and a restart goes on where it was', async () => {
+test('each name has its own time of the day, and a restart goes on where it was', async (t) => {
   const names = Array.from({ length: 30 }, (_, i) => `repartido${i}`)
   const own = new ManualClock('2026-03-01T12:00:00Z')
   const first = await startService({ clock: own, flags })
+  t.after(() => first[Symbol.asyncDispose]())
   await stored(
     first,
     names.map((name) => record(name)),
@@ -162,11 +163,11 @@ test('each name has its own time of the day, and a restart goes on where it was'
 
   const start = dns.queries.length
   const second = await startService({ clock: own, flags, data: first.data })
+  t.after(() => second.stop())
   own.advance(DAY_MS / 2)
   await asked(hosts, 1)
   const again = dns.queries.slice(start).filter(({ name }) => early.includes(name))
   assert.deepEqual(again, [], 'those of the first half are not due before the next day')
-  await second[Symbol.asyncDispose]()
 })
 
 test('without re-checks nothing is looked up', async () => {

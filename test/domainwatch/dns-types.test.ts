@@ -189,6 +189,23 @@ test('each type is a look-up of its own in the share of the account', async () =
   assert.equal((await silent).status, 504)
 })
 
+test('a bulk call with types runs no more look-ups at a time than one without', async () => {
+  const leaving = new AbortController()
+  const names = Array.from({ length: 40 }, (_, i) => `mudo-tipos-${i}.cl`)
+  const response = await fetch(`${service.url}${DNS}?api=${service.domainKey}&types=${EVERY}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    // The first line shows that the call has begun.
+    body: JSON.stringify({ data: ['no es un nombre', ...names] }),
+    signal: leaving.signal,
+  })
+  const asked = () => new Set(dns.queries.map(({ name }) => name).filter((name) => names.includes(name)))
+  while (asked().size < 14) await new Promise(setImmediate)
+  assert.equal(asked().size, 14, 'fourteen names with seven look-ups each')
+  leaving.abort()
+  await assert.rejects(response.text())
+})
+
 test('in mode parent, other types are looked up by the resolvers', async () => {
   const parent = await startScriptedDns(({ name }) => ({
     flags: 0,

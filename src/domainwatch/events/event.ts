@@ -96,13 +96,12 @@ export function recordIn({ before, after }: DomainEvent): ChangedRecord | null {
  * Returns true if the record matches the filters now or did before, so that a client that maintains such a list also hears
  * of records that leave it.
  */
-export function touches(filters: Filters, { kind, before, after }: DomainEvent): boolean {
-  if (kind === 'dns') return false
+function touches(filters: Filters, { before, after }: DomainEvent): boolean {
   return isIn(filters, after) || isIn(filters, before)
 }
 
 /** Returns true if the record matches the filters now and did not before. */
-export function enters(filters: Filters, { before, after }: DomainEvent): boolean {
+function enters(filters: Filters, { before, after }: DomainEvent): boolean {
   return isIn(filters, after) && !isIn(filters, before)
 }
 
