@@ -215,13 +215,18 @@ export function parseWords(text: string): Filters {
     // A filter whose value is still to be typed filters nothing.
     else if (value !== '' || isFlag(name)) filters[name] = value
   }
-  // An agent may well be called `www.example.cl`.
-  const search = rest.map((word) => (filters['agent'] === undefined ? bareWord(word) : word)).join(' ')
+  // An agent may be called anything; no name has a colon.
+  const looked =
+    filters['agent'] === undefined ? rest.filter((word) => !isUnknownFilter(word)).map(bareWord) : rest
+  const search = looked.join(' ')
   if (search !== '') filters['search'] = search
   // The API takes this one with something to look for only.
   if (search === '') delete filters['agent']
   return filters
 }
+
+/** Whether a word looks like a filter, but is none. */
+export const isUnknownFilter = (word: string): boolean => /^[\p{L}-]+:(?!\/\/)/u.test(word)
 
 /** A word as names have it; `.cl` alone stays what it is. */
 const bareWord = (word: string): string => {

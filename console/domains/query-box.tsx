@@ -32,9 +32,12 @@ export function QueryBox(props: {
   const offers = caret === undefined ? [] : completionsOf(text, caret, facets)
   const tokens = tokensOf(text)
   // The word that is being typed is not wrong yet.
-  const faults = tokens.map((token) =>
-    caret !== undefined && token.end === caret && offers.length > 0 ? undefined : wordFault(token),
-  )
+  const faults = tokens.map((token) => {
+    const isTyped = caret === token.end && offers.length > 0
+    // An agent may be called anything.
+    const isAgent = token.name === undefined && filters['agent'] !== undefined
+    return isTyped || isAgent ? undefined : wordFault(token)
+  })
   const fault = faults.find((one) => one !== undefined)
 
   function change(next: string, at: number | undefined) {

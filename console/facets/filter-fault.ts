@@ -1,4 +1,11 @@
-import { filterField, formatWords, type FilterField, type Filters, type Token } from '../domains/filters.ts'
+import {
+  filterField,
+  isUnknownFilter,
+  formatWords,
+  type FilterField,
+  type Filters,
+  type Token,
+} from '../domains/filters.ts'
 import { language, t } from '../i18n/index.ts'
 
 const MAX_TEXT = 255
@@ -34,8 +41,9 @@ function listOf(values: NonNullable<FilterField['values']>): string {
 export function wordFault({ text, name, value }: Token): string | undefined {
   const word = text.slice(0, 40)
   if (name === undefined) {
-    const [, unknown] = /^([\p{L}-]+):(?!\/\/)/u.exec(word) ?? []
-    return unknown === undefined ? undefined : t('query.unknown', { word, name: unknown })
+    return isUnknownFilter(text)
+      ? t('query.unknown', { word, name: word.slice(0, word.indexOf(':')) })
+      : undefined
   }
   const field = filterField(name)
   if (value === '') return field?.accepts.kind === 'flag' ? undefined : t('query.noValue', { word })

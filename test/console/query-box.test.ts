@@ -64,6 +64,8 @@ test('a word that means nothing is underlined, and the reason is said under it',
   await reason.getByText('«estado:quizás» no es válido: debe ser libre o comprado.').waitFor()
   await box(page).fill('color:rojo')
   await reason.getByText('«color:rojo» no es un filtro: no hay ninguno que se llame «color».').waitFor()
+  // It filters nothing, and nothing is asked for with it.
+  await row(page, 'sol').waitFor()
   await isOpenToAll(page)
   await box(page).fill('casa')
   await row(page, 'casa-azul').waitFor()
