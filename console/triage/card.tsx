@@ -1,41 +1,147 @@
+import { useQuery } from '@tanstack/react-query'
+import type { RefObject } from 'react'
+import { ask } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
 import { Fault, Link } from '../design/parts.tsx'
 import { DnsOutcome, useDns } from '../domains/dns-now.tsx'
+import { useSimilar } from '../domains/lookalikes.tsx'
 import { MarkTags, StatusTag } from '../domains/marks-cell.tsx'
 import { DomainName } from '../domains/name.tsx'
+import { NoteField } from '../domains/note-field.tsx'
 import { changedRecords, patched, patches } from '../domains/overlay.ts'
 import type { DomainRecord } from '../domains/records.ts'
+import { TagField } from '../domains/tag-field.tsx'
 import { t } from '../i18n/index.ts'
+import { pastOf } from './past.ts'
+
+/** As many changes as tell who marked a record. */
+const CHANGES = 20
+const FRESH_MS = 60_000
+const LOOKALIKES = 6
+
+/** Who marked a record, and the name servers that it had. */
+export function usePast(name: string, isWanted = true) {
+  return useQuery({
+    queryKey: ['domains', 'past', name],
+    enabled: isWanted,
+    staleTime: FRESH_MS,
+    queryFn: async ({ signal }) => {
+      const query = { domain: name, limit: CHANGES }
+      return pastOf((await ask('GET /api/v1/domainwatch/history', { query, signal })).data)
+    },
+  })
+}
+
+interface Props {
+  readonly record: DomainRecord
+  readonly note: RefObject<HTMLTextAreaElement | null>
+  readonly onNoted: () => void
+}
 
 /** One record to decide on, with what others do to it meanwhile. */
-export function Card({ record: read }: { record: DomainRecord }) {
+export function Card({ record: read, note, onNoted }: Props) {
   const over = useStore(patches)
-  const record = patched(useStore(changedRecords).get(read.name) ?? read, over)
-  const { data, error, refetch } = useDns(record.name)
+  const record = patched({ ...read, ...useStore(changedRecords).get(read.name) }, over)
   return (
-    <section className="triage-card" aria-live="polite" aria-atomic="true">
-      <p className="triage-name" data-long={record.length > 22 ? 'yes' : 'no'}>
-        <DomainName name={record.name} />
-      </p>
-      <p className="row center">
+    <article className="triage-card" aria-labelledby="triage-name">
+      <h2
+        id="triage-name"
+        className="triage-name"
+        data-long={record.length > 22 ? 'yes' : 'no'}
+        aria-live="polite"
+      >
+        <DomainName name={record.name} words={record.words} />
+      </h2>
+      <div className="triage-facts stack">
+        <Facts record={record} />
+        <NoteField record={record} isLocked={false} box={note} onDone={onNoted} />
+        <TagField record={record} isLocked={false} />
+        <Link
+          to="dominios"
+          query={new URLSearchParams({ search: record.name, ficha: record.name })}
+          className="triage-details"
+        >
+          {t('domains.details')}
+        </Link>
+      </div>
+      <div className="triage-help stack">
+        <Servers name={record.name} />
+        <Similar name={record.name} />
+      </div>
+    </article>
+  )
+}
+
+function Facts({ record }: { record: DomainRecord }) {
+  const { data: past } = usePast(record.name)
+  return (
+    <>
+      <p className="row">
         <StatusTag status={record.status} />
         <MarkTags record={record} left={undefined} />
-        <span className="muted mono">{record.date_reg}</span>
-        <span className="muted">{record.agent}</span>
+        {(past?.marks ?? []).map(({ text, account, date }) => (
+          <span key={text} className="muted">
+            {t('triage.markedBy', { mark: text, account, date })}
+          </span>
+        ))}
       </p>
-      <div className="triage-dns">
-        <h2 className="muted">{t('sheet.dns')}</h2>
-        {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
-        {data === undefined && error === null && <p className="muted">{t('sheet.dnsAsking')}</p>}
-        {data !== undefined && <DnsOutcome outcome={data} />}
-      </div>
-      <Link
-        to="dominios"
-        query={new URLSearchParams({ search: record.name, ficha: record.name })}
-        className="triage-details"
-      >
-        {t('domains.details')}
-      </Link>
+      <dl className="facts">
+        <dt>{t('domains.length')}</dt>
+        <dd className="figures">{record.length}</dd>
+        {typeof record.deleted_at === 'string' && (
+          <>
+            <dt>{t('sheet.deletedAt')}</dt>
+            <dd className="mono">{record.deleted_at}</dd>
+          </>
+        )}
+        <dt>{t('domains.date')}</dt>
+        <dd className="mono">{record.date_reg}</dd>
+        <dt>{t('domains.agent')}</dt>
+        <dd>{record.agent}</dd>
+        {typeof record.seen_by === 'string' && (
+          <>
+            <dt>{t('sheet.seen')}</dt>
+            <dd>{t('sheet.seenBy', { account: record.seen_by, date: record.seen_at ?? '' })}</dd>
+          </>
+        )}
+      </dl>
+    </>
+  )
+}
+
+function Servers({ name }: { name: string }) {
+  const { data, error, refetch } = useDns(name)
+  const { data: past } = usePast(name)
+  return (
+    <section className="stack">
+      <h3>{t('sheet.dns')}</h3>
+      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
+      {data === undefined && error === null && <p className="muted">{t('sheet.dnsAsking')}</p>}
+      {data !== undefined && <DnsOutcome outcome={data} />}
+      {(past?.servers ?? []).map(({ until, text }) => (
+        <p key={until} className="muted">
+          {t('triage.serversBefore', { until })} <span className="mono">{text}</span>
+        </p>
+      ))}
+    </section>
+  )
+}
+
+function Similar({ name }: { name: string }) {
+  const { data } = useSimilar(name)
+  return (
+    <section className="stack">
+      <h3>{t('sheet.similar')}</h3>
+      {data?.length === 0 && <p className="muted">{t('sheet.similarEmpty')}</p>}
+      <ul className="lookalikes">
+        {(data ?? []).slice(0, LOOKALIKES).map((one) => (
+          <li key={one.name}>
+            <DomainName name={one.name} />
+            <StatusTag status={one.status} />
+            <span className="muted reason">{one.detail}</span>
+          </li>
+        ))}
+      </ul>
     </section>
   )
 }

@@ -1,271 +1,293 @@
-import { ask } from '../api/client.ts'
+import { keyFor } from '../api/session.ts'
 import { operations, stateOf, undo } from '../app/operations.ts'
 import { createStore } from '../app/store.ts'
-import { queryOf, type Filters } from '../domains/filters.ts'
-import { setMark } from '../domains/marks.ts'
-import { changedRecords, currentOf, type Mark } from '../domains/overlay.ts'
+import type { Filters } from '../domains/filters.ts'
+import { decide } from '../domains/marks.ts'
+import { changedRecords, type Mark } from '../domains/overlay.ts'
 import type { DomainRecord } from '../domains/records.ts'
-import { countOpen, isOpen } from './count-open.ts'
-import { keepSkipped, skippedIn } from './skips.ts'
+import { claim, CLAIM_MS, MAX_CLAIMED, release } from './claims.ts'
 
-/** The first page is here soon; the ones after it are as large as the service gives. */
-const FIRST_ROWS = 200
-const PAGE_ROWS = 1_024
-/** The next page is asked for before the names run out. */
-const MIN_AHEAD = 50
+/** Claimed ahead: enough for a slow line, few enough that colleagues find work, too. */
+const AHEAD = 20
+/** More are claimed before they run out. */
+const MIN_AHEAD = 10
 const MAX_STEPS = 500
+/** After own decisions are stored. */
 const RECOUNT_MS = 1_500
-const COUNT_AGAIN_MS = 10_000
+/** After decisions of others, which come in numbers. */
+const RECOUNT_OTHERS_MS = 5_000
+/** Claims are extended well before they end. */
+const EXTEND_MS = CLAIM_MS * 0.4
 
 export interface PileState {
   readonly current: DomainRecord | undefined
-  readonly next: DomainRecord | undefined
-  /** Open records that were neither marked nor skipped; undefined until they are counted. */
+  readonly next: readonly DomainRecord[]
+  /** Records that nobody has decided on and nobody else holds; undefined until the service has told. */
   readonly left: number | undefined
   readonly handled: number
-  readonly skipped: number
   readonly canGoBack: boolean
-  /** Rows looked through while no open one was found. */
-  readonly looked: number
+  /** The claim of the record on top is gone: it ran out, or somebody else decided. */
+  readonly lost: 'expired' | 'taken' | undefined
   readonly isReading: boolean
   readonly error: unknown
 }
 
-type Step =
-  | { readonly kind: 'skip'; readonly record: DomainRecord }
-  | { readonly kind: 'mark'; readonly record: DomainRecord; readonly operation: number | undefined }
+interface Step {
+  readonly record: DomainRecord
+  readonly operation: number | undefined
+}
 
-/** The open records of a view, one at a time, read page by page as they are used up. */
+const EMPTY: PileState = {
+  current: undefined,
+  next: [],
+  left: undefined,
+  handled: 0,
+  canGoBack: false,
+  lost: undefined,
+  isReading: true,
+  error: undefined,
+}
+
+/** Records of a view that this account has claimed, one at a time, with more claimed as they are used up. */
 export class Pile {
-  readonly state = createStore<PileState>({
-    current: undefined,
-    next: undefined,
-    left: undefined,
-    handled: 0,
-    skipped: 0,
-    canGoBack: false,
-    looked: 0,
-    isReading: true,
-    error: undefined,
-  })
+  readonly state = createStore<PileState>(EMPTY)
   readonly #filters: Filters
-  readonly #view: string
   #current: DomainRecord | undefined
-  #ahead: DomainRecord[] = []
-  #steps: Step[] = []
-  #skipped: Set<string>
-  /** Marked here since the records were counted. */
-  #marked = new Set<string>()
+  #ahead: readonly DomainRecord[] = []
+  #steps: readonly Step[] = []
+  /** Decided here, and perhaps not known to the service's last count. */
+  readonly #decided = new Set<string>()
   #handled = 0
-  #counted: number | undefined
-  #cursor: string | undefined
+  #remaining: number | undefined
+  #lost: PileState['lost']
   #isEnd = false
-  #looked = 0
   #isReading = false
+  #isWanted = false
   #error: unknown
+  #actedAt = Date.now()
+  #claimedAt = 0
   #stop = new AbortController()
-  #recount: ReturnType<typeof setTimeout> | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #key: string | undefined
 
   constructor(filters: Filters) {
     this.#filters = filters
-    this.#view = queryOf(filters).toString()
-    this.#skipped = new Set(skippedIn(this.#view))
   }
 
-  /** Begins to read. Returns what ends it. */
+  /** Begins to claim. Returns what ends it and releases what was not decided on. */
   start(): () => void {
     this.#stop = new AbortController()
-    const leave = changedRecords.subscribe(() => {
-      this.#countSoon()
-      this.#publish()
-    })
-    void this.#count()
-    this.#fill()
+    this.#key = keyFor('domainwatch')
+    const leave = changedRecords.subscribe(() => this.#readSoon(RECOUNT_OTHERS_MS))
+    const extend = setInterval(() => this.#extend(), EXTEND_MS)
+    const come = () => this.#wake()
+    const go = () => this.#release()
+    addEventListener('pageshow', come)
+    addEventListener('pagehide', go)
+    document.addEventListener('visibilitychange', come)
+    void this.#read()
     return () => {
       leave()
-      clearTimeout(this.#recount)
+      clearInterval(extend)
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+      removeEventListener('pageshow', come)
+      removeEventListener('pagehide', go)
+      document.removeEventListener('visibilitychange', come)
       this.#stop.abort()
       this.#isReading = false
+      this.#release()
     }
   }
 
-  mark(mark: Mark): void {
+  /** Decides on the record on top: with a mark, or that it needs none. */
+  decide(mark: Mark | undefined): void {
     const record = this.#current
+    this.#actedAt = Date.now()
     if (record === undefined) return
-    // A mark that the record has already is a decision, too.
-    const handle =
-      currentOf(record)[mark] === 1 ? undefined : setMark([record], mark, 1, () => this.#giveBack(record))
-    this.#marked.add(record.name)
-    this.#done({ kind: 'mark', record, operation: handle?.id })
-    void handle?.settled.then(() => this.#publish())
-  }
-
-  skip(): void {
-    const record = this.#current
-    if (record === undefined) return
-    this.#skipped.add(record.name)
-    keepSkipped(this.#view, this.#skipped)
-    this.#done({ kind: 'skip', record })
-  }
-
-  /** Takes the last step back: its record is on top again, and exactly its operation is undone. */
-  back(): void {
-    const step = this.#steps.pop()
-    if (step === undefined) return
-    const { record } = step
-    this.#handled--
-    const isCounted = step.kind === 'mark' && !this.#marked.delete(record.name)
-    // It was marked before the records were counted.
-    if (isCounted && this.#counted !== undefined) this.#counted++
-    if (this.#skipped.delete(record.name)) keepSkipped(this.#view, this.#skipped)
-    if (this.#current !== undefined) this.#ahead.unshift(this.#current)
-    this.#ahead = this.#ahead.filter(({ name }) => name !== record.name)
-    this.#current = record
-    if (step.kind === 'mark' && step.operation !== undefined) {
-      const handle = undo(step.operation)
-      void handle?.settled.then(() => this.#countSoon())
-    }
-    this.#publish()
-  }
-
-  showSkipped(): void {
-    this.#skipped.clear()
-    keepSkipped(this.#view, this.#skipped)
-    this.restart()
-  }
-
-  /** Reads the view anew from its beginning. */
-  restart(): void {
-    this.#stop.abort()
-    this.#stop = new AbortController()
-    this.#ahead = []
-    this.#cursor = undefined
-    this.#isEnd = false
-    this.#isReading = false
-    this.#looked = 0
-    this.retry()
-    void this.#count()
-  }
-
-  retry(): void {
-    this.#error = undefined
-    this.#fill()
-  }
-
-  #done(step: Step): void {
-    this.#steps = [...this.#steps, step].slice(-MAX_STEPS)
+    const handle = decide(record, mark, (_, conflicts) => this.#giveBack(record, conflicts.has(record.name)))
+    if (handle === undefined) return
+    this.#decided.add(record.name)
+    this.#steps = [...this.#steps, { record, operation: handle.id }].slice(-MAX_STEPS)
     this.#handled++
     this.#current = undefined
     this.#fill()
+    void handle.settled.then(() => this.#readSoon())
   }
 
-  /** What was not stored comes after the name that is looked at: nothing changes under a key about to be pressed. */
-  #giveBack(record: DomainRecord): void {
-    const at = this.#steps.findLastIndex((step) => step.record.name === record.name)
-    if (at >= 0) {
-      this.#steps = this.#steps.toSpliced(at, 1)
-      this.#handled--
-    }
-    this.#marked.delete(record.name)
-    if (this.#current?.name !== record.name && !this.#ahead.some(({ name }) => name === record.name)) {
-      this.#ahead.unshift(record)
-    }
-    this.#fill()
-  }
-
-  /** Puts the next open record on top, and reads on where few are left. */
-  #fill(): void {
-    this.#ahead = this.#ahead.filter((record) => this.#isWanted(record))
-    this.#current ??= this.#ahead.shift()
-    const isWhole =
-      this.#filters['last_register'] !== undefined || this.#filters['last_deleted'] !== undefined
-    const isShort = isWhole || this.#ahead.length < MIN_AHEAD
-    if (isShort && !this.#isEnd && !this.#isReading && this.#error === undefined) void this.#read()
+  /** Takes the last decision back: its record is on top again, and exactly its operation is undone. */
+  back(): void {
+    this.#actedAt = Date.now()
+    const step = this.#steps.at(-1)
+    if (step === undefined) return
+    const { record, operation } = step
+    this.#steps = this.#steps.slice(0, -1)
+    this.#handled--
+    // The service counted it as decided.
+    if (!this.#decided.delete(record.name) && this.#remaining !== undefined) this.#remaining++
+    this.#ahead = [...(this.#current === undefined ? [] : [this.#current]), ...this.#ahead].filter(
+      ({ name }) => name !== record.name,
+    )
+    this.#current = record
+    this.#lost = undefined
+    const handle = operation === undefined ? undefined : undo(operation)
+    void handle?.settled.then((outcome) => {
+      // Somebody changed it since, which the message says: it is not this account's to decide any more.
+      if (outcome === 'failed' && this.#current === record) this.#current = undefined
+      this.#readSoon()
+      this.#fill()
+    })
     this.#publish()
   }
 
-  #isWanted(record: DomainRecord): boolean {
-    return (
-      !this.#skipped.has(record.name) && isOpen(this.#filters, currentOf(record)) && !this.#isHandled(record)
-    )
+  /** Leaves the record on top, whose claim is gone, to others. */
+  next(): void {
+    this.#actedAt = Date.now()
+    this.#current = undefined
+    this.#isEnd = false
+    this.#fill()
+    void this.#read()
   }
 
-  /** With a mark that the view asks for, a record stays in it. */
-  #isHandled({ name }: DomainRecord): boolean {
-    return this.#marked.has(name) || this.#current?.name === name
+  /** Claims the record on top again, after something else than a decision was written. */
+  extendSoon(): void {
+    this.#actedAt = Date.now()
+    this.#readSoon()
+  }
+
+  /** Claims anew, after claims ran out or a request failed. */
+  retry(): void {
+    this.#actedAt = Date.now()
+    this.#error = undefined
+    this.#isEnd = false
+    void this.#read()
+  }
+
+  /** What was not stored comes after the name that is looked at: nothing changes under a key about to be pressed. */
+  #giveBack(record: DomainRecord, isConflict: boolean): void {
+    const before = this.#steps.length
+    this.#steps = this.#steps.filter((step) => step.record.name !== record.name)
+    this.#handled -= before - this.#steps.length
+    this.#decided.delete(record.name)
+    const isThere = [this.#current, ...this.#ahead].some((one) => one?.name === record.name)
+    if (!isConflict && !isThere) this.#ahead = [record, ...this.#ahead]
+    this.#fill()
+  }
+
+  /** Puts the next record on top, and claims more where few are left. */
+  #fill(): void {
+    if (this.#current === undefined) {
+      const [first, ...rest] = this.#ahead
+      this.#current = first
+      this.#ahead = rest
+      this.#lost = undefined
+    }
+    const isShort = this.#ahead.length < MIN_AHEAD && !this.#isEnd
+    if (isShort && this.#error === undefined) void this.#read()
+    this.#publish()
   }
 
   async #read(): Promise<void> {
-    const { signal } = this.#stop
+    if (this.#stop.signal.aborted) return
+    if (this.#isReading) {
+      this.#isWanted = true
+      return
+    }
     this.#isReading = true
+    this.#publish()
+    const { signal } = this.#stop
+    // Those under way are still held, and come first in the answer.
+    const settledBefore = new Set([...this.#decided].filter((name) => !this.#isUnderWay(name)))
+    const shown = this.#current
+    const limit = Math.min(MAX_CLAIMED, this.#decided.size - settledBefore.size + AHEAD + 1)
+    const askedAt = Date.now()
     try {
-      const cursor = this.#cursor
-      const limit = cursor === undefined ? FIRST_ROWS : PAGE_ROWS
-      const query = { ...this.#filters, limit, fields: 'all', ...(cursor === undefined ? {} : { cursor }) }
-      const { data, next } = await ask('GET /api/v1/domainwatch/list', { query, signal })
+      const { records, remaining } = await claim(this.#filters, limit, signal)
       if (signal.aborted) return
-      const known = new Set(this.#ahead.map(({ name }) => name))
-      const rows = data.data[0] ?? []
-      this.#ahead.push(...rows.filter(({ name }) => !known.has(name)))
-      this.#looked += rows.length
-      this.#cursor = next
-      this.#isEnd = next === undefined
+      this.#take(records, limit, shown)
+      this.#claimedAt = askedAt
+      this.#remaining = remaining
+      const wasBusy = this.#decided.size > settledBefore.size
+      for (const name of settledBefore) this.#decided.delete(name)
+      // What was stored while the service counted may be in the count or not.
+      if (wasBusy && [...this.#decided].some((name) => !this.#isUnderWay(name))) this.#readSoon()
     } catch (error) {
       if (signal.aborted) return
       this.#error = error
     }
     this.#isReading = false
+    const isWanted = this.#isWanted
+    this.#isWanted = false
+    if (isWanted && this.#error === undefined) this.#readSoon()
     this.#fill()
   }
 
-  /** Counts, unless something is under way whose effect nobody can tell: then once more, later. */
-  async #count(): Promise<void> {
-    const { signal } = this.#stop
-    const before = activity()
-    try {
-      if (before.isBusy) return this.#countSoon()
-      const counted = await countOpen(this.#filters, signal)
-      if (signal.aborted) return
-      if (activity().text !== before.text) return this.#countSoon()
-      this.#counted = counted
-      this.#marked.clear()
+  #take(records: readonly DomainRecord[], limit: number, shown: DomainRecord | undefined): void {
+    const isNew = ({ name }: DomainRecord) => !this.#decided.has(name) && name !== this.#current?.name
+    this.#ahead = records.filter(isNew)
+    this.#isEnd = records.length < limit
+    if (shown === undefined || shown !== this.#current) return
+    const held = records.find(({ name }) => name === shown.name)
+    if (held !== undefined) {
+      this.#lost = undefined
+      // What colleagues wrote meanwhile is shown.
+      this.#current = held
+    } else if (!this.#isUnderWay(shown.name)) this.#lost = this.#isExpired() ? 'expired' : 'taken'
+  }
+
+  /** Whether an operation on the record is not through yet. */
+  #isUnderWay(name: string): boolean {
+    return operations
+      .get()
+      .some(({ id, subjects }) => subjects.includes(`domain:${name}`) && isBusy(stateOf(id)))
+  }
+
+  #isExpired(): boolean {
+    return this.#claimedAt > 0 && Date.now() - this.#claimedAt > CLAIM_MS
+  }
+
+  /** Claims of somebody who went away run out, so that others get the names. */
+  #extend(): void {
+    if (Date.now() - this.#actedAt < CLAIM_MS) void this.#read()
+    else if (this.#isExpired() && this.#current !== undefined) {
+      this.#lost = 'expired'
       this.#publish()
-    } catch {
-      // The names themselves tell about a lost connection.
-      if (!signal.aborted) this.#countSoon(COUNT_AGAIN_MS)
     }
   }
 
-  #countSoon(ms = RECOUNT_MS): void {
-    clearTimeout(this.#recount)
-    this.#recount = setTimeout(() => void this.#count(), ms)
+  #wake(): void {
+    if (document.visibilityState === 'visible' && Date.now() - this.#claimedAt > EXTEND_MS) void this.#read()
   }
 
-  #left(): number | undefined {
-    const here = this.#ahead.length + (this.#current === undefined ? 0 : 1)
-    if (this.#isEnd) return here
-    if (this.#counted === undefined) return undefined
-    return Math.max(here, this.#counted - this.#marked.size - this.#skipped.size)
+  #release(): void {
+    const held = [...(this.#current === undefined ? [] : [this.#current]), ...this.#ahead]
+    release(
+      held.map(({ name }) => name).filter((name) => !this.#isUnderWay(name)),
+      this.#key,
+    )
+    this.#claimedAt = 0
+  }
+
+  #readSoon(ms = RECOUNT_MS): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      if (this.#error === undefined) void this.#read()
+    }, ms)
   }
 
   #publish(): void {
+    const left = this.#remaining === undefined ? undefined : Math.max(0, this.#remaining - this.#decided.size)
     this.state.set({
       current: this.#current,
-      next: this.#ahead[0],
-      left: this.#left(),
+      next: this.#ahead.slice(0, 2),
+      left,
       handled: this.#handled,
-      skipped: this.#skipped.size,
       canGoBack: this.#steps.length > 0,
-      looked: this.#looked,
+      lost: this.#lost,
       isReading: this.#isReading,
       error: this.#error,
     })
   }
 }
 
-/** What this console has under way and did, as a text that changes with it. */
-function activity(): { isBusy: boolean; text: string } {
-  const all = operations.get()
-  const isBusy = all.some(({ id }) => ['waiting', 'running'].includes(stateOf(id) ?? ''))
-  return { isBusy, text: all.map(({ id, state }) => `${id}${state}`).join() }
-}
+const isBusy = (state: ReturnType<typeof stateOf>): boolean => state === 'waiting' || state === 'running'

@@ -1,52 +1,60 @@
-import { useEffect, useMemo, useRef, type MouseEvent } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import { usePlace } from '../app/router.ts'
 import { letters, useKeys } from '../app/shortcuts.ts'
 import { useStore } from '../app/store.ts'
 import { Loading } from '../design/answer.tsx'
-import { Icon } from '../design/icon.tsx'
 import { Fault, Link, Notice } from '../design/parts.tsx'
 import { useDns } from '../domains/dns-now.tsx'
 import { formatWords, queryOf } from '../domains/filters.ts'
 import { useLive } from '../domains/live.ts'
+import { useSimilar } from '../domains/lookalikes.tsx'
 import { useFilters } from '../domains/use-filters.ts'
-import { language, t, tn } from '../i18n/index.ts'
+import { language, t } from '../i18n/index.ts'
 import { Arc } from './arc.tsx'
-import { Card } from './card.tsx'
+import { Card, usePast } from './card.tsx'
+import { viewOf } from './claims.ts'
+import { Colleagues } from './colleagues.tsx'
+import { Decisions } from './decisions.tsx'
 import { Pile } from './pile.ts'
+import { Swipe } from './swipe.tsx'
 import './triage.css'
 
-/** One name at a time: the newest of a view that nobody has marked yet. The view is in the address, as in the table. */
+/** One name at a time, claimed so that no colleague decides on it too. The view is in the address, as in the table. */
 export default function TriageScreen() {
   const { query } = usePlace()
-  const filters = useFilters(query)
+  const chosen = useFilters(query)
+  const filters = useMemo(() => viewOf(chosen), [chosen])
   const pile = useMemo(() => new Pile(filters), [filters])
   useEffect(() => pile.start(), [pile])
   const state = useStore(pile.state)
   const spoken = useStore(language)
-  const live = useLive(filters)
+  // Decisions of colleagues are heard of.
+  useLive(filters)
   const main = useRef<HTMLDivElement>(null)
-  const { current, next, left, handled, skipped, canGoBack, looked, isReading, error } = state
-  // The story of the next one is there when its turn comes.
-  useDns(next?.name ?? '', next !== undefined)
+  const note = useRef<HTMLTextAreaElement>(null)
+  const { current, next, left, handled, canGoBack, lost, isReading, error } = state
+  usePrefetch(next[0]?.name)
+  usePrefetch(next[1]?.name)
+  const toKeys = () => main.current?.focus({ preventScroll: true })
   // The menu's link that led here must not keep the focus: keys are for the name from now on.
-  useEffect(() => main.current?.focus({ preventScroll: true }), [])
+  useEffect(toKeys, [])
 
   useKeys({
-    r: once(() => pile.mark('revision')),
-    d: once(() => pile.mark('discarded')),
+    r: once(() => pile.decide('revision')),
+    d: once(() => pile.decide('discarded')),
     ' ': (event) => {
       if (!isForCard(event.target)) return
       event.preventDefault()
-      if (!event.repeat) pile.skip()
+      if (!event.repeat) pile.decide(undefined)
     },
     z: once(() => pile.back()),
     Backspace: once(() => pile.back()),
+    n: (event) => {
+      // The letter must not be written into the field that it opens.
+      event.preventDefault()
+      note.current?.focus()
+    },
   })
-  /** A button that was clicked gives the focus back, so that the keys go on working. */
-  const press = (act: () => void) => (event: MouseEvent) => {
-    act()
-    if (event.detail > 0) main.current?.focus({ preventScroll: true })
-  }
 
   const words = formatWords(filters, spoken)
   return (
@@ -54,101 +62,67 @@ export default function TriageScreen() {
       <h1 className="visually-hidden">{t('nav.triage')}</h1>
       <div className="triage-head">
         <Link to="dominios" query={queryOf(filters)} className="triage-view">
-          {words === '' ? t('triage.all') : <span className="mono">{words}</span>}
+          <span className="mono">{words}</span>
         </Link>
-        {live.waiting > 0 && (
-          <button
-            type="button"
-            className="button quiet"
-            onClick={press(() => {
-              live.show()
-              pile.restart()
-            })}
-          >
-            <Icon name="up" />
-            {tn('domains.changedRows', live.waiting)}
-          </button>
-        )}
         <span className="grow" />
-        {skipped > 0 && <span className="muted figures">{tn('triage.skipped', skipped)}</span>}
+        <Colleagues filters={filters} />
         <Arc done={handled} left={left} />
       </div>
-      {current !== undefined && <Card key={current.name} record={current} />}
-      {current === undefined && error !== undefined && <Fault error={error} onRetry={() => pile.retry()} />}
-      {current === undefined && error === undefined && isReading && (
-        <div>
-          <Loading />
-          {looked > 0 && (
-            <p className="muted figures" role="status">
-              {t('triage.looking', { n: looked })}
+      {current !== undefined && (
+        <Swipe onLeft={() => pile.decide('discarded')} onRight={() => pile.decide('revision')}>
+          {lost !== undefined && (
+            <p className="callout unknown" role="alert">
+              {t(lost === 'expired' ? 'triage.expired' : 'triage.taken')}{' '}
+              <button type="button" className="button quiet" onClick={() => pile.next()}>
+                {t('triage.nextName')}
+              </button>
             </p>
           )}
-        </div>
+          <Card
+            key={current.name}
+            record={current}
+            note={note}
+            onNoted={() => {
+              toKeys()
+              pile.extendSoon()
+            }}
+          />
+        </Swipe>
       )}
+      {error !== undefined && (current === undefined || next.length === 0) && (
+        <Fault error={error} onRetry={() => pile.retry()} />
+      )}
+      {current === undefined && error === undefined && isReading && <Loading />}
       {current === undefined && error === undefined && !isReading && (
         <Notice icon="check" title={t('triage.done')} text={t('triage.doneText')}>
-          <div className="row center">
-            <button
-              type="button"
-              className="button"
-              aria-disabled={!canGoBack}
-              onClick={press(() => pile.back())}
-            >
-              <Icon name="undo" />
-              {t('app.undo')}
-            </button>
-            {skipped > 0 && (
-              <button type="button" className="button" onClick={press(() => pile.showSkipped())}>
-                {tn('triage.showSkipped', skipped)}
-              </button>
-            )}
-            <button type="button" className="button" onClick={press(() => pile.restart())}>
-              {t('triage.more')}
-            </button>
-          </div>
+          <button type="button" className="button" onClick={() => pile.retry()}>
+            {t('triage.more')}
+          </button>
         </Notice>
       )}
-      {current !== undefined && (
-        <div
-          className="triage-keys"
-          onKeyDown={(event) => {
-            // A key that is held down is one gesture.
-            if (event.repeat && event.key === 'Enter') event.preventDefault()
-          }}
-          onKeyUp={(event) => {
-            // Some browsers press a button when the space key is let go.
-            if (event.key === ' ' && letters.get()) event.preventDefault()
-          }}
-        >
-          <button type="button" className="button review-button" onClick={press(() => pile.mark('revision'))}>
-            <Icon name="flag" />
-            {t('domains.review')} <kbd aria-hidden="true">r</kbd>
-          </button>
-          <button type="button" className="button" onClick={press(() => pile.skip())}>
-            {t('triage.skip')} <kbd aria-hidden="true">{t('triage.space')}</kbd>
-          </button>
-          <button type="button" className="button" onClick={press(() => pile.mark('discarded'))}>
-            <Icon name="trash" />
-            {t('domains.discard')} <kbd aria-hidden="true">d</kbd>
-          </button>
-          <button
-            type="button"
-            className="button quiet"
-            aria-disabled={!canGoBack}
-            onClick={press(() => pile.back())}
-          >
-            <Icon name="undo" />
-            {t('app.undo')} <kbd aria-hidden="true">z</kbd>
-          </button>
-        </div>
+      {(current !== undefined || canGoBack) && (
+        <Decisions
+          isReady={current !== undefined}
+          canGoBack={canGoBack}
+          onDecide={(mark) => pile.decide(mark)}
+          onBack={() => pile.back()}
+          toKeys={toKeys}
+        />
       )}
     </div>
   )
 }
 
+/** What helps to decide is there when the turn of a name comes. */
+function usePrefetch(name: string | undefined): void {
+  useDns(name ?? '', name !== undefined)
+  useSimilar(name ?? '', name !== undefined)
+  usePast(name ?? '', name !== undefined)
+}
+
 /** Whether the space key is for the name: not where it presses something that is no part of the card. */
 function isForCard(target: EventTarget | null): boolean {
-  if (!(target instanceof Element) || target.closest('.triage-keys') !== null) return true
+  if (!(target instanceof Element) || target.closest('.triage-keys') !== null) return letters.get()
   return target.closest('button, input, summary, [role=button]') === null
 }
 

@@ -222,25 +222,6 @@ test('details have an address of their own, and say in words what the DNS said',
   await context.close()
 })
 
-test('triage: one name at a time by single keys, and back', async () => {
-  const { page, context, complaints } = await open('triaje')
-  const shown = page.locator('.triage-name')
-  await shown.filter({ hasText: 'ñandú.cl' }).waitFor()
-  await page.keyboard.press('r')
-  await shown.filter({ hasText: 'casa-blanca.cl' }).waitFor()
-  await page.keyboard.press('Space')
-  await shown.filter({ hasText: 'catalejo.cl' }).waitFor()
-  await page.keyboard.press('d')
-  await page.getByText('1 dominio descartado').waitFor()
-  assert.equal((await stateOf('ñandú'))?.revision, 1)
-  assert.equal((await stateOf('catalejo'))?.discarded, 1)
-  for (const _ of [1, 2, 3]) await page.keyboard.press('z')
-  await shown.filter({ hasText: 'ñandú.cl' }).waitFor()
-  await page.getByText('Deshecho').first().waitFor()
-  await context.close()
-  assert.deepEqual(complaints, [])
-})
-
 test('the view goes out as a curl line and as a file', async () => {
   const { page, context } = await open('dominios?search=casa&length=11')
   await row(page, 'casa-blanca').waitFor()

@@ -55,7 +55,7 @@ const SCREENS = [
   ['details', 'dominios?ficha=banco', async (page: Page) => page.locator('.lookalikes a').first().waitFor()],
   [
     'triage',
-    'triaje',
+    'triaje?status=1',
     async (page: Page) => {
       await page.locator('.triage-name').waitFor()
       await page.keyboard.press('r')

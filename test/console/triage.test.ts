@@ -1,26 +1,28 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
-import { records, update } from '../support/domains.ts'
+import { after, before, beforeEach, test } from 'node:test'
+import type { CDPSession, Page } from 'playwright-core'
+import { isOpenToAll, startBrowser, type TestBrowser, type Visit } from '../support/browser.ts'
+import { LIST, record, stored, update } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
-import { holdRequests, slowDown } from '../support/gate.ts'
-import { storeManyDomains } from '../support/many-domains.ts'
+import { holdRequests } from '../support/gate.ts'
+import { call, type Fields } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
 let browser: TestBrowser
-/** In the order of the list. */
+let ana: string
+
+const TOTAL = 60
+/** In the order of the queue: the newest deletion first. */
 let names: readonly string[]
-let otherKey: string
+let round = 0
 
 before(async () => {
   ;[service, browser] = await Promise.all([
     startService({ flags: { 'dns-servers': '127.0.0.1:9' } }),
     startBrowser(),
   ])
-  names = await storeManyDomains(service)
-  otherKey = (await service.newKey('Ana', 'domainwatch')).key
+  ana = (await service.newKey('Ana', 'domainwatch')).key
 })
 
 after(async () => {
@@ -28,188 +30,252 @@ after(async () => {
   await service?.[Symbol.asyncDispose]()
 })
 
-const open = (path = 'triaje') => browser.open(service, path, { domainwatch: service.domainKey })
+// Each test has names of its own, which a view of its own shows.
+beforeEach(async () => {
+  round++
+  names = Array.from({ length: TOTAL }, (_, i) => `ronda${round}-${i}`)
+  const freed = names.map((name, i) => {
+    const date_reg = new Date(Date.UTC(2026, 0, 31) - i * 60_000).toISOString().slice(0, 19).replace('T', ' ')
+    return record(name, { status: 0, date_reg })
+  })
+  await stored(service, freed, { encoding: 'json' })
+})
+
+const open = (key = service.domainKey, visit: Visit = {}) =>
+  browser.open(service, `triaje?starts=ronda${round}-`, { domainwatch: key }, visit)
 const nameAt = (index: number) => names[index] ?? ''
 const card = (page: Page, name: string) =>
   page.locator('.triage-name').getByText(`${name}.cl`, { exact: true })
-const toast = (page: Page, text: string) => page.locator('.toast').filter({ hasText: text })
-const left = (page: Page, n: number) =>
-  page.getByText(`quedan ${new Intl.NumberFormat('es-CL').format(n)}`, { exact: true })
+const shownName = async (page: Page) =>
+  (await page.locator('.triage-name').innerText()).trim().replace(/\.cl$/, '')
+const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
+const left = (page: Page, n: number) => page.getByText(`quedan ${n}`, { exact: true })
 
-async function marksOf(name: string) {
-  const found = await records(service, { search: name, length: [...name].length })
-  const { revision, discarded } = found.find((one) => one.name === name) ?? {}
-  return { revision, discarded }
+interface Stored extends Fields {
+  readonly name: string
+  readonly revision: number
+  readonly discarded: number
+  readonly seen: number
+  readonly seen_by: string | null
+  readonly note: string
+  readonly tags: readonly string[]
 }
-const NO_MARKS = { revision: 0, discarded: 0 }
 
-const setMarks = (marked: readonly string[], marks: Readonly<Record<string, number>>) =>
-  update(
-    service,
-    marked.map((domain) => ({ domain, ...marks })),
-    { key: otherKey, encoding: 'json' },
-  )
+async function stateOf(name: string): Promise<Partial<Stored>> {
+  const query = { api: service.domainKey, search: name, length: name.length, fields: 'all' }
+  const reply = await call(service, LIST, { query })
+  // Its shape is asserted by the tests of `list`.
+  const body = reply.body as { data: readonly [readonly Stored[]] }
+  return body.data[0].find((one) => one.name === name) ?? {}
+}
 
-test('with the newest 2,000 marked the next one is shown, and the count left is the true one', async () => {
-  await setMarks(names.slice(0, 2_000), { revision: 1 })
-  // Marked twice, counted once.
-  await setMarks(names.slice(1_990, 2_000), { discarded: 1 })
+async function decisionOn(name: string) {
+  const { revision, discarded, seen } = await stateOf(name)
+  return { revision, discarded, seen }
+}
+
+const asAna = (changes: readonly Fields[]) => update(service, changes, { key: ana, encoding: 'json' })
+
+test('keys decide, one name after the other; what was decided is stored with who did, and can be taken back', async () => {
   const { page, context, complaints } = await open()
-  await card(page, nameAt(2_000)).waitFor()
-  await left(page, names.length - 2_000).waitFor()
+  await card(page, nameAt(0)).waitFor()
+  await left(page, TOTAL).waitFor()
+  await page.keyboard.press('r')
+  await card(page, nameAt(1)).waitFor()
   await page.keyboard.press('d')
-  await card(page, nameAt(2_001)).waitFor()
-  await left(page, names.length - 2_001).waitFor()
+  await card(page, nameAt(2)).waitFor()
+  await page.keyboard.press('Space')
+  await card(page, nameAt(3)).waitFor()
+  await left(page, TOTAL - 3).waitFor()
+  await toast(page, `1 dominio visto: ${nameAt(2)}.cl`).waitFor()
+  assert.deepEqual(await decisionOn(nameAt(0)), { revision: 1, discarded: 0, seen: 1 })
+  assert.deepEqual(await decisionOn(nameAt(1)), { revision: 0, discarded: 1, seen: 1 })
+  assert.deepEqual(await decisionOn(nameAt(2)), { revision: 0, discarded: 0, seen: 1 })
+  assert.equal((await stateOf(nameAt(2))).seen_by, 'grupo')
+  // One press is one gesture: the third is undone, then the second.
   await page.keyboard.press('z')
-  await card(page, nameAt(2_000)).waitFor()
-  await left(page, names.length - 2_000).waitFor()
-  await toast(page, `Deshecho: ${nameAt(2_000)}.cl`).waitFor()
-  await setMarks(names.slice(0, 2_000), NO_MARKS)
+  await card(page, nameAt(2)).waitFor()
+  await toast(page, `Deshecho: ${nameAt(2)}.cl`).waitFor()
+  await page.keyboard.press('z')
+  await card(page, nameAt(1)).waitFor()
+  await toast(page, `Deshecho: ${nameAt(1)}.cl`).waitFor()
+  await left(page, TOTAL - 1).waitFor()
+  assert.deepEqual(await decisionOn(nameAt(1)), { revision: 0, discarded: 0, seen: 0 })
+  assert.deepEqual(await decisionOn(nameAt(0)), { revision: 1, discarded: 0, seen: 1 })
+  await isOpenToAll(page)
   assert.deepEqual(complaints, [])
   await context.close()
 })
 
-test('a view is triaged to its end page by page, from the table; skips are remembered', async () => {
-  const { page, context, complaints } = await open('dominios?search=nombre&length=7')
-  const all = await records(service, { search: 'nombre', length: 7 })
-  assert.equal(all.length, 10)
-  await page.getByRole('button', { name: 'Más', exact: true }).click()
-  await page.getByRole('button', { name: 'Triar esta vista' }).click()
-  await page.waitForURL(/triaje\?search=nombre&length=7/)
-  await left(page, all.length).waitFor()
-  for (const { name } of all.slice(0, 2)) {
-    await card(page, name).waitFor()
-    await page.keyboard.press('Space')
-  }
-  await left(page, all.length - 2).waitFor()
-  await page.getByText('2 saltados', { exact: true }).waitFor()
-  await page.reload()
-  await left(page, all.length - 2).waitFor()
-  for (const { name } of all.slice(2)) {
-    await card(page, name).waitFor()
-    await page.keyboard.press('Space')
-  }
-  await page.getByRole('heading', { name: 'No queda nada por revisar' }).waitFor()
-  await left(page, 0).waitFor()
-  // Another view has skips of its own.
-  await page.goto(`${service.url}/console/triaje`)
-  await left(page, names.length).waitFor()
-  await page.goto(`${service.url}/console/triaje?search=nombre&length=7`)
-  await page.getByRole('button', { name: /^Ver los .* saltados$/ }).click()
-  await card(page, all[0]?.name ?? '').waitFor()
-  assert.deepEqual(complaints, [])
-  await context.close()
+test('two members never see the same name, and each sees that the other is at work', async () => {
+  const mine = await open()
+  await card(mine.page, nameAt(0)).waitFor()
+  const theirs = await open(ana)
+  await theirs.page.locator('.triage-name').waitFor()
+  const shown = await shownName(theirs.page)
+  assert.ok(names.indexOf(shown) > 10, shown)
+  await theirs.page.locator('.colleagues').getByText('grupo: 21').waitFor()
+  await left(theirs.page, TOTAL - 21).waitFor()
+  // Leaving gives the names back.
+  await mine.page.getByRole('link', { name: 'Estadísticas' }).click()
+  await theirs.page.keyboard.press('Space')
+  await left(theirs.page, TOTAL - 1).waitFor()
+  // So does closing the page.
+  await theirs.page.close({ runBeforeUnload: true })
+  await mine.page.goBack()
+  await card(mine.page, nameAt(0)).waitFor()
+  await eventually(async () => {
+    await mine.page.reload()
+    await mine.page.locator('.triage-arc').getByText('quedan').waitFor()
+    return left(mine.page, TOTAL - 1).isVisible()
+  }, 'the names of the page that was closed')
+  await mine.context.close()
+  await theirs.context.close()
 })
 
-test('names run out nowhere: the next page is there before the last name of this one', async () => {
+test('on a slow line the next name is there at once, and undo waits for the decision that it undoes', async () => {
   const { page, context } = await open()
   await card(page, nameAt(0)).waitFor()
-  for (let i = 0; i < 260; i++) {
-    await card(page, nameAt(i)).waitFor()
-    await page.keyboard.press('Space')
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await page.keyboard.press('d')
+  await card(page, nameAt(1)).waitFor()
+  await page.keyboard.press('r')
+  await card(page, nameAt(2)).waitFor()
+  await left(page, TOTAL - 2).waitFor()
+  const first = await gate.next()
+  await page.keyboard.press('z')
+  await card(page, nameAt(1)).waitFor()
+  await page.keyboard.press('z')
+  await card(page, nameAt(0)).waitFor()
+  await first.pass()
+  await gate.open()
+  await toast(page, `Deshecho: ${nameAt(0)}.cl`).waitFor()
+  await toast(page, `Deshecho: ${nameAt(1)}.cl`).waitFor()
+  for (const i of [0, 1]) {
+    assert.deepEqual(await decisionOn(nameAt(i)), { revision: 0, discarded: 0, seen: 0 }, nameAt(i))
   }
-  await card(page, nameAt(260)).waitFor()
-  await left(page, names.length - 260).waitFor()
   await context.close()
 })
 
-test('the space key is for the card after the menu, and after a click on a button', async () => {
-  const { page, context } = await open('dominios')
-  await page.getByRole('link', { name: 'Triaje' }).click()
+test('a decision that could not be stored says why, and its name comes back after the one looked at', async () => {
+  const { page, context } = await open()
   await card(page, nameAt(0)).waitFor()
-  await page.keyboard.press('Space')
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await page.keyboard.press('d')
   await card(page, nameAt(1)).waitFor()
-  await page.getByRole('link', { name: 'Triaje' }).focus()
+  await (await gate.next()).answer(500, 'Error interno')
+  await gate.open()
+  await toast(page, `No se pudo descartar ${nameAt(0)}.cl`).waitFor()
+  await card(page, nameAt(1)).waitFor()
+  await page.keyboard.press('Space')
+  await card(page, nameAt(0)).waitFor()
+  await context.close()
+})
+
+test('what a colleague decided meanwhile is told with what it is now, and never overwritten', async () => {
+  const { page, context } = await open()
+  await card(page, nameAt(0)).waitFor()
+  const gate = await holdRequests(page, 'domainwatch/update')
+  await page.keyboard.press('d')
+  await card(page, nameAt(1)).waitFor()
+  const held = await gate.next()
+  await asAna([{ domain: nameAt(0), revision: 1, seen: 1 }])
+  await held.pass()
+  await gate.open()
+  await toast(
+    page,
+    /No se pudo descartar .* alguien lo cambió mientras tanto; ahora: Libre · Revisión/,
+  ).waitFor()
+  assert.deepEqual(await decisionOn(nameAt(0)), { revision: 1, discarded: 0, seen: 1 })
+  // Nor by an undo.
+  await page.keyboard.press('d')
+  await toast(page, `1 dominio descartado: ${nameAt(1)}.cl`).waitFor()
+  await asAna([{ domain: nameAt(1), revision: 1 }])
+  await page.keyboard.press('z')
+  await toast(page, /alguien lo cambió mientras tanto: .* \(ahora: Libre · Revisión · Descartado\)/).waitFor()
+  assert.deepEqual(await decisionOn(nameAt(1)), { revision: 1, discarded: 1, seen: 1 })
+  await context.close()
+})
+
+test('a note and tags are written on the card without leaving the keys, and are not lost to a colleague', async () => {
+  const { page, context, complaints } = await open()
+  await card(page, nameAt(0)).waitFor()
+  await page.keyboard.press('n')
+  await page.keyboard.type('rd: para el verano')
+  await page.keyboard.press('Enter')
+  await toast(page, `Se guardó la nota de ${nameAt(0)}.cl`).waitFor()
+  const tag = page.getByRole('textbox', { name: 'Etiquetas' })
+  await tag.fill('Marca-1')
+  await tag.press('Enter')
+  await toast(page, `Se guardó las etiquetas de ${nameAt(0)}.cl`)
+    .or(toast(page, 'etiquetas'))
+    .waitFor()
+  await eventually(async () => (await stateOf(nameAt(0))).tags?.length === 1)
+  const { note, tags, seen } = await stateOf(nameAt(0))
+  assert.deepEqual({ note, tags, seen }, { note: 'rd: para el verano', tags: ['marca-1'], seen: 0 })
+  // A colleague writes another one while this one is typed.
+  await page.getByRole('textbox', { name: 'Nota' }).fill('la mía')
+  await asAna([{ domain: nameAt(0), note: 'la de Ana' }])
+  await page.getByRole('textbox', { name: 'Nota' }).press('Enter')
+  await toast(page, /No se guardó la nota .* alguien puso otra mientras tanto: «la de Ana»/).waitFor()
+  assert.equal((await stateOf(nameAt(0))).note, 'la de Ana')
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+/** A finger that goes down at the middle of the card, along these points to the right of there, and up. */
+async function drag(page: Page, cdp: CDPSession, points: readonly number[]): Promise<void> {
+  const box = await page.locator('.triage-name').boundingBox()
+  const [x, y] = [(box?.x ?? 0) + (box?.width ?? 0) / 2, (box?.y ?? 0) + (box?.height ?? 0) / 2]
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] })
+  for (const dx of points) {
+    await cdp.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: [{ x: x + dx, y }] })
+  }
+  await cdp.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+}
+
+test('on a phone a swipe decides, one that is taken back does not, and the buttons are large', async () => {
+  const { page, context, complaints } = await open(service.domainKey, {
+    width: 390,
+    height: 844,
+    touch: true,
+  })
+  await card(page, nameAt(0)).waitFor()
+  const cdp = await context.newCDPSession(page)
+  await drag(page, cdp, [20, 60, 120, 60, 20])
+  await card(page, nameAt(0)).waitFor()
+  await drag(page, cdp, [20, 60, 140])
+  await card(page, nameAt(1)).waitFor()
+  await toast(page, `1 dominio en revisión: ${nameAt(0)}.cl`).waitFor()
+  await drag(page, cdp, [-20, -60, -140])
+  await card(page, nameAt(2)).waitFor()
+  await toast(page, `1 dominio descartado: ${nameAt(1)}.cl`).waitFor()
+  assert.deepEqual(await decisionOn(nameAt(0)), { revision: 1, discarded: 0, seen: 1 })
+  assert.deepEqual(await decisionOn(nameAt(1)), { revision: 0, discarded: 1, seen: 1 })
+  for (const button of await page.locator('.triage-keys button').all()) {
+    const { width = 0, height = 0 } = (await button.boundingBox()) ?? {}
+    assert.ok(width >= 80 && height >= 56, `${width} × ${height}`)
+  }
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('the space key is for the card after a click on a button, and for buttons elsewhere', async () => {
+  const { page, context } = await open()
+  await card(page, nameAt(0)).waitFor()
+  await page.locator('.triage-keys').getByRole('button', { name: 'Descartar' }).click()
+  await card(page, nameAt(1)).waitFor()
   await page.keyboard.press('Space')
   await card(page, nameAt(2)).waitFor()
-  await page.locator('.triage-keys').getByRole('button', { name: 'Descartar' }).click()
-  await card(page, nameAt(3)).waitFor()
-  await page.keyboard.press('Space')
-  await card(page, nameAt(4)).waitFor()
   await page.locator('.triage-keys').getByRole('button', { name: 'Descartar' }).focus()
   await page.keyboard.press('Space')
-  await card(page, nameAt(5)).waitFor()
-  await toast(page, `1 dominio descartado: ${nameAt(2)}.cl`).waitFor()
-  assert.deepEqual(await marksOf(nameAt(2)), { revision: 0, discarded: 1 })
-  for (const i of [3, 4, 5]) assert.deepEqual(await marksOf(nameAt(i)), NO_MARKS, nameAt(i))
-  // A button that is no part of the card keeps its key, and the card stays.
+  await card(page, nameAt(3)).waitFor()
+  await eventually(async () => (await decisionOn(nameAt(2))).seen === 1)
+  assert.deepEqual(await decisionOn(nameAt(2)), { revision: 0, discarded: 0, seen: 1 })
   await page.getByRole('button', { name: 'Atajos de teclado' }).focus()
   await page.keyboard.press('Space')
   await page.getByRole('dialog', { name: 'Atajos de teclado' }).waitFor()
   await page.keyboard.press('Escape')
-  await card(page, nameAt(5)).waitFor()
-  await setMarks([nameAt(2)], NO_MARKS)
-  await context.close()
-})
-
-test('undo is for exactly the last one: under way, failed, and on a slow service', async () => {
-  const [first, second, third, fourth] = [nameAt(0), nameAt(1), nameAt(2), nameAt(3)]
-  const { page, context } = await open()
-  await card(page, first).waitFor()
-  const gate = await holdRequests(page, 'domainwatch/update')
-  await page.keyboard.press('d')
-  await card(page, second).waitFor()
-  await page.keyboard.press('r')
-  await card(page, third).waitFor()
-  const [one, two] = [await gate.next(), await gate.next()]
-  assert.partialDeepStrictEqual(one.body, { data: [{ domain: first, discarded: 1, seen: 1 }] })
-  await page.keyboard.press('z')
-  await card(page, second).waitFor()
-  await two.pass()
-  const undoing = await gate.next()
-  assert.partialDeepStrictEqual(undoing.body, { data: [{ domain: second, revision: 0, seen: 0 }] })
-  await undoing.pass()
-  await toast(page, `Deshecho: ${second}.cl`).waitFor()
-  assert.deepEqual(await marksOf(second), NO_MARKS)
-
-  // What failed comes back after the name that is looked at, with the reason.
-  await one.answer(503, 'El servicio está ocupado')
-  await toast(page, `No se pudo descartar ${first}.cl: El servicio está ocupado`).waitFor()
-  await card(page, second).waitFor()
-  assert.deepEqual(await marksOf(first), NO_MARKS)
-  await gate.open()
-  await left(page, names.length).waitFor()
-  await page.keyboard.press('Space')
-  await card(page, first).waitFor()
-  await page.keyboard.press('z')
-  await card(page, second).waitFor()
-
-  await slowDown(page)
-  await page.keyboard.press('d')
-  await card(page, first).waitFor()
-  await page.keyboard.press('z')
-  await card(page, second).waitFor()
-  await page.keyboard.press('r')
-  await page.keyboard.press('Space')
-  await card(page, third).waitFor()
-  await page.keyboard.press('d')
-  await card(page, fourth).waitFor()
-  // The last of them on that record.
-  await toast(page, `1 dominio en revisión: ${second}.cl`).waitFor()
-  assert.deepEqual(await marksOf(second), { revision: 1, discarded: 0 })
-  await eventually(async () => (await marksOf(third)).discarded === 1)
-  await setMarks([second, third], NO_MARKS)
-  await context.close()
-})
-
-test('what a second member marks meanwhile is not shown again, is counted, and is not undone', async () => {
-  const { page, context } = await open()
-  await card(page, nameAt(0)).waitFor()
-  await left(page, names.length).waitFor()
-  // The page follows what others do once its stream is open.
-  const stream = page.waitForResponse(/domainwatch\/events/)
-  await page.reload()
-  await stream
-  await left(page, names.length).waitFor()
-  await setMarks([nameAt(1), nameAt(2)], { revision: 1 })
-  await left(page, names.length - 2).waitFor()
-  await page.keyboard.press('d')
   await card(page, nameAt(3)).waitFor()
-  await toast(page, `1 dominio descartado: ${nameAt(0)}.cl`).waitFor()
-  await setMarks([nameAt(0)], { revision: 1 })
-  await page.keyboard.press('z')
-  await toast(page, `porque alguien lo cambió mientras tanto: ${nameAt(0)}.cl`).waitFor()
-  assert.deepEqual(await marksOf(nameAt(0)), { revision: 1, discarded: 1 })
-  await setMarks([nameAt(0), nameAt(1), nameAt(2)], NO_MARKS)
   await context.close()
 })

@@ -1,0 +1,67 @@
+import type { MouseEvent } from 'react'
+import { letters } from '../app/shortcuts.ts'
+import { Icon } from '../design/icon.tsx'
+import type { Mark } from '../domains/overlay.ts'
+import { t } from '../i18n/index.ts'
+
+interface Props {
+  readonly isReady: boolean
+  readonly canGoBack: boolean
+  readonly onDecide: (mark: Mark | undefined) => void
+  readonly onBack: () => void
+  /** Gives the focus back, so that the keys go on working. */
+  readonly toKeys: () => void
+}
+
+/** The decisions as buttons of one size, for thumbs; each names its key. */
+export function Decisions({ isReady, canGoBack, onDecide, onBack, toKeys }: Props) {
+  const press = (act: () => void) => (event: MouseEvent) => {
+    act()
+    if (event.detail > 0) toKeys()
+  }
+  return (
+    <div
+      className="triage-keys"
+      onKeyDown={(event) => {
+        // A key that is held down is one gesture.
+        if (event.repeat && event.key === 'Enter') event.preventDefault()
+      }}
+      onKeyUp={(event) => {
+        // Some browsers press a button when the space key is let go.
+        if (event.key === ' ' && letters.get()) event.preventDefault()
+      }}
+    >
+      <button
+        type="button"
+        className="button"
+        aria-disabled={!isReady}
+        onClick={press(() => onDecide('discarded'))}
+      >
+        <Icon name="trash" />
+        {t('domains.discard')} <kbd aria-hidden="true">d</kbd>
+      </button>
+      <button type="button" className="button" aria-disabled={!canGoBack} onClick={press(onBack)}>
+        <Icon name="undo" />
+        {t('app.undo')} <kbd aria-hidden="true">z</kbd>
+      </button>
+      <button
+        type="button"
+        className="button"
+        aria-disabled={!isReady}
+        onClick={press(() => onDecide(undefined))}
+      >
+        <Icon name="check" />
+        {t('triage.seen')} <kbd aria-hidden="true">{t('triage.space')}</kbd>
+      </button>
+      <button
+        type="button"
+        className="button review-button"
+        aria-disabled={!isReady}
+        onClick={press(() => onDecide('revision'))}
+      >
+        <Icon name="flag" />
+        {t('domains.review')} <kbd aria-hidden="true">r</kbd>
+      </button>
+    </div>
+  )
+}
