@@ -26,6 +26,8 @@ const fresh = (name: string, fields: Fields = {}): Fields => ({
   note: '',
   tags: [],
   words: [],
+  claimed_by: null,
+  claimed_until: null,
   deleted_at: null,
   discarded_at: null,
   ...fields,
