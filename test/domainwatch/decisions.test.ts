@@ -18,6 +18,8 @@ const NOTHING = {
   words: [],
   deleted_at: null,
   discarded_at: null,
+  claimed_by: null,
+  claimed_until: null,
 }
 
 async function whole(name: string, fields = 'all'): Promise<Fields> {

@@ -63,13 +63,13 @@ test('what is as expected is stored: each field, all, none', async () => {
 test('what is not: 409 with each record as it is now, and nothing of the call is stored', async () => {
   await stored(
     service,
-    ['zquieto', 'otro', 'zvisto'].map((name) => record(name)),
+    ['zquieto', 'zotro', 'zvisto'].map((name) => record(name)),
   )
   await update(service, [{ domain: 'zvisto', seen: 1, note: 'ya', discarded: 1 }])
   const reply = await update(
     service,
     [
-      { domain: 'otro', note: 'de paso' },
+      { domain: 'zotro', note: 'de paso' },
       { domain: 'ZVISTO', note: 'mío', expect: { seen: 0, discarded: 0, status: 1, date_mod: NOW } },
       { domain: 'zquieto', expect: { status: 1 } },
       { domain: 'zquieto', expect: { date_mod: '2026-01-15 08:59:59', status: 0 } },
@@ -89,7 +89,7 @@ test('what is not: 409 with each record as it is now, and nothing of the call is
       conflict(4, 'zvisto', ['reserved', 'revision'], is),
     ],
   })
-  assert.deepEqual(await whole('otro'), fresh('otro'))
+  assert.deepEqual(await whole('zotro'), fresh('zotro'))
   assert.deepEqual(await whole('zvisto'), fresh('zvisto', is))
 })
 
