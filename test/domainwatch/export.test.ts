@@ -146,11 +146,11 @@ test('decisions, notes and tags are exported if named, and import again; an expo
   )
   const csv = (await exported(service, all)).text
   assert.deepEqual(csv.split('\r\n'), [
-    `${HEAD},${DECIDED.join(',')},words`,
-    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,,dos`,
-    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,,tres`,
+    `${HEAD},${DECIDED.join(',')},words,claimed_by,claimed_until`,
+    `dos,3,grupo,1,0,0,0,${at},${now},,,0,,,'-1,,dos,,`,
+    `tres,4,grupo,0,0,0,0,${at},${now},${at},,0,,,,,tres,,`,
     `uno,3,grupo,1,0,0,0,${at},${now},,,1,grupo,${now},` +
-      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2,uno`,
+      `"'=1+1\\u000d\\u000a""ñ"", \\u202e\\u005cu000a;",ñandú b-2,uno,,`,
     '',
   ])
   const plain = (await exported(service, { sort: 'asc' })).text
