@@ -4,7 +4,7 @@ import { CHANNEL_NAMES, type ChannelName, type Channels, type Destination } from
 import { countDestinations } from './queries-destinations.ts'
 
 /** Destinations of a watch, its webhook included. */
-export const MAX_DESTINATIONS = 10
+const MAX_DESTINATIONS = 10
 /** Destinations of all watches of an account. */
 const MAX_OF_ACCOUNT = 100
 /** Characters of `to`. */

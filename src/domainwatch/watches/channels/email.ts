@@ -5,8 +5,8 @@ import { escapeHtml, mailHtml, plainText } from '../messages/markup.ts'
 import { characters, layOut } from '../messages/layout.ts'
 import { cleaned, messageOf, type Message } from '../messages/message.ts'
 
-/** Connections to the mail server. Deliveries beyond that wait in the queue of the destinations, not in the library's. */
-export const MAX_CONNECTIONS = 4
+/** Connections to the mail server. Further deliveries, limited by the slots per host, wait for one of them. */
+const MAX_CONNECTIONS = 4
 const CONNECT_MS = 10_000
 /** Silence between two commands, or while the server examines a message. */
 const SILENCE_MS = 30_000
