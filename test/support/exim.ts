@@ -19,7 +19,7 @@ export const noExim =
 
 export interface Exim {
   readonly port: number
-  /** The mails in the mailbox, parsed. */
+  /** The mails in the mailbox, parsed, in any order. */
   mails(): Promise<ParsedMail[]>
   log(): Promise<string>
   stop(): Promise<void>
@@ -62,7 +62,7 @@ export async function startExim(): Promise<Exim> {
     async mails() {
       const box = join(folder, 'box', 'new')
       const names = await readdir(box).catch(() => [])
-      return Promise.all(names.toSorted().map(async (name) => simpleParser(await readFile(join(box, name)))))
+      return Promise.all(names.map(async (name) => simpleParser(await readFile(join(box, name)))))
     },
     log: () => readFile(join(folder, 'log', 'main'), 'utf8'),
     async stop() {
