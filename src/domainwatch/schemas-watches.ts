@@ -29,6 +29,7 @@ const SHOWN = {
   to: 'telegram:-1001234567890,discord:https://discord.com/…',
   language: 'es',
   digest: '09:00',
+  next_digest: '2026-01-07T12:00:00.000Z',
   atom: 0,
   state: 'active',
   pending: 0,
@@ -91,6 +92,7 @@ export const watchesAnswer = object(
         to: nullable('string', 'Where messages are sent, without the secret parts of addresses'),
         language: string({ enum: LANGUAGES }),
         digest: nullable('string', 'Time of day of the one message of a day; null for messages as it comes'),
+        next_digest: nullable('string', 'When the next one is due; null while it is not scheduled'),
         atom: bit('Whether there is a feed'),
         ...deliveryState,
         destinations: array(

@@ -5,6 +5,7 @@ import { record, stored } from '../support/domains.ts'
 import { eventually } from '../support/eventually.ts'
 import { ManualClock, startService } from '../support/service.ts'
 import { watch, watchUntil } from '../support/watches.ts'
+import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const TOKEN = '1:x'
 const DAY = 24 * 60 * 60 * 1000
@@ -17,54 +18,73 @@ const linesOf = ({ received }: ChatReceiver) =>
     ),
   )
 
+/** Resolves once a webhook has been told of so many changes: from then on, on PostgreSQL too, a digest contains them. */
+const told = ({ received }: WebhookReceiver, count: number) =>
+  eventually(
+    async () => received.reduce((sum, { body }) => sum + Number(Object(body.data).count), 0) === count,
+  )
+
 test('a digest is one message a day at its hour, also when the clocks of Chile change, and none without news', async () => {
   using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
+  using webhook = await WebhookReceiver.start()
   // On 4 April 2026 at 24:00 (03:00 UTC), the clocks go back to 23:00.
   const clock = new ManualClock('2026-04-04T15:00:00Z')
-  const flags = { 'telegram-token': TOKEN, 'telegram-url': telegram.url }
+  const flags = {
+    'telegram-token': TOKEN,
+    'telegram-url': telegram.url,
+    'webhook-networks': '127.0.0.0/8',
+  }
   await using service = await startService({ clock, flags })
   const arrived = (count: number) => eventually(async () => telegram.received.length === count)
-  const settled = async () => {
-    await watchUntil(service, id, ({ pending, last_error }) => pending === 0 && last_error === null)
+  const scheduled = (at: string) =>
+    watchUntil(service, id, ({ next_digest, last_error }) => next_digest === at && last_error === null)
+  let changes = 0
+  const store = async (...records: Parameters<typeof stored>[1]) => {
+    await stored(service, records)
+    changes += records.length
+    await told(webhook, changes)
   }
+  await watch(service, { starts: 'dia', changes: 'all', url: webhook.url })
   const { id } = await watch(service, { starts: 'dia', changes: 'all', digest: '23:30', to: 'telegram:1' })
-  await stored(service, [record('dia1'), record('dia2')])
-  await stored(service, [record('dia1', { status: 0 })])
+  await scheduled('2026-04-05T02:30:00.000Z')
+  await store(record('dia1'), record('dia2'))
+  await store(record('dia1', { status: 0 }))
   clock.advance(Date.parse('2026-04-05T02:29:59Z') - clock.now())
-  await stored(service, [record('dia3')])
+  await store(record('dia3'))
   assert.equal(telegram.received.length, 0)
   clock.advance(1_000)
   await arrived(1)
-  await settled()
+  await scheduled('2026-04-06T03:30:00.000Z')
   assert.deepEqual(linesOf(telegram), [['dia1 nuevo, eliminado', 'dia2 nuevo', 'dia3 nuevo']])
   assert.match(String(telegram.received[0]?.body['text']), /^<b>prueba: 3 nombres<\/b>/)
 
   // It is 23:30 again, which is no other day; then the day after.
-  await stored(service, [record('dia4')])
+  await store(record('dia4'))
   clock.advance(60 * 60 * 1000)
-  await stored(service, [record('dia5')])
+  await store(record('dia5'))
   clock.advance(DAY)
   await arrived(2)
-  await settled()
+  await scheduled('2026-04-07T03:30:00.000Z')
   assert.deepEqual(linesOf(telegram)[1], ['dia4 nuevo', 'dia5 nuevo'])
 
   // A day without news.
   clock.advance(DAY)
-  await stored(service, [record('dia6')])
+  await scheduled('2026-04-08T03:30:00.000Z')
+  await store(record('dia6'))
   clock.advance(DAY)
   await arrived(3)
-  await settled()
+  await scheduled('2026-04-09T03:30:00.000Z')
   assert.deepEqual(linesOf(telegram)[2], ['dia6 nuevo'])
 
   // A digest that fails is retried, and news of later days waits for the next one.
   telegram.answer = () => ({ code: 500, body: '{}' })
-  await stored(service, [record('dia7')])
+  await store(record('dia7'))
   clock.advance(DAY)
   await watchUntil(service, id, ({ attempts }) => attempts === 1)
-  await stored(service, [record('dia8')])
+  await store(record('dia8'))
   telegram.answer = undefined
   clock.advance(60 * 60 * 1000)
-  await settled()
+  await scheduled('2026-04-10T03:30:00.000Z')
   assert.deepEqual(linesOf(telegram).at(-1), ['dia7 nuevo'])
   const count = telegram.received.length
   clock.advance(DAY)
@@ -74,12 +94,20 @@ test('a digest is one message a day at its hour, also when the clocks of Chile c
 
 test('an hour that the spring skips: the digest comes after it, and a restart loses nothing', async () => {
   using telegram = await ChatReceiver.start(checkTelegram(TOKEN))
+  using webhook = await WebhookReceiver.start()
   // On 5 September 2026 at 24:00 (04:00 UTC), the clocks go forward to 01:00.
   const clock = new ManualClock('2026-09-05T15:00:00Z')
-  const flags = { 'telegram-token': TOKEN, 'telegram-url': telegram.url }
+  const flags = {
+    'telegram-token': TOKEN,
+    'telegram-url': telegram.url,
+    'webhook-networks': '127.0.0.0/8',
+  }
   await using first = await startService({ clock, flags })
-  await watch(first, { starts: 'salto', digest: '00:30', to: 'telegram:1' })
+  const { id } = await watch(first, { starts: 'salto', digest: '00:30', to: 'telegram:1' })
+  await watchUntil(first, id, ({ next_digest }) => next_digest === '2026-09-06T04:30:00.000Z')
+  await watch(first, { starts: 'salto', url: webhook.url })
   await stored(first, [record('salto1')])
+  await told(webhook, 1)
   const { domainKey } = first
   await first.stop()
   const again = await startService({
@@ -89,6 +117,7 @@ test('an hour that the spring skips: the digest comes after it, and a restart lo
   })
   try {
     await stored({ ...again, domainKey }, [record('salto2')])
+    await told(webhook, 2)
     clock.advance(Date.parse('2026-09-06T04:29:59Z') - clock.now())
     assert.equal(telegram.received.length, 0)
     clock.advance(1_000)

@@ -146,6 +146,7 @@ suite('watches that are made, shown and removed', () => {
           to: null,
           language: 'es',
           digest: null,
+          next_digest: null,
           atom: 1,
           state: 'active',
           pending: 0,

@@ -43,7 +43,10 @@ test(
       await exim.stop()
       await stored(target, [record('correo-2')])
       const failed = await watchUntil(target, id, ({ attempts }) => Number(attempts) > 0)
-      assert.match(String(failed['last_error']), /^(No se ha podido enviar el correo \(\w+\)|El servidor de correo respondió 421)$/)
+      assert.match(
+        String(failed['last_error']),
+        /^(No se ha podido enviar el correo \(\w+\)|El servidor de correo respondió 421)$/,
+      )
     } finally {
       await node.stop()
       await exim.stop()

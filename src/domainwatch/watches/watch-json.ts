@@ -23,11 +23,12 @@ export function watchJson(row: WatchRow, destinations: readonly DestinationRow[]
     to: to.length === 0 ? null : to.join(','),
     language: row.language,
     digest: row.digest,
+    next_digest: row.digest === null || row.paused === 1 ? null : earliest(destinations.filter(isScheduled)),
     atom: row.feed_digest === null ? 0 : 1,
     state: destinations.some(({ state }) => state === 'dead') ? 'dead' : 'active',
     pending: destinations.some(({ delivery_id }) => delivery_id !== null) ? 1 : 0,
     attempts: Math.max(0, ...destinations.map(({ attempts }) => attempts)),
-    next_attempt: retries.length === 0 ? null : iso(Math.min(...retries.map(({ next_at }) => next_at))),
+    next_attempt: earliest(retries),
     last_delivery: isoOrNull(latest(destinations, ({ delivered_at }) => delivered_at)?.delivered_at),
     last_error: latestError?.last_error ?? null,
     last_error_at: isoOrNull(latestError?.last_error_at),
@@ -48,6 +49,13 @@ function destinationJson(row: DestinationRow, channels: Channels) {
     last_error_at: isoOrNull(row.last_error_at),
   }
 }
+
+/** Returns the earliest `next_at`; null without destinations. */
+const earliest = (destinations: readonly DestinationRow[]): string | null =>
+  destinations.length === 0 ? null : iso(Math.min(...destinations.map(({ next_at }) => next_at)))
+
+const isScheduled = ({ state, next_at, delivery_id }: DestinationRow): boolean =>
+  state === 'active' && next_at > 0 && delivery_id === null
 
 /** Without a pending delivery, `next_at` is the time of a digest. */
 const isRetried = ({ state, next_at, delivery_id }: DestinationRow): boolean =>
