@@ -24,6 +24,7 @@ const TIMEOUT_MS = 600_000
 const FILTERS = [
   {},
   { search: 'casa' },
+  { words: '2', word: 'casa', limit: '5' },
   { search: 'ñ' },
   { search: 'grupo', agent: '' },
   { starts: 'n1' },
@@ -229,6 +230,8 @@ async function noScans(database: TestDatabase): Promise<void> {
       'blobs',
       'image_dhashes',
       'name_servers',
+      'mail_servers',
+      'dns_checks',
       'watch_deliveries',
     ])
       await sql(`ALTER TABLE ${table} SET (autovacuum_enabled = off)`)
@@ -258,6 +261,11 @@ async function noScans(database: TestDatabase): Promise<void> {
   await sql(`UPDATE images SET expires = 1 WHERE hash LIKE 'h1_'`)
   await sql(`INSERT INTO name_servers (name, first_at, last_at, servers)
     SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, IMAGES)} AS s`)
+  await sql(`INSERT INTO mail_servers (name, first_at, last_at, servers)
+    SELECT 'n' || i, 1, 2, '[]' FROM ${n(isSqlite, IMAGES)} AS s`)
+  // None is due soon.
+  await sql(`INSERT INTO dns_checks (name, account_id, due_at)
+    SELECT 'n' || i, 0, ${Date.now() + 12 * 3_600_000} + i FROM ${n(isSqlite, IMAGES)} AS s`)
   // Many watches, because one keeps only 1,000 deliveries.
   await sql(`INSERT INTO watches (id, account_id, name, filters, changes, created_at, state, secret, shared,
       deliveries)
