@@ -276,7 +276,6 @@ export const dnsAnswer = object(
   {
     description: 'The name exists',
     examples: [
-      { status: 200, domain: 'nic.cl', dns: ['a.nic.cl', 'b.nic.cl'] },
       {
         status: 200,
         domain: 'nic.cl',
