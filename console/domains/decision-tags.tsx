@@ -5,15 +5,21 @@ import type { DomainRecord } from './records.ts'
 /** Tags that fit beside the marks of a row; the details show all. */
 const MAX_TAGS = 2
 
-/** What the group noted about a name: its tags, whether there is a note, and who has decided. */
+/** What the group noted about a name: who is deciding about it, its tags, whether there is a note, and who has decided. */
 export function Decisions({
-  record: { tags = [], note = '', seen, seen_by: by, seen_at: at },
+  record: { tags = [], note = '', seen, seen_by: by, seen_at: at, claimed_by: holder },
 }: {
   record: DomainRecord
 }) {
   const decided = t('columns.seenBy', { account: by ?? '–', at: at ?? '' })
   return (
     <>
+      {holder !== undefined && holder !== null && (
+        <span className="tag">
+          <Icon name="person" />
+          {t('columns.heldBy', { account: holder })}
+        </span>
+      )}
       {tags.slice(0, MAX_TAGS).map((tag) => (
         <span key={tag} className="tag own">
           {tag}

@@ -9,7 +9,7 @@ import type { DomainRecord } from './records.ts'
 
 export const PAGE_ROWS = 200
 /** What rows show besides the usual fields. */
-const ROW_FIELDS = 'seen,seen_by,seen_at,note,tags,words,deleted_at'
+const ROW_FIELDS = 'seen,seen_by,seen_at,note,tags,words,deleted_at,claimed_by'
 /** A browser stops growing an element at about 16.7 million pixels: a scroller holds a stretch of the list. */
 export const STRETCH_ROWS = 200_000
 /** Pages that are out of sight are forgotten after a while and asked for again. */

@@ -144,6 +144,11 @@ test('rows show the time of deletion, tags, a note and who has decided', async (
   await page.getByRole('checkbox', { name: 'Eliminación' }).check()
   await page.keyboard.press('Escape')
   await row.getByText('2026-01-05 10:20:30', { exact: true }).waitFor()
+  await fetch(`${small.url}/api/v1/domainwatch/queue?api=${small.domainKey}&seen=1&limit=1`, {
+    method: 'POST',
+  })
+  await page.reload()
+  await row.getByText('en revisión por grupo').waitFor()
   assert.deepEqual(await barriers(page), [])
   await page.getByRole('link', { name: 'Inicio' }).click()
   const gone = page.getByRole('region', { name: 'Últimos eliminados' })
