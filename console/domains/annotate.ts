@@ -10,13 +10,16 @@ import type { DomainRecord } from './records.ts'
 /** A note or tags. */
 type Annotation = { readonly note: string } | { readonly tags: string[] }
 
-/** Replaces the note of a record, unless a colleague wrote another meanwhile. */
-export const setNote = (record: DomainRecord, note: string): Handle | undefined =>
-  annotate(record, { note: currentOf(record).note ?? '' }, { note: note.trim() })
+/**
+ * Replaces the note of a record, unless a colleague wrote another meanwhile.
+ * @param from the note that the person saw before they wrote theirs
+ */
+export const setNote = (record: DomainRecord, from: string, note: string): Handle | undefined =>
+  annotate(record, { note: from }, { note: note.trim() })
 
 /** Replaces the tags of a record, unless a colleague changed them meanwhile. */
 export const setTags = (record: DomainRecord, tags: string[]): Handle | undefined =>
-  annotate(record, { tags: currentOf(record).tags ?? [] }, { tags })
+  annotate(record, { tags: record.tags ?? [] }, { tags })
 
 function annotate(record: DomainRecord, from: Annotation, to: Annotation): Handle | undefined {
   if (JSON.stringify(from) === JSON.stringify(to)) return undefined

@@ -1,4 +1,4 @@
-import { useEffect, useId, useState, type KeyboardEvent, type RefObject } from 'react'
+import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 import { t } from '../i18n/index.ts'
 import { setNote } from './annotate.ts'
 import type { DomainRecord } from './records.ts'
@@ -19,15 +19,26 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
   const id = useId()
   const saved = record.note ?? ''
   const [text, setText] = useState(saved)
+  /** The note that was shown when the person began to type. */
+  const before = useRef<string>(undefined)
   const [isEdited, setEdited] = useState(false)
   useEffect(() => {
     // What a colleague writes is shown, but never in place of words that are being typed.
     if (!isEdited) setText(saved)
   }, [saved, isEdited])
-  const save = () => {
+  const end = () => {
+    before.current = undefined
     setEdited(false)
-    if (text.trim() !== saved) setNote(record, text)
   }
+  const save = () => {
+    const from = before.current
+    end()
+    if (from !== undefined && text.trim() !== from) setNote(record, from, text)
+  }
+  const latest = useRef(save)
+  latest.current = save
+  // A swipe takes the card away without leaving the field.
+  useEffect(() => () => latest.current(), [])
   const press = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     const isEnd = event.key === 'Escape' || (event.key === 'Enter' && !event.shiftKey)
     if (!isEnd || event.nativeEvent.isComposing) return
@@ -35,7 +46,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
     event.stopPropagation()
     if (event.key === 'Escape') {
       setText(saved)
-      setEdited(false)
+      end()
     } else save()
     onDone?.()
   }
@@ -52,13 +63,12 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
         placeholder={t('note.placeholder')}
         value={text}
         onChange={(event) => {
+          before.current ??= saved
           setEdited(true)
           setText(event.target.value)
         }}
         onKeyDown={press}
-        onBlur={() => {
-          if (isEdited) save()
-        }}
+        onBlur={save}
       />
     </div>
   )

@@ -68,6 +68,9 @@ test('a note that a colleague wrote meanwhile is shown, and stays', async () => 
   const note = page.getByRole('textbox', { name: 'Nota' })
   await note.fill('la mía')
   await asAna([{ domain: 'perro', note: 'la de Ana' }])
+  // The page has heard of it, and leaves the words that are being typed alone.
+  await page.getByText('Nota: – → la de Ana', { exact: true }).waitFor()
+  assert.equal(await note.inputValue(), 'la mía')
   await note.press('Enter')
   await toast(
     page,
