@@ -14,7 +14,7 @@ export interface Completion {
 const MAX_SHOWN = 8
 
 /** The word that the caret is in or at the end of. */
-export const wordAt = (text: string, caret: number): Token | undefined =>
+const wordAt = (text: string, caret: number): Token | undefined =>
   tokensOf(text).find(({ start, end }) => start < caret && caret <= end)
 
 /** What the word at the caret may become: filters while their name is typed, then their values. */

@@ -223,7 +223,7 @@ function keyOf({ segment, position }: Hit, key: SortKey): number {
 }
 
 /** The position of a record in a list that is sorted by this key. */
-export function positionOfHit(hit: Hit, key: SortKey): ListPosition {
+function positionOfHit(hit: Hit, key: SortKey): ListPosition {
   const number = keyOf(hit, key)
   const texts = { name: '', length: String(number).padStart(LENGTH_DIGITS, '0') }
   return {

@@ -21,7 +21,7 @@ const WATCHES_MS = 1_000
 /** How often to look for names of accounts without such watches: a check in progress may have stored one meanwhile. */
 const DISOWN_MS = 10_000
 /** Names that the watches of an account can have looked up again. */
-export const MAX_NAMES_PER_ACCOUNT = 100_000
+const MAX_NAMES_PER_ACCOUNT = 100_000
 
 export interface WantedNamesOptions {
   readonly database: Database

@@ -2,7 +2,7 @@
 export class Malformed extends Error {}
 export const MALFORMED = new Malformed('malformed DNS message')
 
-export const HEADER_BYTES = 12
+const HEADER_BYTES = 12
 const MAX_NAME_LENGTH = 255
 /** A name has at most 127 labels, so more pointers than that are an attack: they cost time in every record that uses them. */
 const MAX_POINTERS = 127

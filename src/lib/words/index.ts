@@ -1,2 +1,2 @@
-export { buildTrie, MAX_WORD, type WordTrie } from './trie.ts'
+export { buildTrie, type WordTrie } from './trie.ts'
 export { splitBy } from './splitter.ts'

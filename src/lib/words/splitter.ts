@@ -2,7 +2,7 @@ import { letterOf, NO_LETTER } from './letters.ts'
 import { NO_WORD, type WordTrie } from './trie.ts'
 
 /** Characters of a text. */
-export const MAX_TEXT = 63
+const MAX_TEXT = 63
 const HYPHEN = 0x2d
 const NEVER = 0x7fff_ffff
 
@@ -11,7 +11,7 @@ const NEVER = 0x7fff_ffff
  * fewest words; of these into the longest last one, and so on towards the beginning. Hyphens separate words. A text that is
  * not words from its beginning to its end is not split at all.
  */
-export class WordSplitter {
+class WordSplitter {
   readonly #trie: WordTrie
   /** Up to each position: the least cost, the words of the split that has it, and where its last word begins. */
   readonly #costs = new Int32Array(MAX_TEXT + 1)

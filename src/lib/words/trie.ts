@@ -1,7 +1,7 @@
 import { letterOf, NO_LETTER } from './letters.ts'
 
 /** Characters of a word. */
-export const MAX_WORD = 31
+const MAX_WORD = 31
 /** The cost of a prefix that is no word. */
 export const NO_WORD = 0xffff_ffff
 
