@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { importLines, type ImportOptions } from '../import/importer.ts'
 import { readLines, SourceFault } from '../import/lines.ts'
 import { bytesOf } from '../import/source.ts'
@@ -8,6 +9,9 @@ import type { Feed } from './settings.ts'
 
 /** Bytes in which a web page shows its first tag. */
 const HEAD_BYTES = 1_024
+/** Lists are read and sorted in parts of some milliseconds, between which requests are served. */
+const PIECE_BYTES = 8_192
+const MAX_BUFFERED_ROWS = 5_000
 
 /**
  * Imports a downloaded list. Nothing is stored of one that is damaged, too large or not a list.
@@ -32,11 +36,12 @@ export async function importDownload(
     return stored
   }
   try {
-    const outcome = await importLines(readLines(untilAborted(contentOf(path), signal)), {
+    const outcome = await importLines(readLines(inSmallPieces(contentOf(path), signal)), {
       format: format === 'auto' ? undefined : format,
       clock: target.clock,
       timeZone: target.timeZone,
       split: target.split,
+      maxBufferedRows: MAX_BUFFERED_ROWS,
       store: storeUntilAborted,
     })
     if (outcome.kind === 'unknown-format') throw new FeedFault('La lista tiene un formato desconocido')
@@ -54,7 +59,8 @@ async function checkContent(path: string, maxBytes: number, signal: AbortSignal)
   let bytes = 0
   let head = ''
   try {
-    for await (const piece of untilAborted(contentOf(path), signal)) {
+    for await (const piece of contentOf(path)) {
+      signal.throwIfAborted()
       bytes += piece.byteLength
       if (bytes > maxBytes) throw new FeedFault(tooLarge(maxBytes))
       if (head.length < HEAD_BYTES) head += piece.subarray(0, HEAD_BYTES).toString('latin1')
@@ -69,9 +75,13 @@ async function checkContent(path: string, maxBytes: number, signal: AbortSignal)
 
 const contentOf = (path: string) => bytesOf(path, () => {}, 2)
 
-async function* untilAborted(bytes: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {
+/** Yields small pieces. Lets the event loop run before each, because decompressed data arrives without waiting. */
+async function* inSmallPieces(bytes: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {
   for await (const piece of bytes) {
-    signal.throwIfAborted()
-    yield piece
+    for (let from = 0; from < piece.length; from += PIECE_BYTES) {
+      await setImmediate()
+      signal.throwIfAborted()
+      yield piece.subarray(from, from + PIECE_BYTES)
+    }
   }
 }

@@ -35,6 +35,8 @@ export interface ImportOptions extends WriterOptions {
   readonly clock: Clock
   readonly timeZone: string
   readonly split: SplitName
+  /** Rows that are sorted together. */
+  readonly maxBufferedRows?: number
   /** Where an earlier run stopped: what it stored is skipped. */
   readonly after?: Reached | undefined
 }
@@ -74,7 +76,7 @@ export async function importLines(
   const first = after?.line ?? 0
   const statement = STATEMENTS[format]
   const writer = new ImportWriter(options, { line: first, ...counts }, counts.changed)
-  let buffer = new RowBuffer(counts.read)
+  let buffer = new RowBuffer(counts.read, options.maxBufferedRows)
   let last = first
 
   const refuse = (line: number, field: string, msg: string) => {
@@ -85,7 +87,7 @@ export async function importLines(
   // One buffer is stored while the next is filled.
   async function flush(): Promise<void> {
     const rows = buffer.sorted(format, last === end ? storedName : '')
-    buffer = new RowBuffer(counts.read)
+    buffer = new RowBuffer(counts.read, options.maxBufferedRows)
     await writer.begin(rows, { line: last, read: counts.read, refused: counts.refused })
   }
 

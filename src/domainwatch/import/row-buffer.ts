@@ -26,9 +26,12 @@ export class RowBuffer {
   #entries: string[] = []
   #characters = 0
 
-  /** @param before number of rows of the file before this buffer */
-  constructor(before: number) {
-    this.#maxRows = Math.min(MAX_ROWS, Math.max(FIRST_ROWS, before))
+  /**
+   * @param before number of rows of the file before this buffer
+   * @param maxRows for callers that must not block the event loop while rows are sorted
+   */
+  constructor(before: number, maxRows = MAX_ROWS) {
+    this.#maxRows = Math.min(maxRows, Math.max(FIRST_ROWS, before))
   }
 
   get isFull(): boolean {
