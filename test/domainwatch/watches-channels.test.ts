@@ -61,6 +61,9 @@ suite('watches that send messages to chat services', () => {
     const { id } = await watch(service, { name: 'Mis <b>*avisos*', starts: 'hostil', to: all() })
     await stored(service, [{ ...record('hostil-1'), agent: 'O"<i> & @everyone `x`' }])
     await idle(id)
+    await eventually(() =>
+      [telegram, ntfy, discord, slack].every(({ received }, i) => received.length > (counts[i] ?? 0)),
+    )
     const [first, second, third, fourth] = bodies()
     const link = `${service.url}/console/dominios?starts=hostil`
     assert.deepEqual(first, {
