@@ -57,7 +57,7 @@ test('chips tell how many records each filter would leave, and follow the others
 
 test('lengths and agents are picked from lists with counts, by keyboard', async () => {
   const { page, context, complaints } = await open('dominios?search=casa')
-  const lengths = page.getByRole('button', { name: 'Largo', exact: true })
+  const lengths = page.locator('.domains-chips').getByRole('button', { name: 'Largo', exact: true })
   await chip(page, 'Comprado 3 Dominios').waitFor()
   await lengths.press('Enter')
   const panel = page.getByRole('group', { name: 'Largo' })

@@ -187,7 +187,8 @@ test('in details and their history, in lists of filters, in triage, among watche
 
   await page.goto(`${service.url}/console/vigilancias`)
   for (const name of TEXTS) await page.getByRole('heading', { name, exact: true }).waitFor()
-  await page.getByRole('button', { name: `Eliminar ${TEXTS[0]}`, exact: true }).click()
+  await page.getByRole('button', { name: `Más: ${TEXTS[0]}`, exact: true }).click()
+  await page.getByRole('button', { name: 'Eliminar', exact: true }).click()
   const asked = page.getByRole('dialog', { name: `¿Eliminar «${TEXTS[0]}»?`, exact: true })
   await asked.getByRole('button', { name: 'Eliminar', exact: true }).click()
   await page.getByText(`Alerta «${TEXTS[0]}» eliminada`, { exact: true }).waitFor()
