@@ -12,6 +12,7 @@ const HASHES = [
   { version: 17, sqlite: '2adb6e5a2f3b8aea', postgres: '75e98517c59edb9a' },
   { version: 18, sqlite: '2ca37ac403d16fde', postgres: 'f7ac0a47aa62c034' },
   { version: 20, sqlite: 'f26c925afd1d4a10', postgres: '06a98fedf27e619a' },
+  { version: 21, sqlite: '90101f6b759fb80f', postgres: '6fa6d0a80cb2e8b8' },
 ]
 
 test('no released migration has changed', () => {
