@@ -11,6 +11,7 @@ import {
   importLines,
   Dictionary,
   readLines,
+  splitFewNames,
   storeRows,
   dryRunRows,
   type ImportOutcome,
@@ -51,16 +52,19 @@ export async function importFiles({ config, own, positionals, switches }: Option
     const account = await accountFor(database, own['account'])
     if (account === undefined) return
     const progress = createProgress()
-    const { split } = new Dictionary(config.words)
+    const dictionary = new Dictionary(config.words)
+    const isDry = switches.has('dry-run')
+    // What is imported into a new database is split by the import itself, so nothing has to be split later.
+    if (!isDry) await splitFewNames(database, dictionary)
     const run = {
       config,
       database,
       account,
       format,
-      isDry: switches.has('dry-run'),
+      isDry,
       restart: switches.has('restart'),
       progress,
-      split,
+      split: dictionary.split,
     }
     for (const file of files) {
       const outcome = await importFile(file, run).catch(failure)
