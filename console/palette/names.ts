@@ -28,7 +28,9 @@ export function useNames(text: string) {
     queryFn: ({ signal }) => findNames(settled ?? '', signal),
   })
   if (!isWanted) return { names: [], error: null, isAsking: false }
-  const names = (data ?? []).filter((record) => record.name.includes(name))
+  const names = (data ?? [])
+    .filter((record) => record.name.includes(name))
+    .toSorted((one, other) => Number(other.name === name) - Number(one.name === name))
   return { names, error, isAsking: settled !== name || isFetching }
 }
 
