@@ -7,6 +7,7 @@ import type { Pass } from './tiers.ts'
 
 const TIMEOUT_MS = 600_000
 const UNIT_FILES = 'scripts/test/unit-files.ts'
+const END_OF_FILE = new URL('./end-of-file.ts', import.meta.url).href
 /** Hundreds of processes load the same sources: compiled once, each starts in half the time. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
 /** How the suite on two nodes reports what it had to run twice itself. */
@@ -58,6 +59,7 @@ export async function runPass(pass: Pass, options: RunOptions): Promise<Results>
     files: [...(unit.length > 0 ? [UNIT_FILES] : []), ...others],
     concurrency: pass.concurrency,
     timeout: TIMEOUT_MS,
+    execArgv: [`--import=${END_OF_FILE}`],
     env,
     ...(options.watch === true ? { watch: true } : {}),
     ...(options.name === undefined ? {} : { testNamePatterns: [options.name] }),

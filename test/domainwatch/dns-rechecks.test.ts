@@ -100,11 +100,14 @@ test('names in review are looked up again, and no others: the history and events
   assert.deepEqual(await nameServers(service, 'estable'), ['ns1.cl'])
   assert.deepEqual(await nameServers(service, 'ñandú'), [''])
   assert.deepEqual(typesAsked('otro.cl'), [])
-  await until(
-    async () => (await metric('failed_total')) >= 2,
-    () => 'no failures are counted',
-  )
-  assert.ok((await metric('total')) >= 8)
+  // Each node counts its own.
+  if (service.lagMs === 0) {
+    await until(
+      async () => (await metric('failed_total')) >= 2,
+      () => 'no failures are counted',
+    )
+    assert.ok((await metric('total')) >= 8)
+  }
 
   // Out of review, nobody asks for it any more.
   await update(service, [{ domain: 'revisado', revision: 0 }])

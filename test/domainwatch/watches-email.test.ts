@@ -34,56 +34,52 @@ async function withMail(
 }
 
 test('mails go out encrypted, with text and HTML that no note or name can break', async () => {
-  const server = await startMailServer('loopback')
+  await using server = await startMailServer('loopback')
   await using service = await startService()
   // What is asked is a process of its own, beside no balancer.
   assert.ok(service.app)
   await service.stop()
-  try {
-    await withMail(service, server.port, PASSWORD, async (target) => {
-      const name = 'Marca <b> ñandú'
-      const { id } = await watch(target, { name, starts: 'correo', to: 'mailto:Ana.Soto@example.cl' })
-      await stored(target, [{ ...record('correo-1'), agent: '<script>&' }])
-      await eventually(async () => server.mails.length === 1)
-      const [mail] = server.mails
-      assert.ok(mail !== undefined)
-      assert.equal(mail.subject, 'Marca <b> ñandú: 1 nombre')
-      assert.deepEqual(mail.from?.value, [{ name: 'Catalejo', address: 'avisos@example.cl' }])
-      assert.deepEqual(mail.to && 'value' in mail.to ? mail.to.value : [], [
-        { name: '', address: 'Ana.Soto@example.cl' },
-      ])
-      assert.match(mail.messageId ?? '', /^<msg_[\w-]+@example\.cl>$/)
-      assert.equal(mail.headers.get('auto-submitted'), 'auto-generated')
-      const link = `${target.url}/console/dominios`
-      assert.equal(
-        mail.text,
-        `Marca <b> ñandú: 1 nombre\n• correo-1.cl: nuevo · agente: <script>&\n` +
-          `Abrir en Catalejo: ${link}?starts=correo\n\n-- \n` +
-          'Catalejo envía este mensaje por la vigilancia «Marca <b> ñandú».\n',
-      )
-      assert.ok(typeof mail.html === 'string')
-      assert.ok(mail.html.includes(`<a href="${link}?ficha=correo-1"><b>correo-1.cl</b></a>: nuevo`))
-      assert.ok(mail.html.includes('agente: &lt;script&gt;&amp;'))
-      assert.doesNotMatch(mail.html, /<script/)
-      await watchUntil(target, id, ({ pending }) => pending === 0)
+  await withMail(service, server.port, PASSWORD, async (target) => {
+    const name = 'Marca <b> ñandú'
+    const { id } = await watch(target, { name, starts: 'correo', to: 'mailto:Ana.Soto@example.cl' })
+    await stored(target, [{ ...record('correo-1'), agent: '<script>&' }])
+    await eventually(async () => server.mails.length === 1)
+    const [mail] = server.mails
+    assert.ok(mail !== undefined)
+    assert.equal(mail.subject, 'Marca <b> ñandú: 1 nombre')
+    assert.deepEqual(mail.from?.value, [{ name: 'Catalejo', address: 'avisos@example.cl' }])
+    assert.deepEqual(mail.to && 'value' in mail.to ? mail.to.value : [], [
+      { name: '', address: 'Ana.Soto@example.cl' },
+    ])
+    assert.match(mail.messageId ?? '', /^<msg_[\w-]+@example\.cl>$/)
+    assert.equal(mail.headers.get('auto-submitted'), 'auto-generated')
+    const link = `${target.url}/console/dominios`
+    assert.equal(
+      mail.text,
+      `Marca <b> ñandú: 1 nombre\n• correo-1.cl: nuevo · agente: <script>&\n` +
+        `Abrir en Catalejo: ${link}?starts=correo\n\n-- \n` +
+        'Catalejo envía este mensaje por la vigilancia «Marca <b> ñandú».\n',
+    )
+    assert.ok(typeof mail.html === 'string')
+    assert.ok(mail.html.includes(`<a href="${link}?ficha=correo-1"><b>correo-1.cl</b></a>: nuevo`))
+    assert.ok(mail.html.includes('agente: &lt;script&gt;&amp;'))
+    assert.doesNotMatch(mail.html, /<script/)
+    await watchUntil(target, id, ({ pending }) => pending === 0)
 
-      // A mailbox that does not exist is given up.
-      server.unknown.add('nadie@example.cl')
-      const gone = await watch(target, { starts: 'correo', to: 'mailto:nadie@example.cl' })
-      await stored(target, [record('correo-2')])
-      const dead = await watchUntil(target, gone.id, ({ state }) => state === 'dead')
-      assert.equal(dead['last_error'], 'El servidor de correo respondió 550: la dirección no existe')
-      await eventually(async () => server.mails.length === 2)
-      for (const one of [id, gone.id]) await removeWatch(target, one)
-    })
-  } finally {
-    await server.close()
-  }
+    // A mailbox that does not exist is given up.
+    server.unknown.add('nadie@example.cl')
+    const gone = await watch(target, { starts: 'correo', to: 'mailto:nadie@example.cl' })
+    await stored(target, [record('correo-2')])
+    const dead = await watchUntil(target, gone.id, ({ state }) => state === 'dead')
+    assert.equal(dead['last_error'], 'El servidor de correo respondió 550: la dirección no existe')
+    await eventually(async () => server.mails.length === 2)
+    for (const one of [id, gone.id]) await removeWatch(target, one)
+  })
 })
 
 test('nothing is sent without encryption, to a server that cannot prove who it is, or with a wrong password', async () => {
-  const self = await startMailServer('self-signed')
-  const server = await startMailServer('loopback')
+  await using self = await startMailServer('self-signed')
+  await using server = await startMailServer('loopback')
   await using service = await startService()
   assert.ok(service.app)
   await service.stop()
@@ -98,11 +94,7 @@ test('nothing is sent without encryption, to a server that cannot prove who it i
     })
     return error
   }
-  try {
-    assert.equal(await errorAt(self.port, PASSWORD), 'No se ha podido enviar el correo (ESOCKET)')
-    assert.equal(await errorAt(server.port, 'otra'), 'El servidor de correo respondió 535')
-    assert.deepEqual([self.mails, server.mails], [[], []])
-  } finally {
-    await Promise.all([self.close(), server.close()])
-  }
+  assert.equal(await errorAt(self.port, PASSWORD), 'No se ha podido enviar el correo (ESOCKET)')
+  assert.equal(await errorAt(server.port, 'otra'), 'El servidor de correo respondió 535')
+  assert.deepEqual([self.mails, server.mails], [[], []])
 })

@@ -11,12 +11,11 @@ export const PASSWORD = 'clave@con:signos'
 export const pathOfPem = (name: string): string =>
   fileURLToPath(new URL(`../fixtures/tls/${name}.pem`, import.meta.url))
 
-export interface MailServer {
+export interface MailServer extends AsyncDisposable {
   readonly port: number
   readonly mails: ParsedMail[]
   /** Recipients that do not exist. */
   readonly unknown: Set<string>
-  close(): Promise<void>
 }
 
 /** A mail server on loopback that requires STARTTLS and a password. */
@@ -48,6 +47,6 @@ export async function startMailServer(certificate: string): Promise<MailServer> 
     port: address.port,
     mails,
     unknown,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    [Symbol.asyncDispose]: () => new Promise((resolve) => server.close(() => resolve())),
   }
 }

@@ -11,6 +11,9 @@ import type { Ended } from './reporter.ts'
 
 const TESTS = fileURLToPath(new URL('../', import.meta.url))
 const REPORTER = fileURLToPath(new URL('./reporter.ts', import.meta.url))
+const END_OF_FILE = new URL('../../scripts/test/end-of-file.ts', import.meta.url).href
+/** Twice as long as it takes on two processors. */
+const TIMEOUT_MS = 25 * 60_000
 /** Where the tests are that go through the public door. */
 const FOLDERS = ['corpus', 'domainwatch', 'http', 'imagestore', 'keys']
 /** Each has two nodes of its own: three at once took as long. */
@@ -43,6 +46,7 @@ export async function runSuite(
     process.execPath,
     [
       '--test',
+      `--import=${END_OF_FILE}`,
       `--test-reporter=${REPORTER}`,
       `--test-concurrency=${atOnce}`,
       '--test-timeout=300000',
@@ -59,6 +63,7 @@ export async function runSuite(
         AWS_SECRET_ACCESS_KEY: ceph.secretAccessKey,
       },
       stdio: ['ignore', 'pipe', 'inherit'],
+      timeout: TIMEOUT_MS,
     },
   )
   let output = ''
