@@ -1,6 +1,6 @@
 import { HttpError } from '../lib/errors.ts'
 import { flag, integer, type Values } from '../http/parameters.ts'
-import { isGone } from './discarding.ts'
+import { isGone, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
   filter,
   flagFilter,
@@ -17,7 +17,6 @@ import {
   type FilteredRecord,
 } from './filter-kinds.ts'
 import { endingWith, globParts, matchesGlob, startingWith } from './glob.ts'
-import { MAX_LABEL_CHARACTERS } from './limits.ts'
 import * as conditions from './queries-conditions.ts'
 
 export type { FilteredRecord } from './filter-kinds.ts'

@@ -18,3 +18,11 @@ export const MAX_CLAIMS = 1_000
 
 /** How long an account holds a record of the queue unless it asks again. */
 export const CLAIM_MINUTES = 10
+
+/** How long a record stays after it was marked as discarded. */
+export const DISCARDED_LIFETIME_MS = DISCARDED_RETENTION_DAYS * 24 * 60 * 60 * 1000
+
+/** Records discarded at this time or before have expired at `now` and appear in no answer. Milliseconds since 1970. */
+export const goneBefore = (now: number): number => now - DISCARDED_LIFETIME_MS
+
+export const isGone = (discardedAt: number, now: number): boolean => discardedAt <= goneBefore(now)

@@ -1,6 +1,6 @@
 import type { Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../storage/database/sql.ts'
-import { goneBefore } from './discarding.ts'
+import { goneBefore } from './limits.ts'
 import { conditionsOf, type FilterName, type Filters, type NamedCondition } from './filters.ts'
 
 /** Later than any date a clock can show: means "never" in comparisons. */

@@ -1,7 +1,7 @@
 import { localDateTime } from '../../lib/dates.ts'
 import { changeOf, type Change, type Fields } from '../../storage/database/changes/change.ts'
 import type { SqlValue } from '../../storage/database/sql.ts'
-import { DISCARDED_LIFETIME_MS } from '../discarding.ts'
+import { DISCARDED_LIFETIME_MS } from '../limits.ts'
 import type { MxRecord } from '../../lib/dns/index.ts'
 import { splitTags } from '../tags.ts'
 import type { ObservationRow } from './queries.ts'

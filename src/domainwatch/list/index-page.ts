@@ -16,7 +16,7 @@ import {
   type Order,
   type Segment,
 } from '../../lib/name-index/index.ts'
-import { goneBefore } from '../discarding.ts'
+import { goneBefore } from '../limits.ts'
 import { conditionsOf, type FilterName, type Filters } from '../filters.ts'
 import type { ListPosition, ListRange, SortKey, Source } from '../queries.ts'
 import { cursorOf, LENGTH_DIGITS, type ListCursor } from './cursor.ts'

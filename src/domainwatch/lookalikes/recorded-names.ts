@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { SIGNATURE_WORDS, signaturesOf, type NameBlock } from '../../lib/lookalikes/index.ts'
 import type { Columns, Segment } from '../../lib/name-index/index.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { goneBefore } from '../discarding.ts'
+import { goneBefore } from '../limits.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { namesAfter } from './queries.ts'
 

@@ -1,6 +1,6 @@
 import type { Dialect } from '../../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql } from '../../storage/database/sql.ts'
-import { goneBefore } from '../discarding.ts'
+import { goneBefore } from '../limits.ts'
 import type { Filters } from '../filters.ts'
 import type { ListOrder } from '../list/order.ts'
 import { COLUMNS, matching, notGone, page, type PageRequest } from '../queries.ts'

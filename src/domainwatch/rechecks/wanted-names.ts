@@ -7,8 +7,7 @@ import { recordOf } from '../events/event.ts'
 import type { EventPages } from '../events/pages.ts'
 import type { SplitName } from '../words/words-column.ts'
 import * as queries from './queries.ts'
-import { dnsWatchOf, EVERYBODY, RecheckRules, type DnsWatch } from './rules.ts'
-import { nextCheck } from './schedule.ts'
+import { dnsWatchOf, EVERYBODY, RecheckRules, type DnsWatch, nextCheck } from './rules.ts'
 
 /** Names read and added at a time, so that other readers and writers get their turn. */
 const PAGE = 1_000

@@ -3,9 +3,8 @@ import { nextLocalTime } from '../../lib/dates.ts'
 import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'
-import { attempt } from './attempt.ts'
+import { attempt, delayAfter, newDeliveryId } from './attempt.ts'
 import type { Channels, Notice, Outcome } from './channels/channel.ts'
-import { delayAfter, newDeliveryId } from './delivery-schedule.ts'
 import { attemptOf, logDelivery, nextNumber } from './delivery-log.ts'
 import type { DeliverySlots } from './delivery-slots.ts'
 import {
@@ -17,9 +16,8 @@ import {
 } from './notification.ts'
 import * as queries from './queries-destinations.ts'
 import type { DestinationState } from './queries-destinations.ts'
-import { logAttempt } from './queries-deliveries.ts'
+import { logAttempt, logReplay, nextReplay } from './queries-deliveries.ts'
 import { notifiedWatch, watcherOf } from './watched.ts'
-import { secretsAt } from './webhook-secrets.ts'
 
 /** How often to compare the time of the next attempt with the system clock, which may be set. */
 const CLOCK_CHECK_MS = 250
@@ -50,12 +48,11 @@ export async function notifyDestination(
   row: DestinationState,
   signal: AbortSignal,
 ): Promise<void> {
-  const { channels, clock, database, pages, slots, timeZone, vocabulary } = context
+  const { channels, clock, database, pages, timeZone, vocabulary } = context
   const { id, address } = row
   const channel = channels.get(row.channel)
   if (channel === undefined) return
   const watch = notifiedWatch(row)
-  const owner = { destination: id, account: String(row.account_id), host: channel.hostOf(address) }
   const request = { isRelevant: watcherOf(row, vocabulary), ...channel.batching }
   const write = (query: Query) => writeOne(database, query)
   let { cursor } = row
@@ -90,13 +87,10 @@ export async function notifyDestination(
       if (!(await begin(database, row, begun, clock.now()))) return
     }
     if (!(await waitUntil(delivery.nextAt, clock, signal))) return
-    const { id: deliveryId, body, attempts } = delivery
-    const { outcome, ms } = await slots.run(owner, attempts > 0, signal, () => {
-      const secrets = secretsAt(clock.now(), row)
-      return attempt(channel, { id: deliveryId, body, address, secrets }, signal)
-    })
-    // Aborted by the shutdown, so it may have arrived: it is sent again with the same id.
-    if (outcome.kind === 'failed' && signal.aborted) return
+    const { id: deliveryId, attempts } = delivery
+    const attempted = await attempt(context, channel, row, delivery, attempts > 0, signal)
+    if (attempted === undefined) return
+    const { outcome, ms } = attempted
     const failure = failureOf(outcome, attempts + 1, clock.now())
     const now = clock.now()
     const state = failure === undefined ? 'delivered' : failure.state === 'dead' ? 'failed' : 'pending'
@@ -112,6 +106,32 @@ export async function notifyDestination(
     if (!isOurs || failure?.state === 'dead') return
     delivery =
       failure === undefined ? undefined : { ...delivery, attempts: failure.attempts, nextAt: failure.nextAt }
+  }
+}
+
+/**
+ * Sends the deliveries of one destination that members want sent again, one at a time, with one attempt each and within the
+ * limits of all deliveries. A replay waits in the database until its result is stored, so after a crash it is sent again. If
+ * it arrives, deliveries to a receiver that was given up resume.
+ */
+export async function notifyReplays(
+  context: DestinationContext,
+  row: DestinationState,
+  signal: AbortSignal,
+): Promise<void> {
+  const { channels, database } = context
+  const channel = channels.get(row.channel)
+  if (channel === undefined) return
+  while (!signal.aborted) {
+    const replay = await database.first(nextReplay(row.id))
+    if (replay === undefined) return
+    const attempted = await attempt(context, channel, row, replay, false, signal)
+    if (attempted === undefined) return
+    const { outcome, ms } = attempted
+    const isDelivered = outcome.kind === 'delivered'
+    const result = attemptOf(outcome, isDelivered ? 'delivered' : 'failed', ms)
+    if (!(await writeOne(database, logReplay(replay.id, result)))) return
+    if (isDelivered) await writeOne(database, queries.revive(row.id))
   }
 }
 

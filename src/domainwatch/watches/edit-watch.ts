@@ -5,12 +5,26 @@ import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { Channels, Destination, Language } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
 import { assertAccountLimit, assertFewDestinations, parseDestinations } from './destinations.ts'
-import { digestOf, newFeedToken } from './feed-token.ts'
+import { digestOf, newFeedToken } from './feed-notifier.ts'
 import * as queries from './queries.ts'
+import { countShared, lockInstance } from './queries.ts'
 import * as destinations from './queries-destinations.ts'
-import { lockSharing } from './sharing.ts'
 import type { Changes } from '../events/event.ts'
 import { savedOf, type SavedFilters } from './watched.ts'
+import type { Sql } from '../../storage/database/sql.ts'
+
+/** Shared watches of all accounts, which every member lists. */
+export const MAX_SHARED = 200
+
+/**
+ * Serialises the sharing of watches until the transaction ends, so that concurrent requests cannot exceed the limit together.
+ * @throws HttpError 409 if the group already has `MAX_SHARED`
+ */
+export async function lockSharing(tx: Transaction, forUpdate: Sql): Promise<void> {
+  await tx.all(lockInstance(forUpdate))
+  const { count = 0 } = (await tx.first(countShared())) ?? {}
+  if (count >= MAX_SHARED) throw new HttpError(409, `El grupo ya tiene ${MAX_SHARED} vigilancias compartidas`)
+}
 
 /** What to change. Undefined leaves a property as it is. */
 export interface WatchEdit {

@@ -1,10 +1,9 @@
 import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
-import { notifyDestination, type DestinationContext } from './destination-notifier.ts'
+import { notifyDestination, notifyReplays, type DestinationContext } from './destination-notifier.ts'
 import { notifyFeed } from './feed-notifier.ts'
 import * as queries from './queries.ts'
 import { destinationsToReplay } from './queries-deliveries.ts'
 import { destinationById, destinationsToNotify } from './queries-destinations.ts'
-import { notifyReplays } from './replay-notifier.ts'
 
 /** How often to look for watches that another process created, deleted or revived. */
 const POLL_MS = 1_000

@@ -1,9 +1,8 @@
 import type { Channel, ChannelName, Channels } from './channel.ts'
-import { discordChannel } from './discord.ts'
 import { emailChannel, type EmailSettings } from './email.ts'
 import type { HttpChannelOptions } from './http-post.ts'
+import { discordChannel, slackChannel } from './incoming-webhooks.ts'
 import { ntfyChannel, type NtfySettings } from './ntfy.ts'
-import { slackChannel } from './slack.ts'
 import { telegramChannel, type TelegramSettings } from './telegram.ts'
 import { webhookChannel } from './webhook.ts'
 
@@ -17,14 +16,10 @@ export interface ChannelSettings {
 /** Opens every channel that can be used. */
 export function openChannels(settings: ChannelSettings, options: HttpChannelOptions): Channels {
   const { email, ntfy, telegram } = settings
-  // The operator chose these servers, which may be in a private network.
-  const operatorPost = { ...options, isAllowedAddress: () => true }
   return new Map<ChannelName, Channel>([
     ['webhook', webhookChannel(options)],
-    ...(telegram === undefined
-      ? []
-      : [['telegram', telegramChannel(telegram, operatorPost, options)] as const]),
-    ['ntfy', ntfyChannel(ntfy, operatorPost, options)],
+    ...(telegram === undefined ? [] : [['telegram', telegramChannel(telegram, options)] as const]),
+    ['ntfy', ntfyChannel(ntfy, options)],
     ['discord', discordChannel(options)],
     ['slack', slackChannel(options)],
     ...(email === undefined ? [] : [['mailto', emailChannel(email, options)] as const]),

@@ -1,10 +1,8 @@
-import { FOR_PEOPLE, type Channel } from './channel.ts'
-import { chatOutcome, readChatResponse } from './chat-response.ts'
-import { post, type HttpChannelOptions, type PostOptions } from './http-post.ts'
-import { parseUrl, showOrigin } from './secret-url.ts'
-import { bytes, layOut } from '../messages/layout.ts'
-import { plainText } from '../messages/markup.ts'
-import { messageOf } from '../messages/message.ts'
+import type { Channel } from './channel.ts'
+import { chatChannel } from './chat.ts'
+import type { HttpChannelOptions } from './http-post.ts'
+import { bytes, layOut, plainText } from '../messages/layout.ts'
+import { parseReceiver, showOrigin } from '../webhook/connect.ts'
 
 /** Bytes of a message; the server makes a file of a longer one. */
 const MAX_MESSAGE = 4_096
@@ -22,44 +20,39 @@ export interface NtfySettings {
  * Publishes to a topic of ntfy: of the operator's server, with the operator's token, or of any server by its address, without
  * a token.
  */
-export function ntfyChannel(
-  { url, token }: NtfySettings,
-  operatorPost: PostOptions,
-  options: HttpChannelOptions,
-): Channel {
-  const { clock, isAllowedAddress, links } = options
+export function ntfyChannel({ url, token }: NtfySettings, options: HttpChannelOptions): Channel {
   /** Where JSON is published, which is not the topic. */
   const serverOf = (address: string) => (TOPIC.test(address) ? `${url}/` : new URL('.', address).href)
-  return {
-    batching: FOR_PEOPLE,
-    parseAddress(text) {
-      if (TOPIC.test(text)) return url === '' ? { ok: 'unconfigured' } : { ok: true, address: text }
-      const parsed = parseUrl(text, isAllowedAddress)
-      if (parsed.ok !== true) return parsed
-      return TOPIC.test(topicOf(parsed.address)) ? parsed : { ok: false, takes: TAKES }
-    },
-    showAddress: (address) => (TOPIC.test(address) ? address : showOrigin(address)),
-    hostOf: (address) => new URL(serverOf(address)).host,
-    render(watch, notice, address) {
-      const message = messageOf(watch, notice, links)
-      const limits = { sizeOf: bytes, max: MAX_MESSAGE }
-      return JSON.stringify({
+  return chatChannel(
+    {
+      name: 'ntfy',
+      parseAddress(text) {
+        if (TOPIC.test(text)) return url === '' ? { ok: 'unconfigured' } : { ok: true, address: text }
+        const parsed = parseReceiver(text, options.isAllowedAddress)
+        if (parsed.ok !== true) return parsed
+        return TOPIC.test(topicOf(parsed.address)) ? parsed : { ok: false, takes: TAKES }
+      },
+      showAddress: (address) => (TOPIC.test(address) ? address : showOrigin(address)),
+      hostOf: (address) => new URL(serverOf(address)).host,
+      bodyOf: (message, address) => ({
         topic: topicOf(address),
         title: message.title,
         // The title has a field of its own.
-        message: layOut({ ...message, title: '' }, plainText, limits).trimStart(),
+        message: layOut({ ...message, title: '' }, plainText, {
+          sizeOf: bytes,
+          max: MAX_MESSAGE,
+        }).trimStart(),
         click: message.link.url,
-      })
+      }),
+      requestTo(address) {
+        const isOperators = TOPIC.test(address)
+        const headers = isOperators && token !== '' ? { authorization: `Bearer ${token}` } : {}
+        return { url: serverOf(address), headers, isOperators }
+      },
+      isGone: () => false,
     },
-    async send({ address, body }, signal) {
-      const isOurs = TOPIC.test(address)
-      const headers = isOurs && token !== '' ? { authorization: `Bearer ${token}` } : {}
-      const request = { url: serverOf(address), body, headers, readsBody: true }
-      return post(request, isOurs ? operatorPost : options, signal, (response) =>
-        chatOutcome('ntfy', readChatResponse(response, clock.now()), () => false),
-      )
-    },
-  }
+    options,
+  )
 }
 
 const topicOf = (address: string): string =>

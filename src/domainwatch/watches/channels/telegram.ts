@@ -1,9 +1,7 @@
-import { failure, FOR_PEOPLE, type Channel } from './channel.ts'
-import { chatOutcome, readChatResponse, type ChatResponse } from './chat-response.ts'
-import { post, type HttpChannelOptions, type PostOptions } from './http-post.ts'
-import { characters, layOut } from '../messages/layout.ts'
-import { telegramHtml } from '../messages/markup.ts'
-import { messageOf } from '../messages/message.ts'
+import type { Channel } from './channel.ts'
+import { chatChannel, type ChatResponse } from './chat.ts'
+import type { HttpChannelOptions } from './http-post.ts'
+import { characters, layOut, telegramHtml } from '../messages/layout.ts'
 
 /** Characters of `text` in `sendMessage`. The service counts them without markup, so this is on the safe side. */
 const MAX_TEXT = 4_096
@@ -19,34 +17,27 @@ export interface TelegramSettings {
 }
 
 /** Sends messages by a bot (Telegram Bot API, `sendMessage`). */
-export function telegramChannel(
-  { token, url }: TelegramSettings,
-  operatorPost: PostOptions,
-  { clock, links }: HttpChannelOptions,
-): Channel {
+export function telegramChannel({ token, url }: TelegramSettings, options: HttpChannelOptions): Channel {
   const { host } = new URL(url)
-  return {
-    batching: FOR_PEOPLE,
-    parseAddress: (text) => (CHAT_ID.test(text) ? { ok: true, address: text } : { ok: false, takes: TAKES }),
-    showAddress: (address) => address,
-    hostOf: () => host,
-    render: (watch, notice, address) =>
-      JSON.stringify({
+  return chatChannel(
+    {
+      name: 'Telegram',
+      parseAddress: (text) =>
+        CHAT_ID.test(text) ? { ok: true, address: text } : { ok: false, takes: TAKES },
+      showAddress: (address) => address,
+      hostOf: () => host,
+      bodyOf: (message, address) => ({
         chat_id: address,
-        text: layOut(messageOf(watch, notice, links), telegramHtml, { sizeOf: characters, max: MAX_TEXT }),
+        text: layOut(message, telegramHtml, { sizeOf: characters, max: MAX_TEXT }),
         parse_mode: 'HTML',
         link_preview_options: { is_disabled: true },
       }),
-    async send({ body }, signal) {
-      const request = { url: `${url}/bot${token}/sendMessage`, body, readsBody: true }
-      return post(request, operatorPost, signal, (response) => {
-        const answer = readChatResponse(response, clock.now())
-        if (answer.code === 200 && answer.json['ok'] !== true)
-          return failure('Telegram respondió algo que no se entiende', answer.code)
-        return chatOutcome('Telegram', answer, isGone)
-      })
+      requestTo: () => ({ url: `${url}/bot${token}/sendMessage`, isOperators: true }),
+      isDelivered: ({ code, json }) => code !== 200 || json['ok'] === true,
+      isGone,
     },
-  }
+    options,
+  )
 }
 
 /** The bot was blocked or removed, or the chat does not exist, was deleted, or moved to another id. */

@@ -10,7 +10,7 @@ import {
   type Notice,
 } from './channel.ts'
 import { post, retryAfterMs, type PostOptions } from './http-post.ts'
-import { parseUrl } from './secret-url.ts'
+import { parseReceiver } from '../webhook/connect.ts'
 
 /** Events per delivery: about 20 KB, as Standard Webhooks recommends. */
 const BATCHING: Batching = { max: 50, beyond: 'next', windowMs: 200 }
@@ -22,7 +22,7 @@ export function webhookChannel(options: PostOptions & { readonly clock: Clock })
   const { clock } = options
   return {
     batching: BATCHING,
-    parseAddress: (text) => parseUrl(text, options.isAllowedAddress),
+    parseAddress: (text) => parseReceiver(text, options.isAllowedAddress),
     // The group sees where its webhooks go.
     showAddress: (address) => address,
     hostOf: (address) => new URL(address).host,

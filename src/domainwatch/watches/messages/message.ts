@@ -1,7 +1,6 @@
 import type { ConsoleLinks } from '../../console-links.ts'
 import type { Notice, NotifiedWatch } from '../channels/channel.ts'
-import { newsOf, type NewsItem, type Occurrence } from './news.ts'
-import { textsIn, type Texts } from './texts.ts'
+import { newsOf, type NewsItem, type Occurrence, textsIn, type Texts } from './texts.ts'
 
 /** Limits of what a line shows, in characters, so that every message holds at least one line. */
 const MAX_NOTE = 200

@@ -11,6 +11,8 @@ const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3')
 /** Addresses of a host that are tried, and the timeout of each. */
 const MAX_ADDRESSES = 4
 const CONNECT_MS = 5_000
+const MAX_LENGTH = 2_048
+const TAKES_LENGTH = `debe tener direcciones de ${MAX_LENGTH} caracteres como máximo`
 const LOCALHOST = /(^|\.)localhost\.?$/
 
 /** Returns true for an address to which webhooks may be sent. */
@@ -23,7 +25,7 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 export class ForbiddenAddressError extends Error {}
 
 export type Target =
-  | { readonly ok: true; readonly url: string }
+  | { readonly ok: true; readonly address: string }
   /** The requirement that the URL breaks, in Spanish, to follow the name of the parameter. */
   | { readonly ok: false; readonly takes: string }
 
@@ -58,8 +60,16 @@ export function readTarget(text: string, isAllowedAddress: IsAllowedAddress): Ta
   const isForbidden = isIP(host) === 0 ? LOCALHOST.test(host) : !isAllowedAddress(host)
   if (isForbidden) return { ok: false, takes: 'debe llevar a una dirección pública' }
   url.hash = ''
-  return { ok: true, url: url.href }
+  return { ok: true, address: url.href }
 }
+
+/** Validates the URL of a receiver that a client chose. */
+export function parseReceiver(text: string, isAllowedAddress: IsAllowedAddress): Target {
+  return text.length > MAX_LENGTH ? { ok: false, takes: TAKES_LENGTH } : readTarget(text, isAllowedAddress)
+}
+
+/** Shows only the origin of a URL whose path is a secret. */
+export const showOrigin = (address: string): string => `${new URL(address).origin}/…`
 
 /**
  * Connects to the host of a URL. Checks the resolved addresses, and the peer address of the open socket before anything is
