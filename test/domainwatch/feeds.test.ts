@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { readConfig } from '../../src/server/config/config.ts'
 import { eventually } from '../support/eventually.ts'
-import { FEEDS, feedsFile, feedStates, startWithFeeds } from '../support/feeds.ts'
+import { allAttempted, FEEDS, feedsFile, feedStates, startWithFeeds } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, startService } from '../support/service.ts'
@@ -41,10 +41,7 @@ test('the state of each feed tells what was imported, what failed and what is st
     clock,
     flags: { feeds: path, 'webhook-networks': '127.0.0.0/8' },
   })
-  await eventually(
-    async () => (await feedStates(service)).every(({ last_attempt: at }) => at !== null),
-    'both feeds were attempted',
-  )
+  await allAttempted(service)
   const good = {
     name: 'eliminados',
     host: hostOfLists(),

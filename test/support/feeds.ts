@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { eventually } from './eventually.ts'
 import { call } from './http.ts'
 import { startService, type TestService, type TestServiceOptions } from './service.ts'
 
@@ -28,6 +29,14 @@ export async function feedStates(service: TestService): Promise<readonly FeedSta
   const { body } = await call(service, FEEDS, { query: { api: service.domainKey } })
   return Object(body).data
 }
+
+/** Resolves when each feed was fetched, or failed, once. */
+export const allAttempted = (service: TestService) =>
+  eventually(
+    async () =>
+      (await feedStates(service)).every(({ last_success, error }) => last_success !== null || error !== null),
+    'every feed was fetched',
+  )
 
 /** A service whose accounts exist before it starts to fetch. */
 export async function startWithFeeds({ clock, flags }: TestServiceOptions): Promise<TestService> {

@@ -1,10 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { importLines, type ImportOptions } from '../import/importer.ts'
 import { readLines, SourceFault } from '../import/lines.ts'
-import { bytesOf } from '../import/source.ts'
+import { bytesOf, TooLargeFault } from '../import/source.ts'
 import { storeRows, type ImportTarget } from '../import/store.ts'
 import type { ImportCounts, StoreRows } from '../import/writer.ts'
 import { FeedFault, tooLarge, WEB_PAGE } from './download.ts'
+import type { ImportLanes } from './import-lanes.ts'
 import type { Feed } from './settings.ts'
 
 /** Bytes in which a web page shows its first tag. */
@@ -20,12 +21,22 @@ const MAX_BUFFERED_ROWS = 5_000
  */
 export async function importDownload(
   path: string,
-  { format }: Feed,
+  feed: Feed,
   target: ImportTarget & Pick<ImportOptions, 'split'>,
+  lanes: ImportLanes,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<ImportCounts> {
-  await checkContent(path, maxBytes, signal)
+  const bytes = await lanes.check(feed.name, signal, () => checkContent(path, maxBytes, signal))
+  return lanes.import(feed.name, bytes, signal, () => importContent(path, feed, target, signal))
+}
+
+async function importContent(
+  path: string,
+  { format }: Feed,
+  target: ImportTarget & Pick<ImportOptions, 'split'>,
+  signal: AbortSignal,
+): Promise<ImportCounts> {
   // A transaction in progress is waited for, because the database may be closed afterwards.
   let running: Promise<unknown> = Promise.resolve()
   const store = storeRows(target)
@@ -54,26 +65,31 @@ export async function importDownload(
   }
 }
 
-/** Reads everything once before the import, because what is imported cannot be taken back. */
-async function checkContent(path: string, maxBytes: number, signal: AbortSignal): Promise<void> {
+/**
+ * Reads everything once before the import, because what is imported cannot be taken back.
+ * @returns its bytes after decompression
+ */
+async function checkContent(path: string, maxBytes: number, signal: AbortSignal): Promise<number> {
   let bytes = 0
   let head = ''
   try {
-    for await (const piece of contentOf(path)) {
+    for await (const piece of contentOf(path, maxBytes)) {
       signal.throwIfAborted()
       bytes += piece.byteLength
-      if (bytes > maxBytes) throw new FeedFault(tooLarge(maxBytes))
       if (head.length < HEAD_BYTES) head += piece.subarray(0, HEAD_BYTES).toString('latin1')
     }
   } catch (error) {
+    if (error instanceof TooLargeFault) throw new FeedFault(tooLarge(maxBytes))
     if (error instanceof SourceFault && error.cause instanceof Error)
       throw new FeedFault('El archivo comprimido está dañado', { cause: error })
     throw error
   }
   if (/^(\xEF\xBB\xBF)?\s*</.test(head)) throw new FeedFault(WEB_PAGE)
+  return bytes
 }
 
-const contentOf = (path: string) => bytesOf(path, () => {}, 2)
+/** A server may compress a compressed file once more. */
+const contentOf = (path: string, maxBytes?: number) => bytesOf(path, () => {}, { layers: 2, maxBytes })
 
 /** Yields small pieces. Lets the event loop run before each, because decompressed data arrives without waiting. */
 async function* inSmallPieces(bytes: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer> {

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { constants, gunzipSync, gzipSync } from 'node:zlib'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { bytesOf } from './source.ts'
+import { bytesOf, TooLargeFault } from './source.ts'
 
 /** Hardly compressible, and more than a stream holds. */
 const TEXT = Array.from({ length: 20_000 }, (_, i) => `n${(i * 7_919_317) % 30_000_000}.cl\n`).join('')
@@ -44,4 +44,32 @@ test('of what is cut off all comes that was packed before, however slowly it is 
   assert.deepEqual(await taken(twoCut), { text: TEXT, fault })
   const damaged = Buffer.concat([packed.subarray(0, packed.length / 2), Buffer.from('no'.repeat(40_000))])
   assert.ok(TEXT.startsWith((await taken(damaged)).text.slice(0, TEXT.length / 3)))
+})
+
+test('what decompresses to too much is not read on, in whichever layer, and also if it contains nothing', async () => {
+  await using folder = await temporaryFolder()
+  const path = join(folder.path, 'lista.gz')
+  const maxBytes = 1024 * 1024
+  const readAll = async (content: Buffer) => {
+    await writeFile(path, content)
+    let bytes = 0
+    for await (const piece of bytesOf(path, () => {}, { layers: 2, maxBytes })) bytes += piece.length
+    return bytes
+  }
+  const text = Buffer.alloc(maxBytes, 'casa.cl\n')
+  assert.equal(await readAll(gzipSync(gzipSync(text))), maxBytes)
+  const more = Buffer.concat([text, Buffer.from('\n')])
+  for (const content of [more, gzipSync(more), gzipSync(gzipSync(more))])
+    await assert.rejects(readAll(content), TooLargeFault)
+  // A stream of empty stored blocks (RFC 1951, section 3.2.4) after the head of a gzip file.
+  const nothing = Buffer.concat([
+    gzipSync('').subarray(0, 10),
+    Buffer.alloc(5 * maxBytes, '\0\0\0\xff\xff', 'latin1'),
+  ])
+  await assert.rejects(readAll(gzipSync(nothing)), TooLargeFault)
+  // The same with what follows a complete file.
+  await assert.rejects(
+    readAll(gzipSync(Buffer.concat([gzipSync('casa.cl\n'), Buffer.alloc(2 * maxBytes)]))),
+    TooLargeFault,
+  )
 })

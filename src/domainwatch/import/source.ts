@@ -6,16 +6,24 @@ import { SourceFault } from './lines.ts'
 /** Compressed bytes processed at a time: they may expand a thousandfold. */
 const MAX_COMPRESSED = 4_096
 
+export interface SourceOptions {
+  /** How often it may be compressed. */
+  readonly layers?: 1 | 2
+  /** Of the content of each layer: a large one may contain no bytes, but takes as long to read. */
+  readonly maxBytes?: number | undefined
+}
+
+export class TooLargeFault extends SourceFault {}
+
 /**
  * Reads a file, or standard input, and decompresses it if it is compressed.
- * @param layers how often it may be compressed: a server may compress a compressed file once more
  * @param read called with the number of bytes read, before decompression
- * @throws SourceFault if it cannot be read to its end
+ * @throws SourceFault if it cannot be read to its end, and TooLargeFault if it or any layer of it is too large
  */
 export async function* bytesOf(
   file: string | undefined,
   read: (bytes: number) => void,
-  layers: 1 | 2 = 1,
+  { layers = 1, maxBytes = Infinity }: SourceOptions = {},
 ): AsyncGenerator<Buffer> {
   async function* counted() {
     for await (const chunk of file === undefined ? process.stdin : createReadStream(file)) {
@@ -24,10 +32,20 @@ export async function* bytesOf(
     }
   }
   try {
-    const once = decompressed(counted())
-    yield* layers === 1 ? once : decompressed(once)
+    const once = limited(decompressed(counted()), maxBytes)
+    yield* layers === 1 ? once : limited(decompressed(once), maxBytes)
   } catch (error) {
+    if (error instanceof SourceFault) throw error
     throw new SourceFault(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+async function* limited(source: AsyncGenerator<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let bytes = 0
+  for await (const piece of source) {
+    bytes += piece.byteLength
+    if (bytes > maxBytes) throw new TooLargeFault()
+    yield piece
   }
 }
 

@@ -23,6 +23,8 @@ export interface ImportTarget {
   readonly timeZone: string
   /** The author of the changes, and the agent of new records of the registry's lists. */
   readonly account: { readonly id: number; readonly name: string }
+  /** Called in each transaction after its rows are stored, with the number of records added or changed. */
+  readonly stored?: (tx: Transaction, changed: number) => Promise<void>
 }
 
 /** Returns what stores rows, each batch in one transaction. */
@@ -30,9 +32,11 @@ export function storeRows(target: ImportTarget): StoreRows {
   const { database, account } = target
   return async (batch) => {
     let began = 0
-    const changed = await database.transaction((tx) => {
+    const changed = await database.transaction(async (tx) => {
       began = performance.now()
-      return storeIn(tx, target, batch)
+      const count = await storeIn(tx, target, batch)
+      await target.stored?.(tx, count)
+      return count
     }, account.id)
     return { changed, heldMs: performance.now() - began }
   }

@@ -1,0 +1,132 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Database, Transaction } from '../../storage/database/database.ts'
+import { storeRows } from '../../storage/database/rows.ts'
+import type { ImportOptions } from '../import/importer.ts'
+import { download, DOWNLOAD_LIMITS, FeedFault, type Download, type DownloadOptions } from './download.ts'
+import { importDownload } from './import-download.ts'
+import type { ImportLanes } from './import-lanes.ts'
+import { deleteOldStates, FEED_STATES, type FeedStateRow } from './queries.ts'
+import type { Feed } from './settings.ts'
+import { sourceOf } from './status.ts'
+
+/** Delay after the first failed attempt. It doubles with each further one, up to the interval. */
+export const FIRST_BACKOFF_MS = 60_000
+/** How long the state of a feed is kept that is no longer in the settings; longer than the longest interval. */
+const KEPT_MS = 60 * 24 * 60 * 60_000
+
+export interface UpdateOptions {
+  readonly database: Database
+  readonly clock: Clock
+  readonly timeZone: string
+  /** Splits names into words. */
+  readonly split: ImportOptions['split']
+  readonly accountNamed: (name: string) => Promise<{ readonly id: number; readonly name: string } | undefined>
+  readonly downloads: DownloadOptions
+  /** Called when a feed fails, and when the database does. Both are retried. */
+  readonly failed: (error: unknown, feed?: string) => void
+}
+
+/** Fetches and imports a feed once, and stores the result as its state. Stores none if `signal` aborts. */
+export async function updateFeed(
+  options: UpdateOptions,
+  lanes: ImportLanes,
+  feed: Feed,
+  before: FeedStateRow | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, database } = options
+  const now = clock.now()
+  const failures = (before?.failures ?? 0) + 1
+  let state = begunState(feed, before, now)
+  /** In the transaction of the records. If the process dies during the import, the feed stays due. */
+  const stored = async (tx: Transaction, changed: number) => {
+    if (changed === 0) return
+    state = { ...state, changed_at: clock.now() }
+    await writeState(tx, { ...state, attempted_at: before?.attempted_at ?? now, due_at: 0 })
+  }
+  try {
+    const result = await fetchFeed(options, lanes, feed, state, stored, signal)
+    const succeeded = { succeeded_at: clock.now(), due_at: now + feed.everyMs, failures: 0, error: null }
+    state = { ...state, ...result, ...succeeded }
+  } catch (error) {
+    if (signal.aborted) return
+    options.failed(error, feed.name)
+    state = {
+      ...state,
+      due_at: now + Math.min(feed.everyMs, FIRST_BACKOFF_MS * 2 ** Math.min(failures - 1, 20)),
+      failures,
+      error: error instanceof FeedFault ? error.message : 'La lista no se ha podido guardar',
+    }
+  }
+  await database.transaction(async (tx) => {
+    await writeState(tx, state)
+    await tx.run(deleteOldStates(clock.now() - KEPT_MS))
+  })
+
+  async function writeState(tx: Transaction, row: FeedStateRow): Promise<void> {
+    const values = Object.keys(FEED_STATES.columns).map((column) => new Map(Object.entries(row)).get(column))
+    await storeRows(tx, database.dialect, FEED_STATES, [values])
+  }
+}
+
+/** The state at the beginning of an attempt. Validators of another list are dropped. */
+function begunState(feed: Feed, before: FeedStateRow | undefined, now: number): FeedStateRow {
+  const source = sourceOf(feed)
+  const known = before?.source === source ? before : undefined
+  return {
+    ...(before ?? NEVER_FETCHED),
+    name: feed.name,
+    source,
+    first_at: before?.first_at ?? now,
+    attempted_at: now,
+    etag: known?.etag ?? null,
+    last_modified: known?.last_modified ?? null,
+  }
+}
+
+const NEVER_FETCHED = {
+  due_at: 0,
+  succeeded_at: null,
+  changed_at: null,
+  failures: 0,
+  error: null,
+  records_read: null,
+  records_changed: null,
+  lines_refused: null,
+}
+
+/** Returns what changes in the state after a success. Validators are stored last: a crash before means another import. */
+async function fetchFeed(
+  { accountNamed, clock, database, downloads, split, timeZone }: UpdateOptions,
+  lanes: ImportLanes,
+  feed: Feed,
+  { etag, last_modified: lastModified }: FeedStateRow,
+  stored: (tx: Transaction, changed: number) => Promise<void>,
+  signal: AbortSignal,
+): Promise<Partial<FeedStateRow>> {
+  const account = await accountNamed(feed.account)
+  if (account === undefined) throw new FeedFault(`La cuenta ${feed.account} no existe`)
+  const result: Download = await download(feed.url, { etag, lastModified }, downloads, signal)
+  if (result.kind === 'unchanged') return {}
+  try {
+    const { maxBytes } = downloads.limits ?? DOWNLOAD_LIMITS
+    const target = { database, clock, timeZone, split, account, stored }
+    const { read, changed, refused } = await importDownload(
+      result.file.path,
+      feed,
+      target,
+      lanes,
+      maxBytes,
+      signal,
+    )
+    return {
+      etag: result.validators.etag,
+      last_modified: result.validators.lastModified,
+      records_read: read,
+      records_changed: changed,
+      lines_refused: refused,
+    }
+  } finally {
+    await result.file.discard()
+  }
+}
