@@ -36,6 +36,10 @@ export interface Operations {
     body: { search?: string; agent?: string; starts?: string; ends?: string; pattern?: string; length?: number; min_length?: number; max_length?: number; from?: string; to?: string; modified_from?: string; modified_to?: string; deleted_from?: string; deleted_to?: string; hyphen?: number; digits?: number; idn?: number; status?: number; reserve?: string; rev?: string; dis?: string; reserved?: number; revision?: number; discarded?: number; seen?: number; tag?: string; words?: number; word?: string; limit?: number; order?: "registered" | "deleted" | "modified" | "name" | "length"; sort?: "asc" | "desc"; fields?: string }
     answer: { status: 200; count: number; remaining: number; until: string; data: (({ name: string; length: number; agent: string; status: number; reserved: number; revision: number; discarded: number; date_reg: string; date_mod: string; seen?: number; seen_by?: string | null; seen_at?: string | null; note?: string; tags?: (string)[]; words?: (string)[]; deleted_at?: string | null; discarded_at?: string | null; claimed_by?: string | null; claimed_until?: string | null })[])[] }
   }
+  'GET /api/v1/domainwatch/queue': {
+    query: {  }
+    answer: { status: 200; count: number; data: ({ account: string; count: number; until: string })[] }
+  }
   'DELETE /api/v1/domainwatch/queue': {
     query: { data?: string }
     answer: { status: 200; count: number }

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Fragment, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { connection } from '../api/connection.ts'
 import { learnScopes, useAccounts, useMay, useScopes, type Ability } from '../api/scope.ts'
 import { session } from '../api/session.ts'
@@ -117,20 +117,17 @@ export function Shell() {
           </li>
         </ul>
         {GROUPS.map(({ service, title }) => (
-          <Group
-            key={service}
-            title={t(title)}
-            screens={SCREENS.filter((one) => one.service === service)}
-            path={path}
-          />
+          <Fragment key={service}>
+            <Group title={t(title)} screens={SCREENS.filter((one) => one.service === service)} path={path} />
+            {service === 'domainwatch' && hasViews && (
+              <Boundary>
+                <Suspense>
+                  <SideViews />
+                </Suspense>
+              </Boundary>
+            )}
+          </Fragment>
         ))}
-        {hasViews && (
-          <Boundary>
-            <Suspense>
-              <SideViews />
-            </Suspense>
-          </Boundary>
-        )}
       </nav>
       <main id="content" className="content" tabIndex={-1}>
         <Boundary key={path}>

@@ -35,6 +35,8 @@ test('words are understood in both languages, with and without accents', () => {
   })
   assert.deepEqual(parseWords('www.nic.cl en:agente'), { search: 'www.nic.cl', agent: '' })
   assert.deepEqual(parseWords('orden:antiguos largo:muy'), { sort: 'asc', length: 'muy' })
+  assert.deepEqual(parseWords('desde:2026-01-05T08:30:00'), { from: '2026-01-05 08:30:00' })
+  assert.equal(formatWords({ from: '2026-01-05 08:30:00' }, 'es'), 'desde:2026-01-05T08:30:00')
 })
 
 const filters: fc.Arbitrary<Filters> = fc

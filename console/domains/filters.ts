@@ -245,6 +245,7 @@ function readWord(word: string): { name: string; value: string } | undefined {
     }
     if (!field.words.some((one) => fold(one) === folded.slice(0, colon))) continue
     const value = word.slice(colon + 1)
+    if (field.accepts.kind === 'date') return { name: field.name, value: value.replace(/t/i, ' ') }
     if (field.values === undefined) return { name: field.name, value }
     const found = Object.entries(field.values).find(([, words]) =>
       words.some((one) => fold(one) === fold(value)),
@@ -262,7 +263,9 @@ export function formatWords(filters: Filters, language: 'es' | 'en'): string {
     const value = filters[field.name]
     if (value === undefined) return []
     if (field.accepts.kind === 'flag') return [field.words[at]]
-    const said = field.values?.[value]?.[at] ?? value
+    // A space would end the word.
+    const written = field.accepts.kind === 'date' ? value.replace(' ', 'T') : value
+    const said = field.values?.[value]?.[at] ?? written
     return [`${field.words[at]}:${said}`]
   })
   return [filters['search'] ?? '', ...words].filter((one) => one !== '').join(' ')

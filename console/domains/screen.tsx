@@ -25,6 +25,8 @@ import { sortedBy } from './sorting.ts'
 import { indexOf, useStepping } from './stepping.ts'
 import { DomainTable, type LoadedRows } from './table.tsx'
 import { useFilters } from './use-filters.ts'
+import { addressOf } from '../views/saved-views.ts'
+import { useVisit } from '../views/fresh.ts'
 import { ViewMenu } from './view-menu.tsx'
 import './domains.css'
 import './sheet-place.css'
@@ -46,6 +48,7 @@ const NO_ROWS: LoadedRows = {
 export default function DomainsScreen() {
   const { path, query } = usePlace()
   const filters = useFilters(query)
+  useVisit(addressOf(filters))
   const open = query.get('ficha') || undefined
   const start = query.get('desde-aqui') || undefined
   const [active, setActive] = useState(0)

@@ -10,8 +10,10 @@ import { DomainName } from '../domains/name.tsx'
 import type { DomainRecord } from '../domains/records.ts'
 import { count, t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/home.ts'
+import { Colleagues } from './colleagues.tsx'
 import { Feeds } from './feeds.tsx'
 import { Images } from './images.tsx'
+import { News } from './news.tsx'
 import { Spark } from './spark.tsx'
 import { Waiting } from './waiting.tsx'
 import './home.css'
@@ -24,7 +26,15 @@ export default function HomeScreen() {
       <header>
         <h1>{t('nav.home')}</h1>
       </header>
-      {keys.domainwatch !== undefined && <Waiting />}
+      {keys.domainwatch !== undefined && (
+        <>
+          <Waiting />
+          <div className="home-lists home-group">
+            <News />
+            <Colleagues />
+          </div>
+        </>
+      )}
       {keys.domainwatch !== undefined && <Domains />}
       {keys.imagestore !== undefined && <Images />}
       <FirstSteps hasDomains={keys.domainwatch !== undefined} hasImages={keys.imagestore !== undefined} />

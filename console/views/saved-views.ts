@@ -21,14 +21,27 @@ const placeOf = (account: string): string => `catalejo.views ${SERVICE.pathname}
 interface Kept {
   readonly account: string | undefined
   readonly views: readonly SavedView[]
+  /** All records, which nobody has to save to be told what is new. */
+  readonly all: SavedView | undefined
 }
 
-export const savedViews = createStore<Kept>({ account: undefined, views: [] })
+const NOTHING: Kept = { account: undefined, views: [], all: undefined }
+
+export const savedViews = createStore<Kept>(NOTHING)
 
 /** Shows the views of an account; of none while nobody is signed in. */
 export function openViews(account: string | undefined): void {
   if (savedViews.get().account === account) return
-  savedViews.set({ account, views: account === undefined ? [] : load(placeOf(account)) })
+  if (account === undefined) {
+    savedViews.set(NOTHING)
+    return
+  }
+  const kept = load(placeOf(account))
+  const views = kept.filter(({ query }) => query !== '').slice(0, MAX_VIEWS)
+  const all = kept.find(({ query }) => query === '')
+  savedViews.set({ account, views, all })
+  // What is new counts from the first visit on.
+  if (all === undefined) keep({ all: { name: '', query: '', visited: localNow() } })
 }
 
 export const addressOf = (filters: Filters): string => queryOf(filters).toString()
@@ -39,32 +52,40 @@ export function saveView(name: string, filters: Filters): boolean {
   const query = addressOf(filters)
   const others = savedViews.get().views.filter((view) => view.query !== query)
   if (others.length >= MAX_VIEWS) return false
-  keep([...others, { name: name.slice(0, MAX_NAME), query, visited: localNow() }])
+  keep({ views: [...others, { name: name.slice(0, MAX_NAME), query, visited: localNow() }] })
   return true
 }
 
 export function removeView(query: string): void {
-  keep(savedViews.get().views.filter((view) => view.query !== query))
+  keep({ views: savedViews.get().views.filter((view) => view.query !== query) })
 }
 
 /** Notes that a view is open: what is new counts from now on. */
-export function visitView(query: string): void {
-  const { views } = savedViews.get()
-  if (views.some((view) => view.query === query))
-    keep(views.map((view) => (view.query === query ? { ...view, visited: localNow() } : view)))
+export const visitView = (query: string): void => visitViews((view) => view.query === query)
+
+/** Notes that what is new in every view has been read. */
+export const visitAllViews = (): void => visitViews(() => true)
+
+function visitViews(isMeant: (view: SavedView) => boolean): void {
+  const { views, all } = savedViews.get()
+  if (![...views, ...(all === undefined ? [] : [all])].some(isMeant)) return
+  const visited = localNow()
+  const seen = (view: SavedView) => (isMeant(view) ? { ...view, visited } : view)
+  keep({ views: views.map(seen), all: all && seen(all) })
 }
 
-function keep(views: readonly SavedView[]): void {
-  const { account } = savedViews.get()
+function keep(changes: Partial<Pick<Kept, 'views' | 'all'>>): void {
+  const kept = { ...savedViews.get(), ...changes }
+  const { account, views, all } = kept
   if (account === undefined) return
-  savedViews.set({ account, views })
-  localStorage.setItem(placeOf(account), JSON.stringify(views))
+  savedViews.set(kept)
+  localStorage.setItem(placeOf(account), JSON.stringify(all === undefined ? views : [all, ...views]))
 }
 
 function load(place: string): readonly SavedView[] {
   try {
     const found: unknown = JSON.parse(localStorage.getItem(place) ?? '[]')
-    return Array.isArray(found) ? found.flatMap(readView).slice(0, MAX_VIEWS) : []
+    return Array.isArray(found) ? found.flatMap(readView) : []
   } catch {
     return []
   }

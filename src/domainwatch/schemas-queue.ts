@@ -33,3 +33,23 @@ export const releasedAnswer = object(
   { status: constant(200), count: integer({ description: 'Records that the account held until now' }) },
   { description: 'They are released', examples: [{ status: 200, count: 20 }] },
 )
+
+const holder = object({
+  account: string({ description: 'Name of the account' }),
+  count: integer({ description: 'Records that it holds' }),
+  until: string({ description: 'When the last of its claims ends, in the time zone of the service' }),
+})
+
+export const holdersAnswer = object(
+  {
+    status: constant(200),
+    count: integer({ description: 'Number of accounts' }),
+    data: array(holder, { description: 'Those that hold the most records first' }),
+  },
+  {
+    description: 'The accounts that hold records now',
+    examples: [
+      { status: 200, count: 1, data: [{ account: 'grupo', count: 20, until: '2026-01-05 09:10:00' }] },
+    ],
+  },
+)

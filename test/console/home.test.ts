@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startBrowser } from '../support/browser.ts'
+import { isOpenToAll, startBrowser } from '../support/browser.ts'
+import { record, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
+import { claim, release } from '../support/queue.ts'
 import { startService } from '../support/service.ts'
 
 test('the home and usage screens show words, not names of texts that belong to other screens', async () => {
@@ -34,5 +37,103 @@ test('home says first which watches fail', async () => {
   const waiting = page.getByRole('region', { name: 'Le espera' })
   await waiting.getByRole('link', { name: 'Alertas que fallan 1' }).click()
   await page.waitForURL(/vigilancias$/)
+  await context.close()
+})
+
+test('home tells what is new since the last visit, in all and in each saved view, until it is read', async () => {
+  await using service = await startService()
+  await using browser = await startBrowser()
+  const status = (name: string, to: 0 | 1) => record(name, { status: to })
+  await stored(
+    service,
+    ['casa', 'casa-azul', 'faro', 'sol'].map((name) => status(name, 1)),
+  )
+  const { page, context, complaints } = await browser.open(service, 'dominios?search=casa', {
+    domainwatch: service.domainKey,
+  })
+  await page.getByRole('button', { name: 'Más', exact: true }).click()
+  await page.getByRole('button', { name: 'Guardar esta vista' }).click()
+  await page.getByLabel('Nombre').fill('Mis casas')
+  await page.getByRole('button', { name: 'Guardar vista' }).click()
+  await page.getByText('Vista guardada: Mis casas').waitFor()
+  await page.getByRole('link', { name: 'Inicio' }).click()
+  await page.getByRole('region', { name: 'Últimos inscritos' }).getByText('faro').waitFor()
+  // What came in the second of the last visit may be news or not.
+  const second = () => Math.floor(Date.now() / 1_000)
+  const visited = second()
+  await eventually(() => second() > visited)
+
+  await update(
+    service,
+    [
+      { domain: 'casa-azul', status: 0 },
+      { domain: 'sol', status: 0 },
+    ],
+    { encoding: 'json' },
+  )
+  await stored(service, [status('luna', 1), status('mi-casa', 1), status('rio', 0)])
+  // A colleague has decided on this one.
+  await update(service, [{ domain: 'rio', discarded: 1, seen: 1 }])
+  await page.reload()
+  const news = page.getByRole('region', { name: 'Novedades desde su última visita' })
+  const line = (name: string) => news.getByRole('listitem').filter({ hasText: name })
+  await line('Todos los dominios').getByRole('link', { name: '2 nuevos' }).waitFor()
+  await line('Todos los dominios').getByRole('link', { name: '2 liberados' }).waitFor()
+  await line('Mis casas').getByRole('link', { name: '1 nuevo' }).waitFor()
+  await isOpenToAll(page)
+  await page.setViewportSize({ width: 1_440, height: 900 })
+  await line('Mis casas').getByRole('link', { name: '1 liberado' }).click()
+  await page.getByRole('row').filter({ hasText: 'casa-azul.cl' }).waitFor()
+  await page.getByRole('status').filter({ hasText: '1 dominio' }).waitFor()
+  // The moment of the visit is one word of the query box.
+  await page.getByRole('searchbox').press('End')
+  await page.keyboard.type(' largo:9')
+  await page.waitForURL(/length=9/)
+  await page.getByRole('row').filter({ hasText: 'casa-azul.cl' }).waitFor()
+
+  // Opening a view is a visit of it, and of no other.
+  await page.goBack()
+  await line('Mis casas').getByRole('link', { name: 'Mis casas' }).click()
+  await page.getByRole('row').filter({ hasText: 'mi-casa.cl' }).waitFor()
+  const stale = second()
+  await eventually(() => second() > stale)
+  await page.getByRole('link', { name: 'Inicio' }).click()
+  await line('Todos los dominios').waitFor()
+  await line('Mis casas').waitFor({ state: 'detached' })
+  await news.getByRole('button', { name: 'Marcar como vistas' }).click()
+  await news.waitFor({ state: 'detached' })
+  await page.reload()
+  await page.getByRole('region', { name: 'Últimos inscritos' }).getByText('luna').waitFor()
+  assert.equal(await news.count(), 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('home tells which colleagues hold names, how many and until when, and follows them', async () => {
+  await using service = await startService()
+  await using browser = await startBrowser()
+  const freed = ['uno', 'dos', 'tres'].map((name) => record(name, { status: 0 }))
+  await stored(service, freed)
+  const ana = (await service.newKey('Ana', 'domainwatch')).key
+  const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
+  await page.clock.install()
+  await page.reload()
+  await page.getByRole('region', { name: 'Últimos eliminados' }).getByText('dos').waitFor()
+  const held = page.getByRole('region', { name: 'Lo que deciden sus colegas ahora' })
+  assert.equal(await held.count(), 0)
+  await claim(service, service.domainKey, { limit: 1 })
+  const { until } = await claim(service, ana, { limit: 2 })
+  await page.clock.fastForward('00:16')
+  await held
+    .getByRole('listitem')
+    .filter({ hasText: `Ana2 nombreshasta las ${until.slice(11, 16)}` })
+    .waitFor()
+  // What this account holds itself is no news to it.
+  assert.equal(await held.getByRole('listitem').count(), 1)
+  await isOpenToAll(page)
+  await release(service, ana)
+  await page.clock.fastForward('00:16')
+  await held.waitFor({ state: 'detached' })
+  assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -36,6 +36,9 @@ test('a view is saved under a name, counted in the side bar, opened from there, 
   await page.getByText('Vista guardada: Mis casas').waitFor()
   await views(page).getByText('2', { exact: true }).waitFor()
   assert.equal(await views(page).getByRole('link').getAttribute('aria-current'), 'page')
+  // They come right after the screens of their service.
+  const groups = page.getByRole('navigation').getByRole('heading')
+  assert.deepEqual(await groups.allInnerTexts(), ['Dominios .cl', 'Vistas guardadas', 'Imágenes', 'Servicio'])
 
   await page.reload()
   await views(page).waitFor()

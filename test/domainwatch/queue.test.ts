@@ -237,6 +237,32 @@ test('a claim is released: one, several, all, or none', async () => {
   assert.deepEqual((await claim(service, beto, { limit: 7 })).names.slice(5), ['n5', 'n4'])
 })
 
+test('tells which accounts hold records, how many, and until when; asking changes nothing', async () => {
+  await using group = await startGroup(ten)
+  const { service, clock, ana, beto } = group
+  const held = async () => (await call(service, QUEUE, { query: { api: service.domainKey } })).body
+  assert.deepEqual(await held(), { status: 200, count: 0, data: [] })
+  await claim(service, ana, { limit: 2 })
+  clock.advance(4 * MINUTE)
+  await claim(service, beto, { limit: 3 })
+  await claim(service, ana, { starts: 'n9' })
+  const [byAna, byBeto] = [
+    { account: 'ana', count: 2, until: '2026-01-15 09:14:00' },
+    { account: 'beto', count: 3, until: '2026-01-15 09:14:00' },
+  ]
+  assert.deepEqual(await held(), { status: 200, count: 2, data: [byBeto, byAna] })
+  await update(service, [{ domain: 'n9', seen: 1 }], { key: ana })
+  assert.deepEqual(await held(), {
+    status: 200,
+    count: 2,
+    data: [byBeto, { account: 'ana', count: 1, until: '2026-01-15 09:10:00' }],
+  })
+  clock.advance(6 * MINUTE)
+  assert.deepEqual(await held(), { status: 200, count: 1, data: [byBeto] })
+  await release(service, beto)
+  assert.deepEqual(await held(), { status: 200, count: 0, data: [] })
+})
+
 test('what is malformed is refused, and claims and releases nothing', async () => {
   await using group = await startGroup(ten)
   const { service, ana, beto } = group

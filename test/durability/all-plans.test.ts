@@ -114,6 +114,7 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
     await ask('domainwatch/queue', { api }, post(query))
   }
   await ask('domainwatch/update', { api }, post({ data: [{ domain: 'tanda0', revision: 1 }] }))
+  await ask('domainwatch/queue', { api })
   await ask('domainwatch/queue', { api, data: '["tanda2"]' }, { method: 'DELETE' })
   await ask('domainwatch/queue', { api }, { method: 'DELETE' })
   for (const query of [{ dis: '' }, { search: 'tanda1' }, { last_register: '5' }]) {

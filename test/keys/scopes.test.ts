@@ -25,6 +25,7 @@ const OPEN: Readonly<Record<string, readonly Scope[]>> = {
   'GET /api/v1/domainwatch/key': ['read', 'write'],
   'POST /api/v1/domainwatch/add': ['write'],
   'POST /api/v1/domainwatch/update': ['write'],
+  'GET /api/v1/domainwatch/queue': ['read', 'write'],
   'POST /api/v1/domainwatch/queue': ['write'],
   'DELETE /api/v1/domainwatch/queue': ['write'],
   'POST /api/v1/domainwatch/watches': ['write'],

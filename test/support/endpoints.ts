@@ -20,6 +20,7 @@ export const ENDPOINTS: readonly { method: 'GET' | 'POST' | 'DELETE'; path: stri
   { method: 'POST', path: '/api/v1/domainwatch/watches/replay', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/domainwatch/update', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/domainwatch/queue', service: 'domainwatch' },
+  { method: 'GET', path: '/api/v1/domainwatch/queue', service: 'domainwatch' },
   { method: 'DELETE', path: '/api/v1/domainwatch/queue', service: 'domainwatch' },
   { method: 'GET', path: '/api/v1/domainwatch/dns', service: 'domainwatch' },
   { method: 'POST', path: '/api/v1/domainwatch/dns', service: 'domainwatch' },

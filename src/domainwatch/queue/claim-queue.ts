@@ -18,6 +18,8 @@ const SLOTS_PER_ACCOUNT = 8
 const MAX_WAITING = 1_000
 const MAX_WAITING_PER_ACCOUNT = 100
 const WAIT_MS = 15_000
+/** Accounts in an answer: more than any group has members. */
+const MAX_HOLDERS = 1_000
 
 interface Waiting extends ClaimRequest {
   readonly view: QueueView
@@ -80,6 +82,12 @@ export class ClaimQueue {
       (tx) => tx.run(queries.endClaims(database.dialect, accountId, clock.now(), names)),
       accountId,
     )
+  }
+
+  /** The accounts that hold records now. */
+  holders(): Promise<readonly queries.Holder[]> {
+    const { database, clock } = this.#options
+    return database.all(queries.holders(clock.now(), MAX_HOLDERS))
   }
 
   async #run(): Promise<void> {

@@ -150,6 +150,21 @@ export const deleteEndedClaims = (dialect: Dialect, now: number, count: number) 
     SELECT name FROM claims WHERE until <= ${now} ORDER BY name ${limit(count)} ${dialect.forUpdate}
   )`
 
+export interface Holder {
+  readonly account: string
+  readonly count: number
+  /** When the last of its claims ends. */
+  readonly until: number
+}
+
+/** The accounts that hold records now, those that hold the most first. */
+export const holders = (now: number, max: number) => sql<Holder>`
+  SELECT accounts.name AS account, held.count, held.until FROM (
+    SELECT account_id, count(*) AS count, max(until) AS until FROM claims WHERE until > ${now}
+    GROUP BY account_id ORDER BY count DESC, account_id ${limit(max)}
+  ) AS held JOIN accounts ON accounts.id = held.account_id
+  ORDER BY held.count DESC, held.account_id`
+
 /** Names of the records that an account holds. */
 export const heldBy = (account: number, now: number) => sql<{ name: string }>`
   SELECT name FROM claims WHERE account_id = ${account} AND until > ${now}`

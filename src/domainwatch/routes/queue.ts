@@ -13,7 +13,7 @@ import { LIST_ORDERS } from '../list/order.ts'
 import { rowsToJson } from '../list/page-json.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
 import { fieldsParameter, type RecordFields } from '../record-fields.ts'
-import { queueAnswer, releasedAnswer } from '../schemas-queue.ts'
+import { holdersAnswer, queueAnswer, releasedAnswer } from '../schemas-queue.ts'
 import type { Input } from '../tasks/read-names.ts'
 
 const PATH = '/api/v1/domainwatch/queue'
@@ -79,6 +79,27 @@ export function queueRoute(
         `{"status":200,"count":${found.length},"remaining":${remaining},"until":"${end}",` +
         `"data":[${data}]}`
       )
+    },
+  })
+
+  simpleEndpoint(app, shared, {
+    service: 'domainwatch',
+    scopes: ['read', 'write'],
+    methods: ['GET'],
+    path: PATH,
+    parameters: {},
+    document: {
+      tag: 'domainwatch',
+      summary: 'Who holds records, how many, and until when',
+      description: 'All accounts with claims, also the own one. It claims nothing and extends nothing.',
+      answers: { 200: holdersAnswer },
+    },
+
+    async handle() {
+      const data = (await queue.holders()).map(({ account, count, until }) => {
+        return { account, count, until: localDateTime(until, timeZone) }
+      })
+      return { status: 200, count: data.length, data }
     },
   })
 
