@@ -1,18 +1,28 @@
 /**
- * Checks the spelling of documents with cspell (cspell.json, cspell-words.txt), and that they avoid some phrases
- * (scripts/language/phrases.ts). Exits 1 if it finds a problem. `--root` checks another folder.
+ * Checks the language of documents and sources: the spelling with cspell (cspell.json, cspell-words.txt), and that they
+ * avoid some phrases (scripts/language/phrases.ts). Of sources it checks what people read (scripts/language/prose.ts).
+ * Exits 1 if it finds a problem. `--root` checks another folder.
  */
 import { spawnSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { findPhrases } from './language/phrases.ts'
+import { proseOf } from './language/prose.ts'
 
-/** What is checked. Add a folder of sources (`src/lib/**\/*.ts`) when its language is done. */
-const CHECKED = ['*.md', 'docs/**/*.md', 'src/**/README.md']
-/** Test data is no language. */
-const EXCLUDED = ['**/*.test.ts']
+const DOCUMENTS = ['*.md', 'docs/**/*.md', 'src/**/README.md']
+/** Add a folder when its language is done. */
+const SOURCES = ['src/lib'].map((folder) => `${folder}/**/*.{ts,tsx,js}`)
+/** Generated files, data, and shell scripts. */
+const EXCLUDED = [
+  '**/node_modules/**',
+  '**/*-wasm.ts',
+  '**/phishing-keywords.ts',
+  'src/domainwatch/lookalikes/vocabulary.ts',
+  'src/cli/completion-scripts.ts',
+]
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url))
 const CSPELL = fileURLToPath(import.meta.resolve('cspell/bin'))
@@ -20,30 +30,46 @@ const SPELLING_TIMEOUT_MS = 120_000
 
 const { values } = parseArgs({ options: { root: { type: 'string', default: PROJECT } } })
 const root = resolve(values.root)
-const paths = globSync(CHECKED, { cwd: root, exclude: EXCLUDED }).sort()
+const paths = globSync([...DOCUMENTS, ...SOURCES], { cwd: root, exclude: EXCLUDED }).sort()
+const texts = paths.map((path): [string, string] => {
+  const text = readFileSync(join(root, path), 'utf8')
+  return [path, path.endsWith('.md') ? text : proseOf(path, text)]
+})
 
-const phrases = paths.flatMap((path) =>
-  findPhrases(path, readFileSync(join(root, path), 'utf8')).map(
-    ({ line, text, instead }) => `${path}:${line}: avoid «${text}», write: ${instead}`,
+const phrases = texts.flatMap(([path, text]) =>
+  findPhrases(path, text).map(
+    ({ line, text: found, instead }) => `${path}:${line}: avoid «${found}», write: ${instead}`,
   ),
 )
 for (const problem of phrases) console.error(problem)
 
-const spelling = spawnSync(
-  process.execPath,
-  [
-    CSPELL,
-    'lint',
-    '--no-progress',
-    '--no-summary',
-    '--config',
-    join(PROJECT, 'cspell.json'),
-    '--root',
-    root,
-    ...paths,
-  ],
-  { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], timeout: SPELLING_TIMEOUT_MS },
-)
-const isClean = phrases.length === 0 && spelling.status === 0
+const isClean = isSpelledCorrectly() && phrases.length === 0
 if (isClean) console.log(`${paths.length} files have no spelling mistakes and no phrases to avoid`)
 process.exitCode = isClean ? 0 : 1
+
+/** Runs cspell on copies of the texts, which have lines and columns of the originals. */
+function isSpelledCorrectly(): boolean {
+  const copies = mkdtempSync(join(tmpdir(), 'catalejo-language-'))
+  try {
+    for (const [path, text] of texts) {
+      mkdirSync(dirname(join(copies, path)), { recursive: true })
+      writeFileSync(join(copies, path), text)
+    }
+    const options = [
+      '--no-progress',
+      '--no-summary',
+      '--config',
+      join(PROJECT, 'cspell.json'),
+      '--root',
+      copies,
+    ]
+    const { status } = spawnSync(process.execPath, [CSPELL, 'lint', ...options, '--dot', '.'], {
+      cwd: copies,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      timeout: SPELLING_TIMEOUT_MS,
+    })
+    return status === 0
+  } finally {
+    rmSync(copies, { recursive: true })
+  }
+}

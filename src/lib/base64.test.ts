@@ -7,7 +7,7 @@ import { dataPrefixLength, decodeBase64, decodeCompactBase64 } from './base64.ts
 const content = fc.uint8Array({ minLength: 1, maxLength: 200 }).map((bytes) => Buffer.from(bytes))
 const whiteSpace = fc.string({ unit: fc.constantFrom(' ', '\n', '\r', '\t', '\f'), maxLength: 3 })
 
-test('any bytes, in both alphabets, padded or not', () => {
+test('decodes any bytes, in both alphabets, padded or not', () => {
   fc.assert(
     fc.property(content, (bytes) => {
       const standard = bytes.toString('base64')
@@ -22,7 +22,7 @@ test('any bytes, in both alphabets, padded or not', () => {
   )
 })
 
-test('white space anywhere and a data: prefix', () => {
+test('accepts white space anywhere and a data: prefix', () => {
   const prefix = fc.constantFrom(
     '',
     'data:image/png;base64,',
@@ -45,8 +45,8 @@ test('white space anywhere and a data: prefix', () => {
   assert.equal(decodeCompactBase64(Buffer.from('QU JD')), undefined)
 })
 
-test('pieces join without a seam', () => {
-  // 65,536 characters are a piece: 49,152 octets.
+test('joins long texts decoded in pieces', () => {
+  // A piece has 65,536 characters, which are 49,152 octets.
   for (const length of [49_151, 49_152, 49_153, 98_304, 300_001]) {
     const bytes = randomBytes(length)
     const text = bytes.toString('base64')
@@ -62,7 +62,7 @@ test('pieces join without a seam', () => {
   }
 })
 
-test('everything else is refused', () => {
+test('rejects everything else', () => {
   for (const text of [
     '', ' ', '=', '==', '====', 'A', 'A===', 'QUJDR', 'QUI==', 'QQ=', 'QQ===', 'QUJD=', 'QUJD==', 'QUJD====', '=QQ=', 'QQ=A',
     'QQ==QQ==', 'Q=Q=', 'QQ==\0', 'QUJ!', 'QUJD!', 'Q.UJ', 'QUJ\u0141', 'ＱＵＪＤ', 'QUJD\u00a0', 'QUJD\u000b', 'QUJ\u00e1',
@@ -71,7 +71,7 @@ test('everything else is refused', () => {
   ]) assert.equal(decodeBase64(text), undefined, JSON.stringify(text)) // prettier-ignore
 })
 
-test('one foreign character anywhere is noticed', () => {
+test('detects one invalid character anywhere', () => {
   const foreign = fc
     .integer({ min: 0, max: 255 })
     .filter((octet) => !/[\w+/=\-\s]/.test(String.fromCharCode(octet)))
@@ -90,7 +90,7 @@ test('one foreign character anywhere is noticed', () => {
   )
 })
 
-test('of any octets, exactly what the grammar allows is accepted', () => {
+test('accepts exactly the octets that the grammar allows', () => {
   const soup = fc.array(fc.constantFrom(...Buffer.from('AQz09+/-_== \n!\u00f1')), { maxLength: 12 })
   fc.assert(
     fc.property(soup, (octets) => {
@@ -107,7 +107,7 @@ test('of any octets, exactly what the grammar allows is accepted', () => {
   )
 })
 
-test('the length of a data: prefix', () => {
+test('returns the length of a data: prefix', () => {
   assert.equal(dataPrefixLength(Buffer.from('data:image/png;base64,AAAA')), 22)
   assert.equal(dataPrefixLength(Buffer.from('AAAA')), 0)
   assert.equal(dataPrefixLength(Buffer.from('data:text/plain,AAAA')), 0)

@@ -7,7 +7,7 @@ async function* count(to: number) {
 }
 
 suite('forEachConcurrent', { timeout: 60_000 }, () => {
-  test('each is done once, and never more at a time', async () => {
+  test('handles each item once, within the concurrency limit', async () => {
     const done: number[] = []
     let running = 0
     let most = 0
@@ -24,7 +24,7 @@ suite('forEachConcurrent', { timeout: 60_000 }, () => {
     assert.equal(most, 4)
   })
 
-  test('a fault comes through, and nothing is begun after it', async () => {
+  test('rejects with the first error and starts nothing after it', async () => {
     const begun: number[] = []
     const fault = new Error('on purpose')
     const work = forEachConcurrent(count(1_000), 2, async (number) => {
@@ -53,7 +53,7 @@ test('yields results as they arrive, with limited concurrency', async () => {
     [4, [4]],
   ] as const) {
     const batch = all.next()
-    // The generator begins when it is first asked.
+    // The generator starts with the first call of next().
     await Promise.resolve()
     assert.deepEqual([...open.keys()], wanted)
     open.get(next)?.(next * 10)
@@ -64,7 +64,7 @@ test('yields results as they arrive, with limited concurrency', async () => {
   assert.equal((await all.next()).done, true)
 })
 
-test('who stops taking stops the work; a fault ends it', async () => {
+test('stops when the consumer stops, and at an error', async () => {
   let begun = 0
   const endless = () => Array.from({ length: 1_000 }, (_, i) => i)
   for await (const batch of streamConcurrent(endless(), 10, async () => ++begun)) {

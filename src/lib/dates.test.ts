@@ -5,7 +5,7 @@ import { epochOf, isCalendarDateTime, isTimeZone, localDateTime, nextLocalTime }
 
 const two = (value: number) => String(value).padStart(2, '0')
 
-test('real dates and times', () => {
+test('valid dates and times are accepted', () => {
   for (const text of [
     '2025-05-31 23:55:43',
     '2024-02-29 00:00:00',
@@ -16,7 +16,7 @@ test('real dates and times', () => {
     assert.equal(isCalendarDateTime(text), true, text)
 })
 
-test('anything else', () => {
+test('anything else is rejected', () => {
   for (const text of [
     '',
     '2025-02-29 00:00:00',
@@ -70,7 +70,7 @@ test('agrees with Date on any day and second, valid or not', () => {
   )
 })
 
-test('any other text is refused, without an exception', () => {
+test('any other text is rejected, without an exception', () => {
   const almost = fc.string({ unit: fc.constantFrom(...'0123456789-: T'), minLength: 19, maxLength: 19 })
   fc.assert(
     fc.property(fc.oneof(almost, fc.string({ unit: 'binary' })), (text) => {
@@ -79,7 +79,7 @@ test('any other text is refused, without an exception', () => {
   )
 })
 
-test('Santiago across both changes of the clock', () => {
+test('local time in Santiago across both clock changes', () => {
   const at = (iso: string) => localDateTime(Date.parse(iso), 'America/Santiago')
   assert.equal(at('2024-04-07T02:59:59Z'), '2024-04-06 23:59:59')
   assert.equal(at('2024-04-07T03:00:00Z'), '2024-04-06 23:00:00', 'back to winter time: an hour twice')
@@ -98,7 +98,7 @@ const instant = fc.date({
   noInvalidDate: true,
 })
 
-test('UTC is what Date says', () => {
+test('local time in UTC agrees with Date', () => {
   fc.assert(
     fc.property(instant, (date) => {
       assert.equal(localDateTime(date.getTime(), 'UTC'), date.toISOString().slice(0, 19).replace('T', ' '))
@@ -106,7 +106,7 @@ test('UTC is what Date says', () => {
   )
 })
 
-test('a local time and its offset lead back to the instant, in any zone', () => {
+test('a local time and its offset give the same instant, in any zone', () => {
   const zones = ['America/Santiago', 'Pacific/Easter', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'UTC']
   fc.assert(
     fc.property(instant, fc.constantFrom(...zones), (date, timeZone) => {
@@ -116,14 +116,14 @@ test('a local time and its offset lead back to the instant, in any zone', () => 
         date,
       )
       const offset = named.find((part) => part.type === 'timeZoneName')?.value.slice(3) ?? ''
-      // Offsets of odd seconds ended before 1970 in all of these.
+      // None of these zones has had an offset with odd seconds since 1970.
       const back = Date.parse(`${local.replace(' ', 'T')}${offset === '' ? 'Z' : offset}`)
       assert.equal(back, Math.floor(date.getTime() / 1000) * 1000)
     }),
   )
 })
 
-test('one second in two zones, and more zones than are kept', () => {
+test('the same second in two zones, and more zones than are cached', () => {
   const now = Date.parse('2026-01-15T12:00:00Z')
   for (let round = 0; round < 3; round++) {
     assert.equal(localDateTime(now, 'America/Santiago'), '2026-01-15 09:00:00')
@@ -135,7 +135,7 @@ test('one second in two zones, and more zones than are kept', () => {
   assert.throws(() => localDateTime(now, 'America/Nowhere'), RangeError)
 })
 
-test('time zones', () => {
+test('time zone names are recognised', () => {
   for (const zone of ['America/Santiago', 'UTC', 'Etc/GMT+3', 'Pacific/Easter'])
     assert.ok(isTimeZone(zone), zone)
   for (const zone of ['', 'America/Nowhere', 'Santiago', '-03:00', '+3', ' UTC', 'UTC ', 'C:/x']) {
@@ -143,7 +143,7 @@ test('time zones', () => {
   }
 })
 
-test('a local time is read back to its moment, also beside changes of the clocks', () => {
+test('epochOf reverses localDateTime, also near clock changes', () => {
   const moment = fc.integer({ min: Date.parse('1975-01-01') / 1000, max: Date.parse('2040-01-01') / 1000 })
   const zone = fc.constantFrom('America/Santiago', 'Pacific/Easter', 'Europe/Madrid', 'UTC', 'Asia/Kolkata')
   fc.assert(
@@ -151,7 +151,7 @@ test('a local time is read back to its moment, also beside changes of the clocks
       const text = localDateTime(second * 1000, timeZone)
       const epoch = epochOf(text, timeZone)
       assert.equal(localDateTime(epoch, timeZone), text)
-      // A zone shows an hour twice when it sets its clocks back: then it is the first.
+      // An hour that occurs twice, when clocks go back, is read as the first one.
       assert.ok(epoch === second * 1000 || epoch === (second - 3_600) * 1000)
     }),
   )
@@ -162,7 +162,7 @@ test('a local time is read back to its moment, also beside changes of the clocks
   assert.equal(epochOf('2026-09-06 01:00:00', 'America/Santiago'), Date.parse('2026-09-06T04:00:00Z'))
 })
 
-test('the next time of day, when the clocks of Chile change too', () => {
+test('the next time of day, also when clocks in Chile change', () => {
   const next = (after: string, time: string) =>
     new Date(nextLocalTime(Date.parse(after), time, 'America/Santiago')).toISOString()
   assert.equal(next('2026-01-10T11:59:59Z', '09:00'), '2026-01-10T12:00:00.000Z')
@@ -176,7 +176,7 @@ test('the next time of day, when the clocks of Chile change too', () => {
   assert.equal(next('2026-09-06T04:30:00Z', '00:30'), '2026-09-07T03:30:00.000Z')
 })
 
-test('the next time of day is shown by clocks of the zone, at most a day and an hour later', () => {
+test('the next time of day is right in the zone, and at most a day and an hour later', () => {
   const zones = ['America/Santiago', 'Pacific/Easter', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'UTC']
   const instant = fc.integer({ min: Date.UTC(2000, 0, 1), max: Date.UTC(2040, 0, 1) })
   fc.assert(

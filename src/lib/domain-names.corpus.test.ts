@@ -12,13 +12,13 @@ function isIdnaCase(row: unknown): row is IdnaCase {
 }
 
 for (const file of ['idna-toascii.json', 'idna-test-v2.json']) {
-  test(`${file}: what must fail is refused, what is accepted has the A-label listed`, () => {
+  test(`${file}: invalid names are rejected, and valid ones have the listed A-label`, () => {
     const rows: unknown = JSON.parse(readFileSync(new URL(file, corpus), 'utf8'))
     assert.ok(Array.isArray(rows))
     let mustFail = 0
     let converted = 0
     for (const { input, output } of rows.filter(isIdnaCase)) {
-      // Those cases take a space as it is; here it is trimmed, as the service promises.
+      // These cases keep spaces; the service trims them.
       if (input !== input.trim()) continue
       const domain = parseDomain(`${input}.cl`)
       if (output === null) {
@@ -34,7 +34,7 @@ for (const file of ['idna-toascii.json', 'idna-test-v2.json']) {
         const label = parseLabel(text)
         if (label.ok) assert.equal(label.ascii, outputs[at], JSON.stringify(text))
         if (label.ok) converted++
-        // The other way round: folded letters of the alphabet, hyphens where they may be, and not too long.
+        // Conversely, every name of permitted letters with valid hyphens and length is accepted.
         const folded = text.toLowerCase().normalize('NFC')
         const followsRules =
           /^(?!-)(?!..--)[a-z0-9áéíóúüñ-]+(?<!-)$/.test(folded) && (outputs[at] ?? '').length <= 63

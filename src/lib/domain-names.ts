@@ -55,8 +55,9 @@ function fault(reason: NameFault): Fault {
   return { ok: false, fault: reason }
 }
 
-// Lower-casing is the locale-independent kind. It turns the Kelvin sign into `k` (as UTS #46 does) and `İ` into `i` with
-// a combining dot, which is outside the alphabet. NFKC is not applied: full-width and other look-alikes are refused.
+// Lower-casing is the locale-independent kind. It turns the Kelvin sign into `k` (as UTS #46 does) and `İ` into `i`
+// with a combining dot, which is outside the alphabet. NFKC is not applied: full-width forms and other homoglyphs
+// are rejected.
 function fold(text: string): string {
   return text.trim().toLowerCase().normalize('NFC')
 }

@@ -30,7 +30,7 @@ function recorder(slots: FairSlots) {
   }
 }
 
-test('a newcomer is served before the queue of somebody who already runs tasks', async () => {
+test('a new client is served before the queue of one that already runs tasks', async () => {
   const { granted, take, release } = recorder(new FairSlots(OPTIONS))
   await Promise.all([take('a1'), take('a2')])
   const later = ['a3', 'a4', 'b1', 'b2'].map((name) => take(name))
@@ -57,7 +57,7 @@ test('one client never holds more than its own slots', async () => {
   assert.deepEqual(granted, ['a1', 'b1', 'a2'])
 })
 
-test('a full queue refuses the newest task of the longest queue', async () => {
+test('a full queue rejects the newest task of the longest queue', async () => {
   const { granted, take, release } = recorder(new FairSlots({ ...OPTIONS, maxWaiting: 3 }))
   await Promise.all([take('a1'), take('a2')])
   const kept = ['a3', 'a4'].map((name) => take(name))
@@ -71,7 +71,7 @@ test('a full queue refuses the newest task of the longest queue', async () => {
   assert.deepEqual(granted, ['a1', 'a2', 'b1', 'a3', 'a4'])
 })
 
-test('one client is refused past its own queue', async () => {
+test('a client is rejected beyond its own queue limit', async () => {
   const { take, release } = recorder(new FairSlots({ ...OPTIONS, maxWaitingPerClient: 1 }))
   await Promise.all([take('a1'), take('a2')])
   const waiting = take('a3')

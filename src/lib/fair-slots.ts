@@ -3,7 +3,7 @@ import { OverloadError } from './errors.ts'
 export interface FairSlotsOptions {
   /** Tasks that run at the same time. */
   readonly slots: number
-  /** Running tasks of one client. Less than `slots` keeps slots free for everybody else. */
+  /** Running tasks of one client. Less than `slots` keeps slots free for other clients. */
   readonly slotsPerClient: number
   /** Tasks of all clients that may wait. */
   readonly maxWaiting: number

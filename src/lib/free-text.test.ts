@@ -29,7 +29,7 @@ const text = fc.oneof(
   fc.array(fc.constantFrom(...SPECIAL), { maxLength: 12 }).map((parts) => parts.join('')),
 )
 
-test('a cell turns back into its text, is no formula and shows every character', () => {
+test('a cell restores its text, is not a formula and shows every character', () => {
   fc.assert(
     fc.property(text, (given) => {
       const cell = toCell(given)
@@ -41,7 +41,7 @@ test('a cell turns back into its text, is no formula and shows every character',
   )
 })
 
-test('escaped JSON has no control character and means the same', () => {
+test('escaped JSON has no control characters and the same value', () => {
   fc.assert(
     fc.property(text, (given) => {
       const json = escapeJson(JSON.stringify([given]))
@@ -51,7 +51,7 @@ test('escaped JSON has no control character and means the same', () => {
   )
 })
 
-test('an ordinary text is a cell as it is', () => {
+test('an ordinary text is its own cell', () => {
   for (const plain of ['Agencia Ñandú', "O'Higgins", "'comillas'", 'a=b', 'C:\\usuarios', '👩‍🚀', '']) {
     assert.equal(toCell(plain), plain)
     assert.equal(fromCell(plain), plain)

@@ -41,7 +41,7 @@ export async function acquireLockFile(path: string): Promise<(() => Promise<void
   let isAcquired = false
   try {
     isAcquired = await createUnlessExists(path)
-    // A file with our id is of an earlier process: in this one nobody else holds the lock.
+    // A file with our id is from an earlier process: nothing else in this process holds the lock.
     if (!isAcquired && !(await isHeld(path, false))) {
       await rm(path, { force: true })
       isAcquired = await createUnlessExists(path)

@@ -8,7 +8,7 @@ const idnLabel = fc
   .string({ unit: fc.constantFrom(...'abcxyz019áéíóúüñ'), minLength: 1, maxLength: 40 })
   .filter((label) => /[^a-z0-9]/.test(label))
 
-test('known labels', () => {
+test('encodes and decodes known labels', () => {
   const pairs = [
     ['ñandú', 'and-6ma2c'],
     ['ñ', 'ida'],

@@ -19,7 +19,7 @@ test('allows a burst, then calls at the rate, separately for each client', () =>
   assert.deepEqual([call('a'), call('a'), call('a')], [0, 0, 2_000])
 })
 
-test('clients past the bound are forgotten, those in use are not', () => {
+test('clients beyond the limit are evicted, least recently seen first', () => {
   const limit = new RateLimit({ burst: 1, perSecond: 1, maxClients: 2 }, () => 0)
   for (const client of ['a', 'b', 'a', 'c']) {
     limit.waitOf(client)

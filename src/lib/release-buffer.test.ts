@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { releaseBuffer } from './release-buffer.ts'
 
-test('bytes that own their memory are given up', () => {
+test('frees bytes that own their memory', () => {
   const bytes = new Uint8Array(1_000).fill(7)
   const { buffer } = bytes
   releaseBuffer(bytes)
   assert.deepEqual([bytes.byteLength, buffer.byteLength, buffer.detached], [0, 0, true])
-  // Once more does nothing.
+  // A second call has no effect.
   releaseBuffer(bytes)
   const own = Buffer.allocUnsafeSlow(1_000)
   releaseBuffer(own)
   assert.equal(own.byteLength, 0)
 })
 
-test('what others may look at stays', () => {
+test('leaves shared memory alone', () => {
   const pooled = Buffer.from('un texto')
   releaseBuffer(pooled)
   assert.equal(pooled.toString(), 'un texto')

@@ -18,13 +18,13 @@ function stalls() {
   return { stalls: counted, spend, read, beBeside: (ms: number) => counted.run(() => spend(ms)) }
 }
 
-test('what is prompt may go on for ever', () => {
+test('fast reads are always allowed', () => {
   const { stalls: counted, read } = stalls()
   for (let i = 0; i < 10_000; i++) read(0.9)
   assert.ok(counted.hasBudget)
 })
 
-test('one long wait is forgiven, several in a row are not', () => {
+test('one long wait is tolerated, several in a row are not', () => {
   const { stalls: counted, read } = stalls()
   read(30)
   assert.ok(counted.hasBudget)
@@ -45,7 +45,7 @@ test('at most a twentieth of the time is spent waiting, however slow the disk', 
   assert.ok(waited > seconds * 30 && waited < seconds * 70, `${waited} ms`)
 })
 
-test('after one that hung nothing is tried for long, and then it is', () => {
+test('after a read that hung, reads are blocked for a long time and then allowed again', () => {
   const { stalls: counted, spend, read } = stalls()
   assert.throws(() =>
     counted.run(() => {
@@ -61,7 +61,7 @@ test('after one that hung nothing is tried for long, and then it is', () => {
   assert.ok(counted.hasBudget)
 })
 
-test('what another process had the processor for is not taken for a wait, however long', () => {
+test('time when another process had the CPU does not count as a wait', () => {
   const { stalls: counted, read, beBeside } = stalls()
   read(3)
   for (let i = 0; i < 100; i++) beBeside(20)
@@ -70,7 +70,7 @@ test('what another process had the processor for is not taken for a wait, howeve
   assert.equal(counted.hasBudget, false)
 })
 
-test('where nobody counts waits all that takes long is one', () => {
+test('without counts of context switches, every slow read is a wait', () => {
   let now = 1_000
   const counted = new SyncReadBudget(
     () => now,

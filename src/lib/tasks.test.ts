@@ -16,7 +16,7 @@ const body = () => ({
   operation: 'add',
 })
 
-test('a client with many tasks lets others have their turns', async () => {
+test('a client with many tasks does not starve others', async () => {
   const order: string[] = []
   const run = (client: string) => tasks.run(PARSE, body(), { client }).then(() => order.push(client))
   const greedy = Array.from({ length: 100 }, () => run('greedy'))
@@ -58,7 +58,7 @@ test(
   },
 )
 
-test('closing lets a running task end, and rejects those that wait', async (context) => {
+test('closing lets running tasks finish and rejects queued ones', async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'catalejo-tasks-'))
   context.after(() => rm(folder, { recursive: true }))
   const module = join(folder, 'gate.mjs')

@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { decodeUtf8, hasAtMostCharacters, pieceOctets, replaceOctets } from './text.ts'
 
-test('UTF-8 comes back to the letter, a byte order mark too', () => {
+test('UTF-8 is decoded exactly, byte order mark included', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => assert.equal(decodeUtf8(Buffer.from(text)), text)),
   )
   assert.equal(decodeUtf8(Buffer.from('\ufeffx')), '\ufeffx')
 })
 
-test('characters are counted, not the units that strings are made of', () => {
+test('counts code points, not UTF-16 code units', () => {
   const unit = fc.constantFrom('a', 'ñ', '🔭', 'e\u0301', '\ud800')
   fc.assert(
     fc.property(fc.array(unit, { maxLength: 12 }), fc.nat(14), (units, most) => {
@@ -20,7 +20,7 @@ test('characters are counted, not the units that strings are made of', () => {
   )
 })
 
-test('anything else is undefined: nothing is replaced', () => {
+test('invalid UTF-8 is undefined, without replacement characters', () => {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 8 }), (bytes) => {
@@ -36,19 +36,19 @@ test('anything else is undefined: nothing is replaced', () => {
   assert.equal(decodeUtf8(Buffer.from([0xf1])), undefined, 'ñ in Latin-1')
 })
 
-test('a match across the end of a piece is not cut', () => {
+test('a match across pieces is replaced', () => {
   const text = `${'A'.repeat(pieceOctets - 1)}\\/`
   const replaced = replaceOctets(Buffer.from(text), /\\\//g, '/', '\\'.charCodeAt(0))
   assert.ok(replaced.equals(Buffer.from(text.replace('\\/', '/'))))
 })
 
-test('replaced in pieces as in one', () => {
+test('replacing in pieces equals replacing at a time', () => {
   const lead = '\\'.charCodeAt(0)
   const around = fc.integer({ min: pieceOctets - 5, max: pieceOctets + 5 })
   const tail = fc.string({ unit: fc.constantFrom('\\', '/', 'ñ', ' '), maxLength: 12 })
   fc.assert(
     fc.property(around, tail, (length, end) => {
-      // Ends in pairs only: a lone lead before the cut goes to the next piece, with what follows it.
+      // Matches are pairs: a lead octet before the cut moves to the next piece.
       const text = 'A'.repeat(length) + end.replaceAll('\\\\', '')
       const bytes = Buffer.from(text, 'latin1')
       const replaced = replaceOctets(bytes, /\\\//g, '/', lead)

@@ -17,13 +17,13 @@ function slowCount() {
   return { clock, ask }
 }
 
-test('what is quick is counted each time', async () => {
+test('a fast count runs at each call', async () => {
   const { clock, ask } = slowCount()
   clock.tookMs = 500
   assert.deepEqual([await ask(), await ask()], [1, 2])
 })
 
-test('what takes long serves for a hundred times as long, then is counted again', async () => {
+test('a slow count is cached for a hundred times its duration', async () => {
   const { clock, ask } = slowCount()
   clock.tookMs = 2_000
   assert.equal(await ask(), 1)
@@ -34,7 +34,7 @@ test('what takes long serves for a hundred times as long, then is counted again'
   assert.deepEqual([await ask(), await ask()], [2, 3])
 })
 
-test('calls at the same time share one count, and its failure; the next one tries again', async () => {
+test('concurrent calls share one count and its failure; the next call retries', async () => {
   let calls = 0
   const ask = throttledCount(async () => {
     if (++calls === 1) throw new Error('gone')

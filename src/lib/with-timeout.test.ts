@@ -4,14 +4,14 @@ import { withTimeout } from './with-timeout.ts'
 
 const never = new Promise<void>(() => {})
 
-test('tells whether something ended in time, and of its failure', async () => {
+test('returns whether work settled in time, and rejects if it failed', async () => {
   assert.equal(await withTimeout(Promise.resolve(), 60_000), true)
   assert.equal(await withTimeout(never, 5), false)
   assert.equal(await withTimeout(never, -1), false)
   await assert.rejects(withTimeout(Promise.reject(new Error('gone')), 60_000), { message: 'gone' })
 })
 
-test('what fails after its time is nobody’s fault', async () => {
+test('ignores a failure after the timeout', async () => {
   const failing = Promise.withResolvers<void>()
   assert.equal(await withTimeout(failing.promise, 1), false)
   failing.reject(new Error('too late to matter'))

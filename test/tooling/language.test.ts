@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { findPhrases } from '../../scripts/language/phrases.ts'
+import { proseOf } from '../../scripts/language/prose.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const SCRIPT = fileURLToPath(new URL('../../scripts/check-language.ts', import.meta.url))
@@ -12,32 +13,67 @@ const SCRIPT = fileURLToPath(new URL('../../scripts/check-language.ts', import.m
 test('misspelt words and phrases to avoid fail, with their places', async () => {
   await using folder = await temporaryFolder()
   await mkdir(join(folder.path, 'docs'))
+  await mkdir(join(folder.path, 'src', 'lib'), { recursive: true })
   // Spanish is known in the README, and code is not checked.
   await writeFile(join(folder.path, 'README.md'), '# Title\n\nLa clave no existe.\n')
   await writeFile(
     join(folder.path, 'docs', 'page.md'),
     '# Title\n\nIt recieves a request, `zzyx`.\nWhoever waits\nis answered at once.\n',
   )
+  await writeFile(
+    join(folder.path, 'src', 'lib', 'a.ts'),
+    '/** Reads it\n * anew, retruns. */\nexport const zzyx = `told`\n',
+  )
   const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, '--root', folder.path], {
     encoding: 'utf8',
     timeout: 180_000,
   })
-  assert.deepEqual(stdout.trim().split('\n').length, 1, stdout)
-  assert.match(stdout, /^docs\/page\.md:3:4 - Unknown word \(recieves\)/)
+  const misspelt = stdout.trim().split('\n')
+  assert.equal(misspelt.length, 2, stdout)
+  assert.match(misspelt[0] ?? '', /^docs\/page\.md:3:4 - Unknown word \(recieves\)/)
+  assert.match(misspelt[1] ?? '', /^src\/lib\/a\.ts:2:10 - Unknown word \(retruns\)/)
   assert.deepEqual(stderr.trim().split('\n'), [
     'docs/page.md:4: avoid «Whoever», write: name the actor: the client, the caller, anyone who',
     'docs/page.md:5: avoid «at once», write: immediately, concurrently',
+    'src/lib/a.ts:2: avoid «anew», write: again',
   ])
   assert.equal(status, 1)
 })
 
-test('phrases in the code of a document are not checked, those in comments are', () => {
+test('phrases in the code of a document are not checked', () => {
   assert.deepEqual(findPhrases('docs/page.md', '# Title\n\n`whoever` and\n\n```\nanew\n```\n'), [])
+})
+
+test('the prose of sources is comments and texts, at their places', () => {
+  const source = [
+    '/** Both. */ const a = 1 // Why.',
+    "const text = 'not // a comment', word = 'single'",
+    'const rows = sql`SELECT name FROM domains`',
+    'const shown = `${a} names of ${a}`',
+  ]
   assert.deepEqual(
-    findPhrases('src/a.ts', '// Read anew.\nconst both = 1 // at once\n').map(({ line, text }) => ({
-      line,
-      text,
-    })),
-    [{ line: 1, text: 'anew' }],
+    proseOf('src/a.ts', source.join('\n')).split('\n'),
+    [
+      '/** Both. */             // Why.',
+      "             'not // a comment'                 ",
+      ' '.repeat(42),
+      '                    names of',
+    ].map((line, index) => line.padEnd(source[index]?.length ?? 0)),
+  )
+})
+
+test('the prose of tests is comments and names', () => {
+  const source = [
+    "test('a first name', () => { // Why.",
+    "  const body = 'text of a request'",
+    '})',
+    'test.skip(`a name of ${1}`, () => {})',
+  ]
+  const expected = ["     'a first name'          // Why.", '', '', '           a name of']
+  assert.deepEqual(
+    proseOf('test/a.test.ts', source.join('\n'))
+      .split('\n')
+      .map((line) => line.trimEnd()),
+    expected,
   )
 })

@@ -6,7 +6,7 @@ import type { NameServerAnswer } from './outcomes.ts'
 const found = (servers: readonly string[]): NameServerAnswer => ({ kind: 'found', servers })
 const LIMITS = { maxBytes: 100_000, maxTtl: 1_000, maxNegativeTtl: 100, failureTtl: 2 }
 
-/** For how many seconds an answer with that TTL is kept, 0 to 2,000. */
+/** Returns how many seconds an answer with this TTL is cached, 0 to 2,000. */
 function lifetime(answer: NameServerAnswer, ttl: number | undefined): number {
   let now = 0
   const cache = new AnswerCache<NameServerAnswer>(LIMITS, () => now)
@@ -15,7 +15,7 @@ function lifetime(answer: NameServerAnswer, ttl: number | undefined): number {
   return now / 1_000
 }
 
-test('TTLs hold and are capped by kind', () => {
+test('TTLs are respected and capped by kind', () => {
   assert.equal(lifetime(found(['ns1.cl']), 30), 30)
   assert.equal(lifetime(found(['ns1.cl']), 0x7fffffff), 1_000)
   assert.equal(lifetime(found(['ns1.cl']), 0), 0)
@@ -26,7 +26,7 @@ test('TTLs hold and are capped by kind', () => {
   assert.equal(lifetime({ kind: 'overloaded' }, undefined), 0)
 })
 
-test('the least recently used go first, and large answers weigh more', () => {
+test('evicts the least recently used entries, counting the size of answers', () => {
   const cache = new AnswerCache<NameServerAnswer>(LIMITS, () => 0)
   const large = found(Array.from({ length: 1_000 }, (_, i) => `ns${i}.cl`))
   cache.set('a.cl', large, 60)

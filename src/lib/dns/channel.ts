@@ -1,20 +1,20 @@
 import type { Reply } from './outcomes.ts'
 import type { Query } from './wire.ts'
 
-/** What came of asking one server: its reply, or word that it cannot be reached. */
+/** The outcome of a query to one server: its reply, or that it is unreachable. */
 export type ServerReply = Exclude<Reply, { kind: 'mismatch' }> | { readonly kind: 'unreachable' }
 
-/** One question put to one server. It is told once how that ended, never before `ask` returns, never after `forget`. */
-export interface Asking {
+/** A query to one server. Its outcome is reported once, never before `ask` returns and never after `forget`. */
+export interface PendingQuery {
   readonly query: Query
   replied(reply: ServerReply): void
-  /** The connection gave it up, which says nothing about the server: to be asked by datagram. */
+  /** The connection dropped the query, which says nothing about the server: send it over UDP. */
   dropped(): void
 }
 
-/** A way to one server. */
+/** A transport to one server. */
 export interface Channel {
-  /** @returns the id by which to forget it */
-  ask(asking: Asking): number
-  forget(id: number, asking: Asking): void
+  /** @returns the id for `forget` */
+  ask(pendingQuery: PendingQuery): number
+  forget(id: number, pendingQuery: PendingQuery): void
 }

@@ -1,5 +1,5 @@
 import type { Message, ResourceRecord } from './message.ts'
-import type { Asked, Conclusion, Reply } from './outcomes.ts'
+import type { ServerRole, Conclusion, Reply } from './outcomes.ts'
 import { canonicalOrder, type RecordValue } from './record-data.ts'
 import type { QueryType } from './types.ts'
 
@@ -24,7 +24,7 @@ export function classify(
   message: Message,
   rcode: number,
   name: string,
-  asked: Asked = 'resolver',
+  role: ServerRole = 'resolver',
   type: QueryType = 'ns',
 ): Reply {
   const { answers, authorities } = message
@@ -34,12 +34,12 @@ export function classify(
   if (rcode !== NO_ERROR && rcode !== NAME_ERROR) return FAILED
 
   const authoritative = (message.flags & AUTHORITATIVE) !== 0
-  const recursive = asked === 'resolver' && (message.flags & RECURSION_AVAILABLE) !== 0
+  const recursive = role === 'resolver' && (message.flags & RECURSION_AVAILABLE) !== 0
   const alias = answers.length > 0 ? followAliases(answers, name) : undefined
   const last = alias?.target ?? name
   if (rcode === NO_ERROR && type === 'ns' && hasServers(answers, last)) {
     // A server of the parent zone that also serves the child answers with the child's own records.
-    return asked === 'resolver' || authoritative ? answerFound(answers, last, alias?.ttl) : FAILED
+    return role === 'resolver' || authoritative ? answerFound(answers, last, alias?.ttl) : FAILED
   }
   if (rcode === NO_ERROR && type !== 'ns') {
     const found = recordsFound(answers, last, alias?.ttl)
@@ -168,5 +168,6 @@ function ttlOf(record: ResourceRecord): number {
   return record.ttl > 0x7fffffff ? 0 : record.ttl
 }
 
-// Labels may hold any octet, and decoded names contain escapes: names that are no host names are dropped. The root is empty.
+// Labels may hold any octet, and decoded names contain escapes: names that are not host names are dropped. The root
+// is empty.
 const HOST_NAME = /^[a-z0-9_.-]+$/

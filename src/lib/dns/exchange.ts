@@ -1,35 +1,38 @@
-import type { Asking, Channel, ServerReply } from './channel.ts'
+import type { PendingQuery, Channel, ServerReply } from './channel.ts'
 import { Pipeline } from './pipeline.ts'
 import type { ServerAddress } from './servers.ts'
-import { askOverTcp } from './tcp.ts'
+import { queryOverTcp } from './tcp.ts'
 import { UdpPool } from './udp.ts'
 import type { Query } from './wire.ts'
 
 const MAX_TCP_CONNECTIONS = 128
 /**
- * Datagrams that are sent before answers are read again. Thousands at once would fill the buffers of both sides, which
- * hold some hundreds: what does not fit is lost, asked again after the same time, and lost again.
+ * Datagrams sent before answers are read again. The socket buffers of both sides hold some hundreds: a burst of
+ * thousands would overflow them, and its retries would again.
  */
 const SENDS_PER_TURN = 128
 
-/** One server, and the ways to it. */
+/** One server and its transports. */
 export interface Server {
   readonly address: ServerAddress
   readonly pool: UdpPool
-  /** Undefined where TCP is for truncated answers alone. */
+  /** Undefined if TCP is used for truncated answers only. */
   readonly pipeline: Pipeline | undefined
-  /** Attempts. */
-  underWay: number
+  /** Number of attempts in flight. */
+  inFlight: number
 }
 
 export interface ExchangeOptions {
-  /** UDP sockets, and so source ports, in use at a time towards each server. */
+  /** UDP sockets, and so source ports, per server. */
   readonly socketsPerServer: number
-  /** Whether much is asked over one TCP connection. */
+  /** Whether many concurrent queries share a TCP connection. */
   readonly pipelines: boolean
 }
 
-/** Puts queries to servers: by datagram, many on one connection, and on one of its own what fits no datagram. */
+/**
+ * Sends queries to servers: over UDP, over a shared TCP connection, or, after a truncated answer, over a separate
+ * one.
+ */
 export class Exchange {
   readonly #servers: readonly Server[]
   #tcpConnections = 0
@@ -42,20 +45,20 @@ export class Exchange {
       address,
       pool: new UdpPool(address, socketsPerServer),
       pipeline: pipelines ? new Pipeline(address) : undefined,
-      underWay: 0,
+      inFlight: 0,
     }))
   }
 
-  /** Whoever asks has to cancel the attempt once, whatever came of it. */
-  ask(index: number, query: Query, asker: Asker): Attempt {
+  /** The caller must cancel the attempt exactly once, whatever its outcome. */
+  ask(index: number, query: Query, listener: AttemptListener): Attempt {
     const server = this.#servers[index]
     if (server === undefined) throw new RangeError(`no server ${index}`)
-    const attempt = new Attempt(this, server, index, query, asker)
+    const attempt = new Attempt(this, server, index, query, listener)
     attempt.start()
     return attempt
   }
 
-  /** Whether an attempt may send a datagram now; if not, it stands in line for its turn. */
+  /** Returns whether an attempt may send a datagram now. If not, it is queued. */
   mayDatagram(attempt: Attempt): boolean {
     if (!this.#isTurnEnding) {
       this.#isTurnEnding = true
@@ -74,12 +77,12 @@ export class Exchange {
     this.#line = []
     this.#sentThisTurn = 0
     this.#isTurnEnding = false
-    // In their order; those for whom there is still no room stand in line again.
+    // In order; attempts that still may not send are queued again.
     for (const attempt of line) attempt.takeTurn()
   }
 
-  /** @returns what cancels it */
-  askOverTcp(server: Server, query: Query, settle: (reply: ServerReply) => void): () => void {
+  /** @returns a function that cancels the query */
+  queryOverTcp(server: Server, query: Query, settle: (reply: ServerReply) => void): () => void {
     if (this.#tcpConnections >= MAX_TCP_CONNECTIONS) {
       queueMicrotask(() => settle({ kind: 'failed' }))
       return () => undefined
@@ -90,7 +93,7 @@ export class Exchange {
       if (open) this.#tcpConnections--
       open = false
     }
-    const cancel = askOverTcp(server.address, query, (reply) => {
+    const cancel = queryOverTcp(server.address, query, (reply) => {
       release()
       settle(reply)
     })
@@ -107,23 +110,23 @@ export class Exchange {
   }
 }
 
-/** A server's last word on a query: truncation and trouble with EDNS have been dealt with. */
+/** A server's final reply to a query, after retries for truncation and missing EDNS support. */
 export type FinalReply = Exclude<ServerReply, { kind: 'truncated' | 'no-edns' }>
 
-/** Who asks. */
-export interface Asker {
-  /** At every sign of life of a server. */
+/** Receives the results of attempts. */
+export interface AttemptListener {
+  /** Called whenever a server sends anything. */
   heard(server: number): void
-  /** At most once for each attempt, and not after its cancel. */
+  /** Called at most once for each attempt, and not after it is cancelled. */
   settle(server: number, reply: FinalReply): void
 }
 
-/** One question on its way to one server. There is one for every look-up, so it is an object and no set of closures. */
-export class Attempt implements Asking {
+/** A query in flight to one server. An object instead of closures, because each look-up creates one. */
+export class Attempt implements PendingQuery {
   readonly #exchange: Exchange
   readonly #server: Server
   readonly #index: number
-  readonly #asker: Asker
+  readonly #listener: AttemptListener
   #channel: Channel | undefined
   #id = 0
   #isCancelled = false
@@ -131,27 +134,27 @@ export class Attempt implements Asking {
   #cancelTcp: (() => void) | undefined
   query: Query
 
-  constructor(exchange: Exchange, server: Server, index: number, query: Query, asker: Asker) {
+  constructor(exchange: Exchange, server: Server, index: number, query: Query, listener: AttemptListener) {
     this.#exchange = exchange
     this.#server = server
     this.#index = index
-    this.#asker = asker
+    this.#listener = listener
     this.query = query
   }
 
   start(): void {
-    this.#server.underWay++
+    this.#server.inFlight++
     this.#send()
   }
 
   #send(): void {
-    const { pipeline, underWay } = this.#server
-    const connection = this.#isForDatagram ? undefined : pipeline?.channel(underWay)
+    const { pipeline, inFlight } = this.#server
+    const connection = this.#isForDatagram ? undefined : pipeline?.channel(inFlight)
     if (connection !== undefined) this.#askOn(connection)
     else if (this.#exchange.mayDatagram(this)) this.#askOn(this.#server.pool.pick())
   }
 
-  /** Its turn for a datagram has come; meanwhile there may be a connection. */
+  /** Called when it may send a datagram; by now there may be a connection instead. */
   takeTurn(): void {
     if (!this.#isCancelled) this.#send()
   }
@@ -163,7 +166,7 @@ export class Attempt implements Asking {
 
   cancel(): void {
     this.#isCancelled = true
-    this.#server.underWay--
+    this.#server.inFlight--
     this.#channel?.forget(this.#id, this)
     this.#cancelTcp?.()
   }
@@ -174,10 +177,10 @@ export class Attempt implements Asking {
   }
 
   replied(reply: ServerReply): void {
-    if (reply.kind !== 'unreachable') this.#asker.heard(this.#index)
+    if (reply.kind !== 'unreachable') this.#listener.heard(this.#index)
     switch (reply.kind) {
       case 'truncated':
-        this.#cancelTcp = this.#exchange.askOverTcp(this.#server, this.query, (next) => this.replied(next))
+        this.#cancelTcp = this.#exchange.queryOverTcp(this.#server, this.query, (next) => this.replied(next))
         return
       case 'no-edns':
         this.query = { ...this.query, edns: false }
@@ -185,7 +188,7 @@ export class Attempt implements Asking {
         this.#send()
         return
       default:
-        this.#asker.settle(this.#index, reply)
+        this.#listener.settle(this.#index, reply)
     }
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Flight, Flights, type FlightOwner } from './flights.ts'
 import type { Answer } from './outcomes.ts'
 
-test('look-ups under way are found by name, also where thousands share a bucket', () => {
+test('look-ups in flight are found by name, also if thousands share a bucket', () => {
   const owner: FlightOwner<Answer> = { narrow: (answer) => answer, landed: () => undefined }
   const flights = new Flights<Answer>()
   const all = Array.from({ length: 10_000 }, (_, i) => new Flight(`d${i}.cl`, owner))

@@ -7,7 +7,7 @@ function framed(message: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from([message.length >> 8, message.length & 0xff]), message])
 }
 
-/** What is read of a stream that comes in pieces of these sizes, over and over. */
+/** Reads a stream that arrives in chunks of these sizes, repeated. */
 function read(stream: Buffer, sizes: readonly number[]): string[] {
   const frames = new Frames()
   const messages: string[] = []
@@ -21,7 +21,7 @@ function read(stream: Buffer, sizes: readonly number[]): string[] {
   return messages
 }
 
-test('messages come whole however the stream is cut', () => {
+test('messages are reassembled however the stream is split', () => {
   fc.assert(
     fc.property(
       fc.array(fc.uint8Array({ maxLength: 300 }), { minLength: 1 }),
@@ -34,7 +34,7 @@ test('messages come whole however the stream is cut', () => {
   )
 })
 
-test('the largest messages one after the other', () => {
+test('messages of the maximum size in a row', () => {
   const largest = framed(Buffer.alloc(65_535, 7))
   const messages = read(Buffer.concat([largest, largest, largest, largest]), [65_536])
   assert.deepEqual(

@@ -1,21 +1,21 @@
 import { queryLength, writeQuery } from './wire.ts'
 import type { Query } from './wire.ts'
 
-/** The largest message there is, and its length before it. */
+/** The largest possible message, with its length prefix. */
 const MAX_FRAME_BYTES = 2 + 65_535
 
-/** Reads the messages of a TCP connection, each behind its length in two octets (RFC 1035, section 4.2.2). */
+/** Reads the messages of a TCP connection, each with a two-octet length prefix (RFC 1035, section 4.2.2). */
 export class Frames {
-  /** Room for a whole message behind an unfinished one. */
+  /** Has room for a whole message after an incomplete one. */
   readonly #buffer = Buffer.allocUnsafeSlow(2 * MAX_FRAME_BYTES)
   #filled = 0
 
-  /** Where the socket is to put what it reads next. Never empty. */
+  /** Where the socket writes the octets that it reads next. Never empty. */
   readonly room = (): Buffer => this.#buffer.subarray(this.#filled)
 
   /**
-   * @param count octets that were put into the room
-   * @param each is given every message that is whole now. Its octets stay only until it returns.
+   * @param count octets that were written to `room`
+   * @param each called with each complete message, which is valid only until it returns
    */
   received(count: number, each: (message: Buffer) => void): void {
     const buffer = this.#buffer
@@ -32,7 +32,7 @@ export class Frames {
   }
 }
 
-/** Octets of a query behind its length. */
+/** Octets of a query with its length prefix. */
 export const frameLength = (query: Query): number => 2 + queryLength(query)
 
 export function writeFrame(target: Buffer, from: number, query: Query, id: number): void {

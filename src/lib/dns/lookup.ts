@@ -1,4 +1,4 @@
-import type { Asker, Attempt, FinalReply } from './exchange.ts'
+import type { AttemptListener, Attempt, FinalReply } from './exchange.ts'
 import { combineFailures } from './outcomes.ts'
 import type { Answer, ServerFailure } from './outcomes.ts'
 import type { Upstream } from './upstream.ts'
@@ -12,44 +12,44 @@ export interface LookupResult {
 }
 
 export interface LookupSettings {
-  /** The whole look-up ends by then, in milliseconds from its start. */
+  /** Maximum duration of the look-up, in milliseconds. */
   readonly deadlineMs: number
-  /** How long a server may be silent before the next is asked as well; doubles with each round over all servers. */
+  /** Silence after which the next server is queried as well; doubles with each round over all servers. */
   readonly retryMs: number
   readonly waits: Waits
   readonly now: () => number
 }
 
-/** Who is told how a look-up ended: once. */
+/** Receives the outcome of a look-up, once. */
 export interface LookupOwner {
   landed(result: LookupResult): void
 }
 
 const MAX_ATTEMPTS = 8
-/** A slow server is waited for no longer than this part of the time: there must be some left to ask again. */
-const MOST_PATIENCE = 5
-/** Never written to. */
+/** A slow server gets at most this fraction of the time (1/n), so that there is time left for a retry. */
+const MAX_WAIT_FRACTION = 5
+/** Shared and never modified. */
 const NONE_FAILED: (ServerFailure | undefined)[] = []
 
 /**
- * One look-up over several servers. The next server is started while a silent one is still listened to, at once
- * where one has failed; each attempt has an id and a port of its own. The first conclusion wins.
+ * One look-up over several servers. Queries the next server if one fails or stays silent, and still accepts a late
+ * answer; each attempt has its own id and port. The first conclusion wins.
  */
-export class Lookup extends Wait implements Asker {
+export class Lookup extends Wait implements AttemptListener {
   readonly #query: Query
   readonly #upstream: Upstream
   readonly #settings: LookupSettings
   readonly #owner: LookupOwner
   readonly #order: readonly number[]
-  /** By server; there is none as a rule. */
+  /** By server; usually empty. */
   #failures: (ServerFailure | undefined)[] = NONE_FAILED
-  /** The latest, and those before it, which are still listened to. */
+  /** The latest attempt, and the earlier ones whose answers are still accepted. */
   #attempt: Attempt | undefined
   #earlier: Attempt[] | undefined
   #tries = 0
   #endsAt: number
   #isLastWait = false
-  /** The server that was asked last, and when; undefined when there was none left to ask. */
+  /** The server queried last, and when; undefined if there was none left. */
   #latest: number | undefined
   #sentAt = 0
   #startedAt = 0
@@ -81,12 +81,12 @@ export class Lookup extends Wait implements Asker {
     if (this.#attempt === undefined) this.#startedAt = this.#sentAt
     if (this.#attempt !== undefined) (this.#earlier ??= []).push(this.#attempt)
     this.#attempt = this.#upstream.exchange.ask(server, this.#query, this)
-    // Asking again whoever is only busy would make him busier.
-    const patience = Math.min(this.#upstream.health.startTimeoutMs(server), deadlineMs / MOST_PATIENCE)
+    // Retrying a server that is only busy would add to its load.
+    const patience = Math.min(this.#upstream.health.startTimeoutMs(server), deadlineMs / MAX_WAIT_FRACTION)
     this.#wait(Math.max(retryMs * 2 ** round, patience))
   }
 
-  /** Round and round over the servers, past those that have failed for good. */
+  /** Cycles through the servers, skipping those that have failed. */
   #nextServer(): number | undefined {
     for (let skipped = 0; skipped < this.#order.length && this.#tries < MAX_ATTEMPTS; skipped++) {
       const server = this.#order[this.#tries++ % this.#order.length]
@@ -95,7 +95,7 @@ export class Lookup extends Wait implements Asker {
     return undefined
   }
 
-  /** Until the latest attempt counts as unanswered. */
+  /** Waits until the latest attempt counts as unanswered. */
   #wait(delayMs: number): void {
     const { deadlineMs, waits } = this.#settings
     const isFirst = this.#tries === 1
@@ -128,7 +128,7 @@ export class Lookup extends Wait implements Asker {
       this.#giveUp()
       return
     }
-    // When all that can still speak were dead before, one more round is enough for them to show life.
+    // If all silent servers were considered dead before, one more round is enough to find one that is back.
     if (silent.every((other) => this.#upstream.health.isDead(other))) {
       this.#endsAt = Math.min(this.#endsAt, performance.now() + 2 * this.#settings.retryMs)
     }

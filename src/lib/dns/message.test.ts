@@ -19,7 +19,7 @@ function messageOf(answers: ResourceRecord[], authorities: ResourceRecord[] = []
   })
 }
 
-/** One NS record whose owner and target are given as they are on the wire. */
+/** A message with one NS record whose owner and target are given in wire format. */
 function withRecord(owner: readonly number[], target: readonly number[]): Buffer {
   const bytes = Buffer.concat([
     messageOf([]).subarray(0, QUESTION_END),
@@ -32,7 +32,7 @@ function withRecord(owner: readonly number[], target: readonly number[]): Buffer
 
 const soa = { mname: 'ns.cl', rname: 'h.cl', serial: 1, refresh: 2, retry: 3, expire: 4, minimum: 5 }
 
-test('reads what an independent encoder wrote, skipping what it need not know', () => {
+test('reads the output of an independent encoder, skipping other records', () => {
   const bytes = messageOf(
     [
       { name: 'A.cl', type: 'NS', class: 'IN', ttl: 60, data: 'NS1.cl' },
@@ -53,18 +53,18 @@ test('reads what an independent encoder wrote, skipping what it need not know', 
   })
 })
 
-test('compressed names', () => {
+test('reads compressed names', () => {
   // The target is "n" and a pointer to "cl", the second label of the question.
   const message = decodeMessage(withRecord([0xc0, 12], [1, 0x4e, 0xc0, 14]), QUESTION, QUESTION_END)
   assert.deepEqual(message?.answers, [{ type: 'NS', name: 'a.cl', ttl: 60, target: 'n.cl' }])
 })
 
-test('octets that no host name has are escaped, a dot inside a label too', () => {
+test('escapes octets that host names cannot have, and dots inside labels', () => {
   const message = decodeMessage(withRecord([0xc0, 12], [4, 0x61, 0x2e, 0xff, 0, 0]), QUESTION, QUESTION_END)
   assert.deepEqual(message?.answers, [{ type: 'NS', name: 'a.cl', ttl: 60, target: 'a\\046\\255\\000' }])
 })
 
-test('malformed messages have no value', () => {
+test('malformed messages are undefined', () => {
   const label = [63, ...Array.from({ length: 63 }, () => 0x61)]
   const cases: Record<string, Buffer> = {
     'a pointer to itself': withRecord([0xc0, QUESTION_END], [0]),
@@ -81,7 +81,7 @@ test('malformed messages have no value', () => {
   }
 })
 
-test('agrees with dns-packet on the targets of any host names', () => {
+test('agrees with dns-packet on targets with any host name', () => {
   const host = fc.array(fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/), { minLength: 1, maxLength: 6 })
   fc.assert(
     fc.property(fc.array(host, { maxLength: 10 }), (hosts) => {

@@ -31,7 +31,7 @@ type Negative =
   | { readonly kind: 'no-such-name' }
 
 /** Which server a query is for: a recursive resolver, or an authoritative server of the parent zone. */
-export type Asked = 'resolver' | 'parent'
+export type ServerRole = 'resolver' | 'parent'
 
 /** What one message from a server amounts to. */
 export type Reply =

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Asking } from './channel.ts'
+import type { PendingQuery } from './channel.ts'
 import { Pending } from './pending.ts'
 
-const asking = (name: string): Asking => ({
-  query: { name, type: 'ns', asked: 'resolver', edns: true },
+const pendingQuery = (name: string): PendingQuery => ({
+  query: { name, type: 'ns', role: 'resolver', edns: true },
   replied: () => undefined,
   dropped: () => undefined,
 })
 
-test('it holds what a Map would, however many come and go', () => {
+test('holds the same entries as a Map through many additions and removals', () => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 9 }), { maxLength: 600 }), (steps) => {
       const pending = new Pending()
-      const model = new Map<number, Asking>()
+      const model = new Map<number, PendingQuery>()
       for (const [i, step] of steps.entries()) {
         const [oldest] = model
         if (step < 7 || oldest === undefined) {
-          const one = asking(`d${i}.cl`)
+          const one = pendingQuery(`d${i}.cl`)
           const id = pending.add(one)
           assert.ok(!model.has(id) && id >= 0 && id < 65_536)
           model.set(id, one)
@@ -29,7 +29,7 @@ test('it holds what a Map would, however many come and go', () => {
         }
         assert.equal(pending.size, model.size)
       }
-      const seen = new Map<number, Asking>()
+      const seen = new Map<number, PendingQuery>()
       pending.each((id, one) => seen.set(id, one))
       assert.deepEqual(new Set(seen), new Set(model))
       for (const [id, one] of model) assert.equal(pending.get(id), one)
@@ -40,22 +40,22 @@ test('it holds what a Map would, however many come and go', () => {
   )
 })
 
-test('an id that was not drawn finds nothing, and neither does one that was given back', () => {
+test('unknown and released ids find nothing', () => {
   const pending = new Pending()
-  const one = asking('a.cl')
+  const one = pendingQuery('a.cl')
   const id = pending.add(one)
   for (let other = 0; other < 65_536; other++)
     assert.equal(pending.get(other), other === id ? one : undefined)
-  assert.ok(!pending.delete(id, asking('b.cl')))
+  assert.ok(!pending.delete(id, pendingQuery('b.cl')))
   pending.delete(id, one)
   assert.equal(pending.get(id), undefined)
 })
 
-test('ids are drawn from all 16 bits', () => {
+test('ids use all 16 bits', () => {
   const pending = new Pending()
   let [all, none] = [0xffff, 0]
   for (let i = 0; i < 2_000; i++) {
-    const id = pending.add(asking('a.cl'))
+    const id = pending.add(pendingQuery('a.cl'))
     all &= id
     none |= id
   }

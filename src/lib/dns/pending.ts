@@ -1,69 +1,72 @@
-import type { Asking } from './channel.ts'
+import type { PendingQuery } from './channel.ts'
 import { randomUint16 } from './random.ts'
 
 const FIRST_SLOTS = 64
 
 /**
- * Questions by the id drawn for each. A Map that takes and gives away some ten thousand a second makes a new table every few
- * hundred, and each of them leads to the next: once one has grown old, V8's quick collector keeps all that were ever in
- * it, which came to a quarter of a look-up's time. Here a question is in the slot that the lower bits of its id name, and an
- * id is drawn again while its slot is taken. So it stays as hard to guess: nobody else knows which are.
+ * Pending queries by random id. A Map with ten thousand insertions and deletions a second reallocates its table
+ * every few hundred, and each old table references the next: once one is in the old generation, V8's scavenger
+ * keeps everything after it alive, which cost a quarter of a look-up. Here, the lower bits of the id select the
+ * slot, and an id is drawn again while its slot is taken. Ids stay unpredictable, because only this process knows
+ * which slots are taken.
  */
 export class Pending {
   size = 0
-  #slots: (Asking | undefined)[] = Array.from({ length: FIRST_SLOTS }, () => undefined)
+  #slots: (PendingQuery | undefined)[] = Array.from({ length: FIRST_SLOTS }, () => undefined)
   #ids = new Uint16Array(FIRST_SLOTS)
 
-  /** At most 32,768 at a time. @returns the new id of a question */
-  add(asking: Asking): number {
+  /** Adds a query, of at most 32,768 at a time. @returns its new id */
+  add(pendingQuery: PendingQuery): number {
     if (this.size * 2 >= this.#slots.length) this.#grow()
     const mask = this.#slots.length - 1
     let id = randomUint16()
     while (this.#slots[id & mask] !== undefined) id = randomUint16()
-    this.#slots[id & mask] = asking
+    this.#slots[id & mask] = pendingQuery
     this.#ids[id & mask] = id
     this.size++
     return id
   }
 
-  get(id: number): Asking | undefined {
+  get(id: number): PendingQuery | undefined {
     const slot = id & (this.#slots.length - 1)
     return this.#ids[slot] === id ? this.#slots[slot] : undefined
   }
 
-  /** @returns whether it was there */
-  delete(id: number, asking: Asking): boolean {
+  /** Removes a query. @returns whether it was pending */
+  delete(id: number, pendingQuery: PendingQuery): boolean {
     const slot = id & (this.#slots.length - 1)
-    if (this.#ids[slot] !== id || this.#slots[slot] !== asking) return false
+    if (this.#ids[slot] !== id || this.#slots[slot] !== pendingQuery) return false
     this.#slots[slot] = undefined
     this.size--
     return true
   }
 
-  /** Calls for each that is there, with its id. */
-  each(call: (id: number, asking: Asking) => void): void {
-    for (const [slot, asking] of this.#slots.entries()) {
-      if (asking !== undefined) call(this.#ids[slot] ?? 0, asking)
+  /** Calls `call` for each pending query with its id. */
+  each(call: (id: number, pendingQuery: PendingQuery) => void): void {
+    for (const [slot, pendingQuery] of this.#slots.entries()) {
+      if (pendingQuery !== undefined) call(this.#ids[slot] ?? 0, pendingQuery)
     }
   }
 
-  /** Takes all out. */
-  drain(): Asking[] {
-    const all = this.#slots.filter((asking) => asking !== undefined)
+  /** Removes and returns all queries. */
+  drain(): PendingQuery[] {
+    const all = this.#slots.filter((pendingQuery) => pendingQuery !== undefined)
     this.#slots.fill(undefined)
     this.size = 0
     return all
   }
 
-  /** Slots that differ in few bits of the id do so in more. */
+  /**
+   * Doubles the table. Queries in different slots stay in different slots, because the slot gains a bit of the id.
+   */
   #grow(): void {
     const [slots, ids] = [this.#slots, this.#ids]
     this.#slots = Array.from({ length: 2 * slots.length }, () => undefined)
     this.#ids = new Uint16Array(this.#slots.length)
-    for (const [slot, asking] of slots.entries()) {
-      if (asking === undefined) continue
+    for (const [slot, pendingQuery] of slots.entries()) {
+      if (pendingQuery === undefined) continue
       const id = ids[slot] ?? 0
-      this.#slots[id & (this.#slots.length - 1)] = asking
+      this.#slots[id & (this.#slots.length - 1)] = pendingQuery
       this.#ids[id & (this.#slots.length - 1)] = id
     }
   }

@@ -1,32 +1,35 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
-import type { Asking, Channel } from './channel.ts'
+import type { PendingQuery, Channel } from './channel.ts'
 import { frameLength, Frames, writeFrame } from './frames.ts'
 import { Pending } from './pending.ts'
 import type { ServerAddress } from './servers.ts'
 import { messageId, readReply } from './wire.ts'
 
-/** Questions that may wait on the connection: one more after each answer, half as many after a slow interval. */
-const [FIRST_WINDOW, LEAST_WINDOW, LARGEST_WINDOW] = [64, 16, 8_192]
+/** Maximum queries in flight on the connection (additive increase with each answer, halved after a slow interval). */
+const [INITIAL_WINDOW, MIN_WINDOW, MAX_WINDOW] = [64, 16, 8_192]
 /**
- * How the server does is looked at so often, in milliseconds. Within that it answers so many questions or half of those
- * that wait, or is slow: some resolvers work off one after the other what comes on a connection, and by datagram many at a
- * time. How long an answer took would tell less: behind thousands of others it takes its time.
+ * Interval of the throughput check, in milliseconds. A server is slow if it answers neither `MIN_ANSWERS` queries nor
+ * half of the pending ones in it: some resolvers process the queries of a connection one by one, but datagrams in
+ * parallel. The latency of single answers says less, because they queue after thousands of others.
  */
 const CHECK_MS = 150
-const GOOD_PACE = 50
+const MIN_ANSWERS = 50
 const CONNECT_MS = 1_000
-/** Servers have few connections to give away (RFC 7766, section 6.2.3). */
+/** Idle connections are closed after this time, because servers limit them (RFC 7766, section 6.2.3). */
 const IDLE_MS = 1_000
-/** So many answers make up for an end that left questions open: some servers serve only so many on a connection. */
+/**
+ * Answers that make a connection worth repeating even if it ended with open queries: some servers limit the queries
+ * of a connection.
+ */
 const WORTHWHILE = 100
-/** Written at a time. */
+/** Octets per write. */
 const OUT_BYTES = 64 * 1024
 
 /**
- * Many questions on one TCP connection, answered in any order (RFC 7766, section 6.2.1.1). Those of one turn of the
- * event loop are one write, and answers come many at a read, which costs a fraction of as many datagrams. What is open
- * when the connection falls silent or ends is dropped, to be asked by datagram.
+ * Pipelines queries over one TCP connection, answered in any order (RFC 7766, section 6.2.1.1). The queries of one
+ * turn of the event loop are one write, and a read yields many answers, which costs a fraction of as many
+ * datagrams. When the connection stalls or ends, pending queries are dropped and then sent over UDP.
  */
 export class PipelineConnection implements Channel {
   readonly #socket: Socket
@@ -36,16 +39,16 @@ export class PipelineConnection implements Channel {
   readonly #checks: NodeJS.Timeout
   #isOpen = false
   #hasEnded = false
-  #window = FIRST_WINDOW
+  #window = INITIAL_WINDOW
   #answered = 0
-  /** At the last check. */
-  #pendingThen = 0
-  #answeredThen = 0
+  /** `pending` at the last check. */
+  #pendingBefore = 0
+  #answeredBefore = 0
   #out = Buffer.allocUnsafeSlow(OUT_BYTES)
   #written = 0
   #lastAsked = performance.now()
 
-  /** @param onEnd told once; useless if there is no point in another one soon */
+  /** @param onEnd called once; useless if reconnecting soon is pointless */
   constructor(server: ServerAddress, onEnd: (isUseless: boolean) => void) {
     this.#onEnd = onEnd
     this.#socket = connect({
@@ -59,7 +62,7 @@ export class PipelineConnection implements Channel {
     this.#socket.once('connect', () => (this.#isOpen = true))
     this.#socket.on('error', () => this.#end())
     this.#socket.on('close', () => this.#end())
-    // Behind the reading of what has come: after a standstill of ours the answers are there, and not late.
+    // After reading: if this process was blocked, the answers have arrived and are not late.
     this.#checks = setInterval(() => setImmediate(this.#check), CHECK_MS)
     this.#checks.unref()
   }
@@ -68,24 +71,24 @@ export class PipelineConnection implements Channel {
     return this.#isOpen && this.#pending.size < this.#window
   }
 
-  ask(asking: Asking): number {
+  ask(pendingQuery: PendingQuery): number {
     if (this.#written === 0) {
       this.#lastAsked = performance.now()
       setImmediate(this.#flush)
     }
-    const id = this.#pending.add(asking)
-    const length = frameLength(asking.query)
+    const id = this.#pending.add(pendingQuery)
+    const length = frameLength(pendingQuery.query)
     if (this.#written + length > OUT_BYTES) this.#flush()
-    writeFrame(this.#out, this.#written, asking.query, id)
+    writeFrame(this.#out, this.#written, pendingQuery.query, id)
     this.#written += length
     return id
   }
 
-  forget(id: number, asking: Asking): void {
-    this.#pending.delete(id, asking)
+  forget(id: number, pendingQuery: PendingQuery): void {
+    this.#pending.delete(id, pendingQuery)
   }
 
-  /** Drops what is pending without a word. */
+  /** Drops pending queries without notifying them. */
   close(): void {
     this.#pending.drain()
     this.#end()
@@ -94,7 +97,7 @@ export class PipelineConnection implements Channel {
   readonly #flush = (): void => {
     if (this.#written === 0 || this.#hasEnded) return
     this.#socket.write(this.#out.subarray(0, this.#written))
-    // What the kernel did not take stays the socket's.
+    // The socket buffers what the kernel did not accept.
     if (this.#socket.writableLength > 0) this.#out = Buffer.allocUnsafeSlow(OUT_BYTES)
     this.#written = 0
   }
@@ -106,41 +109,41 @@ export class PipelineConnection implements Channel {
 
   readonly #take = (message: Buffer): void => {
     const id = messageId(message)
-    const asking = id === undefined ? undefined : this.#pending.get(id)
-    // Too late, and no longer of interest.
-    if (id === undefined || asking === undefined) return
-    const reply = readReply(message, asking.query)
-    // Nobody else can have sent it: the server has lost its way.
+    const pendingQuery = id === undefined ? undefined : this.#pending.get(id)
+    // A late answer to a cancelled query.
+    if (id === undefined || pendingQuery === undefined) return
+    const reply = readReply(message, pendingQuery.query)
+    // Over TCP only the server can have sent it, so the server is at fault.
     if (reply.kind === 'mismatch') return this.#end()
-    this.#pending.delete(id, asking)
+    this.#pending.delete(id, pendingQuery)
     this.#answered++
-    if (this.#window < LARGEST_WINDOW) this.#window++
-    asking.replied(reply.kind === 'truncated' ? { kind: 'failed' } : reply)
+    if (this.#window < MAX_WINDOW) this.#window++
+    pendingQuery.replied(reply.kind === 'truncated' ? { kind: 'failed' } : reply)
   }
 
   readonly #check = (): void => {
     if (this.#hasEnded) return
-    const waiting = this.#pendingThen
-    const answered = this.#answered - this.#answeredThen
-    this.#pendingThen = this.#pending.size
-    this.#answeredThen = this.#answered
+    const waiting = this.#pendingBefore
+    const answered = this.#answered - this.#answeredBefore
+    this.#pendingBefore = this.#pending.size
+    this.#answeredBefore = this.#answered
     if (!this.#isOpen || this.#pending.size === 0) {
       if (performance.now() - this.#lastAsked > (this.#isOpen ? IDLE_MS : CONNECT_MS)) this.#end()
       return
     }
     if (waiting === 0) return
-    if (answered >= Math.min(GOOD_PACE, waiting / 2)) return
-    // The last few of many may just be hard to answer.
+    if (answered >= Math.min(MIN_ANSWERS, waiting / 2)) return
+    // The last few of many may just be slow to resolve.
     if (answered === 0) this.#drop()
-    else if (waiting < LEAST_WINDOW) return
+    else if (waiting < MIN_WINDOW) return
     this.#window >>= 1
-    if (this.#window < LEAST_WINDOW) this.#end()
+    if (this.#window < MIN_WINDOW) this.#end()
   }
 
   #drop(): void {
     const open = this.#pending.drain()
-    this.#pendingThen = 0
-    for (const asking of open) asking.dropped()
+    this.#pendingBefore = 0
+    for (const pendingQuery of open) pendingQuery.dropped()
   }
 
   #end(): void {
@@ -150,7 +153,7 @@ export class PipelineConnection implements Channel {
     clearInterval(this.#checks)
     this.#socket.destroy()
     const isWorthwhile = this.#answered >= WORTHWHILE || (this.#pending.size === 0 && this.#answered > 0)
-    this.#onEnd(!isWorthwhile || this.#window < LEAST_WINDOW)
+    this.#onEnd(!isWorthwhile || this.#window < MIN_WINDOW)
     this.#drop()
   }
 }

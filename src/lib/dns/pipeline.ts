@@ -1,14 +1,14 @@
 import { PipelineConnection } from './pipeline-connection.ts'
 import type { ServerAddress } from './servers.ts'
 
-/** Questions under way to one server that make a connection worth its while. */
+/** Queries in flight to one server from which on a connection pays off. */
 const BULK = 32
-/** For how long a server is left alone that does not take connections, or is no quicker by them. */
-const BARRED_MS = 300_000
+/** How long a server that refuses connections, or is not faster with them, is used over UDP only. */
+const UDP_ONLY_MS = 300_000
 
 /**
- * A TCP connection to one server while there is much to ask it. Nobody waits for it: until it is there, when it has no
- * room and after its end, questions go by datagram.
+ * A TCP connection to one server during bulk look-ups. Queries never wait for it: while it is connecting, full or
+ * closed, they are sent over UDP.
  */
 export class Pipeline {
   readonly #server: ServerAddress
@@ -19,10 +19,10 @@ export class Pipeline {
     this.#server = server
   }
 
-  /** @param underWay questions to the server that are */
-  channel(underWay: number): PipelineConnection | undefined {
+  /** @param inFlight queries in flight to the server */
+  channel(inFlight: number): PipelineConnection | undefined {
     if (this.#connection !== undefined) return this.#connection.hasRoom ? this.#connection : undefined
-    if (underWay >= BULK && performance.now() >= this.#barredUntil) this.#open()
+    if (inFlight >= BULK && performance.now() >= this.#barredUntil) this.#open()
     return undefined
   }
 
@@ -34,7 +34,7 @@ export class Pipeline {
   #open(): void {
     this.#connection = new PipelineConnection(this.#server, (isUseless) => {
       this.#connection = undefined
-      if (isUseless) this.#barredUntil = Math.max(this.#barredUntil, performance.now() + BARRED_MS)
+      if (isUseless) this.#barredUntil = Math.max(this.#barredUntil, performance.now() + UDP_ONLY_MS)
     })
   }
 }

@@ -4,8 +4,8 @@ const pool = new Uint16Array(4096)
 let next = pool.length
 
 /**
- * 16 unpredictable bits. They come from the system's generator, many at a time: one call for each query would be a
- * visible part of a look-up's cost.
+ * Returns 16 unpredictable bits. Reads the system's generator in bulk, because a call per query would be a
+ * noticeable part of the cost of a look-up.
  */
 export function randomUint16(): number {
   if (next >= pool.length) {

@@ -51,7 +51,7 @@ function assertRead(type: RecordType, given: readonly unknown[], wanted: readonl
 
 const soa = { serial: 7, refresh: 1, retry: 2, expire: 3, minimum: 0xffffffff }
 
-test('each type is read as an independent encoder wrote it, sorted and each value once', () => {
+test('reads each type as an independent encoder wrote it, sorted and without duplicates', () => {
   assertRead('a', ['192.0.2.10', '192.0.2.1', '192.0.2.10'], ['192.0.2.1', '192.0.2.10'])
   assertRead('aaaa', ['2001:db8:0:0:1::1', '::ffff:192.0.2.1'], ['2001:db8::1:0:0:1', '::ffff:192.0.2.1'])
   assertRead(
@@ -117,7 +117,7 @@ test('a referral says nothing about records', () => {
   assert.deepEqual(readReply(message, queryOf('a')), { kind: 'failed' })
 })
 
-/** A response with records whose RDATA are given as they are on the wire. */
+/** A response with records whose RDATA is given in wire format. */
 function withData(type: RecordType, ...values: readonly (readonly number[])[]): Buffer {
   const head = responseTo(type, [])
   head.writeUInt16BE(values.length, 6)
@@ -144,7 +144,7 @@ function withData(type: RecordType, ...values: readonly (readonly number[])[]): 
   ])
 }
 
-test('malformed RDATA make the whole response a failure', () => {
+test('malformed RDATA makes the whole response a failure', () => {
   const cases: readonly [string, RecordType, readonly number[]][] = [
     ['an address of 3 octets', 'a', [192, 0, 2]],
     ['an address of 5 octets', 'a', [192, 0, 2, 1, 0]],
@@ -177,7 +177,7 @@ test('compressed names cannot make a response larger than a message', () => {
   assert.deepEqual(readReply(many, queryOf('mx')), { kind: 'failed' })
 })
 
-test('a long chain of compression pointers is refused', () => {
+test('a long chain of compression pointers is rejected', () => {
   const start = 12 + NAME.length + 6 + 12
   // A TXT-like payload of pointers, each to the one before, which an MX record then uses.
   const chain = (length: number) => {

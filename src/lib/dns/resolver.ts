@@ -68,7 +68,7 @@ export function createResolver(options: ResolverOptions): Resolver {
     zone?.kind === 'found'
       ? zoneUpstream({ ...upstreamOptions, zone: zone.name, resolvers: servers, port: zone.port, deadlineMs })
       : fixedUpstream(servers, upstreamOptions)
-  const asked = zone === undefined ? 'resolver' : 'parent'
+  const role = zone === undefined ? 'resolver' : 'parent'
   const counts: LookupCounts = { hits: 0, misses: 0, coalesced: 0, overloaded: 0, inFlight: 0 }
   const shared = {
     upstreams,
@@ -89,11 +89,11 @@ export function createResolver(options: ResolverOptions): Resolver {
   }
 
   return {
-    nameServers: (name) => nameServers.get(name, () => createQuery(name, 'ns', asked)),
+    nameServers: (name) => nameServers.get(name, () => createQuery(name, 'ns', role)),
     records(name, type) {
       if (closing !== undefined) return Promise.resolve({ kind: 'failed' })
       records ??= new CachedLookups<RecordAnswer>({ ...shared, narrow: narrowToRecords })
-      return records.get(`${type} ${name}`, () => createQuery(name, type, asked))
+      return records.get(`${type} ${name}`, () => createQuery(name, type, role))
     },
     stats: () => ({ ...counts, cached: nameServers.cached + (records?.cached ?? 0) }),
     close() {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ServerHealth } from './server-health.ts'
 
-test('an unreachable server goes last for five seconds, then one look-up tries it', () => {
+test('an unreachable server is last for five seconds, then one look-up tries it', () => {
   let now = 0
   const health = new ServerHealth(3, () => now)
   assert.deepEqual(health.order(), [0, 1, 2])
@@ -17,7 +17,7 @@ test('an unreachable server goes last for five seconds, then one look-up tries i
   assert.equal(health.isDead(0), false)
 })
 
-test('silence counts only where the server has answered nothing since', () => {
+test('silence counts only if the server has answered nothing since', () => {
   let now = 100
   const health = new ServerHealth(2, () => now)
   now = 200
@@ -28,7 +28,7 @@ test('silence counts only where the server has answered nothing since', () => {
   assert.deepEqual(health.order(), [1, 0])
 })
 
-test('with all servers dead the configured order stands', () => {
+test('if all servers are dead, the configured order applies', () => {
   const health = new ServerHealth(2, () => 0)
   health.unreachable(0)
   health.unreachable(1)

@@ -1,27 +1,27 @@
-/** Long enough to spare most look-ups the wait, short enough for a restarted server to be found soon. */
+/** How long a dead server is queried last: spares most look-ups the wait, but finds a restarted server soon. */
 const DEAD_MS = 5_000
-/** An answer moves the mean by one part in so many. */
+/** Weight of an answer in the moving average, as 1/n. */
 const SMOOTHING = 16
 
 interface State {
-  /** Milliseconds on the clock; a server is asked last until then. */
+  /** The server is queried last until then. Milliseconds of the clock. */
   deadUntil: number
   lastHeard: number
   suspect: boolean
-  /** How long its answers take now, smoothed. */
+  /** Moving average of its response time. */
   answerMs: number
 }
 
-/** Remembers briefly which servers were silent or unreachable, so that they are asked last. Never excludes one. */
+/** Remembers which servers were recently silent or unreachable, so that they are queried last. Never excludes one. */
 export class ServerHealth {
   readonly #states: readonly State[]
-  /** The order while all are well, or one for each turn. */
+  /** The order of healthy servers, or one order for each turn. */
   readonly #orders: readonly (readonly number[])[]
   readonly #now: () => number
   #turn = 0
   #suspects = 0
 
-  /** @param inTurn each look-up begins with another server, so that all of them share the work */
+  /** @param inTurn each look-up starts with the next server, so that all share the load */
   constructor(count: number, now: () => number, inTurn = false) {
     this.#states = Array.from({ length: count }, () => ({
       deadUntil: Number.NEGATIVE_INFINITY,
@@ -37,7 +37,7 @@ export class ServerHealth {
     this.#now = now
   }
 
-  /** Indices of all servers in the order in which to ask them: as configured or in turn, the dead ones last. */
+  /** Returns the indices of all servers in the order to query them: as configured or in turn, dead ones last. */
   order(): readonly number[] {
     this.#turn = (this.#turn + 1) % this.#orders.length
     const order = this.#orders[this.#turn] ?? []
@@ -53,7 +53,7 @@ export class ServerHealth {
         continue
       }
       alive.push(server)
-      // One look-up finds out whether the server is back; the others keep away from it until it has answered.
+      // One look-up tries whether the server is back; others wait for its answer.
       if (state.suspect) state.deadUntil = now + DEAD_MS
     }
     return [...alive, ...dead]
@@ -63,24 +63,27 @@ export class ServerHealth {
     return this.#suspects > 0 && (this.#states[server]?.deadUntil ?? 0) > this.#now()
   }
 
-  /** @param askedAt when it was, where that is beyond doubt */
-  heard(server: number, askedAt?: number): void {
+  /** @param sentAt when the query was sent, if that is certain */
+  heard(server: number, sentAt?: number): void {
     const state = this.#states[server]
     if (state === undefined) return
     state.lastHeard = this.#now()
-    if (askedAt !== undefined) state.answerMs += (state.lastHeard - askedAt - state.answerMs) / SMOOTHING
+    if (sentAt !== undefined) state.answerMs += (state.lastHeard - sentAt - state.answerMs) / SMOOTHING
     if (!state.suspect) return
     state.suspect = false
     state.deadUntil = Number.NEGATIVE_INFINITY
     this.#suspects--
   }
 
-  /** How long its silence may be taken for thought. Behind thousands of questions an answer takes longer. */
+  /** Returns how long to wait for an answer, which takes longer under load. */
   startTimeoutMs(server: number): number {
     return 2 * (this.#states[server]?.answerMs ?? 0)
   }
 
-  /** An attempt sent at that time has had no answer. One slow name proves nothing about a server that answers others. */
+  /**
+   * Records that an attempt sent at this time got no answer. Ignored if the server has answered others since: one
+   * name may just be slow.
+   */
   silentSince(server: number, sentAt: number): void {
     const state = this.#states[server]
     if (state !== undefined && state.lastHeard < sentAt) this.#bury(state)

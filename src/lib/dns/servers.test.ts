@@ -7,7 +7,7 @@ function read(text: string): readonly string[] | string {
   return parsed.kind === 'servers' ? parsed.servers.map(formatServer) : `fault: ${parsed.part}`
 }
 
-test('addresses with and without port', () => {
+test('parses addresses with and without port', () => {
   assert.deepEqual(read('192.0.2.1:5353, 192.0.2.2 ,[::1]:5353,[2001:db8::1],2001:DB8:0::2'), [
     '192.0.2.1:5353',
     '192.0.2.2:53',
@@ -22,7 +22,7 @@ test('repeated servers count once', () => {
   assert.deepEqual(read('192.0.2.1,192.0.2.1:53,::1,[0:0:0:0:0:0:0:1]:53'), ['192.0.2.1:53', '[::1]:53'])
 })
 
-test('a fault names the piece that is wrong', () => {
+test('a fault names the invalid part', () => {
   const wrong = [
     '',
     'dns.example',
@@ -39,7 +39,7 @@ test('a fault names the piece that is wrong', () => {
   assert.equal(read(nine), `fault: ${nine}`)
 })
 
-test('the system always has a server', () => {
+test('systemServers returns at least one server', () => {
   const servers = systemServers()
   assert.ok(servers.length > 0)
   for (const server of servers) assert.deepEqual(read(formatServer(server)), [formatServer(server)])

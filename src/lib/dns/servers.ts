@@ -2,7 +2,7 @@ import { getServers } from 'node:dns'
 import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 
 export interface ServerAddress {
-  /** Canonical text of the address, as the system gives it for the source of a datagram. */
+  /** Canonical text of the address, as the system reports the source of a datagram. */
   readonly address: string
   readonly family: 4 | 6
   readonly port: number
@@ -10,11 +10,11 @@ export interface ServerAddress {
 
 export type ParsedServers =
   | { readonly kind: 'servers'; readonly servers: readonly ServerAddress[] }
-  /** `part` is the piece of the text that is wrong. */
+  /** `part` is the invalid part of the text. */
   | { readonly kind: 'fault'; readonly part: string }
 
 const DNS_PORT = 53
-/** More are never asked within one deadline. */
+/** A look-up never gets to more within its deadline. */
 const MAX_SERVERS = 8
 
 /**
@@ -32,7 +32,10 @@ export function parseServers(text: string): ParsedServers {
   return { kind: 'servers', servers: [...servers.values()] }
 }
 
-/** The servers that the operating system uses; the local one where it names none, as the system's own resolver does. */
+/**
+ * Returns the servers that the operating system uses, or the local one if it names none, like the system's
+ * resolver.
+ */
 export function systemServers(): readonly ServerAddress[] {
   const servers: ServerAddress[] = []
   for (const text of getServers()) {
@@ -62,7 +65,7 @@ function serverAt(address: string, portText: string | undefined): ServerAddress 
   if (port < 1 || port > 65_535) return undefined
   if (isIPv4(address)) return { address, family: 4, port }
   if (!isIPv6(address)) return undefined
-  // The zone of a link-local address is kept as it is: it names an interface.
+  // Keeps the zone of a link-local address, which names an interface.
   const [bare = '', ...zone] = address.split('%')
   const canonical = new SocketAddress({ address: bare, family: 'ipv6' }).address
   return { address: [canonical, ...zone].join('%'), family: 6, port }

@@ -7,10 +7,10 @@ import { messageId, readReply } from './wire.ts'
 import type { Query } from './wire.ts'
 
 /**
- * One query over one TCP connection of its own, for an answer that fits no datagram. `settle` is called at most once and
- * not after the cancel it gives. There is no time-out here: the look-up cancels at its deadline.
+ * Sends one query over a separate TCP connection, for an answer too large for UDP. `settle` is called at most once,
+ * and not after the returned function cancels the query. Has no timeout: the look-up cancels at its deadline.
  */
-export function askOverTcp(
+export function queryOverTcp(
   server: ServerAddress,
   query: Query,
   settle: (reply: ServerReply) => void,
@@ -38,7 +38,7 @@ export function askOverTcp(
     },
   })
   socket.on('connect', () => socket.write(framed(query, id)))
-  // Refused, reset or closed before the whole answer was there: the server is up, as its truncated answer showed.
+  // Refused, reset or closed before the whole answer arrived. The server is up, because it sent a truncated answer.
   socket.on('error', () => finish({ kind: 'failed' }))
   socket.on('close', () => finish({ kind: 'failed' }))
   return () => {
@@ -53,7 +53,7 @@ function framed(query: Query, id: number): Buffer {
   return frame
 }
 
-/** On a connection of its own a wrong or again truncated message cannot be a stray one: the server is at fault. */
+/** On a separate connection, a wrong or again truncated message cannot be stray, so the server is at fault. */
 function judge(message: Buffer, query: Query, id: number): ServerReply {
   if (messageId(message) !== id) return { kind: 'failed' }
   const reply = readReply(message, query)

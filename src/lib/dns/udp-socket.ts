@@ -1,19 +1,19 @@
 import { createSocket } from 'node:dgram'
 import type { RemoteInfo, Socket } from 'node:dgram'
-import type { Asking, Channel } from './channel.ts'
+import type { PendingQuery, Channel } from './channel.ts'
 import { Pending } from './pending.ts'
 import type { ServerAddress } from './servers.ts'
 import { encodeQuery, messageId, readReply } from './wire.ts'
 import type { Query } from './wire.ts'
 
-/** Far below 65,536, so that a free id is found at once and guessing one stays hopeless. */
+/** Far below 65,536, so that drawing a free id is fast and guessing one is infeasible. */
 const MAX_PENDING = 4_096
-/** Of what was not sent. */
+/** The id of a query that was not sent. */
 const NO_ID = -1
 
 /**
  * One UDP socket, connected to one server: the kernel drops datagrams from anywhere else and reports ICMP errors.
- * Several queries share it, told apart by their ids. It closes by itself once it is retired and nothing is pending.
+ * Several queries share it, identified by their ids. Closes when it is retired and nothing is pending.
  */
 export class UdpSocket implements Channel {
   readonly bornAt = performance.now()
@@ -32,38 +32,38 @@ export class UdpSocket implements Channel {
     this.#server = server
     this.#onClosed = onClosed
     this.#socket = createSocket(server.family === 6 ? 'udp6' : 'udp4')
-    // The timer of a look-up keeps the process up while there is something to wait for; an idle socket must not.
+    // The timer of a look-up keeps the process alive while there is something to wait for; an idle socket must not.
     this.#socket.unref()
     this.#closed = new Promise((resolve) => this.#socket.once('close', resolve))
     this.#socket.on('message', (message, source) => this.#receive(message, source))
     this.#socket.on('error', () => this.#fail())
-    // Not the callback of connect(): given one, Node hands errors to it instead of the listener above.
+    // Not the callback of connect(), which would receive errors instead of the listener above.
     this.#socket.once('connect', () => this.#flush())
     this.#socket.connect(server.port, server.address)
   }
 
-  ask(asking: Asking): number {
+  ask(pendingQuery: PendingQuery): number {
     if (this.#pending.size >= MAX_PENDING) {
-      queueMicrotask(() => asking.replied({ kind: 'unreachable' }))
+      queueMicrotask(() => pendingQuery.replied({ kind: 'unreachable' }))
       return NO_ID
     }
-    const id = this.#pending.add(asking)
+    const id = this.#pending.add(pendingQuery)
     this.queries++
-    if (this.#connected) this.#send(id, asking.query)
+    if (this.#connected) this.#send(id, pendingQuery.query)
     return id
   }
 
-  forget(id: number, asking: Asking): void {
-    if (this.#pending.delete(id, asking)) this.#settled()
+  forget(id: number, pendingQuery: PendingQuery): void {
+    if (this.#pending.delete(id, pendingQuery)) this.#settled()
   }
 
-  /** Takes no more queries; those under way still get their answers. */
+  /** Stops accepting queries. Those in flight still get their answers. */
   retire(): void {
     this.retired = true
     if (this.#pending.size === 0) void this.close()
   }
 
-  /** Drops what is pending without a word. */
+  /** Drops pending queries without notifying them. */
   close(): Promise<void> {
     this.retired = true
     this.#pending.drain()
@@ -82,8 +82,8 @@ export class UdpSocket implements Channel {
 
   #send(id: number, query: Query): void {
     const message = encodeQuery(query, id)
-    // Without a callback Node swallows the errors of a send that it could do at once. Its price is a tenth of a look-up's:
-    // once the server has answered, what goes wrong later shows as an error of the socket, or as silence.
+    // Without a callback, Node ignores errors of synchronous sends. The callback costs a tenth of a look-up, so it
+    // is omitted once the server has answered: later failures show as socket errors or silence.
     if (this.#isHeard) this.#socket.send(message)
     else this.#socket.send(message, this.#afterSend)
   }
@@ -93,7 +93,7 @@ export class UdpSocket implements Channel {
   }
 
   #receive(message: Buffer, source: RemoteInfo): void {
-    // Until it was connected, for some microseconds, the socket took datagrams from anyone.
+    // For some microseconds, until it was connected, the socket accepted datagrams from anyone.
     if (source.port !== this.#server.port || source.address !== this.#server.address) return
     const id = messageId(message)
     if (id === undefined) return
@@ -107,11 +107,11 @@ export class UdpSocket implements Channel {
     pending.replied(reply)
   }
 
-  /** An error of a connected socket, as a rule ICMP "port unreachable", concerns all that was sent from it. */
+  /** An error of a connected socket, usually ICMP "port unreachable", concerns all queries sent from it. */
   #fail(): void {
     const failed = this.#pending.drain()
     void this.close()
-    for (const asking of failed) asking.replied({ kind: 'unreachable' })
+    for (const pendingQuery of failed) pendingQuery.replied({ kind: 'unreachable' })
   }
 
   #settled(): void {

@@ -2,14 +2,14 @@ import { UdpSocket } from './udp-socket.ts'
 import { randomUint16 } from './random.ts'
 import type { ServerAddress } from './servers.ts'
 
-/** A fresh port this often keeps it from being found by probing while it is still worth finding. */
+/** Ports change this often, so that probing cannot find one while it is in use. */
 const MAX_QUERIES_PER_SOCKET = 512
 const MAX_AGE_MS = 10_000
 
 /**
- * The sockets that look-ups share towards one server. A query goes out from one chosen at random; sockets, and so
- * source ports, are replaced after 512 queries or 10 seconds. A forger has to guess the port and the id at once
- * (RFC 5452), without the price of a socket for each query.
+ * The UDP sockets that look-ups share for one server. Each query uses a random one; sockets, and so source ports,
+ * are replaced after 512 queries or 10 seconds. A forger has to guess both port and id (RFC 5452), without the cost
+ * of a socket per query.
  */
 export class UdpPool {
   readonly #server: ServerAddress
@@ -29,7 +29,7 @@ export class UdpPool {
     await Promise.all([...this.#open].map((socket) => socket.close()))
   }
 
-  /** The socket for the next query. */
+  /** Returns the socket for the next query. */
   pick(): UdpSocket {
     const index = randomUint16() % this.#slots.length
     const current = this.#slots[index]

@@ -2,21 +2,23 @@ import { Exchange, type ExchangeOptions } from './exchange.ts'
 import { ServerHealth } from './server-health.ts'
 import type { ServerAddress } from './servers.ts'
 
-/** A set of servers that know the same, and what is known of them. */
+/** A set of equivalent servers, with their health. */
 export interface Upstream {
   readonly exchange: Exchange
   readonly health: ServerHealth
 }
 
-/** Where look-ups find whom to ask. */
+/** Provides look-ups with the servers to query. */
 export interface Upstreams {
-  /** What is there already, else a promise of it; of undefined where it cannot be found now. Never rejects. */
+  /**
+   * Returns the known servers, or a promise that resolves to undefined if they cannot be found now. Never rejects.
+   */
   current(): Upstream | Promise<Upstream | undefined>
   close(): Promise<void>
 }
 
 export interface UpstreamOptions extends ExchangeOptions {
-  /** Whether the servers take turns; else the first is asked while it answers, as resolvers are listed. */
+  /** Whether to rotate the servers; otherwise the first is used while it answers, as for a list of resolvers. */
   readonly inTurn: boolean
   readonly now: () => number
 }
@@ -31,7 +33,7 @@ export function openUpstream(
   }
 }
 
-/** Always the same servers. */
+/** Returns upstreams that never change. */
 export function fixedUpstream(servers: readonly ServerAddress[], options: UpstreamOptions): Upstreams {
   if (servers.length === 0) throw new RangeError('a resolver needs a server')
   const upstream = openUpstream(servers, options)

@@ -30,7 +30,7 @@ function setUp(t: TestContext) {
         t.mock.timers.tick(STEP_MS)
       }
     },
-    /** The loop does not come round for so long. */
+    /** Blocks the event loop for this long. */
     stand: (milliseconds: number) => {
       now += milliseconds
       t.mock.timers.tick(STEP_MS)
@@ -38,7 +38,7 @@ function setUp(t: TestContext) {
   }
 }
 
-test('no wait ends early, one longer than the wheel neither', (t) => {
+test('no wait ends early, even if it is longer than the wheel', (t) => {
   const { ended, waits, named, pass } = setUp(t)
   waits.set(named('long'), 3_000)
   waits.set(named('none'), 0)
@@ -48,7 +48,7 @@ test('no wait ends early, one longer than the wheel neither', (t) => {
   assert.deepEqual(ended, ['none 5', 'round 400', 'odd 405', 'long 3000'])
 })
 
-test('a wait that is cleared or set anew does not end as it was', (t) => {
+test('a wait that was cleared or reset does not end at its old time', (t) => {
   const { ended, waits, named, pass } = setUp(t)
   const [cleared, again] = [named('cleared'), named('again')]
   waits.set(cleared, 100)
@@ -61,7 +61,7 @@ test('a wait that is cleared or set anew does not end as it was', (t) => {
   assert.deepEqual(ended, ['other 100', 'again 150'])
 })
 
-test('what one does at its end may clear and set others of the same moment', (t) => {
+test('a wait that ends may clear and set others that are due', (t) => {
   const { ended, waits, named, pass } = setUp(t)
   const others = ['a', 'b'].map(named)
   const first = (name: string, other: Wait | undefined) =>
@@ -70,7 +70,7 @@ test('what one does at its end may clear and set others of the same moment', (t)
       if (other !== undefined) waits.clear(other)
       if (name === 'before') waits.set(named('later'), 10)
     })
-  // Those of one moment end in the opposite order: one of the two comes before the others, one behind them.
+  // Waits due at the same time end in reverse order, so one of the two comes before the others and one after.
   waits.set(first('behind', undefined), 100)
   for (const other of others) waits.set(other, 100)
   waits.set(first('before', others[0]), 100)
@@ -78,7 +78,7 @@ test('what one does at its end may clear and set others of the same moment', (t)
   assert.deepEqual(ended, ['before', 'b 100', 'behind', 'later 110'])
 })
 
-test('after a standstill all that is due ends at once', (t) => {
+test('after the event loop was blocked, all due waits end together', (t) => {
   const { ended, waits, named, stand } = setUp(t)
   for (const ms of [10, 700, 1_900, 5_000]) waits.set(named(String(ms)), ms)
   stand(2_000)

@@ -27,7 +27,7 @@ function answerTo(query: Query, answers: ResourceRecord[], flags = RA): Buffer {
 
 const ns = (name: string, data: string): ResourceRecord => ({ name, type: 'NS', class: 'IN', ttl: 60, data })
 
-test('a query asks for NS with recursion and EDNS of 1,232 octets', () => {
+test('a query requests NS with recursion and an EDNS size of 1,232 octets', () => {
   const message = decode(encodeQuery(queryFor('registrado.cl'), 0xbeef))
   assert.equal(message.id, 0xbeef)
   assert.equal(message.flags, 0x0100)
@@ -39,7 +39,7 @@ test('a query asks for NS with recursion and EDNS of 1,232 octets', () => {
   assert.deepEqual(decode(encodeQuery(queryFor('a.cl', false), 1)).additionals, [])
 })
 
-test('each message is its own', () => {
+test('each message has its own buffer', () => {
   const query = queryFor('a.cl')
   const first = encodeQuery(query, 1)
   encodeQuery(query, 2)
@@ -47,7 +47,7 @@ test('each message is its own', () => {
   assert.equal(messageId(first.subarray(0, 11)), undefined)
 })
 
-test('names that no message can carry have no query', () => {
+test('names that cannot be encoded have no query', () => {
   for (const name of ['', '.', '.cl', 'cl.', 'a..b', 'a b.cl', 'á.cl', `${'x'.repeat(64)}.cl`]) {
     assert.equal(createQuery(name), undefined, name)
   }
@@ -68,7 +68,7 @@ test('a server may change the case of the question', () => {
   })
 })
 
-test('what does not echo the question is no reply', () => {
+test('a message that does not echo the question is not a reply', () => {
   const query = queryFor('registrado.cl')
   const answers = [ns('registrado.cl', 'ns1.cl')]
   const good = answerTo(query, answers)
@@ -95,20 +95,20 @@ test('what does not echo the question is no reply', () => {
   }
 })
 
-test('a bare FORMERR header asks for a query without EDNS, and is a failure without', () => {
+test('a bare FORMERR header means retry without EDNS; without EDNS it is a failure', () => {
   const bare = Buffer.alloc(12)
   bare.writeUInt16BE(RESPONSE | 1, 2)
   assert.deepEqual(readReply(bare, queryFor('a.cl')), { kind: 'no-edns' })
   assert.deepEqual(readReply(bare, queryFor('a.cl', false)), { kind: 'failed' })
 })
 
-test('truncation is seen even where a record is cut', () => {
+test('truncation is detected even if a record is cut', () => {
   const query = queryFor('a.cl')
   const message = answerTo(query, [ns('a.cl', 'ns1.cl')], RA | 0x0200)
   assert.deepEqual(readReply(message.subarray(0, -3), query), { kind: 'truncated' })
 })
 
-test('name servers whose names are no host names are left out', () => {
+test('name servers with invalid host names are skipped', () => {
   const query = queryFor('a.cl')
   const odd = answerTo(query, [ns('a.cl', 'n\u0000s.cl'), ns('a.cl', 'ñ.cl'), ns('a.cl', '.')])
   assert.deepEqual(readReply(odd, query), { kind: 'failed' })
@@ -120,7 +120,7 @@ test('name servers whose names are no host names are left out', () => {
   })
 })
 
-test('no bytes whatever make it throw', () => {
+test('never throws, for any bytes', () => {
   const query = queryFor('registrado.cl')
   const good = answerTo(query, [ns('registrado.cl', 'ns1.cl'), ns('registrado.cl', 'ns2.cl')])
   const head = good.subarray(0, 12 + query.name.length + 6)

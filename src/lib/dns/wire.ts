@@ -1,6 +1,6 @@
 import { classify } from './classify.ts'
 import { decodeMessage } from './message.ts'
-import type { Asked, Reply } from './outcomes.ts'
+import type { ServerRole, Reply } from './outcomes.ts'
 import { TYPE_CODES, type QueryType } from './types.ts'
 
 /** A question for one name and type. */
@@ -8,7 +8,7 @@ export interface Query {
   /** In A-label form, lower case, without trailing dot. */
   readonly name: string
   readonly type: QueryType
-  readonly asked: Asked
+  readonly role: ServerRole
   readonly edns: boolean
 }
 
@@ -37,10 +37,10 @@ const MAX_LABEL_LENGTH = 63
 export function createQuery(
   name: string,
   type: QueryType = 'ns',
-  asked: Asked = 'resolver',
+  role: ServerRole = 'resolver',
   edns = true,
 ): Query | undefined {
-  return isEncodable(name) ? { name, type, asked, edns } : undefined
+  return isEncodable(name) ? { name, type, role, edns } : undefined
 }
 
 /** Checks for labels of 1 to 63 printable octets. Faster than a regular expression, for bulk calls. */
@@ -71,12 +71,12 @@ export function encodeQuery(query: Query, id: number): Buffer {
 
 /** Writes the `queryLength` octets of a query at an offset. */
 export function writeQuery(target: Buffer, from: number, query: Query, id: number): void {
-  const { name, asked, edns } = query
+  const { name, role, edns } = query
   const type = TYPE_CODES[query.type]
   const end = from + questionEnd(query)
   target[from] = id >> 8
   target[from + 1] = id & 0xff
-  target[from + 2] = asked === 'resolver' ? RECURSION_DESIRED >> 8 : 0
+  target[from + 2] = role === 'resolver' ? RECURSION_DESIRED >> 8 : 0
   // All other counts and flags are zero. Assignments are faster than a call of fill().
   target[from + 3] = target[from + 4] = 0
   target[from + 5] = 1
@@ -120,9 +120,9 @@ export function readReply(message: Buffer, query: Query): Reply {
   if ((rcode === FORMAT_ERROR || rcode === NOT_IMPLEMENTED) && query.edns) return { kind: 'no-edns' }
   // Checked before decoding: a truncated message may end in the middle of a record.
   if ((flags & TRUNCATED) !== 0) return { kind: 'truncated' }
-  const { name, type, asked } = query
+  const { name, type, role } = query
   const decoded = decodeMessage(message, name, questionEnd(query), type === 'ns' ? undefined : type)
-  return decoded === undefined ? { kind: 'failed' } : classify(decoded, rcode, name, asked, type)
+  return decoded === undefined ? { kind: 'failed' } : classify(decoded, rcode, name, role, type)
 }
 
 /**

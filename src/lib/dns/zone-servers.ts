@@ -3,24 +3,24 @@ import { formatServer, type ServerAddress } from './servers.ts'
 import { openUpstream, type Upstream, type UpstreamOptions, type Upstreams } from './upstream.ts'
 
 export interface ZoneOptions extends UpstreamOptions {
-  /** Whose servers are asked. */
+  /** The zone whose servers to find. */
   readonly zone: string
-  /** By which those are found. */
+  /** Used to find them. */
   readonly resolvers: readonly ServerAddress[]
-  /** Of the zone's servers; 53 but in tests. */
+  /** Port of the zone's servers; 53 except in tests. */
   readonly port: number | undefined
-  /** Longest duration of a look-up, after which nobody uses servers that are no longer the zone's. Milliseconds. */
+  /** Maximum duration of a look-up, after which replaced servers are no longer in use. Milliseconds. */
   readonly deadlineMs: number
 }
 
-/** A TLD has a dozen servers at most; more than this serve nobody. */
+/** TLDs have about a dozen servers; more would not help. */
 const MAX_SERVERS = 16
-/** For how long they are believed, in seconds, whatever the DNS says: servers of a TLD stay for years. */
+/** Limits on the TTL, in seconds, whatever the DNS says: servers of a TLD stay for years. */
 const MIN_TTL = 60
 const MAX_TTL = 86_400
-/** Before it is tried again what failed, in milliseconds. Known servers go on being asked meanwhile. */
+/** Delay before a failed refresh is retried, in milliseconds. Known servers stay in use. */
 const RETRY_MS = 5_000
-/** Of one question to one resolver, in milliseconds, and how often each is asked. */
+/** Timeout of one query to a resolver, in milliseconds, and number of attempts. */
 const RESOLVER_TIMEOUT_MS = 1_000
 const RESOLVER_TRIES = 2
 
@@ -30,7 +30,7 @@ interface Found {
   readonly ttl: number
 }
 
-/** The servers of a zone, found by asking resolvers, kept for as long as the DNS allows, and found anew behind the look-ups. */
+/** Finds the servers of a zone through resolvers, caches them for their TTL, and refreshes them in the background. */
 export function zoneUpstream(options: ZoneOptions): Upstreams {
   const { deadlineMs, now } = options
   const resolver = new Resolver({
@@ -61,7 +61,7 @@ export function zoneUpstream(options: ZoneOptions): Upstreams {
     return upstream
   }
 
-  /** Look-ups that have begun still ask the old servers. */
+  /** Closes replaced servers after the longest look-up that may still use them. */
   function retire(old: Upstream): void {
     const close = () => {
       retiring.delete(old)
@@ -89,12 +89,12 @@ export function zoneUpstream(options: ZoneOptions): Upstreams {
   }
 }
 
-/** @throws when there is none */
+/** @throws if there is none */
 async function findServers(resolver: Resolver, { zone, port = 53 }: ZoneOptions): Promise<Found> {
   const names = (await resolver.resolveNs(zone)).toSorted().slice(0, MAX_SERVERS)
   const ofNames = async (family: 4 | 6) =>
     (await Promise.all(names.map((name) => addressesOf(resolver, name, family)))).flat()
-  // By IPv6 only where there is nothing else: many machines have addresses of it that lead nowhere.
+  // IPv6 only if there is nothing else: many machines have IPv6 addresses without connectivity.
   const records = await ofNames(4).then((found) => (found.length > 0 ? found : ofNames(6)))
   const servers = new Map(records.map(({ address, family }) => [address, { address, family, port }] as const))
   if (servers.size === 0) throw new Error(`no address of a server of ${zone}`)
@@ -106,8 +106,9 @@ async function findServers(resolver: Resolver, { zone, port = 53 }: ZoneOptions)
 }
 
 async function addressesOf(resolver: Resolver, name: string, family: 4 | 6) {
-  const asked = family === 4 ? resolver.resolve4(name, { ttl: true }) : resolver.resolve6(name, { ttl: true })
-  // One that cannot be found leaves the others.
-  const records = await asked.catch(() => [])
+  const answers =
+    family === 4 ? resolver.resolve4(name, { ttl: true }) : resolver.resolve6(name, { ttl: true })
+  // A server whose address cannot be found does not affect the others.
+  const records = await answers.catch(() => [])
   return records.map(({ address, ttl }) => ({ address, ttl, family }))
 }

@@ -138,7 +138,7 @@ export function tiffStructure(bytes: Buffer): Structure {
   }
 }
 
-/** Removes entries from the directories and overwrites what they pointed to with zeros. */
+/** Removes entries from the directories and overwrites their values with zeros. */
 export function stripTiff(original: Buffer): Buffer | undefined {
   const bytes = Buffer.from(original)
   const tiff = new TiffReader(bytes)

@@ -21,16 +21,19 @@ for (const connector of CONNECTORS) {
 }
 
 /**
- * Approximate matching with bit parallelism (Wu and Manber, 1992): bit `i` of a state says that the first `i` letters of our
- * name may have been read. There is one state for each number of edits. Homoglyphs and hyphens are no edits. Recognises all
- * names that resemble ours, and few others.
+ * Approximate matching with bit parallelism (Wu and Manber, 1992): bit `i` of a state says that the first `i`
+ * letters of our name may have been read. There is one state for each number of edits. Homoglyphs and hyphens are
+ * not edits. Recognises all names that resemble ours, and few others.
  */
 export class Automaton {
-  /** The bits of our last letter; for a longer name also the one before it, as an edit of two letters may end there. */
+  /**
+   * The bits of our last letter; for a longer name also of the one before it, because an edit of two letters may
+   * end there.
+   */
   readonly #final: number
   readonly #isComplete: boolean
   readonly #all: number
-  /** By letter of the other name: the bits after letters of ours that look the same, and that are the same. */
+  /** By letter of the other name: the bits after letters of ours that look the same or are the same. */
   readonly #alike = new Uint32Array(256)
   readonly #same = new Uint32Array(256)
   /** By letter: the bits after two letters of ours that look like it, and that nearly do. */
@@ -70,7 +73,7 @@ export class Automaton {
   }
 
   /**
-   * Returns whether the name at `start` to `end` may be ours but for edits.
+   * Returns whether the name at `start` to `end` may be ours, except for edits.
    * @param edits 0 to 2
    * @param isInside to look for ours anywhere inside it instead, where a connector counts as an edit
    */

@@ -4,9 +4,12 @@ import { Adjacent, type Vocabulary } from './vocabulary.ts'
 
 /** The least that a text next to the brand costs. */
 export const MIN_WORD_COST = 4
-/** By `Adjacent`. All stay below two edits: a name that contains the whole brand is nearer than one two letters off. */
+/** By `Adjacent`. All are below two edits: a name that contains the whole brand is nearer than one with two edits. */
 const WORD_COSTS: readonly number[] = [0, MIN_WORD_COST, 6, 10, 12, TOO_MUCH]
-/** Added for a text of more letters that is no keyword, and for texts on both sides, of which the dearer counts. */
+/**
+ * Added for a longer text that is not a keyword, and for texts on both sides, of which the more expensive one
+ * counts.
+ */
 const LONG_TEXT = 8
 const LONG_TEXT_COST = 1
 const BOTH_SIDES_COST = 1
@@ -67,7 +70,7 @@ export class Containment {
     this.#edited = allowed?.edited ?? -1
   }
 
-  /** Returns the cheapest place, the first of several. */
+  /** Returns the cheapest match, the first of several. */
   find(others: Uint8Array, start: number, end: number): Place {
     if (this.edits === undefined) return NOWHERE
     const other = others.subarray(start, end)
@@ -95,7 +98,7 @@ export class Containment {
     return best
   }
 
-  /** Returns the cost of the brand in `size` letters if `adjacent` is the least telling text next to it. */
+  /** Returns the cost of the brand in `size` letters if `adjacent` is the least indicative text next to it. */
   #costOf(size: number, adjacent: number): number {
     const exact = this.#distance.insideCost(size, 0)
     const cost = adjacent <= this.#exact || (exact === 0 && adjacent <= this.#plain) ? exact : TOO_MUCH
@@ -103,8 +106,8 @@ export class Containment {
   }
 
   /**
-   * Returns whether the brand may begin at `from`, which is false for most places: one of its first two letters is there, or
-   * the second in place of the first, each perhaps split into two or joined with the next one.
+   * Returns whether the brand may begin at `from`, which is false for most positions: one of its first two letters
+   * is there, or the second in place of the first, each perhaps split into two or joined with the next one.
    */
   #mayBegin(other: Uint8Array, from: number, edits: 0 | 1): boolean {
     const first = this.#own[0] ?? 0

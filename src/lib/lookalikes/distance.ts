@@ -72,9 +72,9 @@ export interface AlignedStep {
 }
 
 /**
- * Weighted edit distance from one name to others, in tenths of an ordinary change: neighbouring letters may change places,
- * and two letters may stand for one that looks like them. Fills a table with one row per letter of the other name, and holds
- * that of the last comparison.
+ * Weighted edit distance from one name to others, in tenths of an ordinary change: neighbouring letters may change
+ * places, and two letters may stand for one that looks like them. Fills a table with one row per letter of the
+ * other name, and keeps the table of the last comparison.
  */
 export class Distance {
   readonly length: number
@@ -217,7 +217,7 @@ export class Distance {
     return least
   }
 
-  /** Reaches a place of the table by a step from another one, if that is cheaper. */
+  /** Updates a cell of the table by a step from another one, if that is cheaper. */
   #relax(place: number, source: number, price: number, step: Step): void {
     const costs = this.#costs
     const cost = (costs[source] ?? TOO_MUCH) + price

@@ -228,7 +228,7 @@ test('a scan continues where it paused and skips names that are not live', () =>
   )
 })
 
-test('the best matches do not depend on the order they are added in', () => {
+test('the best matches do not depend on the order of additions', () => {
   const names = Array.from({ length: 5_000 }, (_, i) => `n${i}`)
   const bestOf = (order: readonly string[]) => {
     const best = new BestMatches(7)

@@ -20,7 +20,7 @@ export interface NameBlock {
 /** Called with a name that resembles ours: it is at `start` to `end` of `names`. */
 export type OnMatch = (names: Uint8Array, start: number, end: number, cost: number) => void
 
-/** What edits may cost in all, by the length of the name: the last entry that is not longer applies. */
+/** Maximum total cost of edits, by the length of the name: the last entry that is not longer applies. */
 const MAX_COSTS: readonly (readonly [length: number, maxCost: number])[] = [
   [1, 10],
   [4, 16],
@@ -34,7 +34,7 @@ const SUBDOMAIN_COST = 12
 const SUBDOMAIN_LETTER_COST = 2
 const MIN_PARENT_LENGTH = 3
 
-/** How often a scan calls `shouldPause`: after so many names, or so many that pass the first filter. */
+/** How often a scan calls `shouldPause`: after this many names, or names that pass the first filter. */
 const NAMES_PER_CHECK = 8_192
 const CANDIDATES_PER_CHECK = 128
 

@@ -86,7 +86,7 @@ export function signaturesOf(names: Uint8Array, starts: Uint32Array, from: numbe
 
 /** How a name may resemble ours as far as its signature tells: bits. */
 export const Possible = {
-  /** It is ours but for some edits. */
+  /** It is ours with some edits. */
   edited: 1,
   /** It contains ours. */
   inside: 2,
@@ -111,8 +111,8 @@ export class SignatureFilter {
   readonly #inside: readonly Words[]
 
   /**
-   * @param edits how many there may be, homoglyphs and hyphens not counted
-   * @param editsInside how many where our name is inside another, 0 or 1; undefined if that is not looked for
+   * @param edits maximum number of edits, without homoglyphs and hyphens
+   * @param editsInside maximum for our name inside another, 0 or 1; undefined to skip that
    */
   constructor(own: Uint8Array, edits: number, editsInside: number | undefined) {
     const letters = [...own].filter((letter) => letter !== HYPHEN)

@@ -1,4 +1,4 @@
-/** What the text next to a brand is, the most telling first. */
+/** What the text next to a brand is, the most indicative first. */
 export const Adjacent = {
   nothing: 0,
   /** Phishing keywords: `login`, `pago`, `soportetecnico`. */
@@ -9,7 +9,7 @@ export const Adjacent = {
   words: 3,
   /** Anything else of two letters or more. */
   text: 4,
-  /** A single letter that is no word. */
+  /** A single letter that is not a word. */
   letter: 5,
 } as const
 export type Adjacent = (typeof Adjacent)[keyof typeof Adjacent]

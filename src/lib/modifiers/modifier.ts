@@ -29,7 +29,7 @@ interface NumberOptions<Initial extends number | null, Word extends string> exte
   readonly min: number
   readonly max: number
   readonly initial: Initial
-  /** Permitted in place of a number. */
+  /** A word that is permitted instead of a number. */
   readonly word?: Word
   /** Applies to numbers other than `initial`. */
   readonly round?: (value: number, nextSize: NextSize) => number

@@ -126,8 +126,8 @@ const watermark: Modifier<string | null> = {
 }
 
 /**
- * All modifiers by the field that they set. Their order is that of the canonical text, over which links are signed: it is
- * part of the contract, so a new modifier goes to the end.
+ * All modifiers by the field that they set. Their order is that of the canonical text, over which links are signed:
+ * it is part of the API, so a new modifier goes to the end.
  */
 const definitions = {
   /** Pixels before `dpr`. */

@@ -13,7 +13,7 @@ const bytes = (text: string) => new Uint8Array(Buffer.from(text, 'latin1'))
 const name = fc.stringMatching(/^[abñ]{0,12}$/)
 const pattern = fc.oneof(
   fc.stringMatching(/^[abñ?*]{0,9}$/),
-  // One that matches a name: some of its letters become wildcards.
+  // A pattern that matches a name: some of its letters become wildcards.
   name.chain((text) =>
     fc
       .array(fc.constantFrom('keep', '?', '*'), { minLength: text.length, maxLength: text.length })
@@ -24,7 +24,7 @@ const pattern = fc.oneof(
 /** A prefix moves the states of a pattern, up to the second word and across the two. */
 const prefixLength = fc.oneof(fc.constant(0), fc.nat(50))
 
-test('patterns on bytes match what they match on text, wherever the bytes are', () => {
+test('patterns match the same on bytes as on text, at any offset', () => {
   let matched = 0
   fc.assert(
     fc.property(name, pattern, name, name, prefixLength, (text, glob, before, after, length) => {
@@ -44,7 +44,7 @@ test('patterns on bytes match what they match on text, wherever the bytes are', 
   assert.ok(matched > 300, `only ${matched} matched`)
 })
 
-test('a star takes no more than it must, and no byte is matched twice', () => {
+test('a star matches as little as possible, and no byte is matched twice', () => {
   const like = (glob: string, text: string) =>
     new BytePattern(bytes(glob)).matches(bytes(text), 0, text.length)
   assert.ok(like('ab*ba', 'abba'))

@@ -12,7 +12,7 @@ export class BytePattern {
   /** For each byte, the states that it advances: 0 to 31, and 32 to 63. */
   readonly #low = new Int32Array(256)
   readonly #high = new Int32Array(256)
-  /** The states at a star, which stay active whatever byte comes. */
+  /** The states at a star, which stay active for any byte. */
   #starsLow = 0
   #starsHigh = 0
   /** The number of characters other than stars, and so the accepting state. */
@@ -38,14 +38,14 @@ export class BytePattern {
     this.#length = state
   }
 
-  /** Whether the pattern describes all bytes from one place up to before another. */
+  /** Returns whether the pattern matches all bytes of a range. */
   matches(bytes: Uint8Array, from: number, to: number): boolean {
     const length = this.#length
     if (to - from < length || length > MAX_CHARACTERS) return false
     return length < 32 ? this.#matchesShort(bytes, from, to) : this.#matchesLong(bytes, from, to)
   }
 
-  /** For up to 31 characters: their states fit into the low word. */
+  /** For up to 31 characters, whose states fit in the low word. */
   #matchesShort(bytes: Uint8Array, from: number, to: number): boolean {
     const steps = this.#low
     const stars = this.#starsLow

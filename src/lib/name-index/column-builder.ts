@@ -32,10 +32,10 @@ const HYPHEN = 0x2d
 /** The A-label of a name with letters beyond ASCII. */
 export type ALabelOf = (name: string) => string
 
-/** Returns the words that a name consists of, in their order, hyphens left out; none if it does not. */
+/** Returns the words of a name, in order and without hyphens; empty if the name does not consist of words. */
 export type WordsOf = (name: string) => readonly string[]
 
-/** Collects records in any order, and makes columns of them. */
+/** Collects records in any order and builds columns from them. */
 export class ColumnBuilder {
   count = 0
   names: Uint8Array
@@ -82,21 +82,21 @@ export class ColumnBuilder {
   add(record: IndexedRecord): void {
     const { name } = record
     if (name.length === 0 || name.length > MAX_LENGTH)
-      throw new UnsupportedValueError('a name of no or too many characters')
+      throw new UnsupportedValueError('a name that is empty or too long')
     const start = this.#reserve(name.length)
     for (let at = 0; at < name.length; at++) {
       const code = name.charCodeAt(at)
       if (code > 0xff || SYMBOL_OF[code] === NO_SYMBOL)
-        throw new UnsupportedValueError('a name beyond the alphabet')
+        throw new UnsupportedValueError('a name with characters outside the alphabet')
       this.names[start + at] = code
     }
     if (Number.isNaN(record.registered) || Number.isNaN(record.modified))
-      throw new UnsupportedValueError('a date that is none')
+      throw new UnsupportedValueError('an invalid date')
     this.#markWords(start, name)
     this.#append(start + name.length, record)
   }
 
-  /** Adds a record from columns, where it was checked. */
+  /** Adds a record from columns, without checking it again. */
   copy({ names, starts, wordEnds }: Columns, position: number, record: Omit<IndexedRecord, 'name'>): void {
     const from = starts[position] ?? 0
     const to = starts[position + 1] ?? 0
@@ -112,7 +112,7 @@ export class ColumnBuilder {
     this.#append(start + to - from, record)
   }
 
-  /** Makes columns of the records that a list of this order shows. */
+  /** Builds columns of the records that a list in this order contains. */
   build(order: Order): Columns {
     const places = sortedPlaces(this, order)
     const count = places.length
@@ -273,7 +273,7 @@ export class ColumnBuilder {
   }
 }
 
-/** The index of a text that many records share. */
+/** Returns the index of a text that many records share. */
 function numberOf(text: string, texts: string[], numbers: Map<string, number>): number {
   let number = numbers.get(text)
   if (number === undefined) {
@@ -283,7 +283,7 @@ function numberOf(text: string, texts: string[], numbers: Map<string, number>): 
   return number
 }
 
-/** The marks that follow from a name. */
+/** Returns the marks that are derived from a name. */
 function traitsOf(names: Uint8Array, start: number, end: number): number {
   let traits = 0
   for (let at = start; at < end; at++) {

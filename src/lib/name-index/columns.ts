@@ -28,9 +28,9 @@ export const Plane = {
 export const MARKS = 12
 export const MAX_WORDS = 7
 
-/** Records are searched in blocks of as many as a word has bits. */
+/** Records per block: as many as a word has bits. */
 export const BLOCK = 32
-/** Records of a segment: larger ones would take too long to merge. */
+/** Maximum records of a segment: larger ones would take too long to merge. */
 export const MAX_RECORDS = 2 ** 21
 /** Characters of a name. */
 export const MAX_LENGTH = 63
@@ -100,7 +100,7 @@ export interface Columns {
   readonly blocks: BlockIndex
 }
 
-/** The bytes that all arrays and texts of a value take. */
+/** Returns the memory of all arrays and strings of a value, in bytes. */
 export function sizeOf(value: unknown): number {
   if (ArrayBuffer.isView(value)) return value.byteLength
   if (typeof value === 'string') return 2 * value.length

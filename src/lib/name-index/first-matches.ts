@@ -5,9 +5,9 @@ import { compareBytes } from './sort.ts'
 
 /** Which part of a list to search. */
 export interface Section {
-  /** Only behind this entry, in the direction of the search. */
+  /** Only entries after this one, in the direction of the search. */
   readonly after?: EntryKey | undefined
-  /** Only from one entry to another, both included. */
+  /** Only entries from one to another, inclusive. */
   readonly low?: EntryKey
   readonly high?: EntryKey
 }
@@ -39,7 +39,7 @@ export function firstMatches(
   return hits
 }
 
-/** The positions of a segment that a query and a section leave. */
+/** Returns the positions of a segment that a query and a section allow. */
 export function rangeOf(
   segment: Segment,
   query: IndexQuery,

@@ -11,7 +11,7 @@ const ANY = -1
 /** `text*`, `*text` or `*text*`. */
 const OPEN_TEXT = /^(?:\*[^*?]*\*?|[^*?]*\*)$/
 
-/** A pattern that names have to match, with what the index knows of such names. */
+/** A pattern that names have to match, with the index keys and planes of such names. */
 export class NameTest {
   /** Undefined if no name matches. */
   readonly #name: BytePattern | undefined
@@ -38,7 +38,7 @@ export class NameTest {
       pattern === undefined || ofLabel !== undefined
         ? []
         : [...runs.flatMap(planesOf), ...orderPlanes(pattern)]
-    // One text at an open end says no more of the length than its keys do.
+    // For a single text at an open end, the keys already imply the minimum length.
     const isBounded = glob !== undefined && ofLabel === undefined && !OPEN_TEXT.test(glob)
     const characters = glob?.replaceAll('*', '').length ?? 0
     this.minLength = isBounded ? characters : 1
@@ -62,14 +62,14 @@ export class NameTest {
   }
 }
 
-/** A pattern in Latin-1; undefined if it asks for a character that no name has. */
+/** Returns a pattern in Latin-1; undefined if it contains a character that no name has. */
 function patternBytes(pattern: string | undefined): Uint8Array | undefined {
   if (pattern === undefined) return undefined
   const isPossible = [...pattern.replaceAll(/[*?]/g, '')].every(isLetter)
   return isPossible ? new Uint8Array(Buffer.from(pattern, 'latin1')) : undefined
 }
 
-/** The runs of symbols, in this order, that every name which matches has. */
+/** Returns the runs of symbols, in order, that every matching name has. */
 function runsOf(pattern: Uint8Array): number[][] {
   const runs: number[][] = [[BEGIN]]
   for (const code of pattern) {

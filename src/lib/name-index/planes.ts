@@ -13,7 +13,7 @@ const FIRST_ORDER_PLANE = FIRST_PAIR_PLANE + 2 ** PAIR_PLANE_BITS
 
 /** For each two of these letters, a plane of the names in which the first occurs somewhere before the second. */
 const COMMON_LETTERS = 'aeiorsltnc-'
-/** Letters that a name contains at least this often, where the planes above leave about a fifth of all names. */
+/** Letters that a name contains at least this often, where the planes above match about a fifth of all names. */
 const REPEATED_LETTERS = 'uu dd mm pp hh gg vv aaa eee iii ooo rrr lll aaaa aaaaa'.split(' ')
 const FIRST_REPEAT_PLANE = FIRST_ORDER_PLANE + COMMON_LETTERS.length ** 2
 export const PLANES = FIRST_REPEAT_PLANE + REPEATED_LETTERS.length

@@ -7,9 +7,9 @@ import { WordTest } from './word-test.ts'
 export type IndexTerm =
   | { readonly kind: 'bit'; readonly of: keyof typeof Plane; readonly value: number }
   | { readonly kind: 'length'; readonly min?: number; readonly max?: number }
-  /** Dates, both included. A record that was never deleted matches no span of deletions. */
+  /** Dates, both included. A record that was never deleted matches no range of deletions. */
   | { readonly kind: 'date'; readonly of: DateColumn; readonly from?: string; readonly to?: string }
-  /** The name consists of so many words, fewer than `MAX_WORDS`. */
+  /** The number of words of the name, less than `MAX_WORDS`. */
   | { readonly kind: 'words'; readonly count: number }
   /** One of the words that the name consists of. */
   | { readonly kind: 'word'; readonly word: string }
@@ -17,12 +17,14 @@ export type IndexTerm =
   | { readonly kind: 'tag'; readonly tag: string }
   /** Text in the agent, in lower case. */
   | { readonly kind: 'agent'; readonly text: string }
-  /** Patterns of `*` and `?`: one for the name, and one for its A-label that will do too. Undefined: matches none. */
+  /**
+   * Patterns of `*` and `?`: one for the name, and an alternative one for its A-label. Undefined: matches nothing.
+   */
   | { readonly kind: 'name'; readonly glob: string | undefined; readonly aLabelGlob: string | undefined }
 
 export type DateColumn = 'registered' | 'modified' | 'deleted'
 
-/** Timestamps, both included. */
+/** Timestamps, inclusive. */
 export interface Span {
   readonly from: number
   readonly to: number
@@ -32,7 +34,7 @@ const EVER: Span = { from: -Infinity, to: Infinity }
 
 export const isBounded = ({ from, to }: Span): boolean => from !== -Infinity || to !== Infinity
 
-/** Conditions that are compiled for columns. */
+/** Conditions compiled for columns. */
 export interface IndexQuery {
   /** Planes whose bit a match has, and planes whose bit it does not have. */
   readonly set: readonly number[]

@@ -5,17 +5,17 @@ import { isBounded, type IndexQuery } from './query.ts'
 import type { Segment } from './segment.ts'
 import { blocksWithin } from './zones.ts'
 
-/** Positions of a segment, from the first up to before the second. */
+/** Positions of a segment: the first inclusive, the second exclusive. */
 export type Range = readonly [from: number, to: number]
 
 /**
- * Iterates over the records of a segment that match a query, in one direction. Blocks without a key of the query are skipped,
- * 32 at a time; the planes of the other blocks are combined, 32 records at a time; only the records that are left are compared
- * one by one.
+ * Iterates over the records of a segment that match a query, in one direction. Blocks without a key of the query
+ * are skipped, 32 at a time; the planes of the other blocks are combined, 32 records at a time; only the remaining
+ * records are compared one by one.
  */
 export class Scan {
   readonly segment: Segment
-  /** Of the record that was found; -1 if there is none left. */
+  /** Position of the current match; -1 if there is none left. */
   position = -1
   readonly #query: IndexQuery
   readonly #range: Range
@@ -33,13 +33,13 @@ export class Scan {
   readonly #isModificationBounded: boolean
   readonly #isDeletionBounded: boolean
   readonly #isBounded: boolean
-  /** The current 32 blocks, by number; then the last of them in this direction. */
+  /** The number of the current 32 blocks, and of the last ones in this direction. */
   #stripe: number
   readonly #lastStripe: number
-  /** Of the current 32 blocks, those that have records left, and these records. */
+  /** The blocks of the current 32 that have records left, and these records. */
   #waiting = 0
   readonly #left = new Uint32Array(32)
-  /** The current block, and which of its records are still to be compared. */
+  /** The current block, and its records that are still to be compared. */
   #block = 0
   #bits = 0
 
@@ -68,7 +68,7 @@ export class Scan {
     this.#lastStripe = newestFirst ? last : first
   }
 
-  /** Goes to the next match. @returns whether there is one */
+  /** Advances to the next match. @returns whether there is one */
   next(): boolean {
     for (;;) {
       while (this.#bits !== 0) {
@@ -92,7 +92,7 @@ export class Scan {
     }
   }
 
-  /** The number of matches that are left. Where bits alone decide, 32 records are counted at a time. */
+  /** Returns the number of remaining matches. If bits alone decide, counts 32 records at a time. */
   count(): number {
     let count = 0
     if (this.#isComparing) {
@@ -121,21 +121,21 @@ export class Scan {
     )
   }
 
-  /** Goes to the next 32 blocks that have records left. */
+  /** Advances to the next 32 blocks that have records left. */
   #nextStripe(): boolean {
     const step = this.#newestFirst ? 1 : -1
     const { live, words, columns } = this.segment
     const { planes } = columns
     while (this.#stripe !== this.#lastStripe) {
       this.#stripe += step
-      let asked = -1
-      for (const { bits, from } of this.#rows) asked &= bits[from + this.#stripe] ?? 0
+      let candidates = -1
+      for (const { bits, from } of this.#rows) candidates &= bits[from + this.#stripe] ?? 0
       const first = this.#stripe << 5
       // The last stripe may have fewer than 32 blocks.
-      if (words - first < 32) asked &= (1 << (words - first)) - 1
+      if (words - first < 32) candidates &= (1 << (words - first)) - 1
       let waiting = 0
-      for (; asked !== 0; asked &= asked - 1) {
-        const i = lowestBit(asked)
+      for (; candidates !== 0; candidates &= candidates - 1) {
+        const i = lowestBit(candidates)
         let bits = live[first + i] ?? 0
         for (const { from, inverted } of this.#terms) {
           bits &= (planes[from + first + i] ?? 0) ^ inverted
@@ -154,7 +154,7 @@ export class Scan {
     return false
   }
 
-  /** Those of these records of a block whose names are not too short or too long. */
+  /** Keeps the given records of a block whose names have a permitted length. */
   #ofLength(block: number, given: number): number {
     const { starts } = this.segment.columns
     const { minLength, maxLength } = this.#query
@@ -167,7 +167,7 @@ export class Scan {
     return bits
   }
 
-  /** Those of these records of a block that are in the range. */
+  /** Keeps the given records of a block that are in the range. */
   #inRange(block: number, given: number): number {
     const [from, to] = this.#range
     const start = block << 5
@@ -205,12 +205,12 @@ export class Scan {
 
 const NOWHERE: Range = [0, 0]
 
-/** Which agents have the text in their names. */
+/** Returns which agents contain the text. */
 function chosenAgents({ foldedAgents }: Segment, text: string): Uint8Array {
   return Uint8Array.from(foldedAgents, (agent) => (agent.includes(text) ? 1 : 0))
 }
 
-/** Which sets have all of these tags. */
+/** Returns which sets have all of these tags. */
 function chosenTagSets({ columns }: Segment, tags: readonly string[]): Uint8Array {
   return Uint8Array.from(columns.tags.sets, (set) => (tags.every((tag) => set.includes(tag)) ? 1 : 0))
 }
@@ -220,11 +220,11 @@ interface Term {
   /** Where the words of the plane begin. */
   readonly from: number
   readonly inverted: number
-  /** How many records have this bit, or do not have it. */
+  /** The number of records that match this term. */
   readonly records: number
 }
 
-/** Those that leave the fewest records first. */
+/** Returns the terms of a query, the most selective first. */
 function termsOf({ words, columns }: Segment, query: IndexQuery): readonly Term[] {
   const { count, planeCounts } = columns
   const having = (plane: number): Term => ({
@@ -249,7 +249,7 @@ interface Row {
   readonly blocks: number
 }
 
-/** What the blocks with matches have, the rarest first; undefined if no block has it. */
+/** Returns the rows that blocks with matches must have, the rarest first; undefined if no block has them. */
 function rowsOf(query: IndexQuery, columns: Columns, range: Range): readonly Row[] | undefined {
   const words = wordsOfKey(columns.count)
   const keys: number[] = []
@@ -274,7 +274,7 @@ function rowOf(key: number, { blocks: { bits, counts } }: Columns, words: number
   return { bits, from: key * words, blocks: counts[key] ?? 0 }
 }
 
-/** Blocks with all of the keys, or with letters beyond ASCII: then the A-label may be what matches. */
+/** Returns the blocks with all of the keys, or with letters beyond ASCII, whose A-label may match. */
 function rowOfEither(keys: readonly number[] | undefined, columns: Columns, words: number): Row {
   const idn = rowOf(Key.mark(Plane.idn, true), columns, words)
   if (keys === undefined) return idn
@@ -288,10 +288,13 @@ function rowOfEither(keys: readonly number[] | undefined, columns: Columns, word
   return { bits: either, from: 0, blocks: Infinity }
 }
 
-/** A row is left out if this part of all blocks, or more, has one of its keys: it would exclude too few to be worth making. */
+/**
+ * A row is skipped if at least this share of all blocks has one of its keys: it would exclude too few to be worth
+ * building.
+ */
 const NEARLY_ALL = 0.9
 
-/** Blocks with a record of a length within the bounds. */
+/** Returns the blocks with a record of a permitted length. */
 function rowsOfLengths({ minLength, maxLength }: IndexQuery, columns: Columns, words: number): Row[] {
   const rows: Row[] = []
   for (let length = minLength; length <= maxLength; length++) {

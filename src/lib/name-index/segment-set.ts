@@ -3,18 +3,18 @@ import { MAX_RECORDS, Plane, type Columns, type Order } from './columns.ts'
 import { Segment, type EntryKey, type Hit } from './segment.ts'
 import { TimeSlice } from './time-slice.ts'
 
-/** The fewest segments that are merged: merging fewer costs more work, merging more makes each query look into more. */
+/** Minimum number of segments per merge: fewer cost more work, more make each query search more segments. */
 const MIN_MERGED = 3
 /** A segment is merged with smaller ones if it is at most this many times as large as they are together. */
 const GROWTH = 2
 /** From this many records on, a segment is rewritten when most of them are no longer live. */
 const MIN_REWRITTEN = 10_000
 
-/** How long removals hold the event loop, and how many come between two looks at the clock. */
+/** How long removals block the event loop, and how many there are between checks of the clock. */
 const SLICE_MS = 4
 const SLICE_RECORDS = 256
 
-/** The keys of many entries, in a form that is quickly copied between threads. */
+/** The keys of many entries, in a form that is fast to copy between threads. */
 export interface EntryKeys {
   readonly names: string[]
   readonly keys: number[]
@@ -36,7 +36,7 @@ export class SegmentSet {
     return this.#segments.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 
-  /** The live records with these keys. Takes turns with other work on the event loop. */
+  /** Finds the live records with these keys. Yields to other work on the event loop. */
   async locate({ names, keys }: EntryKeys): Promise<Hit[]> {
     const found: Hit[] = []
     const slice = new TimeSlice(SLICE_MS)
@@ -77,7 +77,7 @@ export class SegmentSet {
       const isSimilar = segment.liveCount <= GROWTH * sum && sum + segment.liveCount <= MAX_RECORDS
       if (group.length > 0 && !isSimilar) {
         if (group.length >= MIN_MERGED) break
-        // Too few so far: the next ones may be similar to each other.
+        // Too few so far: the next segments may be of similar size.
         group.length = 0
         sum = 0
       }
@@ -92,7 +92,7 @@ export class SegmentSet {
   }
 
   /**
-   * Replaces segments by the columns that `mergeParts` made of them, without the records that were removed since.
+   * Replaces segments with their merged columns (`mergeParts`), without the records that were removed since.
    * @returns the merged segment; undefined if the segments are no longer those of the set
    */
   async replace(
@@ -109,7 +109,7 @@ export class SegmentSet {
   }
 }
 
-/** The columns of a segment, and which of their records were live at some moment. */
+/** The columns of a segment, and which of their records were live when the snapshot was taken. */
 export interface SegmentPart {
   readonly columns: Columns
   readonly live: Uint32Array
@@ -117,7 +117,7 @@ export interface SegmentPart {
 
 export const partOf = ({ columns, live }: Segment): SegmentPart => ({ columns, live: live.slice() })
 
-/** Makes columns of the live records of several segments. Runs in any thread. */
+/** Builds columns of the live records of several segments. Runs in any thread. */
 export function mergeParts(parts: readonly SegmentPart[], order: Order, aLabelOf: ALabelOf): Columns {
   const records = parts.reduce((sum, { columns }) => sum + columns.count, 0)
   const builder = new ColumnBuilder(records, aLabelOf, () => [])

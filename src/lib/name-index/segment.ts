@@ -2,16 +2,16 @@ import { countBits } from './bits.ts'
 import { BLOCK, Plane, sizeOf, type Columns } from './columns.ts'
 import { compareBytes } from './sort.ts'
 
-/** A place in the order of a list: a timestamp, and the Latin-1 bytes of a name. */
+/** A position in the order of a list: a timestamp, and the Latin-1 bytes of a name. */
 export interface EntryKey {
   readonly key: number
   readonly name: Uint8Array
 }
 
-/** An entry key, or the place behind all entries of one timestamp. */
+/** An entry key, or the position after all entries of a timestamp. */
 type Boundary = Pick<EntryKey, 'key'> & Partial<EntryKey>
 
-/** Columns, and which of their records are live: those that were changed or deleted since are not. */
+/** Columns, and which of their records are live, that is, not changed or deleted since. */
 export class Segment {
   readonly columns: Columns
   /** A bit per record. */
@@ -19,7 +19,7 @@ export class Segment {
   /** Words of `live` and of each plane. */
   readonly words: number
   readonly bytes: number
-  /** The agents in lower case. */
+  /** The agents, in lower case. */
   readonly foldedAgents: readonly string[]
   /** When the first of the discarded records was discarded: milliseconds since 1970. */
   readonly firstDiscarded: number
@@ -27,7 +27,7 @@ export class Segment {
 
   /**
    * @param live which records are live, unless all are
-   * @param like another segment of the same columns, to share what follows from them alone
+   * @param like another segment of the same columns, to share derived data
    */
   constructor(columns: Columns, live?: Uint32Array, like?: Segment) {
     this.columns = columns
@@ -49,7 +49,7 @@ export class Segment {
     return this.#liveCount
   }
 
-  /** The record at this position is no longer live. */
+  /** Marks the record at this position as no longer live. */
   remove(position: number): void {
     const word = position >>> 5
     const bit = 1 << (position & 31)
@@ -59,14 +59,14 @@ export class Segment {
     this.#liveCount--
   }
 
-  /** The position of the live record with this key; -1 if there is none. */
+  /** Returns the position of the live record with this key; -1 if there is none. */
   find(entry: EntryKey): number {
     const position = this.lowerBound(entry, true)
     if (position === this.columns.count || this.#compare(position, entry) !== 0) return -1
     return ((this.live[position >>> 5] ?? 0) & (1 << (position & 31))) === 0 ? -1 : position
   }
 
-  /** The first position at (if `inclusive`) or behind a boundary. */
+  /** Returns the first position at (if `inclusive`) or after a boundary. */
   lowerBound(boundary: Boundary, inclusive: boolean): number {
     let low = 0
     let high = this.columns.count
@@ -79,7 +79,7 @@ export class Segment {
     return low
   }
 
-  /** Positive if the record is newer than the boundary, and so before it in the list. */
+  /** Returns a positive number if the record is newer than the boundary, and so before it in the list. */
   #compare(position: number, { key, name }: Boundary): number {
     const { keys, names, starts } = this.columns
     const difference = (keys[position] ?? 0) - key
@@ -134,7 +134,7 @@ export class Segment {
     return set[rankOf(positions, position)] ?? 0
   }
 
-  /** The same records, without those removed later. */
+  /** Returns a copy that later removals do not affect. */
   snapshot(): Segment {
     return new Segment(this.columns, this.live, this)
   }
@@ -145,7 +145,7 @@ export class Segment {
   }
 }
 
-/** A record that was found. */
+/** A match. */
 export interface Hit {
   readonly segment: Segment
   readonly position: number

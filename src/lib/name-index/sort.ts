@@ -1,13 +1,13 @@
 import type { Order } from './columns.ts'
 
-/** Records by place; NaN as the key of those that a list does not have. */
+/** Sort keys of records by index; NaN for records that are not in a list. */
 interface Unsorted extends Readonly<Record<Order, Float64Array>> {
   readonly count: number
   readonly names: Uint8Array
   readonly starts: Uint32Array
 }
 
-/** The places of the records of a list, newest first, and those of one timestamp by name, last first. */
+/** Returns the indices of the records of a list, newest first, and within a timestamp by name in descending order. */
 export function sortedPlaces(records: Unsorted, order: Order): Uint32Array {
   const { names, starts } = records
   const keys = records[order]

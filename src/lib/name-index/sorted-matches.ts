@@ -9,10 +9,10 @@ import { TimeSlice } from './time-slice.ts'
 export const SORTED_ORDERS = ['modified', 'name', 'length'] as const
 export type SortedOrder = (typeof SORTED_ORDERS)[number]
 
-/** How long a search holds the event loop, and positions between two looks at the clock: some 2 ms if all match. */
+/** How long a search blocks the event loop, and positions between checks of the clock: some 2 ms if all match. */
 const SLICE_MS = 3
 const PIECE = 32_768
-/** Matches are dense if more than one of this many records is one. */
+/** Matches are dense if more than one in this many records matches. */
 const DENSE = 16
 /** With fewer records a search is always cheap. */
 const MIN_DENSE_RECORDS = 200_000
@@ -21,9 +21,9 @@ export interface SortedSearch {
   readonly order: SortedOrder
   readonly descending: boolean
   readonly limit: number
-  /** Only behind this entry, in the direction of the search. */
+  /** Only entries after this one, in the direction of the search. */
   readonly after?: EntryKey | undefined
-  /** Whether to give up if so many records match that walking through them in order, elsewhere, is cheaper. */
+  /** Whether to give up if so many records match that reading them in order from the database is cheaper. */
   readonly unlessDense: boolean
 }
 
@@ -47,7 +47,7 @@ export async function sortedMatches(
   for (const segment of snapshots) {
     const [first, last] = rangeOf(segment, query, true, {})
     for (let from = first; from < last;) {
-      // Pieces end where blocks of a scan end.
+      // Slices end at block boundaries.
       const to = Math.min(last, from - (from % PIECE) + PIECE)
       const scan = new Scan(segment, best.narrow(query), [from, to], true)
       while (scan.next()) {
@@ -67,7 +67,10 @@ interface RankedHit extends Hit {
   readonly key: number
 }
 
-/** Keeps the best matches: up to twice as many as wanted, so that one sort drops as many as have come since the last. */
+/**
+ * Keeps the best matches: up to twice as many as wanted, so that each sort drops as many as were added since the
+ * last.
+ */
 class BestMatches {
   readonly #search: SortedSearch
   readonly #keyOf: (segment: Segment, position: number) => number
@@ -85,7 +88,7 @@ class BestMatches {
     const sign = descending ? -1 : 1
     const key = this.#keyOf(segment, position)
     const last = this.#last
-    // Nothing is allocated for a match that is out of the question: there may be millions.
+    // Allocates nothing for a match that is ruled out: there may be millions.
     if (last !== undefined) {
       const { names, starts } = last.segment.columns
       const from = starts[last.position] ?? 0
@@ -159,10 +162,10 @@ const KEYS: Readonly<Record<SortedOrder, (segment: Segment, position: number) =>
     namePrefix(names, starts[position] ?? 0, starts[position + 1] ?? 0),
 }
 
-/** Bytes that a number holds exactly. */
+/** Bytes that fit in a number exactly. */
 const PREFIX_BYTES = 6
 
-/** The first bytes of a name as a number, so that most names are compared without reading on. */
+/** The first bytes of a name as a number, so that most comparisons need no further bytes. */
 export function namePrefix(names: Uint8Array, start: number, end: number): number {
   let prefix = 0
   for (let at = start; at < start + PREFIX_BYTES; at++)

@@ -3,8 +3,8 @@ import { BLOCK, shared } from './columns.ts'
 import type { Span } from './query.ts'
 
 /**
- * A zone map: the lowest and the highest timestamp of each block, so that a scan for a span of time skips the blocks without
- * one in it. A block without timestamps has the bounds (Infinity, -Infinity).
+ * Builds a zone map: the lowest and highest timestamp of each block, so that a scan for a time range skips blocks
+ * outside it. A block without timestamps has (Infinity, -Infinity).
  * @param valueAt NaN for a record without a timestamp
  */
 export function zonesOf(count: number, valueAt: (position: number) => number): Float64Array {
@@ -24,7 +24,8 @@ export function zonesOf(count: number, valueAt: (position: number) => number): F
 }
 
 /**
- * A bit for each block from the word of `first` on up to that of `last` (both positions) that may have a timestamp of the span.
+ * Returns a bit for each block, from the word of position `first` to that of `last`, that may have a timestamp in
+ * the range.
  * @returns the words, and the number of bits that are set
  */
 export function blocksWithin(

@@ -24,7 +24,10 @@ export function highBytes(samples: Uint16Array): Uint8Array {
   return Uint8Array.from(samples, (sample) => sample >> 8)
 }
 
-/** Converts CMYK (0 is no ink) to RGB as Pillow does, without colour management. In place: every fourth byte stays as it is. */
+/**
+ * Converts CMYK (0 means no ink) to RGB as Pillow does, without colour management. In place: every fourth byte
+ * stays as it is.
+ */
 export function cmykToRgb(data: Uint8Array): void {
   for (let at = 0; at + 3 < data.length; at += 4) {
     const light = 255 - (data[at + 3] ?? 0)

@@ -7,9 +7,9 @@ const HYPHEN = 0x2d
 const NEVER = 0x7fff_ffff
 
 /**
- * Splits texts that are written without spaces into words: into those whose costs have the least sum; of equal sums into the
- * fewest words; of these into the longest last one, and so on towards the beginning. Hyphens separate words. A text that is
- * not words from its beginning to its end is not split at all.
+ * Splits texts without spaces into words (Viterbi): minimizes the sum of costs; ties go to the fewest words, then
+ * to the longest last word, and so on towards the beginning. Hyphens separate words. A text that does not consist
+ * of words throughout is not split.
  */
 class WordSplitter {
   readonly #trie: WordTrie
@@ -22,7 +22,7 @@ class WordSplitter {
     this.#trie = trie
   }
 
-  /** Returns the words of a text, written as there; none if it cannot be split. */
+  /** Returns the words of a text, as written; empty if it cannot be split. */
   split(text: string): readonly string[] {
     if (!this.#solve(text)) return []
     const words: string[] = []
@@ -66,7 +66,7 @@ class WordSplitter {
     }
   }
 
-  /** Of equal splits the one that was found first has the longest last word. */
+  /** Among equal splits, the first one found has the longest last word. */
   #reach(to: number, cost: number, count: number, from: number): void {
     const known = this.#costs[to] ?? NEVER
     if (cost > known || (cost === known && count >= (this.#counts[to] ?? 0))) return
@@ -76,7 +76,7 @@ class WordSplitter {
   }
 }
 
-/** Returns a function that splits by these words, for the thread that calls it. */
+/** Returns a function that splits into these words. Not to be shared between threads. */
 export function splitBy(trie: WordTrie): (text: string) => readonly string[] {
   const splitter = new WordSplitter(trie)
   return (text) => splitter.split(text)

@@ -2,7 +2,7 @@ import { letterOf, NO_LETTER } from './letters.ts'
 
 /** Characters of a word. */
 const MAX_WORD = 31
-/** The cost of a prefix that is no word. */
+/** The cost of a prefix that is not a word. */
 export const NO_WORD = 0xffff_ffff
 
 /**
@@ -16,8 +16,8 @@ export interface WordTrie {
 }
 
 /**
- * @param words the most frequent first: one costs the more the later it comes. Those with other characters than letters,
- *   or too many of them, are left out.
+ * @param words the most frequent first: the later, the higher the cost. Words that are too long or have other
+ *   characters than letters are skipped.
  */
 export function buildTrie(words: Iterable<string>): WordTrie {
   const given = [...words]
@@ -37,7 +37,10 @@ export function costOf(rank: number, count: number): number {
   return Math.round(1_000 * Math.log((rank + 1) * Math.log(count + 2)))
 }
 
-/** A word with the index of each letter as its code, so that keys sort by letters; undefined if it cannot be in a trie. */
+/**
+ * Returns a word with each letter replaced by its index, so that keys sort by letters; undefined if it cannot be in
+ * a trie.
+ */
 function keyOf(word: string): string | undefined {
   if (word === '' || word.length > MAX_WORD) return undefined
   let key = ''
@@ -49,7 +52,7 @@ function keyOf(word: string): string | undefined {
   return key
 }
 
-/** A node of the trie: the keys from one index up to before another, which begin alike up to a depth. */
+/** A node of the trie: a range of keys with a common prefix of `depth` letters. */
 interface Node {
   readonly from: number
   readonly to: number

@@ -28,7 +28,7 @@ test('a text is split into the most probable words', () => {
   assert.deepEqual(split('anonuevo'), ['ano', 'nuevo'])
 })
 
-test('a text that is not words throughout is not split', () => {
+test('a text that does not consist of words throughout is not split', () => {
   const split = splitterOf(['casa', 'en'])
   for (const text of ['', '-', 'xcasa', 'casax', 'casa24', 'casa-24', 'cas', 'casaж', 'casa'.repeat(16)]) {
     assert.deepEqual(split(text), [], text)
@@ -36,7 +36,7 @@ test('a text that is not words throughout is not split', () => {
   assert.deepEqual(split('casa'.repeat(15)).length, 15)
 })
 
-test('the split is that of plain dynamic programming over all substrings', () => {
+test('the split equals that of plain dynamic programming over all substrings', () => {
   const word = fc.string({ unit: fc.constantFrom(...'abñ'), minLength: 1, maxLength: 4 })
   const text = fc.string({ unit: fc.constantFrom(...'aábbñ-1'), maxLength: 24 })
   const made = (words: readonly string[]) =>
@@ -52,7 +52,7 @@ test('the split is that of plain dynamic programming over all substrings', () =>
   )
 })
 
-/** The best split, by trying every substring: of the least cost, then of the fewest words, then of the longest last ones. */
+/** Finds the best split by trying every substring: lowest cost, then fewest words, then longest last words. */
 function plainSplit(words: readonly string[], text: string): readonly string[] {
   const costs = new Map(words.map((word, rank) => [word, costOf(rank, words.length)]))
   const best: ({ cost: number; words: readonly string[] } | undefined)[] = [{ cost: 0, words: [] }]
