@@ -14,7 +14,7 @@ import { proseOf } from './language/prose.ts'
 
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'src/**/README.md']
 /** Add a folder when its language is done. */
-const SOURCES = ['src/lib'].map((folder) => `${folder}/**/*.{ts,tsx,js}`)
+const SOURCES = ['src/{accounts,admin,cli,console,http,lib,operations,server}/**/*.{ts,tsx,js}']
 /** Generated files, data, and shell scripts. */
 const EXCLUDED = [
   '**/node_modules/**',

@@ -74,7 +74,7 @@ export const limitsAnswer = object(
     delivery,
   },
   {
-    description: 'The limits of the application from now on',
+    description: 'The new limits of the application',
     examples: [{ status: 200, account: 'fotos', max_images: 100_000, max_bytes: null, delivery: 'open' }],
   },
 )
@@ -143,14 +143,14 @@ export const createAnswer = object(
 
 export const revokeAnswer = object(
   { status: constant(200), id },
-  { description: 'The key is revoked', examples: [{ status: 200, id: ID }] },
+  { description: 'The key was revoked', examples: [{ status: 200, id: ID }] },
 )
 
 export const systemAnswer = object(
   {
     status: constant(200),
     version: string({ examples: ['0.1.0'] }),
-    started: seconds('When the answering process was started'),
+    started: seconds('When the process that answers was started'),
     time_zone: string({ examples: ['America/Santiago'] }),
     database: string({ enum: ['sqlite', 'postgres'] }),
     blobs: string({ enum: ['files', 's3'] }),

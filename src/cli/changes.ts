@@ -46,6 +46,6 @@ async function print(change: Change): Promise<void> {
 }
 
 function gap(): void {
-  console.error('catalejo: changes after this cursor are not kept any more; begin without --since')
+  console.error('catalejo: the changes after this cursor were deleted; start without --since')
   process.exitCode = 3
 }

@@ -7,7 +7,7 @@ import { checkpointsOf } from './checkpoint.ts'
 
 const counts = { read: 5, changed: 4, refused: 3 }
 
-test('how far an import has come is read back, and what is torn or of another file counts for nothing', async () => {
+test('a checkpoint is read back, and a torn one or that of another file is ignored', async () => {
   await using folder = await temporaryFolder()
   const file = join(folder.path, 'altas.csv')
   await writeFile(file, 'una.cl')
@@ -17,7 +17,7 @@ test('how far an import has come is read back, and what is torn or of another fi
   await checkpoints.write({ line: 7, counts, part: { to: 9, name: 'ñandú' } })
   const read = await (await checkpointsOf(folder.path, file)).read()
   assert.deepEqual(read, { line: 7, counts, part: { to: 9, name: 'ñandú' }, at: undefined })
-  // As the version before wrote it.
+  // The format of the previous version.
   await checkpoints.write({ line: 7, counts })
   assert.deepEqual(await checkpoints.read(), { line: 7, counts, part: undefined, at: undefined })
 

@@ -8,9 +8,9 @@ import type { ImportCounts, Reached } from '../domainwatch/index.ts'
 export interface Checkpoint {
   readonly line: number
   readonly counts: ImportCounts
-  /** Of the lines after it, the names that are stored already. */
+  /** Names of the following lines that are stored already. */
   readonly part?: Reached['part']
-  /** The content at that position, for sources whose modification time does not tell whether they changed. */
+  /** The content at that position, for sources whose modification time does not show changes. */
   readonly at?: string | undefined
 }
 

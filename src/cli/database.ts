@@ -23,5 +23,5 @@ export async function withDatabase(
 
 /** Reports that a command migrated an older database. */
 export function reportMigration(from: number, to: number): void {
-  console.error(`catalejo: the schema of the database was brought up to date, from ${from} to ${to}`)
+  console.error(`catalejo: migrated the database from schema ${from} to ${to}`)
 }

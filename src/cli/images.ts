@@ -68,7 +68,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
     // If the files of the folder have changed, the import starts over.
     if (number === before?.line && label !== before.at) before = undefined
   }
-  if (before !== undefined) console.error(`${place}: going on after ${before.line} of ${total}`)
+  if (before !== undefined) console.error(`${place}: resuming after ${before.line} of ${total}`)
   const stopping = new AbortController()
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort())
   const { store } = openImagestore(context)
@@ -100,7 +100,7 @@ async function importAll({ context, accountId, place, restart }: Run): Promise<v
   })
   progress.end()
   if (stopping.signal.aborted) {
-    console.error(`${place}: stopped; the same command goes on`)
+    console.error(`${place}: stopped; run the same command to resume`)
     process.exitCode = 1
     return
   }

@@ -54,7 +54,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
     const progress = createProgress()
     const dictionary = new Dictionary(config.words)
     const isDry = switches.has('dry-run')
-    // What is imported into a new database is split by the import itself, so nothing has to be split later.
+    // The import splits the names itself, so a new database needs no splitting later.
     if (!isDry) await splitFewNames(database, dictionary)
     const run = {
       config,
@@ -96,7 +96,7 @@ async function importFile(file: string, run: Run): Promise<FileOutcome> {
   const checkpoints = path === undefined || isDry ? undefined : await checkpointsOf(config.data, path)
   if (restart) await checkpoints?.remove()
   const after = await checkpoints?.read()
-  if (after !== undefined) console.error(`${file}: going on after line ${after.line}`)
+  if (after !== undefined) console.error(`${file}: resuming after line ${after.line}`)
   progress.begin(file, size, 0, 'bytes')
   const target = { database, clock: systemClock, timeZone: config.timeZone, account }
   const trial = isDry ? dryRunRows(target) : undefined
@@ -161,7 +161,7 @@ function reasonOf(outcome: Exclude<FileOutcome, { kind: 'imported' }>): string {
     case 'failed':
       return `not all of it was stored, run the command again to continue: ${outcome.reason}`
     case 'unknown-format':
-      return 'neither a list of the registry nor an export (--format tells what it is)'
+      return 'neither a list of the registry nor an export (--format sets the format)'
   }
 }
 
@@ -178,7 +178,7 @@ async function accountFor(database: Database, name: string | undefined) {
   const names = accounts.map((account) => account.name).join(', ')
   usageFault(
     name === undefined
-      ? `--account tells whose records they are: ${names || 'make one with catalejo key create'}`
+      ? `--account is needed, the owner of the records: ${names || 'create one with catalejo key create'}`
       : `there is no account «${name}» of the service domainwatch`,
   )
   return undefined

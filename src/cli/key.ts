@@ -60,7 +60,7 @@ function report(outcome: Awaited<ReturnType<Accounts['createKey']>>, account: st
     case 'other-service':
       return fail(`the account «${account.trim()}» is of the service ${outcome.service}`)
     case 'bad-name':
-      return fail(`an account's name takes ${outcome.takes}`)
+      return fail(`an account name takes ${outcome.takes}`)
   }
 }
 

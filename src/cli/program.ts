@@ -92,7 +92,7 @@ function defineKeyCommands(program: CatalejoCommand): void {
   key
     .command('revoke')
     .summary('revoke a key; it takes effect immediately')
-    .description('Revokes a key. Requests with it are refused from then on.')
+    .description('Revokes a key. Requests with it are rejected immediately.')
     .argument('<ID>', 'id of the key, as `key list` prints it')
     .settings(DATABASE)
     .examples('catalejo key revoke $(catalejo key list | awk \'$3 == "lectora" { print $1 }\')')
@@ -181,7 +181,7 @@ function defineDomainCommands(program: CatalejoCommand): void {
     )
     .argument('[FILE...]', 'files to load; - is standard input')
     .flag('--account <NAME>', 'account of new records; needed if there are several of domainwatch')
-    .flag('--format <FORMAT>', 'format of the files; without it, the first line tells', {
+    .flag('--format <FORMAT>', 'format of the files; without it, detected from the first line', {
       values: IMPORT_FORMATS,
     })
     .option('--dry-run', 'store nothing, and report what would change')
@@ -205,10 +205,10 @@ function defineDomainCommands(program: CatalejoCommand): void {
     .command('changes')
     .summary('print the changes of records, a JSON line each')
     .description(
-      'Prints the changes of domains, images, keys and accounts, a JSON line each, from the oldest. Exits with 3 if the changes after the cursor are not kept any more.',
+      'Prints the changes of domains, images, keys and accounts, a JSON line each, from the oldest. Exits with 3 if the changes after the cursor were deleted.',
     )
     .flag('--since <CURSOR>', 'continue after the line with this cursor')
-    .flag('--follow <YES|NO>', 'also wait for changes to come', { values: ['yes', 'no'], default: 'no' })
+    .flag('--follow <YES|NO>', 'also wait for new changes', { values: ['yes', 'no'], default: 'no' })
     .settings([...DATABASE, 'changes-days', 'changes-max'])
     .examples('catalejo changes', 'catalejo changes --follow yes')
     .runs(async () => (await import('./changes.ts')).changes)

@@ -9,7 +9,7 @@ function watch(output: { isTTY?: boolean; columns?: number }) {
   return {
     progress,
     at: (ms: number) => (now = ms),
-    /** What was written since it was last asked for. */
+    /** Returns what was written since the last call. */
     take: () => {
       const taken = written
       written = ''
@@ -19,7 +19,7 @@ function watch(output: { isTTY?: boolean; columns?: number }) {
 }
 
 suite('progress', { timeout: 60_000 }, () => {
-  test('is plain lines where nobody watches, and the last says how it ended', () => {
+  test('prints plain lines without a terminal, and the final count', () => {
     const { progress, at, take } = watch({})
     progress.begin('blobs', 4)
     at(2_000)
@@ -31,7 +31,7 @@ suite('progress', { timeout: 60_000 }, () => {
     assert.equal(take(), '')
   })
 
-  test('a plain line comes every five seconds', (context) => {
+  test('prints a plain line every five seconds', (context) => {
     context.mock.timers.enable({ apis: ['setInterval'] })
     const { progress, at, take } = watch({})
     progress.begin('blobs', 200, 100)
@@ -43,7 +43,7 @@ suite('progress', { timeout: 60_000 }, () => {
     assert.equal(take(), 'blobs: 110 of 200, 55 %  2/s  0:45 left\n')
   })
 
-  test('is drawn over on a terminal, and never wider than that', (context) => {
+  test('redraws one line on a terminal, within its width', (context) => {
     context.mock.timers.enable({ apis: ['setInterval'] })
     const { progress, at, take } = watch({ isTTY: true, columns: 120 })
     progress.begin('blobs', 10_000)
@@ -57,7 +57,7 @@ suite('progress', { timeout: 60_000 }, () => {
     assert.equal(narrow.take(), '\r\u001b[Kblobs: 0 ')
   })
 
-  test('counts bytes in their unit, and fits into 80 columns whatever the name', () => {
+  test('shows bytes in their unit, and fits 80 columns with any name', () => {
     const { progress, at, take } = watch({ isTTY: true, columns: 80 })
     progress.begin('/srv/lists/2025/registrations-of-all-the-year-2025.csv.gz', 123_456_789, 0, 'bytes')
     at(10_000)
@@ -72,7 +72,7 @@ suite('progress', { timeout: 60_000 }, () => {
     assert.match(take(), /list\.csv: \[#{20}\] {2}999 B of 999 B, 100 % {2}/)
   })
 
-  test('begins the next part after the last, which may have no known end or no work at all', () => {
+  test('shows one step after the other, also of unknown or zero total', () => {
     const { progress, at, take } = watch({})
     progress.begin('rows')
     at(3_700_000)

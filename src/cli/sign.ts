@@ -14,7 +14,8 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
   // A whole URL is accepted too.
   const target = readLink((positionals[0] ?? '').replace(/^.*\/i\//, ''))
   const expires = until === undefined ? undefined : readTime(until)
-  if (target === undefined) return fail(`«${positionals[0]}» names no image: it takes what stands behind /i/`)
+  if (target === undefined)
+    return fail(`«${positionals[0]}» is not an image link: it takes the part after /i/`)
   if (expires === null)
     return fail(`--expires «${until}» is not valid, it takes seconds from now or a date to come`)
   await withDatabase(config, { existing: true }, async (database) => {

@@ -26,12 +26,12 @@ export async function backupCommand({ config, own, positionals }: Options): Prom
       case 'refused':
         return fail(
           outcome.reason === 'own-place'
-            ? 'backups do not go where the instance itself has its data'
+            ? 'backups cannot be stored in the data folder of the instance'
             : 'it holds backups of another instance: use a separate place for each',
         )
       case 'busy': {
         const until = new Date(outcome.until).toISOString()
-        return fail(`another backup is under way, or was cut off: try again, at the latest after ${until}`)
+        return fail(`another backup is running, or was interrupted: try again, at the latest after ${until}`)
       }
       case 'written': {
         const { images, manifest, pruned } = outcome
@@ -42,7 +42,7 @@ export async function backupCommand({ config, own, positionals }: Options): Prom
         }
         reportFaults(
           images,
-          'These images are not whole in the instance: see catalejo verify. All else is in the snapshot.',
+          'These images are missing or damaged in the instance: see catalejo verify. Everything else is in the snapshot.',
         )
       }
     }
@@ -50,7 +50,7 @@ export async function backupCommand({ config, own, positionals }: Options): Prom
 }
 
 const RESTORE_REFUSALS: Readonly<Record<Extract<RestoreOutcome, { kind: 'refused' }>['reason'], string>> = {
-  'own-place': 'backups are not where the instance itself has its data',
+  'own-place': 'backups cannot be in the data folder of the instance',
   'not-empty': 'the instance is not empty: give it an empty data folder and database',
   'newer-database': 'the database has a newer schema than the snapshot: give an empty one',
 }
@@ -59,7 +59,7 @@ const RESTORE_REFUSALS: Readonly<Record<Extract<RestoreOutcome, { kind: 'refused
 export async function restoreCommand({ config, own, positionals }: Options): Promise<void> {
   const address = readBackupAddress('restore', positionals)
   if (address === undefined) return
-  const advice = 'It is not restored. Run the same again: it goes on where it is.'
+  const advice = 'The restore is not complete. Run the same command to resume.'
   await withProgress(advice, async (progress) => {
     const outcome = await restore(address, config, { snapshot: own['snapshot'], progress })
     switch (outcome.kind) {
@@ -88,8 +88,7 @@ const MIGRATION_REFUSALS: Readonly<Record<Extract<MigrationOutcome, { kind: 'ref
   {
     'nothing-to-move': 'the target is the source: give --to-database-url, --to-blobs-url or --to-data',
     'same-database': 'both addresses are of the same database',
-    'own-data':
-      'the target holds data of its own, of an instance that is or was in use. --force replaces it all',
+    'own-data': 'the target holds the data of another instance. --force replaces all of it',
     'own-images': 'the target holds images that the source does not know. --force adds those of the source',
   }
 
@@ -97,7 +96,7 @@ const MIGRATION_REFUSALS: Readonly<Record<Extract<MigrationOutcome, { kind: 'ref
 export async function migrateCommand({ config, own, switches }: Options): Promise<void> {
   const to = targetOf(config, own)
   if (to === undefined) return
-  const advice = 'The copy is not finished. Run the same again: it goes on where it is.'
+  const advice = 'The copy is not complete. Run the same command to resume.'
   await withProgress(advice, async (progress) => {
     const outcome = await migrate({ from: config, to, force: switches.has('force'), progress })
     switch (outcome.kind) {
@@ -105,7 +104,7 @@ export async function migrateCommand({ config, own, switches }: Options): Promis
         return fail(MIGRATION_REFUSALS[outcome.reason])
       case 'changing':
         return fail(
-          'the source is written to all the while. Stop the service and run it again: only what changed is left.',
+          'the source keeps changing. Stop the service and run it again: it copies only the changes.',
         )
       case 'equal': {
         const { rows, images, passes } = outcome
@@ -115,8 +114,8 @@ export async function migrateCommand({ config, own, switches }: Options): Promis
         ]
         console.log(`${parts.join('; ')}; ${passes} passes`)
         if (images !== undefined && images.faultCount > 0) {
-          reportFaults(images, 'These images are not whole at the source: see catalejo verify.')
-        } else console.log('Done. What is written to the source from now on is not in the copy.')
+          reportFaults(images, 'These images are missing or damaged at the source: see catalejo verify.')
+        } else console.log('Done. Later changes of the source are not in the copy.')
       }
     }
   })

@@ -66,8 +66,7 @@ async function verifyAll(
 async function assertStore(database: Database, folder: string): Promise<void> {
   if (existsSync(folder)) return
   const count = await countBlobs(database)
-  if (count > 0)
-    throw new Error(`there is no image store in ${folder}, and the database knows ${count} images`)
+  if (count > 0) throw new Error(`there is no image store in ${folder}, but the database has ${count} images`)
 }
 
 function summary({ findings, repaired, checked }: Verified, repair: boolean): string {

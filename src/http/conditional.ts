@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Tells whether `If-None-Match` matches an entity tag (RFC 9110, section 13.1.2: weak comparison). */
+/** Returns whether `If-None-Match` matches an entity tag (RFC 9110, section 13.1.2: weak comparison). */
 export function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true

@@ -30,7 +30,7 @@ export function openFilesLimit(): number | undefined {
 
 const surplus = new Set<Socket>()
 
-/** Tells whether a connection is above a limit, so that its requests are rejected. */
+/** Returns whether a connection is above a limit, so that its requests are rejected. */
 export const isSurplus = (socket: Socket): boolean => surplus.size > 0 && surplus.has(socket)
 
 export interface ConnectionLimits {

@@ -30,7 +30,7 @@ export interface Call<P extends Parameters> {
   readonly values: Values<P>
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Tells whether the key is still valid, for responses that take long. */
+  /** Returns whether the key is still valid, for responses that take long. */
   readonly isCurrent: () => Promise<boolean>
   /** Milliseconds until the key expires; `Infinity` if it never does. */
   readonly expiresIn: () => number
@@ -200,7 +200,7 @@ function withType(reply: FastifyReply, answer: Answer): Answer {
   return answer
 }
 
-/** Tells whether the key may be in the body: only a supported body is read. */
+/** Returns whether the key may be in the body: only a supported body is read. */
 function mayCarryKey({ method, headers }: FastifyRequest): boolean {
   return (
     METHODS_WITH_BODY.has(method) && bodyKind(headers['content-type']) !== undefined && !isEncoded(headers)

@@ -83,11 +83,11 @@ export function httpErrorOf(status: number): HttpError {
 function translate(error: unknown, request: FastifyRequest): HttpError {
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500
   const httpError = isOutOfFiles(error) ? new OverloadError() : httpErrorOf(status)
-  if (httpError.status >= 500) requestLog(request).error({ err: error }, 'unexpected fault')
+  if (httpError.status >= 500) requestLog(request).error({ err: error }, 'unexpected error')
   return httpError
 }
 
-/** Tells whether the process or the system has too many open files, which is temporary. */
+/** Returns whether the process or the system has too many open files, which is temporary. */
 function isOutOfFiles(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
 }

@@ -37,7 +37,7 @@ const HTTP_OPTIONS = {
   connectionsCheckingInterval: 5_000,
   // HTTP/1.1 requests without Host are still rejected (RFC 9112, section 3.2), but with our JSON.
   requireHostHeader: false,
-  // A request without a body is no stream: its events cost a tenth of a small response.
+  // A request without a body is not read as a stream: its events cost a tenth of a small response.
   optimizeEmptyRequests: true,
 }
 /** Closes a connection on which no byte moves in the middle of a request or a response. */

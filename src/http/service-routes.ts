@@ -38,7 +38,7 @@ export function serviceRoutes(
         tags,
         operationId: 'get-healthz',
         summary: 'The process is up',
-        response: { 200: answer('It is', 200) },
+        response: { 200: answer('The process is up', 200) },
       },
     },
     async () => ({ status: 200 }),
@@ -50,8 +50,11 @@ export function serviceRoutes(
       schema: {
         tags,
         operationId: 'get-readyz',
-        summary: 'Database and image store answer',
-        response: { 200: answer('They do', 200), 503: answer('One does not', 503, NOT_READY) },
+        summary: 'Whether the database and the image store respond',
+        response: {
+          200: answer('Both respond', 200),
+          503: answer('One of them does not respond', 503, NOT_READY),
+        },
       },
     },
     async (request) => {
@@ -98,11 +101,11 @@ function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
       schema: {
         tags,
         operationId: 'get-metrics',
-        summary: 'Measurements for Prometheus',
-        description: 'Not here if `--metrics-address` serves them.',
+        summary: 'Metrics for Prometheus',
+        description: 'Not available here if `--metrics-address` is set.',
         response: {
           200: {
-            description: "In Prometheus's text format",
+            description: 'Prometheus text format',
             content: { 'text/plain': { schema: { type: 'string' } } },
           },
         },

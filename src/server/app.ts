@@ -74,7 +74,7 @@ async function startOn(context: Context): Promise<App> {
   const { config } = context
   await assertFinishedCopy(context)
   await splitFewNames(context.database, context.dictionary).catch((error: unknown) =>
-    context.log.warn({ err: error }, 'names could not be split into words yet'),
+    context.log.warn({ err: error }, 'names could not be split into words'),
   )
   const images = openImagestore(context)
   let baseUrl = config.baseUrl
@@ -90,14 +90,14 @@ async function startOn(context: Context): Promise<App> {
   }
   baseUrl ||= defaultBaseUrl(config.host, server)
   const metricsServer = config.metricsAddress && (await serveMetrics(context.metrics, config.metricsAddress))
-  if (metricsServer !== undefined) context.log.info({ address: metricsServer.url }, 'serving metrics')
-  // A search that comes earlier waits for it.
+  if (metricsServer !== undefined) context.log.info({ address: metricsServer.url }, 'metrics listening')
+  // An earlier search waits for it.
   images.similar
     .warm()
-    .catch((error: unknown) => context.log.warn({ err: error }, 'hashes of images could not be preloaded'))
+    .catch((error: unknown) => context.log.warn({ err: error }, 'image hashes could not be preloaded'))
   const stopJobs = startBackgroundJobs(
     backgroundJobs(context, images, following, rechecks, feeds),
-    (name, error) => context.log.error({ err: error, chore: name }, 'background job failed'),
+    (name, error) => context.log.error({ err: error, job: name }, 'background job failed'),
   )
 
   return {
@@ -126,7 +126,7 @@ async function assertFinishedCopy(context: Context): Promise<void> {
     await setCopyState(context.database, undefined)
   }
   if (state === 'unfinished')
-    throw new Error('its data is a copy that is not finished: run catalejo migrate, or restore, again')
+    throw new Error('its data is an incomplete copy: run catalejo migrate or restore again')
 }
 
 /** Creates the server with all routes, without listening. `openapi.json` is generated from it. */
@@ -159,7 +159,7 @@ export async function createRoutes(
   const keyRateLimit = new KeyRateLimit(clock, claimFromDatabase(database))
   context.onClose(() => keyRateLimit.close())
   const observations = createObservations(database, clock, (error) =>
-    log.error({ err: error }, 'answers of the DNS could not be stored in the history'),
+    log.error({ err: error }, 'DNS answers could not be stored in the history'),
   )
   context.onClose(async () => {
     await observations.ns.close()
@@ -167,7 +167,7 @@ export async function createRoutes(
   })
   metrics.total(
     'catalejo_sightings_lost_total',
-    'DNS answers that the history does not have: the database did not keep up',
+    'DNS answers missing from the history because the database did not keep up',
     () => observations.ns.lost + observations.mx.lost,
   )
   const shared = {
@@ -257,7 +257,7 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
     failed: (what, error) => log.warn({ err: error }, what),
   })
   const { pages, streams } = following.events
-  metrics.gauge('catalejo_event_streams', 'Event streams that are open', () => streams.count)
+  metrics.gauge('catalejo_event_streams', 'Open event streams', () => streams.count)
   context.onClose(async () => {
     pages.close()
     for (const channel of following.channels.values()) channel.close?.()
@@ -265,7 +265,7 @@ export function follow(context: Context, baseUrl: () => string): Subscriptions {
   return following
 }
 
-/** Returns undefined if names are never looked up again. */
+/** Returns undefined if rechecks are disabled. */
 function createRechecks(context: Context, { events, vocabulary }: Subscriptions): Rechecks | undefined {
   const { clock, config, database, dictionary, dns, log, metrics } = context
   if (config.recheckEvery === 0) return undefined
@@ -279,21 +279,17 @@ function createRechecks(context: Context, { events, vocabulary }: Subscriptions)
     lookupsPerMinute: config.recheckRate,
     tags: config.recheckTags,
     split: dictionary.split,
-    failed: (error) => log.warn({ err: error }, 'names could not be looked up again'),
+    failed: (error) => log.warn({ err: error }, 'DNS rechecks failed'),
   })
-  metrics.total(
-    'catalejo_dns_rechecks_total',
-    'Names whose DNS was looked up again',
-    () => rechecks.stats.checked,
-  )
+  metrics.total('catalejo_dns_rechecks_total', 'DNS rechecks of names', () => rechecks.stats.checked)
   metrics.total(
     'catalejo_dns_rechecks_failed_total',
-    'Names whose DNS was looked up again without an answer',
+    'DNS rechecks without an answer',
     () => rechecks.stats.failed,
   )
   metrics.gauge(
     'catalejo_dns_rechecks_overdue',
-    'Names whose time to be looked up again has passed',
+    'Names whose DNS recheck is overdue',
     () => rechecks.stats.overdue,
   )
   return rechecks
@@ -315,12 +311,12 @@ export function createFeeds(context: Context): Feeds {
       isAllowedAddress: allowAddresses(config.webhookNetworks),
       userAgent: `Catalejo/${VERSION}`,
     },
-    failed: (error, feed) => log.warn({ err: error, feed }, 'a feed could not be fetched or imported'),
+    failed: (error, feed) => log.warn({ err: error, feed }, 'feed could not be fetched or imported'),
   })
   if (feeds.isEmpty) return feeds
   const gauge = (name: string, help: string, read: (state: FeedStatus) => number | undefined) =>
     metrics.labelledGauge(`catalejo_feed_${name}`, help, 'feed', () => feeds.figures(read))
-  gauge('last_success_timestamp_seconds', 'When a feed was last fetched', ({ succeededAt }) =>
+  gauge('last_success_timestamp_seconds', 'Time of the last fetch of a feed', ({ succeededAt }) =>
     succeededAt === null ? undefined : Math.floor(succeededAt / 1_000),
   )
   gauge('failures', 'Failed attempts since a feed was last fetched', ({ failures }) => failures)

@@ -41,7 +41,7 @@ export function backgroundJobs(
   const leases = new Leases(database)
   // Runs as long as this process holds the lease.
   const delivery: LeasedWork = {
-    // Another name than in 0.1, whose nodes would hold the lease during an upgrade and know only the feeds.
+    // Another name than in 0.1, whose nodes would hold the lease during an upgrade and would run the feeds only.
     name: 'delivery to destinations of watches',
     everyMs: 0,
     pending: () => watches.notifiers.hasWatches(),
@@ -59,12 +59,12 @@ export function backgroundJobs(
       run: async () => {
         // Several processes may share the folder, so files may be gone already.
         const staged = await staging.sweep(clock.now(), LEFTOVER_AGE_MS)
-        if (staged > 0) log.info({ staged }, 'leftovers of interrupted uploads removed')
+        if (staged > 0) log.info({ staged }, 'removed leftovers of interrupted uploads')
       },
     },
-    { name: 'following of new images', everyMs: POLL_MS, run: () => images.similar.advance() },
+    { name: 'indexing of new images', everyMs: POLL_MS, run: () => images.similar.advance() },
     // Each process knows the keys that it was called with.
-    { name: 'writing of uses of keys', everyMs: MINUTE, run: () => accounts.writeUses() },
+    { name: 'recording of key uses', everyMs: MINUTE, run: () => accounts.writeUses() },
     // Each machine has a folder of its own.
     { name: 'sweep of derivatives', everyMs: 60 * MINUTE, run: () => images.derivatives.sweepFolder() },
     ...sharedWork(context, images).map(shared),
@@ -78,7 +78,7 @@ export function backgroundJobs(
 /** Runs as long as this process holds the lease. */
 function recheckWork(rechecks: Rechecks): LeasedWork {
   return {
-    name: 'regular look-ups of names',
+    name: 'DNS rechecks',
     everyMs: 0,
     pending: () => rechecks.hasWork(),
     run: (signal) => rechecks.run(signal),
@@ -87,7 +87,7 @@ function recheckWork(rechecks: Rechecks): LeasedWork {
 
 /** Runs as long as this process holds the lease. */
 function feedWork(feeds: Feeds): LeasedWork {
-  return { name: 'fetching of feeds', everyMs: 0, run: (signal) => feeds.run(signal) }
+  return { name: 'fetch of feeds', everyMs: 0, run: (signal) => feeds.run(signal) }
 }
 
 /** Jobs that can be interrupted at any point and repeated, even concurrently. */
@@ -103,7 +103,7 @@ function sharedWork(
       run: (signal) => purgeExpired(database, clock, signal),
     },
     {
-      name: 'sweep of ended claims',
+      name: 'sweep of expired claims',
       everyMs: MINUTE,
       pending: () => hasEndedClaims(database, clock),
       run: (signal) => sweepClaims(database, clock, signal),
@@ -115,7 +115,7 @@ function sharedWork(
       run: (signal) => store.sweepExpired(signal),
     },
     {
-      name: 'erasing of addresses',
+      name: 'erasure of addresses',
       everyMs: 10 * MINUTE,
       pending: () => hasOldAddresses(database, clock, config.ipDays),
       run: (signal) => eraseAddresses(database, clock, config.ipDays, signal),
@@ -159,7 +159,7 @@ function sharedWork(
       run: () => derivatives.sweepShared(clock.now()),
     },
     {
-      name: 'sweep of counted wrong keys',
+      name: 'sweep of authentication failures',
       everyMs: MINUTE,
       pending: () => hasExpiredFailures(database),
       run: () => deleteOldFailures(database),
@@ -172,7 +172,7 @@ function sharedWork(
         switch (sweep.kind) {
           case 'swept':
             if (sweep.removed > 0)
-              log.info({ orphans: sweep.removed }, 'leftovers of interrupted uploads removed')
+              log.info({ orphans: sweep.removed }, 'removed leftovers of interrupted uploads')
             return
           case 'foreign':
             return log.error({ owner: sweep.owner }, FOREIGN_STORE)

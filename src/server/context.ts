@@ -52,7 +52,7 @@ export interface Overrides {
   readonly log?: Logger
 }
 
-const TAKE_RIGHTS = 'take their rights away with chmod -R go='
+const TAKE_RIGHTS = 'remove their permissions with chmod -R go='
 /** Connections per process: at least one for each kind of work. */
 const MIN_CONNECTIONS = 3
 /** The zone that contains all names. */
@@ -69,17 +69,17 @@ export async function createContext(
   const metrics = new Metrics()
   const data = resolve(config.data)
   if (!existing) await makeFolder(data)
-  // Created by an earlier version or by hand: warn, but keep the permissions.
+  // Created by an earlier version or manually: warn, but keep the permissions.
   if (existsSync(data) && isOpenToOthers(data))
-    log.warn({ folder: data }, `others can read the data folder: ${TAKE_RIGHTS}`)
+    log.warn({ folder: data }, `other users can read the data folder: ${TAKE_RIGHTS}`)
   const health = createHealth(clock, log)
   const database = await openDatabase(config, metrics, log, {
     existing,
     reserve: !existing,
     onFault: (fault) => health.databaseFailed(fault),
-    onMigrated: (from, to) => log.info({ from, to }, 'the schema of the database was brought up to date'),
+    onMigrated: (from, to) => log.info({ from, to }, 'database migrated'),
   })
-  const tasks = createTasks(TASK_THREADS, (error) => log.error({ err: error }, 'a worker thread failed'))
+  const tasks = createTasks(TASK_THREADS, (error) => log.error({ err: error }, 'worker thread failed'))
   const resolver = createResolver({
     servers: config.dnsServers ?? systemServers(),
     maxInFlight: perProcessShare(config.dnsInFlight, config.workers),
@@ -130,7 +130,9 @@ export async function createContext(
     const isShared = config.sharedDerivatives === 1
     const derivativeStore =
       isShared && config.blobsUrl !== undefined ? await openDerivativeStore(config.blobsUrl) : undefined
-    const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Time of a blob operation', ['operation'])
+    const blobSeconds = metrics.histogram('catalejo_blobs_seconds', 'Duration of blob operations', [
+      'operation',
+    ])
     observe(metrics, database, tasks, resolvers)
 
     return {
@@ -167,12 +169,12 @@ export async function openDatabase(
   log?: Logger,
   options: OpenOptions = {},
 ): Promise<Database> {
-  const seconds = metrics?.histogram('catalejo_database_seconds', 'Time of a database operation', [
+  const seconds = metrics?.histogram('catalejo_database_seconds', 'Duration of database operations', [
     'operation',
   ])
   const observe: ObserveDatabase = (operation, duration) => seconds?.observe({ operation }, duration)
   if (config.databaseUrl !== '') {
-    const report = (fault: Error) => log?.warn({ err: fault }, 'database trouble')
+    const report = (fault: Error) => log?.warn({ err: fault }, 'database error')
     return openPostgres(config.databaseUrl, observe, report, {
       listenUrl: config.databaseListenUrl || undefined,
       connections:
@@ -204,7 +206,7 @@ function observeS3(metrics: Metrics, log: Logger, health: Health): [ObserveFault
     (operation, error) => {
       faults.inc({ operation })
       if (operation === 'put') health.imagesFailed(error)
-      log.warn({ operation, reason: reasonOf(error) }, 'the image store failed')
+      log.warn({ operation, reason: reasonOf(error) }, 'image store failed')
     },
     (operation, number) => {
       attempts.inc({ operation })

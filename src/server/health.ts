@@ -33,7 +33,7 @@ export interface Health {
 export function createHealth(clock: Clock, log: Logger): Health {
   let parts: Parts | undefined
   const reporter = (part: string) => (fault: Error | undefined) => {
-    if (fault === undefined) log.info({ part }, 'works again')
+    if (fault === undefined) log.info({ part }, 'recovered')
     else log.error({ part, err: fault }, fault instanceof StorageFault ? fault.advice : fault.message)
   }
   const integrity = new ComponentHealth({

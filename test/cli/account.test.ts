@@ -55,7 +55,7 @@ test('an owner closes the images of an application, and signs links to them, bes
   assert.deepEqual(await run('account', 'set', 'grupo', '--delivery', 'open'), other)
   assert.deepEqual(await run('sign', hash, '--account', 'grupo'), other)
   const signs = (...args: string[]) => run('sign', ...args, '--account', 'fotos')
-  const takes = 'names no image: it takes what stands behind /i/'
+  const takes = 'is not an image link: it takes the part after /i/'
   assert.deepEqual(await signs('nothing'), failed(`«nothing» ${takes}`))
   assert.deepEqual(await signs('a'.repeat(32)), failed(`there is no image ${'a'.repeat(32)}`))
   assert.deepEqual(await signs(`${hash}.bmp`), failed('images cannot be made into .bmp'))

@@ -47,7 +47,7 @@ test('an import that is killed goes on where it was: nothing is lost, and nothin
 
   const last = await catalejo(line, where)
   assert.equal(last.code, 0, last.stderr)
-  assert.match(last.stderr, new RegExp(`going on after (50|1[0-4]\\d|[5-9]\\d) of ${COUNT}`))
+  assert.match(last.stderr, new RegExp(`resuming after (50|1[0-4]\\d|[5-9]\\d) of ${COUNT}`))
   assert.equal(last.stdout, `${folder.path}: ${COUNT} images stored, 0 refused\n`)
   assert.deepEqual(await readdir(join(service.data, 'imports')), [])
 

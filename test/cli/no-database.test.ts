@@ -108,7 +108,7 @@ suite('a command that needs an instance creates none', { timeout: 240_000 }, () 
       [
         2,
         '',
-        `catalejo: could not verify: there is no image store in ${folder}, and the database knows 1 images\n`,
+        `catalejo: could not verify: there is no image store in ${folder}, but the database has 1 images\n`,
       ],
     )
     using database = new DatabaseSync(join(service.data, 'catalejo.db'), { readOnly: true })

@@ -93,7 +93,7 @@ test('a setting and its _FILE twin at once are a fault', async () => {
   assert.equal(code, 78)
   assert.equal(
     stderr,
-    'CATALEJO_DATA: set twice, by itself and by CATALEJO_DATA_FILE «y»; it takes only one of them\n',
+    'CATALEJO_DATA: set twice, directly and by CATALEJO_DATA_FILE «y»; it takes only one of them\n',
   )
 })
 

@@ -55,7 +55,10 @@ suite('two workers', () => {
       assert.equal((await connection.reply())?.status, 200)
       connection.close()
     }
-    await eventually(() => workersThat(service, 'request').size === 2, 'both workers have something to do')
+    await eventually(
+      () => workersThat(service, 'request completed').size === 2,
+      'both workers have something to do',
+    )
   })
 
   test('hold a key to one rate together', async () => {
@@ -109,7 +112,7 @@ test('a worker that ends is replaced, and the others serve meanwhile', async () 
   const [victim] = workersThat(service, 'listening').values()
   assert.ok(victim !== undefined)
   process.kill(victim, 'SIGKILL')
-  await eventually(() => lines(service).some(({ msg }) => msg === 'a worker ended'), 'it is noticed')
+  await eventually(() => lines(service).some(({ msg }) => msg === 'worker exited'), 'it is noticed')
   assert.equal((await call(service, '/readyz')).status, 200)
   await eventually(() => workersThat(service, 'listening').size === 3, 'it is replaced')
   const flying = await RawConnection.open(service)

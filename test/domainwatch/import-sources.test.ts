@@ -108,7 +108,7 @@ test('lists come with heads of all kinds, and joined; what is none of them store
     'imagen.txt': Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n\0\0', 'latin1'), Buffer.from('\nx\n')]),
     'dos-octetos.csv': Buffer.from('\uFEFFNombre Dominio,Fecha Inscripción\nseis.cl,2025-12-31\n', 'utf16le'),
   }
-  const why = 'neither a list of the registry nor an export (--format tells what it is)'
+  const why = 'neither a list of the registry nor an export (--format sets the format)'
   for (const [name, text] of Object.entries(none))
     assert.deepEqual(await run(name, text), [1, '', `${name}: ${why}`])
   assert.equal((await names(service)).length, 4)

@@ -52,7 +52,7 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
       await add(service, [record(`nuevo${round}`)])
       assert.ok((await names(service)).includes(`nuevo${round}`))
     }
-    assert.match(await service.log(), /database trouble/)
+    assert.match(await service.log(), /database error/)
     assert.doesNotMatch(await service.log(), /canario-9b41/)
   })
 

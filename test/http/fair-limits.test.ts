@@ -133,7 +133,7 @@ test('requests of one address fill the log up to a limit, and leave the others t
   })
   for (const client of ['192.0.2.1', '192.0.2.2'])
     for (let i = 0; i < 20; i++) await call(service, `/i/nada`, { headers: { 'x-forwarded-for': client } })
-  const lines = (await service.log()).split('\n').filter((line) => line.includes('"msg":"request"'))
+  const lines = (await service.log()).split('\n').filter((line) => line.includes('"msg":"request completed"'))
   for (const client of ['192.0.2.1', '192.0.2.2'])
     assert.equal(lines.filter((line) => line.includes(`"ip":"${client}"`)).length, 5)
 })

@@ -16,7 +16,7 @@ async function requestLines(): Promise<Record<string, unknown>[]> {
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line))
   return lines.filter(
-    ({ msg, route, method }) => msg === 'request' && method !== 'HEAD' && route !== '/healthz',
+    ({ msg, route, method }) => msg === 'request completed' && method !== 'HEAD' && route !== '/healthz',
   )
 }
 

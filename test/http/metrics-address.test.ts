@@ -32,7 +32,7 @@ test('no page of another origin may read the measurements', async () => {
 
 test('an address of their own serves the measurements, and nothing else does', async () => {
   await using service = await startService({ flags: { 'metrics-address': '127.0.0.1:0' } })
-  const url = /"address":"(http:[^"]*)","msg":"serving metrics"/.exec(await service.log())?.[1] ?? ''
+  const url = /"address":"(http:[^"]*)","msg":"metrics listening"/.exec(await service.log())?.[1] ?? ''
   const own = await fetch(url)
   assert.equal(own.status, 200)
   assert.equal(own.headers.get('access-control-allow-origin'), null)
@@ -59,7 +59,7 @@ test('several processes share the address and answer for all of them', async () 
   const flags = { port: '0', data, workers: '2', 'metrics-address': '127.0.0.1:0' }
   const node = await startNode({ flags })
   try {
-    const url = /"address":"(http:[^"]*)","msg":"serving metrics"/.exec(node.log())?.[1] ?? ''
+    const url = /"address":"(http:[^"]*)","msg":"metrics listening"/.exec(node.log())?.[1] ?? ''
     const status = await new Promise((resolve, reject) => {
       get(url, { agent: false }, (response) => resolve(response.resume().statusCode)).on('error', reject)
     })

@@ -167,7 +167,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
         assert.equal(await metric(again.service, 'made_total'), i)
       }
       await again.service.stop()
-      assert.equal((await again.service.log()).includes('the cache of derivatives failed'), faults)
+      assert.equal((await again.service.log()).includes('derivative cache failed'), faults)
     }
   })
 })

@@ -70,7 +70,7 @@ test('verify names such a key, and a backup leaves its bytes out', () =>
     assert.equal(verified.code, 1)
     assert.match(
       verified.stdout,
-      /^ {2}blob "\.\.\/secret": its key is none; its key does not begin with its hash/m,
+      /^ {2}blob "\.\.\/secret": its key is not valid; its key does not begin with its hash/m,
     )
     await using backups = await temporaryFolder()
     const backup = await catalejo(['backup', backups.path, '--data', data])

@@ -82,7 +82,10 @@ suite('a cached link', () => {
     const line: unknown = JSON.parse((await service.log()).trim().split('\n').at(-1) ?? '')
     assert.ok(typeof line === 'object' && line !== null && 'reqId' in line && 'ms' in line)
     const { msg, method, route, status, ip } = { msg: '', method: '', route: '', status: 0, ip: '', ...line }
-    assert.deepEqual([msg, method, route, status, ip], ['request', 'GET', '/i/*', 200, '203.0.113.7'])
+    assert.deepEqual(
+      [msg, method, route, status, ip],
+      ['request completed', 'GET', '/i/*', 200, '203.0.113.7'],
+    )
     const { text } = await call(service, '/metrics')
     assert.match(text, /catalejo_http_request_seconds_count{method="GET",route="\/i\/\*",status="200"} \d+/)
   })

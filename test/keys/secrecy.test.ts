@@ -134,7 +134,7 @@ test('the value of api shows up in no log, metric or answer, whatever goes wrong
   }
   keep((await call(service, '/metrics')).text)
   const logged = await service.log()
-  assert.match(logged, /unexpected fault/)
+  assert.match(logged, /unexpected error/)
   for (const api of canaries) {
     assert.equal(logged.includes(api), false, 'in the log')
     // A name or an image may be called like a key; what an answer must not do is take it from `api`.

@@ -97,7 +97,7 @@ suite('backups that are damaged or cut off', { timeout: 400_000 }, () => {
     })
     await once(child, 'close')
     assert.equal(child.signalCode, 'SIGKILL')
-    await assert.rejects(startHere({ data: place }), /a copy that is not finished/)
+    await assert.rejects(startHere({ data: place }), /an incomplete copy/)
     await succeeds(args)
     await using copy = await startHere({ data: place })
     assert.deepEqual(await portrait(copy, keys), await portrait(service, keys))

@@ -146,7 +146,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     assert.equal(await beginHold(database, Date.now(), Date.now() + 60_000), undefined)
     const busy = await catalejo(['backup', backups.path, '--data', service.data])
     assert.equal(busy.code, 1)
-    assert.match(busy.stderr, /another backup is under way/)
+    assert.match(busy.stderr, /another backup is running/)
     assert.equal((await client.remove(hash)).status, 200)
     assert.equal((await client.link(hash)).status, 404)
     const sweeps = sweepsOf(service)

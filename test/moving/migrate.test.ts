@@ -73,7 +73,7 @@ suite('migrate', { timeout: 400_000 }, () => {
         // It was served: it is an instance of its own now.
         const again = await catalejo(['migrate', '--data', service.data, ...to])
         assert.equal(again.code, 1)
-        assert.match(again.stderr, /the target holds data of its own/)
+        assert.match(again.stderr, /the target holds the data of another instance/)
 
         const from = ['--data', there.path, '--database-url', database.url]
         const returned = await catalejo(['migrate', ...from, '--to-data', back.path])
@@ -99,7 +99,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     const args = ['--data', service.data, '--to-data', there.path]
     for (const part of ['keys: ', 'blob_trash: ']) {
       await killedAfter(part, args)
-      await assert.rejects(startHere({ data: there.path }), /a copy that is not finished/)
+      await assert.rejects(startHere({ data: there.path }), /an incomplete copy/)
     }
     const resumed = await catalejo(['migrate', ...args])
     assert.equal(resumed.code, 0, resumed.stderr)
@@ -198,7 +198,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     }
     await refused([], /the target is the source/)
     await refused(['--to-data', service.data], /the target is the source/)
-    await refused(['--to-data', other.data], /the target holds data of its own/)
+    await refused(['--to-data', other.data], /the target holds the data of another instance/)
     await refused(['--to-blobs-url', 'ftp://x'], /--to-blobs-url takes s3:/, 2)
     await refused(['--to-database-url', 'mysql://x'], /--to-database-url takes postgres:/, 2)
 

@@ -23,7 +23,7 @@ suite('verify, on the rows of the database', { timeout: 60_000 }, () => {
       service,
       ['bien', 'largo', 'marca', 'fecha', 'agente', 'ñandú'].map((name) => record(name)),
     )
-    // A chore of the service would remove some of what follows.
+    // A background job of the service would remove some of what follows.
     await service.stop()
     const { data, databaseUrl } = service
     await using stack = new AsyncDisposableStack()
@@ -68,13 +68,13 @@ suite('verify, on the rows of the database', { timeout: 60_000 }, () => {
       [
         'domain largo: its length is not its number of characters',
         'domain marca: a mark is neither 0 nor 1',
-        'domain fecha: a date is none',
-        'domain agente: its agent and the folded one differ',
+        'domain fecha: a date is not valid',
+        'domain agente: its agent and its folded form differ',
         'domain ñandú: its A-label form is another',
-        'domain MAYÚSCULA: its name is none; its A-label form is another',
-        `image ${hash} of account ${account?.id}: its name and the folded one differ`,
+        'domain MAYÚSCULA: its name is not valid; its A-label form does not match',
+        `image ${hash} of account ${account?.id}: its name and its folded form differ`,
         `blob ${key}: it is to be removed, and in use`,
-        'blob other.key: its key does not begin with its hash; a measure is not positive; its dhash is none; no image holds it',
+        'blob other.key: its key does not begin with its hash; a measure is not positive; its dhash is not valid; no image uses it',
       ].toSorted(),
     )
     assert.deepEqual(findings.of('missing').first, ['other.key'])

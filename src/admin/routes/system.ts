@@ -37,7 +37,7 @@ export function systemRoute(app: HttpServer, shared: EndpointShared, options: Sy
     parameters: {},
     document: {
       tag: 'admin',
-      summary: 'How the service is: health, what it holds, queues and caches',
+      summary: 'State of the service: health, contents, queues and caches',
       answers: { 200: systemAnswer },
     },
     async handle() {

@@ -9,7 +9,7 @@ test('workers that exit are replaced after growing delays', () => {
     [20_000, 20_001, 20_002, 20_003].map((now) => died(now, 0)),
     [250, 500, 1_000, 2_000],
   )
-  // As often as it happens, if they serve for a while in between.
+  // However often it happens, if they serve for a while in between.
   for (let now = 100_000; now < 10_000_000; now += 11_000) assert.ok((died(now, now - 10_000) ?? 0) <= 10_000)
   assert.equal(died(20_000_000, 0), 250)
 })

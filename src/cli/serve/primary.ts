@@ -57,9 +57,9 @@ export function servePrimary({ logLevel, stopDelay, workers }: Config): void {
     }
     // The worker has reported the reason itself, unless a signal ended it.
     if (!hasServed) return stop(1, signal === null ? undefined : `could not start: ended by ${signal}`)
-    log.error({ worker: worker.id, code, signal }, 'a worker ended')
+    log.error({ worker: worker.id, code, signal }, 'worker exited')
     const delayMs = restarts.delayAfter({ now: performance.now(), served, others: serving.values() })
-    if (delayMs === undefined) return stop(1, 'workers end again and again')
+    if (delayMs === undefined) return stop(1, 'workers keep exiting')
     setTimeout(start, delayMs)
   }
 

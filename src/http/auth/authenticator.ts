@@ -64,11 +64,12 @@ export class Authenticator {
   }
 
   /**
-   * Checks in this order: missing 401, unknown 401 (429 past the address's limit), other service 403, expired 401, out of
-   * scope 403, over its rate 429. Only a request that passes all other checks counts towards the rate.
+   * Checks in this order: missing 401, unknown 401 (429 past the address's limit), other service 403, expired 401,
+   * out of scope 403, over its rate 429. Only a request that passes all other checks counts towards the rate.
    *
-   * A valid key is accepted even if its address is over the limit of failures: a broken client must not lock out others behind
-   * the same address, and keys of 160 random bits cannot be guessed. An expired key is no guess, so it is not counted.
+   * A valid key is accepted even if its address is over the limit of failures: a broken client must not lock out
+   * others behind the same address, and keys of 160 random bits cannot be guessed. An expired key is not a guess,
+   * so it is not counted.
    */
   identify(key: string | undefined, access: Access, address: string): Identity | Promise<Identity> {
     if (key === undefined || key === '') throw new HttpError(401, 'Falta la clave de API')

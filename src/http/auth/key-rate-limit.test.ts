@@ -39,8 +39,8 @@ async function passed(rates: KeyRateLimit, key: string, count: number, rate: num
   return waits.filter((wait) => wait === undefined).length
 }
 
-suite('rates of keys in one process', () => {
-  test('a key without a rate never asks', async () => {
+suite('applies rates of keys in one process', () => {
+  test('a key without a rate makes no claims', async () => {
     const clock = new TestClock()
     const { shared, claims } = windows(clock)
     const rates = new KeyRateLimit(clock, shared)
@@ -49,7 +49,7 @@ suite('rates of keys in one process', () => {
     assert.deepEqual(claims, [])
   })
 
-  test('what comes together shares a claim, and what is refused makes none', async () => {
+  test('concurrent requests share a claim, and rejected ones make none', async () => {
     const clock = new TestClock()
     const { shared, claims } = windows(clock)
     const rates = new KeyRateLimit(clock, shared)
@@ -68,7 +68,7 @@ suite('rates of keys in one process', () => {
     assert.equal(await passed(rates, 'a', 50, 20), 20)
   })
 
-  test('a batch serves many requests without asking', async () => {
+  test('a batch serves many requests without another claim', async () => {
     const clock = new TestClock()
     const { shared, claims } = windows(clock)
     const rates = new KeyRateLimit(clock, shared)
@@ -106,7 +106,7 @@ suite('rates of keys in one process', () => {
     assert.equal(await passed(rates, 'a', 50, 10), 10)
   })
 
-  test('a database that does not answer is waited for once, not by every request', async (t) => {
+  test('only one request waits for an unresponsive database', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const clock = new TestClock()
     const silent = Promise.withResolvers<readonly Grant[]>()
@@ -120,7 +120,7 @@ suite('rates of keys in one process', () => {
     await rates.close()
   })
 
-  test('what was claimed and not used is given back at the end', async () => {
+  test('unused claims are returned on close', async () => {
     const clock = new TestClock()
     const { shared, claims } = windows(clock)
     const rates = new KeyRateLimit(clock, shared)

@@ -5,7 +5,10 @@ import { BodyBudget, type BodySender } from './budget.ts'
 
 const MIB = 1024 * 1024
 const PACE = { bytesPerSecond: 0, windowMs: 1_000 }
-/** 60 MiB with a key, 45 of it for an account; 16 MiB without, 12 of it for an address; 4 MiB for small ones each. */
+/**
+ * 60 MiB with a key, 45 MiB per account; 16 MiB without a key, 12 MiB per address; 4 MiB for small bodies of either
+ * kind.
+ */
 const newBudget = () => new BodyBudget({ pace: PACE, largestBody: 8 * MIB, part: 1 / 4 })
 
 const stranger = (address: string): BodySender => ({ address, account: undefined })
@@ -24,7 +27,7 @@ async function hold(budget: BodyBudget, sender: BodySender, bytes: number, decla
   return { lease, isDisplaced: () => isDisplaced }
 }
 
-test('an account has its share, and its neighbour displaces what is more than that', async () => {
+test('an account keeps its share, and others evict what exceeds it', async () => {
   const budget = newBudget()
   const held = []
   for (let i = 0; i < 11; i++) held.push(await hold(budget, member(1), 4 * MIB))
@@ -33,7 +36,7 @@ test('an account has its share, and its neighbour displaces what is more than th
   assert.equal(held.filter(({ isDisplaced }) => isDisplaced()).length, 3)
 })
 
-test('within an account, addresses that use its key displace each other', async () => {
+test('within an account, addresses that use its key evict each other', async () => {
   const budget = newBudget()
   const held = []
   for (let i = 0; i < 11; i++) held.push(await hold(budget, member(1, 'greedy'), 4 * MIB))
@@ -41,7 +44,7 @@ test('within an account, addresses that use its key displace each other', async 
   assert.equal(held.filter(({ isDisplaced }) => isDisplaced()).length, 2)
 })
 
-test('who holds the most is no victim of who would hold more', async () => {
+test('a client does not evict one that holds less than it would', async () => {
   const budget = newBudget()
   const held = []
   for (const address of 'abcdefgh') held.push(await hold(budget, stranger(address), 2 * MIB))
@@ -50,7 +53,7 @@ test('who holds the most is no victim of who would hold more', async () => {
   assert.equal(held.filter(({ isDisplaced }) => isDisplaced()).length, 1)
 })
 
-test('a body that is being worked on is not displaced', async () => {
+test('a body that is being processed is not evicted', async () => {
   const budget = newBudget()
   const first = await hold(budget, stranger('a'), 8 * MIB)
   const second = await hold(budget, stranger('b'), 8 * MIB)
@@ -59,7 +62,7 @@ test('a body that is being worked on is not displaced', async () => {
   assert.deepEqual([first.isDisplaced(), second.isDisplaced()], [false, true])
 })
 
-test('what is released can be taken again, however often it is released', async () => {
+test('released memory can be used again, and releasing twice has no effect', async () => {
   const budget = newBudget()
   for (let i = 0; i < 100; i++) {
     const { lease } = await hold(budget, stranger('a'), 8 * MIB)
@@ -71,7 +74,7 @@ test('what is released can be taken again, however often it is released', async 
   await assert.rejects(hold(budget, stranger('c'), 8 * MIB), OverloadError)
 })
 
-test('small bodies have memory that large ones cannot take, and theirs when it is full', async () => {
+test('small bodies have reserved memory, and use that of large ones when it is full', async () => {
   const budget = newBudget()
   for (const address of 'ab') await hold(budget, stranger(address), 8 * MIB)
   const small = []
@@ -90,14 +93,14 @@ test('a body of unknown size moves to the memory of large ones as it grows', asy
   for (let i = 0; i < 64; i++) lease.grow(128 * 1024)
   await hold(budget, stranger('b'), 8 * MIB)
   await assert.rejects(hold(budget, stranger('c'), 8 * MIB), OverloadError)
-  // All small memory of this address is free, and then all of it is taken.
+  // All reserved memory of this address is free, then all of it is used.
   for (let i = 0; i < 12; i++) await hold(budget, stranger('a'), 256 * 1024)
   await assert.rejects(hold(budget, stranger('a'), 256 * 1024), OverloadError)
   lease.release()
   await hold(budget, stranger('c'), 8 * MIB)
 })
 
-test('large bodies of one address wait until those before them leave room', async () => {
+test('large bodies of an address wait until earlier ones release memory', async () => {
   const budget = newBudget()
   const first = await hold(budget, stranger('a'), 1, 8 * MIB)
   let isAdmitted = false
@@ -105,18 +108,18 @@ test('large bodies of one address wait until those before them leave room', asyn
     isAdmitted = true
     return held
   })
-  // Of others nobody waits.
+  // Bodies of other clients do not wait.
   await hold(budget, stranger('b'), 1, 8 * MIB)
   assert.equal(isAdmitted, false)
   first.lease.release()
   ;(await second).lease.release()
-  // One is under way, and so many wait.
+  // One is in progress, and the others wait.
   for (let i = 0; i < 1 + 64; i++) budget.admit(stranger('c'), 8 * MIB).catch(() => {})
   await assert.rejects(budget.admit(stranger('c'), 8 * MIB), OverloadError)
   await budget.admit(stranger('d'), 8 * MIB)
 })
 
-test('a body whose key was found counts for its account, and leaves its turn to the next', async () => {
+test('a body whose key was found is charged to its account and admits the next', async () => {
   const budget = newBudget()
   const { lease } = await hold(budget, stranger('a'), 8 * MIB)
   assert.equal(lease.client, 'a')
@@ -128,7 +131,7 @@ test('a body whose key was found counts for its account, and leaves its turn to 
   await assert.rejects(hold(budget, member(1), 4 * MIB), OverloadError)
 })
 
-test('one client has so many bodies and no more', async () => {
+test('the number of bodies per client is limited', async () => {
   const budget = newBudget()
   for (let i = 0; i < 512; i++) await budget.admit(stranger('a'), 10)
   await assert.rejects(budget.admit(stranger('a'), 10), OverloadError)

@@ -88,8 +88,8 @@ export const BAD_ENCODING =
   'El cuerpo de la solicitud debe venir sin comprimir, con Content-Encoding identity'
 
 /**
- * Tells whether the body has a content or transfer coding that the service does not decode (RFC 9110, section 8.4). Requests
- * without a body may carry the header, too.
+ * Returns whether the body has a content or transfer coding that the service does not decode (RFC 9110, section
+ * 8.4). Requests without a body may carry the header, too.
  */
 export function isEncoded(headers: IncomingHttpHeaders): boolean {
   if (!hasBody(headers)) return false

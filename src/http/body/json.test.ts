@@ -12,7 +12,7 @@ import { parseJsonBody, parseJsonText } from './json.ts'
 
 const options = { base64: ['image', 'thumbnail'] }
 
-/** The plain way, which the quick one must equal: a strict decoder and JSON.parse. */
+/** The reference: a strict decoder and JSON.parse. */
 function plainly(body: Buffer): [string, BodyField][] | undefined {
   let value: unknown
   try {
@@ -39,7 +39,7 @@ function equalsPlain(body: string | Buffer) {
   assert.deepEqual(fields(body), plainly(Buffer.from(body)), body.toString('latin1').slice(0, 200))
 }
 
-test('strings are text, the rest is JSON, base64 fields are bytes', () => {
+test('strings are text, base64 fields are bytes, other values are JSON', () => {
   assert.deepEqual(fields('{"a":"x","b":1,"c":null,"d":[{}],"image":"QUJD"}'), [
     ['a', { kind: 'text', value: 'x' }],
     ['b', { kind: 'json', value: 1 }],
@@ -49,7 +49,7 @@ test('strings are text, the rest is JSON, base64 fields are bytes', () => {
   ])
 })
 
-test('equal to JSON.parse where slices could go wrong', () => {
+test('equals JSON.parse where slices could be wrong', () => {
   const bodies = [
     '{"image":"QUJD","image":"REVG"}',
     '{"image":"QUJD","image":1}',
@@ -104,7 +104,7 @@ test('equal to JSON.parse where slices could go wrong', () => {
   for (const body of bodies) equalsPlain(body)
 })
 
-test('equal to JSON.parse on any object, and on any spoilt one', () => {
+test('equals JSON.parse on any object, valid or not', () => {
   const value = fc.oneof(
     fc.jsonValue({ maxDepth: 3 }),
     fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('base64')),
@@ -137,21 +137,21 @@ test('equal to JSON.parse on any object, and on any spoilt one', () => {
   )
 })
 
-test('__proto__ is a field like another', () => {
+test('__proto__ is an ordinary field', () => {
   const parsed = parseJsonBody(Buffer.from('{"__proto__":{"polluted":1}}'), options)
   assert.ok(parsed.ok)
   assert.deepEqual([...parsed.fields.keys()], ['__proto__'])
   assert.equal('polluted' in {}, false)
 })
 
-test('512 levels are the most, and deep nesting is no stack overflow', () => {
+test('accepts 512 levels, and deep nesting does not overflow the stack', () => {
   const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
   assert.notEqual(fields(nested(512)), undefined)
   assert.equal(fields(nested(513)), undefined)
   for (const bomb of ['[', '{"a":', '[{"":']) assert.equal(fields(bomb.repeat(1_000_000)), undefined)
 })
 
-test('long base64 with escaped slashes at every place, and with an escape that is not read', () => {
+test('decodes long base64 with escaped slashes anywhere, and rejects other escapes', () => {
   for (const slashes of [65_534, 65_535, 65_536, 65_537]) {
     const text = 'A'.repeat(slashes % 4) + '/'.repeat(slashes - (slashes % 4))
     const escaped = text.replaceAll('/', '\\/')
@@ -165,21 +165,21 @@ test('long base64 with escaped slashes at every place, and with an escape that i
   }
 })
 
-test('text from outside as JSON', () => {
+test('parses untrusted JSON text', () => {
   assert.deepEqual(parseJsonText(' [{"a":"ñ"}] '), { ok: true, value: [{ a: 'ñ' }] })
   assert.deepEqual(parseJsonText('null'), { ok: true, value: null })
   for (const text of ['', '{', '"', '\ufeff1', 'NaN', '['.repeat(1_000_000)])
     assert.deepEqual(parseJsonText(text), { ok: false })
 })
 
-test('what is not UTF-8 is unparsable, in a base64 field too', () => {
+test('invalid UTF-8 is unparsable, also in a base64 field', () => {
   assert.equal(fields(Buffer.from('{"a":"ñ"}', 'latin1')), undefined)
   assert.equal(fields(Buffer.from('{"image":"QUJDñ"}', 'latin1')), undefined)
 })
 
 const folder = new URL('json/test_parsing/', corpus)
 
-test('JSONTestSuite: every file as JSON.parse has it, at the top and within a body', () => {
+test('JSONTestSuite: every file equals JSON.parse, at the top level and in a field', () => {
   const files = readdirSync(folder)
   assert.ok(files.length > inCorpus(300, 40))
   for (const file of files) {

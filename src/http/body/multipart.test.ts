@@ -15,7 +15,7 @@ const part = (headers: string, content: string) => `--b\r\n${headers}\r\n\r\n${c
 const named = (parameters: string) => `Content-Disposition: form-data; ${parameters}`
 const closing = '--b--\r\n'
 
-test('files and texts as FormData sends them', async () => {
+test('parses files and texts as FormData sends them', async () => {
   const name = fc.string({ unit: fc.constantFrom(...'añ日"\\; =.\'*/'), minLength: 1, maxLength: 12 })
   const file = fc.tuple(
     fc.uint8Array({ maxLength: 100 }),
@@ -24,7 +24,7 @@ test('files and texts as FormData sends them', async () => {
   )
   await fc.assert(
     fc.asyncProperty(file, name, async ([bytes, filename, mime], info) => {
-      // A backslash and a quote together cannot be told from an escaped quote.
+      // A backslash followed by a quote is indistinguishable from an escaped quote.
       fc.pre(!filename.includes('\\"'))
       const form = new FormData()
       form.append('image', new File([bytes], filename, { type: mime }))
@@ -42,7 +42,7 @@ test('files and texts as FormData sends them', async () => {
   )
 })
 
-test('what makes a part a file', () => {
+test('decides which parts are files', () => {
   const bytes = Buffer.from('ABC')
   const body = (headers: string, content: string) => part(headers, content) + closing
   const cases: [string, string, BodyField][] = [
@@ -74,7 +74,7 @@ test('what makes a part a file', () => {
   }
 })
 
-test('file names as clients write them', () => {
+test('parses file names as clients write them', () => {
   const cases: [string, string | undefined][] = [
     ['filename="ñandú.png"', 'ñandú.png'],
     ["filename*=UTF-8''%C3%B1and%C3%BA.png", 'ñandú.png'],
@@ -99,7 +99,7 @@ test('file names as clients write them', () => {
   }
 })
 
-test('the last of a repeated field, an empty form, a preamble and an epilogue', () => {
+test('parses repeated fields, an empty form, a preamble and an epilogue', () => {
   const a = (value: string) => part(named('name="a"'), value)
   assert.deepEqual(fields(a('1') + a('2') + closing), [['a', { kind: 'text', value: '2' }]])
   assert.deepEqual(fields(closing), [])
@@ -110,13 +110,13 @@ test('the last of a repeated field, an empty form, a preamble and an epilogue', 
   assert.deepEqual(fields(a('x').replace('--b', '--b \t') + '--b--'), [['a', { kind: 'text', value: 'x' }]])
 })
 
-test('what looks like a delimiter, and is none, is content', () => {
+test('text that only looks like a delimiter is content', () => {
   for (const value of ['--bc', '\r\n--bc\r\n', '\r\n--b-\r\nx', '\n--b--\n', '\r\n\r\n--', 'x\r\n']) {
     assert.deepEqual(fields(part(named('name="a"'), value) + closing), [['a', { kind: 'text', value }]])
   }
 })
 
-test('truncated anywhere before its last delimiter, it is unparsable', () => {
+test('a body truncated anywhere before its last delimiter is unparsable', () => {
   const body = `${part(named('name="a"'), '1')}${part(named('name="image"; filename="x"'), 'abc\r\n--')}--b--`
   assert.equal(fields(body)?.length, 2)
   for (let length = 0; length < body.length; length++) assert.equal(fields(body.slice(0, length)), undefined)
@@ -163,7 +163,7 @@ test('boundaries', () => {
   }
 })
 
-test('file bytes are a view on the body: nothing is copied', () => {
+test('file bytes are a view of the body, not a copy', () => {
   const body = Buffer.from(part(named('name="image"; filename="x"'), 'abc') + closing)
   const parsed = parseMultipart(type, body, {})
   assert.ok(parsed.ok)

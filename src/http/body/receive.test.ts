@@ -16,15 +16,15 @@ function grown(max: number, pieces: readonly number[]) {
   return charges
 }
 
-test('a body in one piece takes its size', () => assert.deepEqual(grown(5_000, [5_000]), [5_000]))
+test('a body in one chunk allocates its size', () => assert.deepEqual(grown(5_000, [5_000]), [5_000]))
 
-test('memory follows what came, not what was announced', () => {
+test('memory grows with received bytes, not with the announced length', () => {
   assert.deepEqual(grown(40 * MIB, [1]), [16_384])
   assert.deepEqual(grown(40 * MIB, [10_000, 10_000, 10_000]), [16_384, 16_384])
   assert.deepEqual(grown(20_000, [10_000, 10_000]), [16_384, 3_616])
 })
 
-test('what is charged for is never more than twice what came', () => {
+test('never charges more than twice the received bytes', () => {
   let charged = 0
   const bytes = new GrowingBuffer(4 * MIB, (more) => (charged += more))
   for (let i = 0; i < 64; i++) {
@@ -34,4 +34,4 @@ test('what is charged for is never more than twice what came', () => {
   assert.equal(charged, 4 * MIB)
 })
 
-test('nothing at all', () => assert.deepEqual(grown(10, []), []))
+test('an empty body takes no memory', () => assert.deepEqual(grown(10, []), []))

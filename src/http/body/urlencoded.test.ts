@@ -11,7 +11,7 @@ function fields(body: string | Buffer, base64: string[] = []): [string, BodyFiel
 
 const text = (name: string, value: string): [string, BodyField] => [name, { kind: 'text', value }]
 
-test('pairs as WHATWG reads them', () => {
+test('parses pairs like WHATWG', () => {
   assert.deepEqual(fields(''), [])
   assert.deepEqual(fields('a=1&&b=&c&=d&'), [text('a', '1'), text('b', ''), text('c', ''), text('', 'd')])
   assert.deepEqual(fields('a=1=2&a=3'), [text('a', '3')], 'the last one counts')
@@ -26,7 +26,7 @@ test('pairs as WHATWG reads them', () => {
   ])
 })
 
-test('like URLSearchParams on any ASCII text that decodes to UTF-8', () => {
+test('equals URLSearchParams on any ASCII text that decodes to UTF-8', () => {
   const soup = fc.string({ unit: fc.constantFrom(...'ab&=%+253C0f;'), maxLength: 40 })
   fc.assert(
     fc.property(soup, (body) => {
@@ -41,17 +41,17 @@ test('like URLSearchParams on any ASCII text that decodes to UTF-8', () => {
   )
 })
 
-test('what is not UTF-8 is unparsable', () => {
+test('invalid UTF-8 is unparsable', () => {
   for (const body of ['a=%F1', 'a=%C3', '%ff=1', Buffer.from('a=ñ', 'latin1')])
     assert.equal(fields(body), undefined)
 })
 
-test('256 pairs are the most', () => {
+test('accepts at most 256 pairs', () => {
   assert.equal(fields('a=1&'.repeat(256))?.length, 1)
   assert.equal(fields('a=1&'.repeat(257)), undefined)
 })
 
-test('a plus sign that a client forgot to escape in base64 is a plus sign', () => {
+test('an unescaped plus sign in base64 is a plus sign', () => {
   const bytes = Buffer.from('fb ef be fb ff bf ef'.replaceAll(' ', ''), 'hex')
   const base64 = bytes.toString('base64')
   assert.equal(base64, '++++' + '+/+/' + '7w==')
@@ -61,7 +61,7 @@ test('a plus sign that a client forgot to escape in base64 is a plus sign', () =
   assert.deepEqual(fields(`image=${base64.replaceAll('=', '%3D')}`, ['image']), expected, 'as escape() does')
 })
 
-test('a plus sign is white space where others are escaped, or where base64 could have no other', () => {
+test('an unescaped plus sign is a space if others are escaped or base64 would be invalid', () => {
   const expected = [['image', { kind: 'bytes', bytes: Buffer.from('ABC>>>D') }]]
   assert.equal(Buffer.from('ABC>>>D').toString('base64'), 'QUJDPj4+RA==')
   assert.deepEqual(fields('image=+QUJDPj4%2BRA%3D%3D+', ['image']), expected)
@@ -73,13 +73,13 @@ test('a plus sign is white space where others are escaped, or where base64 could
   assert.deepEqual(fields('image=Q!+', ['image']), [['image', { kind: 'not-base64' }]])
 })
 
-test('nothing to decode, nothing copied', () => {
+test('returns the input if there is nothing to decode', () => {
   const bytes = Buffer.from('abc')
   assert.equal(percentDecode(bytes, 0x20), bytes)
   assert.deepEqual(percentDecode(Buffer.from('%'), 0x20), Buffer.from('%'))
 })
 
-test('percent-decoding, octet by octet the same', () => {
+test('percent-decoding equals decoding byte by byte', () => {
   const octet = fc.oneof(fc.constantFrom(...Buffer.from('%%%+aF09g')), fc.nat(255))
   fc.assert(
     fc.property(

@@ -83,7 +83,7 @@ function decodeText(raw: Buffer): string | undefined {
   return decodeUtf8(percentDecode(raw, space))
 }
 
-/** Tells whether a plus sign is written as `%2B`: such a client escapes all of them. */
+/** Returns whether a plus sign is written as `%2B`: such a client escapes all of them. */
 function escapesPlus(value: Buffer): boolean {
   return value.includes('%2B') || value.includes('%2b')
 }

@@ -11,7 +11,7 @@ export interface MetricsServer {
   close(): Promise<void>
 }
 
-/** Serves `/metrics`, and nothing else, on a separate address. */
+/** Serves only `/metrics`, on a separate address. */
 export async function serveMetrics(
   metrics: Metrics,
   { host, port }: { readonly host: string; readonly port: number },

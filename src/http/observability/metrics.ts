@@ -17,7 +17,7 @@ export class Metrics {
   readonly registry = new Registry()
   #gather: (() => Promise<readonly Measurements[]>) | undefined
   readonly #requests = new RequestHistogram(
-    { name: 'catalejo_http_request_seconds', help: 'Time to answer a request', registers: [this.registry] },
+    { name: 'catalejo_http_request_seconds', help: 'Duration of HTTP requests', registers: [this.registry] },
     SECONDS,
   )
 

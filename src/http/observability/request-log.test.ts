@@ -16,15 +16,15 @@ test('log lines per client and minute are limited, and the number of omitted lin
   assert.deepEqual(
     lines.map((line) => JSON.parse(line)),
     [
-      { level: 40, ip: '192.0.2.1', requests: 4, msg: 'requests of one client not logged' },
-      { level: 40, ip: '2001:db8:0:0::/64', requests: 3, msg: 'requests of one client not logged' },
+      { level: 40, ip: '192.0.2.1', requests: 4, msg: 'requests of a client omitted from the log' },
+      { level: 40, ip: '2001:db8:0:0::/64', requests: 3, msg: 'requests of a client omitted from the log' },
     ],
   )
   assert.equal(take('192.0.2.1', 5), 2)
   mock.timers.reset()
 })
 
-test('further clients share one quota, and 0 is no quota', () => {
+test('further clients share one quota, and 0 means no limit', () => {
   const log = pino({ level: 'silent' })
   const quota = new LogQuota(log, 1)
   for (let i = 0; i < 10_000; i++) assert.equal(quota.take(`client ${i}`), true)

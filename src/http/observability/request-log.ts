@@ -34,7 +34,7 @@ export function requestObserver(log: Logger, metrics: Metrics, quota: LogQuota):
       metrics.observeRequest(method, route, status, ms / 1_000)
       if (!quota.take(ip)) return
       const rounded = Math.round(ms * 1_000) / 1_000
-      log.info({ reqId: request.id, method, route, status, ms: rounded, ip: ip ?? null }, 'request')
+      log.info({ reqId: request.id, method, route, status, ms: rounded, ip: ip ?? null }, 'request completed')
     })
   }
 }
@@ -77,7 +77,7 @@ export class LogQuota {
     for (const [client, lines] of this.#lines) {
       const unlogged = lines - this.#maxLines
       if (unlogged > 0)
-        this.#log.warn({ ip: client, requests: unlogged }, 'requests of one client not logged')
+        this.#log.warn({ ip: client, requests: unlogged }, 'requests of a client omitted from the log')
     }
     this.#lines.clear()
   }

@@ -27,15 +27,11 @@ const COMMON_ANSWERS = {
     'La clave de API no da acceso a este servicio',
   ),
   429: problem(
-    'The key is over its rate, or there were too many wrong keys from one address: `Retry-After` says when',
+    'The key exceeds its rate, or the address sent too many wrong keys: retry after `Retry-After`',
     429,
     'Demasiadas solicitudes',
   ),
-  503: problem(
-    'Too much to do: `Retry-After` says when',
-    503,
-    'El servicio está saturado, inténtelo de nuevo',
-  ),
+  503: problem('Overloaded: retry after `Retry-After`', 503, 'El servicio está saturado, inténtelo de nuevo'),
 }
 
 const PARAMETER_ANSWERS = {

@@ -45,7 +45,7 @@ export function openDerivatives(context: DerivativesContext): DerivativeCache {
     if (performance.now() < nextLogAt) return
     nextLogAt = performance.now() + LOG_INTERVAL_MS
     const reason = error instanceof Error ? reasonOf(error) : String(error)
-    log.warn({ place, reason }, 'the cache of derivatives failed')
+    log.warn({ place, reason }, 'derivative cache failed')
   }
   const findExisting: FindExisting = async (keys) => {
     if (keys.length === 0) return new Set()

@@ -54,36 +54,37 @@ function domainFault(row: Row<typeof queries.domainsAfter>): string | undefined 
   const label = parseLabel(row.name)
   const deletedAt = row.status === 0 ? (row.released_at ?? row.date_reg) : null
   return faultOf(`domain ${row.name}`, {
-    'its name is none': label.ok && label.name === row.name,
-    'its A-label form is another': label.ok && row.ascii === (label.ascii === row.name ? null : label.ascii),
+    'its name is not valid': label.ok && label.name === row.name,
+    'its A-label form does not match':
+      label.ok && row.ascii === (label.ascii === row.name ? null : label.ascii),
     'its length is not its number of characters': row.length === [...row.name].length,
-    'its agent and the folded one differ': row.agent_folded === row.agent.toLowerCase(),
+    'its agent and its folded form differ': row.agent_folded === row.agent.toLowerCase(),
     'a mark is neither 0 nor 1': [row.status, row.reserved, row.revision].every(
       (bit) => bit === 0 || bit === 1,
     ),
-    'a date is none': isCalendarDateTime(row.date_reg) && isCalendarDateTime(row.date_mod),
-    'its time of deletion does not follow from the rest': row.deleted_at === deletedAt,
+    'a date is not valid': isCalendarDateTime(row.date_reg) && isCalendarDateTime(row.date_mod),
+    'its time of deletion does not match its other fields': row.deleted_at === deletedAt,
   })
 }
 
 function imageFault(row: Row<typeof queries.imagesAfter>): string | undefined {
   return faultOf(`image ${row.hash} of account ${row.account_id}`, {
     'there is no record of its bytes': row.blob !== null,
-    'its account is none of image hosting': row.service === 'imagestore',
-    'its name and the folded one differ': row.name_folded === row.name.toLowerCase(),
+    'its account is not of image hosting': row.service === 'imagestore',
+    'its name and its folded form differ': row.name_folded === row.name.toLowerCase(),
   })
 }
 
 export function blobFault(row: Row<typeof queries.blobsAfter>): string | undefined {
   return faultOf(`blob ${isBlobKey(row.key) ? row.key : JSON.stringify(row.key)}`, {
-    'its hash is none': isImageHash(row.hash),
-    'its key is none': isBlobKey(row.key),
+    'its hash is not valid': isImageHash(row.hash),
+    'its key is not valid': isBlobKey(row.key),
     'its key does not begin with its hash': row.key.startsWith(`${row.hash}.`),
     'a measure is not positive': [row.size, row.width, row.height, row.frames].every(
       (measure) => measure > 0,
     ),
-    'its dhash is none': /^[0-9a-f]{16}$/.test(row.dhash),
-    'no image holds it': row.is_held === 1,
+    'its dhash is not valid': /^[0-9a-f]{16}$/.test(row.dhash),
+    'no image uses it': row.is_held === 1,
     'it is to be removed, and in use': row.is_trash === 0,
   })
 }

@@ -2,10 +2,10 @@
 export const KINDS = {
   missing: 'recorded images whose bytes are not in the store',
   rotted: 'recorded images whose bytes are not those that were uploaded',
-  unreadable: 'recorded images whose bytes could not be read now: nothing is known of them',
-  lost: 'images marked as lost before: uploading the same bytes again heals them',
+  unreadable: 'recorded images whose bytes could not be read, so that they are unverified',
+  lost: 'images marked as lost earlier: uploading the same bytes again restores them',
   found: 'images marked as lost whose bytes are in the store again',
-  orphaned: 'bytes in the store that no record knows',
+  orphaned: 'bytes in the store without a record',
   store: 'faults of the store as a whole',
   database: 'faults of the database',
 } as const

@@ -36,8 +36,8 @@ export interface Verified {
 }
 
 /**
- * Verifies the database and the store of an instance, which may be running: each finding is checked again before it counts,
- * because records change meanwhile. Uses constant memory.
+ * Verifies the database and the store of an instance, which may be running: each finding is checked again before it
+ * counts, because records may have changed. Uses constant memory.
  */
 export async function verify(options: VerifyOptions): Promise<Verified> {
   const { database, blobs, clock, progress } = options
@@ -47,10 +47,7 @@ export async function verify(options: VerifyOptions): Promise<Verified> {
   await checkDatabase(verification)
   const isOwn = await checkOwner(verification, options)
   if (!verification.isSound) {
-    verification.findings.add(
-      'store',
-      'the database is damaged, so what it says of the store is not relied on',
-    )
+    verification.findings.add('store', 'the database is damaged, so the store was not compared with it')
   }
   const activeRepairer = isOwn && verification.isSound && options.repair ? repairer : undefined
   const checks = [

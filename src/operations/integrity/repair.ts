@@ -53,7 +53,7 @@ export class Repairer {
     const hash = key.slice(0, key.indexOf('.'))
     const recorded = await retryOverload(() => this.#database.first(blobByHash(hash)))
     if (recorded !== undefined && bytesKey(recorded.key) === key) {
-      return `blob ${key}: it is found by its hash and not by its key`
+      return `blob ${key}: found by its hash but not by its key`
     }
     // A running backup may still have to copy it; the next repair removes it.
     if ((await heldUntil(this.#database, this.#clock.now())) !== undefined) return undefined

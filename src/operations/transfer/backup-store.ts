@@ -168,8 +168,8 @@ const hasFormat = (value: unknown): value is { format: unknown } =>
   typeof value === 'object' && value !== null && 'format' in value
 
 /**
- * Validates every number, and every name that becomes part of a statement or a path. The digest only proves that the file is
- * complete: anybody can compute one.
+ * Validates every number, and every name that becomes part of a statement or a path. The digest only proves that
+ * the file is complete: anyone can compute one.
  */
 function isManifest(value: unknown): value is Manifest {
   if (!hasFormat(value) || !('tables' in value) || !Array.isArray(value.tables)) return false

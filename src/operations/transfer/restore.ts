@@ -63,11 +63,11 @@ export async function restore(
     if (outcome.kind !== 'read') return unusable(`its manifest is ${outcome.kind}`)
     const { manifest } = outcome
     if (manifest.schema > SCHEMA) {
-      return unusable(`it is of schema ${manifest.schema}, this version knows only ${SCHEMA}`)
+      return unusable(`its schema is ${manifest.schema}, this version supports up to ${SCHEMA}`)
     }
     if (isUnreleased(manifest.schema)) {
       return unusable(
-        `it is of schema ${manifest.schema}, from before release 0.1.0: restore it with commit ${UPGRADING_COMMIT} of Catalejo`,
+        `its schema is ${manifest.schema}, from before release 0.1.0: restore it with commit ${UPGRADING_COMMIT} of Catalejo`,
       )
     }
     // Checked before anything is written: a part of the records would be worse than none.

@@ -10,7 +10,7 @@ const texts = fc.string({
   ),
 })
 
-test('texts sort like their UTF-8 bytes', () => {
+test('strings sort like their UTF-8 bytes', () => {
   fc.assert(
     fc.property(texts, texts, (a, b) => {
       assert.equal(Math.sign(compareTexts(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)))

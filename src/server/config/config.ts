@@ -74,7 +74,7 @@ export function readConfig(flags: Flags = {}, environment: NodeJS.ProcessEnv = p
     const path = environment[`${variable}_FILE`]
     if (direct !== undefined && path !== undefined) {
       faults.push(
-        `${variable}: set twice, by itself and by ${variable}_FILE «${path}»; it takes only one of them`,
+        `${variable}: set twice, directly and by ${variable}_FILE «${path}»; it takes only one of them`,
       )
     }
     if (direct !== undefined) return { text: direct, kind: 'environment', from: 'environment' }

@@ -103,7 +103,7 @@ export const settings = {
   ),
   recheckEvery: setting(
     'recheck-every',
-    'hours after which the DNS of names in review, and of watches with dns=1, is looked up again; 0 never',
+    'hours after which the DNS of names in review, and of watches with dns=1, is looked up again; 0 disables rechecks',
     24,
     integer(0, 720),
   ),

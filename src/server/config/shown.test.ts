@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { readConfig } from './config.ts'
 import { settings } from './settings.ts'
 
-test('every setting is shown with where it came from, and no secret of any', () => {
+test('every setting is shown with its source and without secrets', () => {
   const folder = mkdtempSync(join(tmpdir(), 'catalejo-settings-'))
   try {
     const file = join(folder, 'url')
