@@ -99,6 +99,8 @@ for (const order of LIST_ORDERS) {
         assert.deepEqual(await exported(one, { order, sort }), wanted)
         const reserved = wanted.filter((name) => known.findIndex(({ domain }) => domain === name) % 2 === 1)
         assert.deepEqual(await exported(one, { order, sort, reserve: '' }), reserved)
+        // No index of the database covers this filter, which matches all.
+        assert.deepEqual(await names(one, { order, sort, modified_from: '2026-01-01' }), wanted)
       }
     })
   }
