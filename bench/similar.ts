@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { distance } from 'fastest-levenshtein'
 import { readVocabulary } from '../src/domainwatch/lookalikes/vocabulary.ts'
-import { Matcher, SIGNATURE_WORDS, signaturesOf, type NameBlock } from '../src/lib/lookalikes/index.ts'
+import { Matcher, type NameBlock } from '../src/lib/lookalikes/index.ts'
 import { compare, median, sampleOf, type Contender } from './lib/compare.ts'
 import { addAll, generateDomains, type DomainRecord } from './lib/domains.ts'
 import { RECORDS } from './lib/options.ts'
@@ -41,9 +41,7 @@ const MOST_OVER_HTTP = 1_000_000
 
 const names = allNames()
 const blocks: NameBlock[] = []
-const signing = performance.now()
 for (let from = 0; from < names.length; from += BLOCK) blocks.push(blockOf(names.slice(from, from + BLOCK)))
-const signed = (performance.now() - signing) / 1000
 const floor = 'a bare pass over the octets'
 const vocabulary = readVocabulary()
 /** So that no pass is compiled away. */
@@ -81,7 +79,6 @@ await compare(`Names like one among ${names.length.toLocaleString('en')}, in pro
   },
 ])
 
-console.log(`\nSignatures: ${signed.toFixed(1)} s to compute, ${4 * SIGNATURE_WORDS} bytes per name.`)
 console.log('\n| | found | median | slowest | event loop held at most |\n|---|---|---|---|---|')
 for (const name of WANTED) {
   const runs = Array.from({ length: 15 }, () => timed(name))
@@ -214,10 +211,5 @@ function blockOf(all: readonly string[]): NameBlock {
   const starts = new Uint32Array(all.length + 1)
   for (const [i, name] of all.entries()) starts[i + 1] = (starts[i] ?? 0) + name.length
   const octets = Buffer.from(all.join(''), 'latin1')
-  return {
-    names: octets,
-    starts,
-    count: all.length,
-    signatures: signaturesOf(octets, starts, 0, all.length),
-  }
+  return { names: octets, starts, count: all.length }
 }

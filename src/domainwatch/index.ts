@@ -30,7 +30,7 @@ import { watchFeedRoute } from './routes/watch-feed.ts'
 import { watchesRoutes } from './routes/watches.ts'
 import { updateRoute } from './routes/update.ts'
 import { ClaimQueue } from './queue/claim-queue.ts'
-import { recordedNames, SignatureCache } from './lookalikes/recorded-names.ts'
+import { recordedNames } from './lookalikes/recorded-names.ts'
 import { LookalikeSearch } from './lookalikes/search.ts'
 import { Statistics } from './stats/statistics.ts'
 import { NameIndex, type NameIndexStats } from './list/name-index.ts'
@@ -105,8 +105,7 @@ export function domainwatchRoutes(
 ): void {
   const { database, tasks, clock, timeZone, baseUrl, dns, dnsInFlight, following, observations, dictionary } =
     options
-  const signatures = new SignatureCache()
-  const nameIndex = nameIndexFor(app, options, signatures)
+  const nameIndex = nameIndexFor(app, options)
   const records = new RecordFields(database, clock, { timeZone, split: dictionary.split })
   const batches = new DomainBatches({
     database,
@@ -125,7 +124,7 @@ export function domainwatchRoutes(
   exportRoute(app, shared, lists, records)
   const queue = new ClaimQueue({ database, clock, nameIndex, split: dictionary.split, splits })
   queueRoute(app, shared, { queue, records, tasks, timeZone })
-  const names = () => recordedNames(database, clock, nameIndex, signatures)
+  const names = () => recordedNames(database, clock, nameIndex)
   similarRoute(app, shared, new LookalikeSearch(database, clock, names, following.vocabulary))
   statsRoute(app, shared, new Statistics({ database, clock, timeZone, nameIndex, splits }))
   historyRoute(app, shared, { database, timeZone, baseUrl })
@@ -152,7 +151,7 @@ export function domainwatchRoutes(
 }
 
 /** Fills while the server listens: whatever it does not answer yet the database does. */
-function nameIndexFor(app: HttpServer, options: DomainwatchOptions, signatures: SignatureCache): NameIndex {
+function nameIndexFor(app: HttpServer, options: DomainwatchOptions): NameIndex {
   const { database, dictionary, tasks, searchMemory, searchFile, metrics, log } = options
   const nameIndex = new NameIndex({
     database,
@@ -160,10 +159,6 @@ function nameIndexFor(app: HttpServer, options: DomainwatchOptions, signatures: 
     dictionary,
     memory: searchMemory,
     file: searchFile,
-    // Lookalikes are searched in the order by date alone. Without signatures the first search would wait for them.
-    prepare: async (columns, order) => {
-      if (order === 'registered') await signatures.of(columns)
-    },
     report: (message, error) => log.warn({ err: error }, message),
   })
   const gauge = (name: string, help: string, read: (stats: NameIndexStats) => number) =>

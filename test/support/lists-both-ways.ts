@@ -30,7 +30,6 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
     tasks,
     dictionary,
     memory,
-    prepare: async () => {},
     report: (message) => said.push(message),
   })
   const store = (given: readonly Wide[], date = '2025-06-01 08:00:00') =>

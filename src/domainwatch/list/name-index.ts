@@ -5,7 +5,6 @@ import {
   Segment,
   SegmentSet,
   UnsupportedValueError,
-  type Columns,
   type Order,
 } from '../../lib/name-index/index.ts'
 import { Mutex } from '../../lib/mutex.ts'
@@ -36,8 +35,6 @@ export interface NameIndexOptions {
   readonly memory: number
   /** Where it is stored for the next start. */
   readonly file?: IndexFile
-  /** Called, and awaited, before lists are answered from columns that are likely to stay. Never rejects. */
-  readonly prepare: (columns: Columns, order: Order) => Promise<unknown>
   /** Reports problems that only make lists slower. */
   readonly report: (message: string, error?: unknown) => void
 }
@@ -97,7 +94,6 @@ export class NameIndex {
       sets: this.#sets,
       builder: this.#builder,
       updates: this.#updates,
-      prepare: options.prepare,
       signal: this.#stopping.signal,
       onMerged: (records) => {
         this.#persistence?.merged(records)
@@ -210,7 +206,7 @@ export class NameIndex {
         }
         this.#isRestored = isRestored
         this.#loadSeconds = (performance.now() - start) / 1000
-        if (await this.#catchUpAfterLoad(signal)) void this.#merger.run().then(() => this.#prepareAll())
+        if (await this.#catchUpAfterLoad(signal)) void this.#merger.run()
         else if (isRestored && !signal.aborted) {
           await persistence?.forget()
           this.#unload()
@@ -246,16 +242,6 @@ export class NameIndex {
       await pause(POLL_MS, undefined, { signal })
     }
     return false
-  }
-
-  /** Prepares segments that came from the file or were not merged, one after the other: nobody waits for it yet. */
-  async #prepareAll(): Promise<void> {
-    for (const order of ORDERS) {
-      for (const { columns } of this.#sets[order].segments) {
-        if (this.#stopping.signal.aborted) return
-        await this.#options.prepare(columns, order)
-      }
-    }
   }
 
   #state(): IndexState | undefined {

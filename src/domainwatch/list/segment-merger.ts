@@ -1,11 +1,4 @@
-import {
-  ORDERS,
-  partOf,
-  type Columns,
-  type Order,
-  type Segment,
-  type SegmentSet,
-} from '../../lib/name-index/index.ts'
+import { ORDERS, partOf, type Order, type Segment, type SegmentSet } from '../../lib/name-index/index.ts'
 import type { Mutex } from '../../lib/mutex.ts'
 import type { IndexBuilder } from './index-builder.ts'
 
@@ -14,8 +7,6 @@ export interface SegmentMergerOptions {
   readonly builder: IndexBuilder
   /** Held while segments are replaced. */
   readonly updates: Mutex
-  /** Called, and awaited, before merged columns replace others. Never rejects. */
-  readonly prepare: (columns: Columns, order: Order) => Promise<unknown>
   /** Called after each merge. @param records live records of the merged segment */
   readonly onMerged: (records: number) => void
   readonly onError: (error: unknown) => void
@@ -59,10 +50,9 @@ export class SegmentMerger {
   }
 
   async #mergeOnce(order: Order, old: readonly Segment[]): Promise<void> {
-    const { sets, builder, updates, prepare, onMerged } = this.#options
+    const { sets, builder, updates, onMerged } = this.#options
     const parts = old.map(partOf)
     const columns = await builder.merged(parts, order)
-    await prepare(columns, order)
     await updates.run(async () => {
       const merged = await sets[order].replace(old, parts, columns)
       if (merged !== undefined) onMerged(merged.liveCount)

@@ -1,5 +1,5 @@
 import { Distance, TOO_MUCH } from './distance.ts'
-import { HYPHEN, MAX_HOMOGLYPH_COST, pairKey, pairLetters, replacementCosts } from './letters.ts'
+import { HYPHEN } from './letters.ts'
 import { Adjacent, type Vocabulary } from './vocabulary.ts'
 
 /** The least that a text next to the brand costs. */
@@ -52,7 +52,6 @@ const NOWHERE: Place = { cost: TOO_MUCH, from: 0, to: 0 }
 export class Containment {
   /** Edits that the brand may have, homoglyphs not counted; undefined if it is too short to be looked for. */
   readonly edits: 0 | 1 | undefined
-  readonly #own: Uint8Array
   readonly #distance: Distance
   readonly #vocabulary: Vocabulary
   readonly #plain: Adjacent | -1
@@ -62,7 +61,6 @@ export class Containment {
   constructor(own: Uint8Array, vocabulary: Vocabulary) {
     const allowed = ALLOWED.findLast(({ length }) => length <= own.length)
     this.edits = allowed && (allowed.edited === undefined ? 0 : 1)
-    this.#own = own
     this.#distance = new Distance(own)
     this.#vocabulary = vocabulary
     this.#exact = allowed?.exact ?? -1
@@ -82,7 +80,7 @@ export class Containment {
     for (let from = 0; from < other.length; from++) {
       const left = before[from] ?? 0
       const edits = left > this.#edited ? 0 : 1
-      if (other[from] === HYPHEN || left > most || !this.#mayBegin(other, from, edits)) continue
+      if (other[from] === HYPHEN || left > most) continue
       this.#distance.beginInside()
       for (let size = 1, dead = 0; from + size <= other.length && dead < MAX_DEAD_ROWS; size++) {
         dead = this.#distance.extendInside(other, from, size, edits) ? 0 : dead + 1
@@ -104,38 +102,6 @@ export class Containment {
     const cost = adjacent <= this.#exact || (exact === 0 && adjacent <= this.#plain) ? exact : TOO_MUCH
     return adjacent > this.#edited ? cost : Math.min(cost, this.#distance.insideCost(size, 1))
   }
-
-  /**
-   * Returns whether the brand may begin at `from`, which is false for most positions: one of its first two letters
-   * is there, or the second in place of the first, each perhaps split into two or joined with the next one.
-   */
-  #mayBegin(other: Uint8Array, from: number, edits: 0 | 1): boolean {
-    const first = this.#own[0] ?? 0
-    const second = this.#own[1] ?? 0
-    const third = this.#own[2] ?? 0
-    const one = other[from] ?? 0
-    const two = other[from + 1] ?? 0
-    const three = other[from + 2] ?? 0
-    if (second === HYPHEN || two === HYPHEN || isWrittenAs(first, second, one, two)) return true
-    return (
-      edits > 0 &&
-      (isWrittenAs(second, third, one, two) ||
-        isWrittenAs(second, third, two, three) ||
-        pairLetters[pairKey(one, two)] === first ||
-        pairLetters[pairKey(first, second)] === one ||
-        third === HYPHEN ||
-        three === HYPHEN)
-    )
-  }
-}
-
-/** Returns whether a letter of the brand, or it and the next one, may look like these letters of the other name. */
-function isWrittenAs(own: number, next: number, letter: number, after: number): boolean {
-  return (
-    (replacementCosts[pairKey(own, letter)] ?? 0) <= MAX_HOMOGLYPH_COST ||
-    pairLetters[pairKey(letter, after)] === own ||
-    pairLetters[pairKey(own, next)] === letter
-  )
 }
 
 function wordsCost(left: number, leftLength: number, right: number, rightLength: number): number {

@@ -1,5 +1,4 @@
 export { BestMatches, type Match } from './best-matches.ts'
 export { REASONS, explain, type Change } from './explain.ts'
 export { Matcher, type NameBlock } from './matcher.ts'
-export { SIGNATURE_WORDS, signaturesOf } from './signature.ts'
 export { Vocabulary } from './vocabulary.ts'

@@ -6,7 +6,6 @@ import { TOO_MUCH } from './distance.ts'
 import { explain } from './explain.ts'
 import { octetsOf } from './letters.ts'
 import { Matcher, type NameBlock } from './matcher.ts'
-import { signaturesOf } from './signature.ts'
 import { referenceCost, referenceInside, vocabulary } from '../../../test/support/similar-reference.ts'
 import { variants } from '../../../test/support/similar-variants.ts'
 
@@ -271,10 +270,5 @@ function blockOf(names: readonly string[]): NameBlock {
   const starts = new Uint32Array(names.length + 1)
   for (const [i, name] of names.entries()) starts[i + 1] = (starts[i] ?? 0) + name.length
   const octets = octetsOf(names.join(''))
-  return {
-    names: octets,
-    starts,
-    count: names.length,
-    signatures: signaturesOf(octets, starts, 0, names.length),
-  }
+  return { names: octets, starts, count: names.length }
 }

@@ -2,7 +2,7 @@ import { Automaton } from './automaton.ts'
 import { Containment, MIN_WORD_COST } from './containment.ts'
 import { Distance, TOO_MUCH } from './distance.ts'
 import { HYPHEN, MIN_EDIT_COST, octetsOf, pairKey, pairLetters } from './letters.ts'
-import { Possible, SIGNATURE_WORDS, SignatureFilter, signaturesOf } from './signature.ts'
+import { LetterFilter, Possible } from './letter-filter.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
 /** Many names in one array. */
@@ -11,8 +11,6 @@ export interface NameBlock {
   /** In Latin-1, without separators: name `i` is at `starts[i]` to `starts[i + 1]`. */
   readonly names: Uint8Array
   readonly starts: Uint32Array
-  /** As `signaturesOf` returns them. */
-  readonly signatures: Uint32Array
   /** Whether name `i` counts; by default all do. */
   readonly isLive?: (i: number) => boolean
 }
@@ -45,7 +43,7 @@ export class Matcher {
   readonly maxCost: number
   readonly #own: Uint8Array
   readonly #edits: number
-  readonly #filter: SignatureFilter
+  readonly #filter: LetterFilter
   readonly #automaton: Automaton
 
   constructor(name: string, vocabulary: Vocabulary) {
@@ -55,7 +53,7 @@ export class Matcher {
     this.containment = new Containment(own, vocabulary)
     this.maxCost = MAX_COSTS.findLast(([length]) => length <= own.length)?.[1] ?? 0
     this.#edits = Math.floor(this.maxCost / MIN_EDIT_COST)
-    this.#filter = new SignatureFilter(own, this.#edits, this.containment.edits)
+    this.#filter = new LetterFilter(own, this.#edits, this.containment.edits)
     this.#automaton = new Automaton(own)
   }
 
@@ -65,14 +63,14 @@ export class Matcher {
    * @returns the index to continue at; undefined at the end of the block
    */
   scan(block: NameBlock, from: number, onMatch: OnMatch, shouldPause: () => boolean): number | undefined {
-    const { count, names, starts, signatures, isLive } = block
+    const { count, names, starts, isLive } = block
     let candidates = 0
     for (let i = from, checked = from; i < count; i++) {
-      const possible = this.#filter.test(signatures, i * SIGNATURE_WORDS)
+      const start = starts[i] ?? 0
+      const end = starts[i + 1] ?? 0
+      const possible = this.#filter.test(names, start, end)
       if (possible !== 0) {
         candidates++
-        const start = starts[i] ?? 0
-        const end = starts[i + 1] ?? 0
         const cost = this.#costOf(names, start, end, possible)
         if (cost < TOO_MUCH && isLive?.(i) !== false) onMatch(names, start, end, cost)
       }
@@ -87,7 +85,7 @@ export class Matcher {
   /** Returns whether `other` resembles our name. The name itself does not. */
   resembles(other: string): boolean {
     const octets = octetsOf(other)
-    const possible = this.#filter.test(signaturesOf(octets, new Uint32Array([0, octets.length]), 0, 1), 0)
+    const possible = this.#filter.test(octets, 0, octets.length)
     return possible !== 0 && this.#costOf(octets, 0, octets.length, possible) < TOO_MUCH
   }
 
