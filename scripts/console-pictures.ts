@@ -10,7 +10,7 @@ import { add, DNS, record, update } from '../test/support/domains.ts'
 import { call } from '../test/support/http.ts'
 import { ImageClient } from '../test/support/images.ts'
 import { ManualClock, startService, type TestService } from '../test/support/service.ts'
-import { watch } from '../test/support/watches.ts'
+import { onWatch, watch } from '../test/support/watches.ts'
 
 const corpus = new URL('../../shared/corpus/', import.meta.url)
 const target = new URL('../docs/images/', import.meta.url)
@@ -53,7 +53,7 @@ for (const [name, path, sign, act] of SHOTS()) {
     if (raw !== undefined) await writeFile(`${raw}/${name}-${size}.png`, picture)
     await writeFile(
       new URL(`consola-${name}-${size}.webp`, target),
-      await sharp(picture).webp({ quality: 82, effort: 6 }).toBuffer(),
+      await sharp(picture).webp({ quality: 76, effort: 6 }).toBuffer(),
     )
     await context.close()
   }
@@ -71,18 +71,18 @@ function SHOTS(): readonly Shot[] {
     ['cifras', 'cifras', '.plot canvas'],
     ['vigilancias', 'vigilancias', '.watch'],
     ['claves', 'claves', '.plain tbody tr'],
-    ['triaje', 'triaje', '.triage-dns .servers, .triage-dns p'],
+    ['triaje', 'triaje', '.triage-details .servers'],
     ['importar', 'importar', '.drop-place', dropList],
     ['imagenes', 'imagenes', '.tile img.loaded'],
     ['imagen', `imagenes?imagen=${first.one}`, '.bench-result img'],
     ['parecidas', `imagenes?imagen=${first.one}&con=${first.other}`, '.compare img'],
     ['espacio', 'espacio', '.plot canvas'],
-    ['limites', 'claves', '.plain tbody tr', settle],
+    ['limites', 'claves', '.plain tbody tr', editLimits],
     ['sistema', 'sistema', '.owner-pair'],
   ]
 }
 
-async function settle(page: Page): Promise<void> {
+async function editLimits(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Editar límites fotos' }).click()
   await page.getByRole('dialog').waitFor()
 }
@@ -180,7 +180,11 @@ async function fillWatches(to: TestService): Promise<void> {
     url: 'https://example.cl/avisos',
   })
   await watch(to, { name: 'Parecidos a mi banco', similar: 'mibanco', changes: 'all', atom: '' })
-  await watch(to, { name: 'Casas', search: 'casa', hyphen: '0', url: 'https://example.cl/casas', atom: '' })
+  const { id } = await watch(to, { name: 'Casas', search: 'casa', hyphen: '0', url: 'https://example.cl/casas' })
+  await onWatch(to, 'update', { id, paused: '1' })
+  const { key } = await to.newKey('Mirones', 'domainwatch')
+  const chat = 'discord:https://discord.com/api/webhooks/123/abc'
+  await watch(to, { name: 'Resumen del grupo', words: '1', status: '0', to: chat, digest: '09:00', shared: '1' }, key)
 }
 
 /** Cut from a few photographs, so that there are many of all proportions. */
@@ -219,7 +223,7 @@ async function fillImages(to: TestService): Promise<{ one: string; other: string
   return { one: last, other: String(body['hash']) }
 }
 
-/** Some that have bounds, and are used. */
+/** Applications with quotas and images. */
 async function fillAccounts(to: TestService, admin: string): Promise<void> {
   const blog = new ImageClient(to.url, (await to.newKey('blog', 'imagestore')).key)
   const icon = readFileSync(new URL('../assets/catalejo.png', import.meta.url))
@@ -228,7 +232,7 @@ async function fillAccounts(to: TestService, admin: string): Promise<void> {
     { account: 'fotos', max_images: '1000', max_bytes: '2000000', delivery: 'ladder' },
     { account: 'blog', max_bytes: '12000', delivery: 'presets' },
   ]) {
-    await call(to, '/api/v1/admin/settle', { method: 'POST', query: { api: admin, ...query } })
+    await call(to, '/api/v1/admin/limits', { method: 'POST', query: { api: admin, ...query } })
   }
   await to.app.context.accounts.writeUses()
 }
