@@ -71,7 +71,7 @@ function SHOTS(): readonly Shot[] {
     ['cifras', 'cifras', '.plot canvas'],
     ['vigilancias', 'vigilancias', '.watch'],
     ['claves', 'claves', '.plain tbody tr'],
-    ['triaje', 'triaje', '.triage-details .servers'],
+    ['triaje', 'triaje?status=0&search=casa', '.triage-facts'],
     ['importar', 'importar', '.drop-place', dropList],
     ['imagenes', 'imagenes', '.tile img.loaded'],
     ['imagen', `imagenes?imagen=${first.one}`, '.bench-result img'],
@@ -180,11 +180,20 @@ async function fillWatches(to: TestService): Promise<void> {
     url: 'https://example.cl/avisos',
   })
   await watch(to, { name: 'Parecidos a mi banco', similar: 'mibanco', changes: 'all', atom: '' })
-  const { id } = await watch(to, { name: 'Casas', search: 'casa', hyphen: '0', url: 'https://example.cl/casas' })
+  const { id } = await watch(to, {
+    name: 'Casas',
+    search: 'casa',
+    hyphen: '0',
+    url: 'https://example.cl/casas',
+  })
   await onWatch(to, 'update', { id, paused: '1' })
   const { key } = await to.newKey('Mirones', 'domainwatch')
   const chat = 'discord:https://discord.com/api/webhooks/123/abc'
-  await watch(to, { name: 'Resumen del grupo', words: '1', status: '0', to: chat, digest: '09:00', shared: '1' }, key)
+  await watch(
+    to,
+    { name: 'Resumen del grupo', words: '1', status: '0', to: chat, digest: '09:00', shared: '1' },
+    key,
+  )
 }
 
 /** Cut from a few photographs, so that there are many of all proportions. */
