@@ -1,5 +1,6 @@
 import { WATCH_CHOICES } from './events/event.ts'
-import { CHANNEL_NAMES, LANGUAGES } from './watches/channels/channel.ts'
+import { LANGUAGES } from './language.ts'
+import { CHANNEL_NAMES } from './watches/channels/channel.ts'
 import { array, constant, integer, object, problem, string } from '../http/openapi/json-schema.ts'
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description })

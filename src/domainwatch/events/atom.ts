@@ -1,26 +1,13 @@
 import { hash } from 'node:crypto'
 import type { HttpReply, HttpRequest } from '../../http/server.ts'
 import { matches } from '../../http/conditional.ts'
-import { splitTags } from '../tags.ts'
-import { dnsLine, dnsTitle } from './dns-news.ts'
-import { recordIn, seenIn, type ChangedRecord, type DomainEvent } from './event.ts'
+import type { Language } from '../language.ts'
+import { SERVICE, type AtomEntry } from './atom-entry.ts'
+import { atomTextsIn } from './atom-texts.ts'
 
 export const ATOM_TYPE = 'application/atom+xml; charset=utf-8'
 /** A feed without entries needs a date too. */
 const EPOCH = new Date(0).toISOString()
-
-/** An entry, in the form in which watches store it. */
-export interface AtomEntry {
-  /** Unique and permanent. */
-  readonly id: string
-  readonly title: string
-  /** ISO 8601. */
-  readonly updated: string
-  readonly author: string
-  readonly text: string
-  /** Name of the record. Missing in entries of older versions, and in those about no record. */
-  readonly name?: string
-}
 
 /** A feed without its links, which depend on the request. */
 export interface AtomFeed {
@@ -36,33 +23,23 @@ export interface FeedLinks {
   readonly alternate: string
 }
 
-export function entryOf(event: DomainEvent): AtomEntry {
-  return {
-    id: event.cursor,
-    title: titleOf(event),
-    updated: new Date(event.at).toISOString(),
-    author: event.account ?? SERVICE,
-    text: textOf(event),
-    name: recordIn(event)?.name ?? '',
-  }
-}
-
-const SERVICE = 'Catalejo'
-
 /**
  * Returns an Atom feed (RFC 4287).
+ * @param about follows the beginning of the title that all feeds have
  * @param sheetUrl returns the address of a record for people
  */
 export function atomFeed(
   id: string,
-  title: string,
+  about: string,
   entries: readonly AtomEntry[],
   sheetUrl: (name: string) => string,
+  language: Language,
 ): AtomFeed {
   const updated = entries.reduce((latest, entry) => (entry.updated > latest ? entry.updated : latest), EPOCH)
+  const title = `${atomTextsIn(language).feed}: ${about}`
   return {
     head:
-      `<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="es">\n` +
+      `<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="${language}">\n` +
       `<id>${urn(id)}</id>\n<title>${escape(title)}</title>\n<updated>${updated}</updated>\n`,
     tail:
       `<author><name>${SERVICE}</name></author>\n<generator>${SERVICE}</generator>\n` +
@@ -119,58 +96,4 @@ export function sendFeed(
   reply.code(304)
   // Fastify needs a string for HEAD, and sets Content-Length for any other string.
   return request.method === 'HEAD' ? '' : null
-}
-
-function titleOf(event: DomainEvent): string {
-  const { before, after } = event
-  const name = `${recordIn(event)?.name ?? ''}.cl`
-  switch (event.kind) {
-    case 'added':
-      return after?.status === 1 ? `Registrado: ${name}` : `Anotado como libre: ${name}`
-    case 'changed':
-      if (before?.status === 1 && after?.status === 0) return `Eliminado: ${name}`
-      if (before?.status === 0 && after?.status === 1) return `Registrado: ${name}`
-      return `Modificado: ${name}`
-    case 'discarded':
-      return `Descartado: ${name}`
-    case 'deleted':
-      return `Borrado de la lista: ${name}`
-    case 'dns':
-      return event.dns === undefined ? name : dnsTitle(event.dns, name)
-  }
-}
-
-function textOf(event: DomainEvent): string {
-  const record = recordIn(event)
-  if (record === null) return ''
-  const { before } = event
-  const lines = [
-    `Dominio: ${record.name}.cl (${record.name.length} caracteres)`,
-    ...(event.dns === undefined ? [] : [dnsLine(event.dns)]),
-    changed('Estado', before?.status, record.status, (value) => (value === 1 ? 'comprado' : 'no comprado')),
-    changed('Reservado', before?.reserved, record.reserved, yesOrNo),
-    changed('En revisión', before?.revision, record.revision, yesOrNo),
-    changed('Agente', before?.agent, record.agent, (value) => value),
-    changed('Fecha de registro', before?.date_reg, record.date_reg, (value) => value),
-    ...added('Visto', before && seenIn(before), seenIn(record), 0, yesOrNo),
-    ...added('Nota', before && (before.note ?? ''), record.note ?? '', '', orNone),
-    ...added('Etiquetas', before && tagsOf(before), tagsOf(record), '', orNone),
-  ]
-  return lines.join('\n')
-}
-
-const tagsOf = ({ tags }: ChangedRecord) => splitTags(tags).join(', ')
-const orNone = (text: string) => (text === '' ? 'ninguna' : text)
-
-const yesOrNo = (value: number) => (value === 1 ? 'sí' : 'no')
-
-/** The line of a field that people add to some records; none if the record has and had only `nothing` there. */
-function added<T>(label: string, before: T | null, now: T, nothing: T, show: (value: T) => string): string[] {
-  const was = before ?? nothing
-  return now === nothing && was === nothing ? [] : [changed(label, before ?? undefined, now, show)]
-}
-
-function changed<T>(label: string, before: T | undefined, now: T, show: (value: T) => string): string {
-  const was = before === undefined || before === now ? '' : ` (antes: ${show(before)})`
-  return `${label}: ${show(now)}${was}`
 }

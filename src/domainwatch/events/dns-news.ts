@@ -21,21 +21,3 @@ function answerIn(fields: Fields | null) {
 export function acceptsMail(records: readonly MxRecord[]): boolean {
   return records.some(({ exchange }) => exchange !== '.')
 }
-
-/** Returns a title in Spanish. */
-export function dnsTitle(news: DnsNews, name: string): string {
-  if (news.type === 'ns') return `Cambió de servidores de nombres: ${name}`
-  return acceptsMail(news.to) ? `Empezó a recibir correo: ${name}` : `Dejó de recibir correo: ${name}`
-}
-
-/** Returns what it was and is, in Spanish, as a line of text. */
-export function dnsLine(news: DnsNews): string {
-  if (news.type === 'ns') return `Servidores de nombres: ${listed(news.to)} (antes: ${listed(news.from)})`
-  const hosts = (records: readonly MxRecord[]) => listed(records.map(({ exchange }) => exchange))
-  return `Servidores de correo: ${hosts(news.to)} (antes: ${hosts(news.from)})`
-}
-
-function listed(hosts: readonly string[] | null): string {
-  if (hosts === null) return 'el dominio no existe'
-  return hosts.length === 0 ? 'ninguno' : hosts.join(', ')
-}

@@ -3,7 +3,8 @@ import type { Cursor } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { VersionedCache } from '../../storage/database/versioned-cache.ts'
 import type { Filters } from '../filters.ts'
-import { atomFeed, entryOf, type AtomFeed } from './atom.ts'
+import { atomFeed, type AtomFeed } from './atom.ts'
+import { entryOf } from './atom-entry.ts'
 import { concerns, eventOf, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
 import { EventPages } from './pages.ts'
 import { StreamLimiter } from './stream-limiter.ts'
@@ -113,7 +114,8 @@ export class Events {
     const key = changes === 'all' ? filterKey : `${changes} ${filterKey}`
     return this.#feeds.get(`${limit} ${key}`, async () => {
       const events = await this.#newest(changes, filters, limit)
-      return atomFeed(`eventos ${key}`, 'Dominios .cl: cambios', events.map(entryOf), sheetUrl)
+      const entries = events.map((event) => entryOf(event, 'es'))
+      return atomFeed(`eventos ${key}`, 'cambios', entries, sheetUrl, 'es')
     })
   }
 

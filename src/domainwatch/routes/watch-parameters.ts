@@ -2,7 +2,8 @@ import { HttpError } from '../../lib/errors.ts'
 import { DISPLAY_NAME_TAKES, isDisplayName } from '../../lib/free-text.ts'
 import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
 import { choice, integer, text, type Parameter } from '../../http/parameters.ts'
-import { LANGUAGES, type Channels } from '../watches/channels/channel.ts'
+import { LANGUAGES } from '../language.ts'
+import type { Channels } from '../watches/channels/channel.ts'
 import { watchFilters } from '../watches/watched.ts'
 import { MAX_TO } from '../watches/destinations.ts'
 
@@ -26,7 +27,7 @@ export const destinationParameters = {
       'of this name',
     MAX_TO,
   ),
-  language: choice('Language of the messages', LANGUAGES),
+  language: choice('Language of messages and feed', LANGUAGES),
 }
 
 /** What clients give as `to`: the filter by date of registration of before, and destinations. */

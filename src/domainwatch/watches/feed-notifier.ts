@@ -1,4 +1,5 @@
-import { entryOf, type AtomEntry } from '../events/atom.ts'
+import { entryOf, gapEntry, type AtomEntry } from '../events/atom-entry.ts'
+import { languageOf } from '../language.ts'
 import { nextNotification, writeOne, type NotifierContext } from './notification.ts'
 import * as queries from './queries.ts'
 import { watcherOf } from './watched.ts'
@@ -30,6 +31,7 @@ export async function notifyFeed(
     beyond: 'oldest',
     windowMs: WINDOW_MS,
   } as const
+  const language = languageOf(row.language)
   let entries: readonly AtomEntry[] = entriesOf(row.feed)
   let cursor = row.feed_cursor ?? (await pages.head())
   while (!signal.aborted) {
@@ -37,8 +39,8 @@ export async function notifyFeed(
     if (found === undefined) return
     if (found.cursor === cursor) continue
     const added = found.isGap
-      ? [gapEntry(row.id, found.cursor, clock.now())]
-      : found.events.map(entryOf).reverse()
+      ? [gapEntry(`${row.id} ${found.cursor}`, clock.now(), language)]
+      : found.events.map((event) => entryOf(event, language)).reverse()
     entries = [...added, ...entries].slice(0, MAX_ENTRIES)
     cursor = found.cursor
     if (!(await writeOne(database, queries.storeFeed(row.id, row.version, JSON.stringify(entries), cursor))))
@@ -50,14 +52,4 @@ export async function notifyFeed(
 export function entriesOf(feed: string | null): readonly AtomEntry[] {
   const entries: readonly AtomEntry[] = JSON.parse(feed ?? '[]')
   return entries
-}
-
-function gapEntry(id: string, cursor: string, now: number): AtomEntry {
-  return {
-    id: `${id} ${cursor}`,
-    title: 'Pueden faltar cambios anteriores',
-    updated: new Date(now).toISOString(),
-    author: 'Catalejo',
-    text: 'Hubo cambios que ya no están disponibles: vuelva a leer la lista.',
-  }
 }

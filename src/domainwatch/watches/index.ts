@@ -5,7 +5,8 @@ import type { Database } from '../../storage/database/database.ts'
 import { atomFeed } from '../events/atom.ts'
 import type { EventPages } from '../events/pages.ts'
 import type { Vocabulary } from '../../lib/lookalikes/index.ts'
-import type { Channels, Destination, Language } from './channels/channel.ts'
+import { languageOf, type Language } from '../language.ts'
+import type { Channels, Destination } from './channels/channel.ts'
 import { newSecret } from './channels/webhook.ts'
 import { listDeliveries, replayDelivery, type DeliveryPage, type DeliveryRequest } from './delivery-log.ts'
 import { assertAccountLimit, showDestination } from './destinations.ts'
@@ -174,8 +175,8 @@ export class Watches {
     const { clock, database } = this.#options
     const row = await database.first(queries.feedByDigest(digestOf(token), clock.now()))
     if (row === undefined) return undefined
-    const title = `Dominios .cl: ${row.name}`
-    const feed = atomFeed(`vigilancia ${row.id}`, title, entriesOf(row.feed), sheetUrl)
+    const language = languageOf(row.language)
+    const feed = atomFeed(`vigilancia ${row.id}`, row.name, entriesOf(row.feed), sheetUrl, language)
     return { feed, filters: savedOf(row.filters) }
   }
 }

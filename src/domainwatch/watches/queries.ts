@@ -24,6 +24,7 @@ export interface FeedState {
   readonly version: number
   readonly filters: string
   readonly changes: string
+  readonly language: string
   readonly feed_cursor: Cursor | null
   readonly feed: string | null
 }
@@ -130,7 +131,7 @@ export const deleteWatch = (accountId: number, id: string) => sql`
   DELETE FROM watches WHERE id = ${id} AND ${isAccessible(accountId)}`
 
 export const feedById = (id: string) => sql<FeedState>`
-  SELECT id, version, filters, changes, feed_cursor, feed FROM watches WHERE id = ${id}`
+  SELECT id, version, filters, changes, language, feed_cursor, feed FROM watches WHERE id = ${id}`
 
 export const anyWatch = () => sql<{ id: string }>`SELECT id FROM watches LIMIT 1`
 
@@ -142,11 +143,12 @@ export interface FeedRow {
   readonly id: string
   readonly name: string
   readonly filters: string
+  readonly language: string
   readonly feed: string
 }
 
 export const feedByDigest = (digest: string, now: number) => sql<FeedRow>`
-  SELECT id, name, filters, feed FROM watches WHERE feed_digest = ${digest} AND ${hasKey(now)}`
+  SELECT id, name, filters, language, feed FROM watches WHERE feed_digest = ${digest} AND ${hasKey(now)}`
 
 /** Changes no row if the watch was edited or paused since it was at `version`. */
 export const storeFeed = (id: string, version: number, feed: string, cursor: string) => sql`

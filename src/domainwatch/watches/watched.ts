@@ -1,3 +1,4 @@
+import { languageOf } from '../language.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { integer, parseParameters, text, type Parameter, type Values } from '../../http/parameters.ts'
 import { concerns, recordIn, WATCH_CHOICES, type DomainEvent } from '../events/event.ts'
@@ -70,5 +71,5 @@ export function notifiedWatch({
   readonly filters: string
   readonly language: string
 }): NotifiedWatch {
-  return { id, name, filters: savedOf(filters), language: language === 'en' ? 'en' : 'es' }
+  return { id, name, filters: savedOf(filters), language: languageOf(language) }
 }

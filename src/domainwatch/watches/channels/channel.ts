@@ -1,11 +1,9 @@
+import type { Language } from '../../language.ts'
 import type { DomainEvent } from '../../events/event.ts'
 
 /** Names of channels, as clients write them before the colon in `to`; `webhook` is that of `url`. */
 export const CHANNEL_NAMES = ['webhook', 'telegram', 'ntfy', 'discord', 'slack', 'mailto'] as const
 export type ChannelName = (typeof CHANNEL_NAMES)[number]
-
-export const LANGUAGES = ['es', 'en'] as const
-export type Language = (typeof LANGUAGES)[number]
 
 /** What messages show of their watch. */
 export interface NotifiedWatch {

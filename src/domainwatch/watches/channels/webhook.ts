@@ -1,3 +1,4 @@
+import { textsIn } from '../messages/texts.ts'
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
 import { toJson, type DomainEvent } from '../../events/event.ts'
@@ -61,14 +62,9 @@ function payload(watch: NotifiedWatch, notice: Notice): string {
     case 'changes':
       return changesPayload(watch, notice.events)
     case 'gap':
-      return messagePayload(
-        'domains.gap',
-        watch,
-        'Pueden faltar cambios anteriores: vuelva a leer la lista',
-        notice.at,
-      )
+      return messagePayload('domains.gap', watch, textsIn(watch.language).webhookGap, notice.at)
     case 'test':
-      return messagePayload('watch.test', watch, 'Prueba del aviso', notice.at)
+      return messagePayload('watch.test', watch, textsIn(watch.language).webhookTest, notice.at)
   }
 }
 

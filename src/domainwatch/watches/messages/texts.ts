@@ -1,4 +1,4 @@
-import type { Language } from '../channels/channel.ts'
+import type { Language } from '../../language.ts'
 import { splitTags } from '../../tags.ts'
 import { acceptsMail, type DnsNews } from '../../events/dns-news.ts'
 import { recordIn, type ChangedRecord, type DomainEvent } from '../../events/event.ts'
@@ -77,6 +77,9 @@ export interface Texts {
   readonly test: string
   readonly gapTitle: (watch: string) => string
   readonly gap: string
+  /** The same two for programs. */
+  readonly webhookTest: string
+  readonly webhookGap: string
   readonly more: (count: number) => string
   readonly open: string
   /** Why a mail was sent. */
@@ -112,6 +115,8 @@ const es: Texts = {
   test: 'Los avisos de esta vigilancia llegan aquí.',
   gapTitle: (watch) => `${watch}: pueden faltar cambios`,
   gap: 'Hubo cambios que ya no están disponibles: vuelva a leer la lista.',
+  webhookTest: 'Prueba del aviso',
+  webhookGap: 'Pueden faltar cambios anteriores: vuelva a leer la lista',
   more: (count) => `y ${count} más`,
   open: 'Abrir en Catalejo',
   footer: (watch) => `Catalejo envía este mensaje por la vigilancia «${watch}».`,
@@ -146,6 +151,8 @@ const en: Texts = {
   test: 'Notifications of this watch arrive here.',
   gapTitle: (watch) => `${watch}: changes may be missing`,
   gap: 'Some changes are no longer available: read the list again.',
+  webhookTest: 'Test of the notification',
+  webhookGap: 'Earlier changes may be missing: read the list again',
   more: (count) => `and ${count} more`,
   open: 'Open in Catalejo',
   footer: (watch) => `Catalejo sends this message for the watch “${watch}”.`,
