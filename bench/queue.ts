@@ -1,5 +1,5 @@
-// Members of a group who claim records from the queue and decide on them, all at the same time, among a million records on
-// SQLite and on PostgreSQL; beside them the smallest transaction that the same disk makes durable, one after the other.
+// Members of a group who claim records from the queue, and who decide on what they claim, all at the same time, among a
+// million records on SQLite and on PostgreSQL; beside them the smallest transaction that the same disk makes durable, one after the other.
 // `--only sqlite` or `--only postgres` measures one of them.
 import { Agent } from 'node:http'
 import { join } from 'node:path'
@@ -19,6 +19,8 @@ const MEMBERS = 100
 /** Records of a claim, and how many of them its member decides on before the next one. */
 const CLAIMED = 5
 const DECIDED = 4
+/** Claims of new records until a member who decides on none releases them all. */
+const CLAIMS_HELD = 4
 const TARGET_A_SECOND = 500
 const VIEW = 'status=0'
 const NO_FIELDS = Buffer.from('{}')
@@ -72,17 +74,27 @@ async function measure(
   await searchReady(service)
   const keys = await membersOf(service, flags)
   await untilAtRest(service)
-  const latencies: number[] = []
   const floor = 'durable transactions, one after the other'
-  const claims = '`queue`, each followed by an `update`'
+  const claims = `\`queue\`, ${CLAIMED} new records each`
+  const decisions = '`queue`, each followed by an `update`'
+  const latencies = new Map<string, number[]>([claims, decisions].map((name) => [name, []]))
+  const contender = (name: string, turn: Turn) => ({
+    name,
+    floor,
+    run: () => load(service, keys, turn, latencies.get(name) ?? []),
+  })
   const rates = await compare(`${engine}: ${MEMBERS} members, ${RECORDS} records`, [
     { name: floor, run: () => repeat(SECONDS, commit) },
-    { name: claims, floor, run: () => load(service, keys, latencies) },
+    contender(claims, claimMore),
+    contender(decisions, claimAndDecide),
   ])
-  const sorted = latencies.toSorted((a, b) => a - b)
-  const percentile = (part: number) => (sorted[Math.floor(sorted.length * part)] ?? NaN).toFixed(0)
+  console.log()
+  for (const [name, ms] of latencies) {
+    const sorted = ms.toSorted((a, b) => a - b)
+    const percentile = (part: number) => (sorted[Math.floor(sorted.length * part)] ?? NaN).toFixed(0)
+    console.log(`${name}: a claim takes ${percentile(0.5)} ms (median), ${percentile(0.99)} ms (p99).`)
+  }
   const rate = rates.get(claims) ?? 0
-  console.log(`\nA claim takes ${percentile(0.5)} ms (median), ${percentile(0.99)} ms (p99).`)
   console.log(`${TARGET_A_SECOND} claims a second: ${rate >= TARGET_A_SECOND ? 'met' : 'missed'}`)
 }
 
@@ -106,8 +118,32 @@ async function membersOf({ url, data }: Service, flags: readonly string[]): Prom
   return keys
 }
 
-/** All members claim and decide for `SECONDS`. Counts claims. */
-async function load(service: Service, keys: readonly string[], latencies: number[]): Promise<Sample> {
+/** What a member does with each claim, which `claim` makes with the limit it is given. */
+type Turn = (
+  service: Service,
+  key: string,
+  turn: number,
+  claim: (limit: number) => Promise<readonly string[]>,
+) => Promise<void>
+
+async function claimAndDecide(...[service, key, , claim]: Parameters<Turn>) {
+  await decide(service, key, (await claim(CLAIMED)).slice(0, DECIDED))
+}
+
+/** What is held comes first in an answer, so a higher limit is what claims more. */
+async function claimMore(...[service, key, turn, claim]: Parameters<Turn>) {
+  const claims = (turn % CLAIMS_HELD) + 1
+  await claim(claims * CLAIMED)
+  if (claims === CLAIMS_HELD) await release(service, key)
+}
+
+/** All members claim for `SECONDS`, and then release what they hold. Counts claims. */
+async function load(
+  service: Service,
+  keys: readonly string[],
+  turn: Turn,
+  latencies: number[],
+): Promise<Sample> {
   const cpu = cpuSeconds(service.pid)
   const start = performance.now()
   const end = start + SECONDS * 1000
@@ -115,33 +151,36 @@ async function load(service: Service, keys: readonly string[], latencies: number
     keys.map(async (key) => {
       let claims = 0
       for (; performance.now() < end; claims++) {
-        const asked = performance.now()
-        const names = await claim(service, key)
-        latencies.push(performance.now() - asked)
-        await decide(service, key, names.slice(0, DECIDED))
+        await turn(service, key, claims, async (limit) => {
+          const asked = performance.now()
+          const names = await claim(service, key, limit)
+          latencies.push(performance.now() - asked)
+          return names
+        })
       }
       return claims
     }),
   )
   const claims = counts.reduce((sum, count) => sum + count, 0)
-  return {
+  const sample = {
     perSecond: (claims * 1000) / (performance.now() - start),
     cpuMicros: cpuMicros(cpu, cpuSeconds(service.pid), claims),
   }
+  await Promise.all(keys.map((key) => release(service, key)))
+  return sample
 }
 
-async function claim({ url }: Service, key: string): Promise<string[]> {
+async function claim({ url }: Service, key: string, limit: number): Promise<string[]> {
+  const path = `/api/v1/domainwatch/queue?api=${key}&limit=${limit}&${VIEW}`
   const answer: { data: { name: string }[][] } = JSON.parse(
-    await post(
-      `${url}/api/v1/domainwatch/queue?api=${key}&limit=${CLAIMED}&${VIEW}`,
-      'application/json',
-      NO_FIELDS,
-      {
-        agent,
-      },
-    ),
+    await post(`${url}${path}`, 'application/json', NO_FIELDS, { agent }),
   )
   return answer.data.flat().map(({ name }) => name)
+}
+
+async function release({ url }: Service, key: string): Promise<void> {
+  const path = `/api/v1/domainwatch/queue?api=${key}`
+  await post(`${url}${path}`, 'application/json', NO_FIELDS, { agent, method: 'DELETE' })
 }
 
 async function decide({ url }: Service, key: string, names: readonly string[]): Promise<void> {

@@ -7,6 +7,7 @@ interface PostOptions {
   /** Any other status is rejected. */
   readonly expected?: number
   readonly agent?: Agent
+  readonly method?: 'POST' | 'DELETE'
 }
 
 /** Sends a body and resolves with the answer's text. */
@@ -14,11 +15,11 @@ export function post(
   url: string,
   contentType: string,
   body: Uint8Array,
-  { expected = 200, agent = SHARED }: PostOptions = {},
+  { expected = 200, agent = SHARED, method = 'POST' }: PostOptions = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     const sent = request(url, {
-      method: 'POST',
+      method,
       agent,
       timeout: TIMEOUT_MS,
       headers: { 'content-type': contentType, 'content-length': body.byteLength },
