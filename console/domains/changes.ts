@@ -76,12 +76,12 @@ export function hasValues(record: DomainRecord, values: Values): boolean {
 }
 
 /** `Libre · Revisión`: what a colleague made of a record, in words. */
-export function stateText({ status, revision, discarded }: DomainRecord): string {
+export function stateText({ status, revision, discarded, seen }: DomainRecord): string {
   return [
     t(status === 1 ? 'domains.bought' : 'domains.free'),
     ...(revision === 1 ? [t('domains.review')] : []),
     ...(discarded === 1 ? [t('domains.discarded')] : []),
-    ...(revision === 0 && discarded === 0 ? [t('domains.noMark')] : []),
+    ...(revision === 0 && discarded === 0 ? [t(seen === 1 ? 'triage.seen' : 'domains.noMark')] : []),
   ].join(' · ')
 }
 

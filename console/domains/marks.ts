@@ -22,6 +22,8 @@ import {
   noteSent,
   noteStored,
   openFields,
+  patched,
+  patches,
   takeOff,
   type Mark,
 } from './overlay.ts'
@@ -60,10 +62,13 @@ export function setMark(
   return change(targets, set, VERBS[mark][value], onFailed)
 }
 
-/** Decides on one record: with a mark, or that it needs none. */
+/**
+ * Decides on one record: with a mark, or that it needs none. What others made of it since it was read is not what the person
+ * decided on: the service refuses the decision then, with the present record.
+ */
 export function decide(record: DomainRecord, mark: Mark | undefined, onFailed: OnFailed): Handle | undefined {
   const set = mark === undefined ? { seen: 1 } : { [mark]: 1, seen: 1 }
-  return change([currentOf(record)], set, mark === undefined ? 'see' : VERBS[mark][1], onFailed)
+  return change([patched(record, patches.get())], set, mark === undefined ? 'see' : VERBS[mark][1], onFailed)
 }
 
 function change(

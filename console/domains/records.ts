@@ -13,6 +13,7 @@ export type DomainRecord = ListedRecord & {
   readonly seen_at?: string | null
   readonly deleted_at?: string | null
   readonly claimed_by?: string | null
+  readonly claimed_until?: string | null
 }
 
 /** The name as the DNS has it; undefined when that is the same. */

@@ -5,7 +5,9 @@ import type { Filters } from '../domains/filters.ts'
 import { decide } from '../domains/marks.ts'
 import { changedRecords, type Mark } from '../domains/overlay.ts'
 import type { DomainRecord } from '../domains/records.ts'
+import { readRecord } from '../domains/read-records.ts'
 import { claim, CLAIM_MS, MAX_CLAIMED, release } from './claims.ts'
+import { lostOf, type Lost } from './lost.ts'
 
 /** Claimed ahead: enough for a slow line, few enough that colleagues find work, too. */
 const AHEAD = 20
@@ -27,7 +29,7 @@ export interface PileState {
   readonly handled: number
   readonly canGoBack: boolean
   /** The claim of the record on top is gone: it ran out, or somebody else decided. */
-  readonly lost: 'expired' | 'taken' | undefined
+  readonly lost: Lost | undefined
   readonly isReading: boolean
   readonly error: unknown
 }
@@ -59,7 +61,7 @@ export class Pile {
   readonly #decided = new Set<string>()
   #handled = 0
   #remaining: number | undefined
-  #lost: PileState['lost']
+  #lost: Lost | undefined
   #isEnd = false
   #isReading = false
   #isWanted = false
@@ -68,6 +70,7 @@ export class Pile {
   #claimedAt = 0
   #stop = new AbortController()
   #timer: ReturnType<typeof setTimeout> | undefined
+  #expiry: ReturnType<typeof setTimeout> | undefined
   #key: string | undefined
 
   constructor(filters: Filters) {
@@ -78,7 +81,7 @@ export class Pile {
   start(): () => void {
     this.#stop = new AbortController()
     this.#key = keyFor('domainwatch')
-    const leave = changedRecords.subscribe(() => this.#readSoon(RECOUNT_OTHERS_MS))
+    const leave = changedRecords.subscribe(() => this.#hear())
     const extend = setInterval(() => this.#extend(), EXTEND_MS)
     const come = () => this.#wake()
     const go = () => this.#release()
@@ -90,6 +93,7 @@ export class Pile {
       leave()
       clearInterval(extend)
       clearTimeout(this.#timer)
+      clearTimeout(this.#expiry)
       this.#timer = undefined
       removeEventListener('pageshow', come)
       removeEventListener('pagehide', go)
@@ -177,6 +181,11 @@ export class Pile {
   /** Puts the next record on top, and claims more where few are left. */
   #fill(): void {
     if (this.#current === undefined) {
+      // Others may have claimed by now what was claimed then.
+      if (this.#isExpired()) {
+        this.#ahead = []
+        this.#isEnd = false
+      }
       const [first, ...rest] = this.#ahead
       this.#current = first
       this.#ahead = rest
@@ -205,8 +214,9 @@ export class Pile {
       const { records, remaining } = await claim(this.#filters, limit, signal)
       if (signal.aborted) return
       this.#take(records, limit, shown)
-      this.#claimedAt = askedAt
+      this.#noteClaimed(askedAt)
       this.#remaining = remaining
+      this.#error = undefined
       const wasBusy = this.#decided.size > settledBefore.size
       for (const name of settledBefore) this.#decided.delete(name)
       // What was stored while the service counted may be in the count or not.
@@ -232,7 +242,18 @@ export class Pile {
       this.#lost = undefined
       // What colleagues wrote meanwhile is shown.
       this.#current = held
-    } else if (!this.#isUnderWay(shown.name)) this.#lost = this.#isExpired() ? 'expired' : 'taken'
+    } else if (!this.#isUnderWay(shown.name)) void this.#lose(shown, this.#isExpired() ? 'expired' : 'taken')
+  }
+
+  /** Tells that the claim of the record on top is gone, and to whom. */
+  async #lose(shown: DomainRecord, kind: 'expired' | 'taken'): Promise<void> {
+    if (this.#lost === undefined || kind === 'taken') this.#lost = { kind }
+    this.#publish()
+    const { signal } = this.#stop
+    const record = await readRecord(shown.name, signal, this.#key).catch(() => null)
+    if (record === null || signal.aborted || this.#current !== shown || this.#lost === undefined) return
+    this.#lost = lostOf(record, shown, kind)
+    this.#publish()
   }
 
   /** Whether an operation on the record is not through yet. */
@@ -243,20 +264,45 @@ export class Pile {
   }
 
   #isExpired(): boolean {
-    return this.#claimedAt > 0 && Date.now() - this.#claimedAt > CLAIM_MS
+    return this.#claimedAt > 0 && Date.now() - this.#claimedAt >= CLAIM_MS
+  }
+
+  #noteClaimed(at: number): void {
+    this.#claimedAt = at
+    clearTimeout(this.#expiry)
+    this.#expiry = setTimeout(() => this.#tellExpired(), at + CLAIM_MS - Date.now())
+  }
+
+  #tellExpired(): void {
+    if (this.#current !== undefined && !this.#isUnderWay(this.#current.name))
+      void this.#lose(this.#current, 'expired')
   }
 
   /** Claims of somebody who went away run out, so that others get the names. */
+  #isAway(): boolean {
+    return Date.now() - this.#actedAt >= CLAIM_MS
+  }
+
   #extend(): void {
-    if (Date.now() - this.#actedAt < CLAIM_MS) void this.#read()
-    else if (this.#isExpired() && this.#current !== undefined) {
-      this.#lost = 'expired'
-      this.#publish()
+    if (!this.#isAway()) void this.#read()
+  }
+
+  /** Others decided on records: counts change, and perhaps the record on top is among them. */
+  #hear(): void {
+    if (!this.#isAway()) {
+      this.#readSoon(RECOUNT_OTHERS_MS)
+      return
     }
+    const shown = this.#current
+    const isOpen = this.#lost?.kind === 'expired' || this.#lost?.kind === 'held'
+    const isDecided = shown?.seen !== 1 && changedRecords.get().get(shown?.name ?? '')?.seen === 1
+    if (shown !== undefined && isOpen && isDecided) void this.#lose(shown, 'taken')
   }
 
   #wake(): void {
-    if (document.visibilityState === 'visible' && Date.now() - this.#claimedAt > EXTEND_MS) void this.#read()
+    if (document.visibilityState !== 'visible') return
+    this.#actedAt = Date.now()
+    if (!this.#isReading && Date.now() - this.#claimedAt > EXTEND_MS) void this.#read()
   }
 
   #release(): void {
@@ -271,7 +317,8 @@ export class Pile {
   #readSoon(ms = RECOUNT_MS): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
-      if (this.#error === undefined) void this.#read()
+      // A machine that slept runs late what it was to do before.
+      if (this.#error === undefined && !this.#isAway()) void this.#read()
     }, ms)
   }
 

@@ -15,6 +15,7 @@ import { Card, usePast } from './card.tsx'
 import { viewOf } from './claims.ts'
 import { Colleagues } from './colleagues.tsx'
 import { Decisions } from './decisions.tsx'
+import { lostText } from './lost.ts'
 import { Pile } from './pile.ts'
 import { Swipe } from './swipe.tsx'
 import './triage.css'
@@ -72,7 +73,7 @@ export default function TriageScreen() {
         <Swipe onLeft={() => pile.decide('discarded')} onRight={() => pile.decide('revision')}>
           {lost !== undefined && (
             <p className="callout unknown" role="alert">
-              {t(lost === 'expired' ? 'triage.expired' : 'triage.taken')}{' '}
+              {lostText(lost)}{' '}
               <button type="button" className="button quiet" onClick={() => pile.next()}>
                 {t('triage.nextName')}
               </button>

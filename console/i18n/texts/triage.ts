@@ -16,6 +16,8 @@ export const triage = inBoth(
     'triage.serversBefore': 'Hasta {until}:',
     'triage.expired': 'Su turno con este nombre venció: otra persona puede decidir sobre él.',
     'triage.taken': 'Otra persona decidió sobre este nombre, o lo tiene ahora.',
+    'triage.held': '{account} tiene ahora este nombre, hasta las {until}.',
+    'triage.decided': '{account} ya decidió sobre este nombre.',
     'triage.nextName': 'Siguiente',
   },
   {
@@ -32,6 +34,8 @@ export const triage = inBoth(
     'triage.serversBefore': 'Until {until}:',
     'triage.expired': 'Your turn with this name ran out: somebody else may decide on it.',
     'triage.taken': 'Somebody else decided on this name, or holds it now.',
+    'triage.held': '{account} holds this name now, until {until}.',
+    'triage.decided': '{account} has decided on this name.',
     'triage.nextName': 'Next',
   },
 )

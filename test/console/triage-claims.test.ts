@@ -1,0 +1,168 @@
+/** Claims while somebody triages, thinks, goes away and comes back: the clocks of the service and of the page are moved together. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { LIST, record, stored, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
+import { call } from '../support/http.ts'
+import { claim, QUEUE } from '../support/queue.ts'
+import { ManualClock, startService, type TestService } from '../support/service.ts'
+
+const MINUTE_MS = 60_000
+const TOTAL = 60
+let browser: TestBrowser
+
+before(async () => (browser = await startBrowser()))
+after(() => browser?.[Symbol.asyncDispose]())
+
+/** `n0` is the newest deletion, and the first in the queue. */
+const freed = Array.from({ length: TOTAL }, (_, i) => {
+  const second = String(TOTAL - 1 - i).padStart(2, '0')
+  return record(`n${i}`, { status: 0, date_reg: `2026-01-10 10:00:${second}` })
+})
+
+interface Morning extends AsyncDisposable {
+  readonly service: TestService
+  readonly page: Page
+  readonly complaints: readonly string[]
+  readonly ana: string
+  /** Lets the time pass for everybody. */
+  readonly pass: (minutes: number) => Promise<void>
+}
+
+async function startMorning(): Promise<Morning> {
+  // 9:00 in Santiago, in summer.
+  const clock = new ManualClock('2026-01-15T12:00:00Z')
+  const service = await startService({ clock, flags: { 'dns-servers': '127.0.0.1:9' } })
+  await stored(service, freed, { encoding: 'json' })
+  const ana = (await service.newKey('Ana', 'domainwatch')).key
+  const { page, context, complaints } = await browser.open(service, 'triaje', {
+    domainwatch: service.domainKey,
+  })
+  await page.clock.install()
+  await page.reload()
+  await card(page, 'n0').waitFor()
+  return {
+    service,
+    page,
+    complaints,
+    ana,
+    async pass(minutes) {
+      clock.advance(minutes * MINUTE_MS)
+      await page.clock.fastForward(minutes * MINUTE_MS)
+    },
+    async [Symbol.asyncDispose]() {
+      await context.close()
+      await service[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const card = (page: Page, name: string) =>
+  page.locator('.triage-name').getByText(`${name}.cl`, { exact: true })
+const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
+
+/** Until when accounts hold names, by account. */
+async function holders(service: TestService): Promise<Readonly<Record<string, string>>> {
+  const { body } = await call(service, QUEUE, { query: { api: service.domainKey } })
+  // Its shape is asserted by the tests of the queue.
+  const { data } = body as { data: readonly { account: string; until: string }[] }
+  return Object.fromEntries(data.map(({ account, until }) => [account, until.slice(11, 16)]))
+}
+
+const heldUntil = (service: TestService, time: string) =>
+  eventually(async () => (await holders(service))['grupo'] === time, `claims until ${time}`)
+
+async function decisionOn(service: TestService, name: string) {
+  const query = { api: service.domainKey, search: name, length: name.length, fields: 'seen,seen_by' }
+  const { body } = await call(service, LIST, { query })
+  // Its shape is asserted by the tests of `list`.
+  const { data } = body as {
+    data: readonly [readonly { name: string; revision: number; discarded: number; seen_by: string | null }[]]
+  }
+  const found = data[0].find((one) => one.name === name)
+  return [found?.revision, found?.discarded, found?.seen_by]
+}
+
+test('claims are extended for as long as somebody triages, and end for somebody who went away, whatever colleagues do', async () => {
+  await using morning = await startMorning()
+  const { service, page, complaints, ana, pass } = morning
+  await heldUntil(service, '09:10')
+  for (const [i, until] of ['09:14', '09:18', '09:22'].entries()) {
+    await pass(4)
+    await heldUntil(service, until)
+    await page.keyboard.press('Space')
+    await card(page, `n${i + 1}`).waitFor()
+    await toast(page, `1 dominio visto: n${i}.cl`).waitFor()
+  }
+  const { names } = await claim(service, ana, { limit: 2 })
+  assert.ok(!names.includes('n3'), names.join())
+  // They stop pressing keys at 9:12, and stay on the page.
+  await pass(4)
+  await heldUntil(service, '09:26')
+  await pass(4)
+  await heldUntil(service, '09:30')
+  await pass(4)
+  // A colleague's decision is shown, and extends nothing.
+  await update(service, [{ domain: 'n3', revision: 1, seen: 1 }], { key: ana, encoding: 'json' })
+  await page.locator('.triage-facts').getByText('Revisión', { exact: true }).waitFor()
+  await page.clock.fastForward('00:10')
+  await pass(7)
+  await page.getByRole('alert').getByText('Ana ya decidió sobre este nombre.').waitFor()
+  assert.deepEqual(await holders(service), {})
+  await page.getByRole('button', { name: 'Siguiente' }).click()
+  await card(page, 'n4').waitFor()
+  await heldUntil(service, '09:41')
+  assert.deepEqual(complaints, [])
+})
+
+test('when a claim ended under the hand the person is told who has the name now, and neither decision is lost', async () => {
+  await using morning = await startMorning()
+  const { service, page, complaints, ana, pass } = morning
+  await pass(19)
+  await page.getByRole('alert').getByText('Su turno con este nombre venció').waitFor()
+  const { names, until } = await claim(service, ana, { limit: 3 })
+  assert.deepEqual(names, ['n0', 'n1', 'n2'])
+  // Back at the page, which was in the background.
+  await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+  const told = page
+    .getByRole('alert')
+    .getByText(`Ana tiene ahora este nombre, hasta las ${until.slice(11, 16)}.`)
+  await told.waitFor()
+  await card(page, 'n0').waitFor()
+  // Ana is quicker. What is shown of that a moment before the key is pressed is not what it was meant for.
+  await update(service, [{ domain: 'n0', revision: 1, seen: 1 }], { key: ana, encoding: 'json' })
+  await page.locator('.triage-facts').getByText('Revisión', { exact: true }).waitFor()
+  await page.keyboard.press('d')
+  await toast(
+    page,
+    /No se pudo descartar n0\.cl: alguien lo cambió mientras tanto; ahora: Libre · Revisión/,
+  ).waitFor()
+  assert.deepEqual(await decisionOn(service, 'n0'), [1, 0, 'Ana'])
+  // What Ana holds comes to nobody else.
+  await card(page, 'n3').waitFor()
+  assert.equal(await told.count(), 0)
+  assert.deepEqual(complaints, [])
+})
+
+test('a key pressed right after a long absence decides on what is shown, and the next name is one that nobody holds', async () => {
+  await using morning = await startMorning()
+  const { service, page, complaints, ana, pass } = morning
+  await pass(19)
+  await page.getByRole('alert').getByText('Su turno con este nombre venció').waitFor()
+  const { names } = await claim(service, ana, { limit: 3 })
+  assert.deepEqual(names, ['n0', 'n1', 'n2'])
+  await page.keyboard.press('r')
+  await card(page, 'n3').waitFor()
+  await toast(page, '1 dominio en revisión: n0.cl').waitFor()
+  assert.deepEqual(await decisionOn(service, 'n0'), [1, 0, 'grupo'])
+  // The colleague, who looks at the same name, cannot overwrite it unseen.
+  const reply = await update(service, [{ domain: 'n0', discarded: 1, expect: { seen: 0 } }], {
+    key: ana,
+    encoding: 'json',
+  })
+  assert.equal(reply.status, 409)
+  assert.deepEqual(await decisionOn(service, 'n0'), [1, 0, 'grupo'])
+  assert.deepEqual(complaints, [])
+})
