@@ -14,12 +14,14 @@ import { proseOf } from './language/prose.ts'
 
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'src/**/README.md']
 /** Add a folder when its language is done. */
-const SOURCES = ['src/{accounts,admin,cli,console,http,lib,operations,server}/**/*.{ts,tsx,js}']
+const SOURCES = [
+  'src/{accounts,admin,cli,console,domainwatch,http,imagestore,lib,operations,server,storage}/**/*.{ts,tsx,js}',
+]
 /** Generated files, data, and shell scripts. */
 const EXCLUDED = [
   '**/node_modules/**',
   '**/*-wasm.ts',
-  '**/phishing-keywords.ts',
+  'src/storage/database/migrations/**',
   'src/domainwatch/lookalikes/vocabulary.ts',
   'src/cli/completion-scripts.ts',
 ]

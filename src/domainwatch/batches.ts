@@ -160,7 +160,7 @@ export async function saveBatch(request: HttpRequest, store: () => Promise<numbe
     return await store()
   } catch (error) {
     if (error instanceof HttpError) throw error
-    requestLog(request).error({ err: error }, 'a batch could not be saved')
+    requestLog(request).error({ err: error }, 'batch could not be saved')
     throw batchError(500, 'No se han podido guardar los datos')
   }
 }

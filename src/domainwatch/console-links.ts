@@ -1,6 +1,9 @@
 import { filterParameters } from './filters.ts'
 
-/** Addresses of the console, where people see what the API tells. Its paths and parameters are those of `console/app`. */
+/**
+ * Addresses of the console, which show to people what the API returns. Its paths and parameters are those of
+ * `console/app`.
+ */
 export class ConsoleLinks {
   readonly #baseUrl: () => string
 

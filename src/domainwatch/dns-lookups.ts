@@ -12,7 +12,7 @@ export interface Dns {
   records(name: string, type: RecordType): Promise<RecordAnswer>
 }
 
-/** What a client is told about a name. */
+/** The answer to a client about a name. */
 export interface DnsOutcome {
   readonly status: number
   readonly dns: readonly string[]

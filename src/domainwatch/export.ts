@@ -6,7 +6,7 @@ import type { FieldName, FieldValue, FurtherFields } from './record-fields.ts'
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-/** A record as `list` shows it, then what is needed to import it in the same state. */
+/** A record as `list` returns it, then what is needed to import it in the same state. */
 export const EXPORT_FIELDS = [
   'name',
   'length',

@@ -18,7 +18,7 @@ export interface Filter<Given, Wanted> {
   readonly conditions: (wanted: Wanted) => readonly Condition[]
 }
 
-/** What a filter asks of a record, for each engine. */
+/** A condition on a record, for each engine. */
 export interface Condition {
   readonly matches: (record: FilteredRecord) => boolean
   readonly sql: conditions.SqlCondition
@@ -38,7 +38,7 @@ export interface FilteredRecord {
   readonly date_mod: string
   /** When it was deleted; null if it is bought. */
   readonly deleted_at: string | null
-  /** Milliseconds since 1970; null if nobody has decided on it. */
+  /** When someone decided on it, in milliseconds since 1970; null if no one has. */
   readonly seen_at: number | null
   /** Each tag with a space before and after it (` casa venta `); null if there is none. */
   readonly tags: string | null
@@ -94,7 +94,7 @@ const CONTAINS: NameComparison = {
   glob: (wanted) => withoutWildcards(wanted, `*${wanted}*`),
 }
 
-/** Each word of the text is compared by itself, so that a suffix and an A-label are understood in each. */
+/** Compares each word of the text separately, so that each may have a suffix or be an A-label. */
 export function searchFilter(description: string): Filter<string, readonly SearchText[]> {
   return {
     parameter: text(description, MAX_TEXT),
@@ -145,7 +145,7 @@ export function untilFilter(of: DateColumn, description: string): Filter<string,
   }))
 }
 
-/** `*` and `?` in the text stand for themselves, which are in no name. */
+/** `*` and `?` in the text are literal, and no name contains them. */
 export const withoutWildcards = (wanted: string, glob: string) => (/[*?]/.test(wanted) ? undefined : glob)
 
 /** A name has letters of .cl's alphabet only: those that are not ASCII are letters. */

@@ -21,7 +21,7 @@ import * as conditions from './queries-conditions.ts'
 
 export type { FilteredRecord } from './filter-kinds.ts'
 
-/** More words are not told apart. */
+/** Larger numbers of words are not distinguished. */
 const MAX_WORDS = 6
 
 /**
@@ -33,10 +33,10 @@ const MAX_WORDS = 6
 const table = {
   search: searchFilter('Only names that contain this text; of several words, separated by spaces, all'),
   agent: {
-    parameter: flag('Look for `search` in the agent instead'),
+    parameter: flag('Search in the agent instead'),
     // The parameter is a flag: `readFilters` copies the text of `search` here.
     read: (_isOn: boolean): string | undefined => undefined,
-    // As a whole: names of agents have spaces.
+    // Not split into words: names of agents have spaces.
     conditions: (wanted: string): readonly Condition[] => [
       {
         matches: ({ agent }) => agent.toLowerCase().includes(wanted),
@@ -81,12 +81,12 @@ const table = {
       index: { kind: 'length', max: wanted },
     }),
   ),
-  from: sinceFilter('registered', 'Only registered on this day, or at this moment, or later'),
-  to: untilFilter('registered', 'Only registered on this day, or at this moment, or earlier'),
-  modified_from: sinceFilter('modified', 'Only last changed on this day, or at this moment, or later'),
-  modified_to: untilFilter('modified', 'Only last changed on this day, or at this moment, or earlier'),
-  deleted_from: sinceFilter('deleted', 'Only deleted on this day, or at this moment, or later'),
-  deleted_to: untilFilter('deleted', 'Only deleted on this day, or at this moment, or earlier'),
+  from: sinceFilter('registered', 'Only registered on this day, at this time, or later'),
+  to: untilFilter('registered', 'Only registered on this day, at this time, or earlier'),
+  modified_from: sinceFilter('modified', 'Only last changed on this day, at this time, or later'),
+  modified_to: untilFilter('modified', 'Only last changed on this day, at this time, or earlier'),
+  deleted_from: sinceFilter('deleted', 'Only deleted on this day, at this time, or later'),
+  deleted_to: untilFilter('deleted', 'Only deleted on this day, at this time, or earlier'),
   hyphen: filter(integer('Only names with (1) or without (0) a hyphen', 0, 1), (wanted) => ({
     matches: ({ name }) => name.includes('-') === (wanted === 1),
     sql: conditions.nameIs(wanted, (dialect, name) => dialect.contains(name, '-')),
@@ -137,14 +137,11 @@ const table = {
     sql: conditions.isSet('discarded_at', wanted),
     index: { kind: 'bit', of: 'discarded', value: wanted },
   })),
-  seen: filter(
-    integer('Only domains that somebody has decided on (1) or nobody has (0)', 0, 1),
-    (wanted) => ({
-      matches: ({ seen_at }) => (seen_at !== null) === (wanted === 1),
-      sql: conditions.isSet('seen_at', wanted),
-      index: { kind: 'bit', of: 'seen', value: wanted },
-    }),
-  ),
+  seen: filter(integer('Only domains that someone has decided on (1) or no one has (0)', 0, 1), (wanted) => ({
+    matches: ({ seen_at }) => (seen_at !== null) === (wanted === 1),
+    sql: conditions.isSet('seen_at', wanted),
+    index: { kind: 'bit', of: 'seen', value: wanted },
+  })),
   tag: filter(tag('Only records with this tag'), (wanted) => ({
     matches: ({ tags }) => tags?.includes(` ${wanted} `) === true,
     sql: conditions.hasTag(wanted),
@@ -172,7 +169,7 @@ const definitions: { readonly [K in FilterName]: Filter<GivenValues[K], WantedVa
 
 export type FilterName = keyof Table
 
-/** The filters of a request, normalised. What is absent, undefined or false does not filter. */
+/** The filters of a request, normalised. A filter that is absent, undefined or false has no effect. */
 export type Filters = { readonly [K in FilterName]?: WantedValues[K] | undefined }
 
 // An object literal has no other keys than its type.
@@ -201,7 +198,7 @@ export function readFilters(values: Values<typeof filterParameters>): Filters {
   return filters
 }
 
-/** Requests come with filters of their own, but watches and event streams apply theirs to one record after the other. */
+/** Watches and event streams apply the same filters to one record after another. */
 const known = new WeakMap<Filters, readonly NamedCondition[]>()
 
 export interface NamedCondition extends Condition {
@@ -222,7 +219,7 @@ export function conditionsOf(filters: Filters): readonly NamedCondition[] {
   return found
 }
 
-/** Whether a list with these filters shows the record at the moment `now`. */
+/** Whether a list with these filters contains the record at `now`. */
 export function matches(filters: Filters, record: FilteredRecord, now: number): boolean {
   if (record.discarded_at !== null && isGone(record.discarded_at, now)) return false
   return conditionsOf(filters).every((condition) => condition.matches(record))

@@ -14,8 +14,9 @@ export const startingWith = (text: string): readonly GlobPart[] => [text, MANY]
 export const endingWith = (text: string): readonly GlobPart[] => [MANY, text]
 
 /**
- * Whether the pattern describes the whole text. On a mismatch only the last star before it is extended by one character, since
- * extending an earlier one could gain nothing. The time is at most the product of the lengths, whatever the pattern.
+ * Whether the pattern matches the whole text. On a mismatch only the last star before it is extended by one
+ * character, since extending an earlier one could gain nothing. The time is at most the product of the lengths,
+ * whatever the pattern.
  */
 export function matchesGlob(text: string, pattern: string): boolean {
   let at = 0

@@ -73,11 +73,11 @@ export interface DomainwatchOptions {
   readonly observations: Observations
   /** The words that names are split into. */
   readonly dictionary: Dictionary
-  /** DNS look-ups of bulk calls that run at the same time, and as many of single ones. */
+  /** Maximum concurrent DNS look-ups of bulk calls, and the same number of single ones. */
   readonly dnsInFlight: number
-  /** Bytes that the index of lists may take; 0 for none. */
+  /** Maximum memory of the list index, in bytes; 0 disables it. */
   readonly searchMemory: number
-  /** Where the index is kept for the next start. */
+  /** Where the index is stored for the next start. */
   readonly searchFile: IndexFile
   readonly metrics: Metrics
   readonly log: Logger
@@ -150,7 +150,7 @@ export function domainwatchRoutes(
   bulkDnsRoute(app, shared, { tasks, dns: observed, inFlight: dnsInFlight })
 }
 
-/** Fills while the server listens: whatever it does not answer yet the database does. */
+/** Loads while the server listens; until then the database answers. */
 function nameIndexFor(app: HttpServer, options: DomainwatchOptions): NameIndex {
   const { database, dictionary, tasks, searchMemory, searchFile, metrics, log } = options
   const nameIndex = new NameIndex({
@@ -163,12 +163,12 @@ function nameIndexFor(app: HttpServer, options: DomainwatchOptions): NameIndex {
   })
   const gauge = (name: string, help: string, read: (stats: NameIndexStats) => number) =>
     metrics.gauge(`catalejo_search_${name}`, help, () => read(nameIndex.stats()))
-  gauge('names', 'Records in the index of lists', ({ names }) => names)
-  gauge('bytes', 'Memory of the index of lists', ({ bytes }) => bytes)
-  gauge('segments', 'Segments of the index of lists', ({ segments }) => segments)
-  gauge('ready', 'Processes that answer lists from their index', ({ ready }) => ready)
-  gauge('load_seconds', 'Time that the last reading of all records took', ({ loadSeconds }) => loadSeconds)
-  gauge('restored', 'Processes that read it from its file', ({ restored }) => restored)
+  gauge('names', 'Records in the list index', ({ names }) => names)
+  gauge('bytes', 'Memory of the list index', ({ bytes }) => bytes)
+  gauge('segments', 'Segments of the list index', ({ segments }) => segments)
+  gauge('ready', 'Processes that answer lists from the index', ({ ready }) => ready)
+  gauge('load_seconds', 'Duration of the last load of all records', ({ loadSeconds }) => loadSeconds)
+  gauge('restored', 'Processes that loaded it from its file', ({ restored }) => restored)
   app.addHook('onListen', async () => nameIndex.start())
   app.addHook('onClose', () => nameIndex.close())
   return nameIndex

@@ -9,14 +9,14 @@ export const MAX_BATCH_RECORDS = 50_000
 /** Characters of a name without `.cl`: a DNS label has at most 63 octets (RFC 1035). */
 export const MAX_LABEL_CHARACTERS = 63
 
-/** Records in one answer of the queue, and how many when none are given. */
+/** Records in one answer of the queue: maximum and default. */
 export const MAX_QUEUE_RECORDS = 100
 export const DEFAULT_QUEUE_RECORDS = 20
 
 /** Records that one account may hold at a time: ten of the largest answers. */
 export const MAX_CLAIMS = 1_000
 
-/** How long an account holds a record of the queue unless it asks again. */
+/** How long a claim on a record of the queue lasts unless it is renewed. */
 export const CLAIM_MINUTES = 10
 
 /** How long a record stays after it was marked as discarded. */

@@ -1,13 +1,13 @@
 import { defineBatch, type Assignments, type Expressions } from '../storage/database/batch.ts'
 import { DOMAINS } from '../storage/database/tables.ts'
 
-/** A new status makes a record unseen: whoever decided on it did so on another fact. */
+/** A new status makes a record unseen, because the decision was about the old one. */
 const unseenBy = (status: string) => ({
   seen_at: `CASE WHEN domains.status = ${status} THEN domains.seen_at END`,
   seen_by: `CASE WHEN domains.status = ${status} THEN domains.seen_by END`,
 })
 
-/** Records a domain or updates it in place. A record that is the same already is left alone, its date_mod too. */
+/** Records a domain or updates it in place. Leaves an equal record unchanged, its date_mod included. */
 export const recordDomains = defineBatch({
   table: 'domains',
   key: 'name',
@@ -56,15 +56,15 @@ export const recordDomains = defineBatch({
 })
 
 /**
- * The same for a registration that a list tells of: it counts only where it is newer than what is recorded, so that a
- * list may be loaded late or again.
+ * The same for a registration from a list. It counts only if it is newer than the record, so that a list may be
+ * loaded late or repeatedly.
  */
 export const recordRegistrations: typeof recordDomains = {
   ...recordDomains,
   when: () => 'excluded.date_reg > domains.date_reg',
 }
 
-/** The same for a deletion that a list tells of: what is recorded of a name stays, but that it is bought no more. */
+/** The same for a deletion from a list: changes only the status of a recorded name. */
 export const recordDeletions: typeof recordDomains = {
   ...recordDomains,
   update: () => ({
@@ -77,8 +77,8 @@ export const recordDeletions: typeof recordDomains = {
 }
 
 /**
- * Records a domain in a state it had before, whatever is recorded now. What the export does not say of decisions (`has_…`
- * is 0) stays.
+ * Records a domain in a state it had before, whatever is recorded now. Decisions that the export lacks (`has_…` is
+ * 0) stay.
  */
 export const restoreDomains = defineBatch({
   table: 'domains',
@@ -124,7 +124,7 @@ const IS_DISCARDED = 'CASE WHEN domains.discarded_at IS NULL THEN 0 ELSE 1 END'
 const IS_SEEN = 'CASE WHEN domains.seen_at IS NULL THEN 0 ELSE 1 END'
 
 /**
- * Sets the marks of a recorded domain. Marking what is marked already does not start the 7 days anew, nor does it change who
+ * Sets the marks of a recorded domain. Marking a marked domain again neither restarts the 7 days nor changes who
  * has seen it. If the status changes too, `seen` is about the new one.
  */
 export const markDomains = defineBatch({

@@ -3,7 +3,7 @@ import { sql, raw, type Sql } from '../storage/database/sql.ts'
 
 type Build = (dialect: Dialect) => Sql
 
-/** What a filter asks of a row of `domains`. Without `record`, `name` is all of it. */
+/** The condition of a filter on a row of `domains`. Without `record`, `name` is the whole condition. */
 export type SqlCondition =
   | {
       readonly record: Build
@@ -71,7 +71,7 @@ export const isIdn = (value: number): SqlCondition => ({
 
 /**
  * @param text what to find in the name
- * @param ascii what to find in the A-label instead, if that will do too
+ * @param ascii what to find in the A-label, as an alternative
  */
 export function nameMatches(
   { text, ascii }: { readonly text: string; readonly ascii?: string },

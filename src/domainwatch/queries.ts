@@ -3,7 +3,7 @@ import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../st
 import { goneBefore } from './limits.ts'
 import { conditionsOf, type FilterName, type Filters, type NamedCondition } from './filters.ts'
 
-/** Later than any date a clock can show: means "never" in comparisons. */
+/** Later than any possible date: means "never" in comparisons. */
 const NEVER = 8_640_000_000_000_000
 
 /** The columns that lists are sorted by. */
@@ -66,9 +66,9 @@ const isMarked = (filters: Filters) =>
 
 /** The conditions of filters, by what can decide them. */
 interface FilterConditions {
-  /** Those that need the row, or may as well have it. */
+  /** Conditions on the row. */
   readonly where: Sql[]
-  /** Those that are about nothing but the name. */
+  /** Conditions on the name only. */
   readonly byName: Sql[]
   /** Conditions of `where` in terms of the name. */
   readonly traits: Sql[]
@@ -77,9 +77,9 @@ interface FilterConditions {
 }
 
 /**
- * Where nothing but the form of the statement picks one of several indexes, the first filter of `PARTIAL_INDEXES` picks it: a
- * unary plus keeps the index of another filter away, and changes nothing else.
- * @param walked the key whose index is walked in order, whatever the filters: other indexes are kept away
+ * On an engine that picks indexes by the form of the statement, the first filter of `PARTIAL_INDEXES` wins: a unary
+ * plus disables the index of another filter and has no other effect.
+ * @param walked the key whose index is scanned in order, whatever the filters: other indexes are disabled
  */
 function filterConditions(dialect: Dialect, filters: Filters, walked?: SortKey): FilterConditions {
   const found: FilterConditions = { where: [], byName: [], traits: [], dates: [] }
@@ -116,8 +116,7 @@ export function matching(dialect: Dialect, filters: Filters): Sql[] {
 }
 
 /**
- * Whether filters that no index serves may visit every record, or, of two that an index each serves, all records that the
- * other does not let through.
+ * Whether the filters may visit very many records: no index serves them, or an index serves only one of two.
  * @param hasStatus whether the list is one of bought or of deleted records anyway
  */
 export function visitsManyRecords(filters: Filters, hasStatus: boolean): boolean {
@@ -218,7 +217,7 @@ export interface PageRequest {
   readonly filters: Filters
   readonly sortKey: SortKey
   readonly ascending: boolean
-  /** Only records after this place, in the list's order. */
+  /** Only records after this position, in the list's order. */
   readonly after?: ListPosition | undefined
   readonly limit: number
   readonly now: number
@@ -275,7 +274,7 @@ function orderBy(key: SortKey, ascending: boolean, plus: '+' | '' = ''): Sql {
   return raw(`ORDER BY ${plus}${key} ${direction}${ties}`)
 }
 
-/** The records behind a position, in the direction of the list. */
+/** Returns the condition for records after a position, in the direction of the list. */
 function isBeyond(key: SortKey, ascending: boolean, after: ListPosition): Sql {
   const comparison = raw(ascending ? '>' : '<')
   if (key === 'name') return sql`name ${comparison} ${after.name}`
@@ -284,8 +283,8 @@ function isBeyond(key: SortKey, ascending: boolean, after: ListPosition): Sql {
 }
 
 /**
- * The first places of a list as one text, which costs a tenth of rows: a line each, of the key, a tab and the name. For keys
- * without an index: many pages take few passes over the table.
+ * The first positions of a list as one text, which costs a tenth of rows: a line of the key, a tab and the name for
+ * each. For keys without an index: many pages take few passes over the table.
  */
 export function places(dialect: Dialect, request: PageRequest) {
   const { sortKey, ascending } = request

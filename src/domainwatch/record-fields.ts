@@ -35,7 +35,7 @@ const table = {
     schema: integer({
       minimum: 0,
       maximum: 1,
-      description: 'Somebody has decided on it (1) or nobody has (0)',
+      description: 'Someone has decided on it (1) or no one has (0)',
     }),
     value: ({ seen_at }) => (seen_at === null ? 0 : 1),
   },
@@ -133,7 +133,7 @@ export class RecordFields {
   }
 
   /**
-   * Returns the records with these names, in the order of the names. Those that exist no more are left out.
+   * Returns the records with these names, in the order of the names. Records that no longer exist are omitted.
    * @param names a page of them
    * @param reader a transaction, to read what it wrote
    */

@@ -113,7 +113,7 @@ export function readMarks(record: unknown): ReadMarks {
   }
 }
 
-/** Refuses unknown fields: a client that misspells one would believe that it is protected. */
+/** Rejects unknown fields: a client with a misspelt one would believe that it is protected. */
 function readExpected(expect: unknown): ReadRecord<Expected> {
   if (!isObject(expect)) return bad('expect', expect, TAKES_EXPECTED, 'object')
   const row: Partial<Record<ExpectableField, string | number>> = {}

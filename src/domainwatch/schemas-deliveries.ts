@@ -39,7 +39,7 @@ export const deliveriesAnswer = object(
           'Status that the receiver answered to the last attempt; null without an answer',
         ),
         milliseconds: nullable('integer', 'How long the last attempt took; null before it ended'),
-        error: nullable('string', 'What went wrong in the last attempt; null if nothing did'),
+        error: nullable('string', 'Error of the last attempt; null if it succeeded'),
         replayable: bit('Whether its content is kept, so that it can be sent again'),
         replaying: bit('Whether it waits to be sent again'),
       }),

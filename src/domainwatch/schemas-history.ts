@@ -11,7 +11,7 @@ const change = object({
   date: string({ description: 'When, in the time zone of the service', examples: ['2025-12-31 15:00:00'] }),
   account: {
     type: ['string', 'null'],
-    description: 'Whose key it was; null where nobody is known, as when a discarded record came to its end',
+    description: 'Account that made it; null if unknown, as for an expired record',
   },
   kind: string({ enum: CHANGE_KINDS, description: 'What kind of change' }),
   from: fields('The fields that changed, as they were; null where there was no record'),

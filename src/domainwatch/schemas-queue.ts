@@ -31,7 +31,7 @@ export const queueAnswer = object(
 
 export const releasedAnswer = object(
   { status: constant(200), count: integer({ description: 'Records that the account held until now' }) },
-  { description: 'They are released', examples: [{ status: 200, count: 20 }] },
+  { description: 'The records were released', examples: [{ status: 200, count: 20 }] },
 )
 
 const holder = object({

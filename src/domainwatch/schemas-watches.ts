@@ -53,21 +53,21 @@ export const watchMade = object(
     atom: nullable('string', 'Address of the feed; null without feed. Shown this once'),
   },
   {
-    description: 'It watches from now on',
+    description: 'The watch was created',
     examples: [
       { status: 200, id: SHOWN.id, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw0Q8YkZ0m3nE=', atom: null },
     ],
   },
 )
 
-/** How deliveries to one destination go. */
+/** The state of deliveries to one destination. */
 const deliveryState = {
   state: string({ enum: ['active', 'dead'], description: '`dead`: the receiver was given up' }),
-  pending: bit('Whether a delivery is under way'),
+  pending: bit('Whether a delivery is in progress'),
   attempts: integer({ description: 'Failed attempts of that delivery' }),
   next_attempt: nullable('string', 'When it is tried again'),
   last_delivery: nullable('string', 'When one last arrived'),
-  last_error: nullable('string', 'What went wrong since then'),
+  last_error: nullable('string', 'The error since then'),
   last_error_at: nullable('string', 'When'),
 }
 
@@ -87,7 +87,7 @@ export const watchesAnswer = object(
         changes: string({ enum: WATCH_CHOICES }),
         owner: string({ description: 'Account that created it' }),
         shared: bit('Whether the whole group sees and edits it'),
-        paused: bit('Whether it is silent'),
+        paused: bit('Whether it is paused'),
         created: string(),
         url: nullable('string', 'Where webhooks are sent'),
         to: nullable('string', 'Where messages are sent, without the secret parts of addresses'),
@@ -120,7 +120,10 @@ export const watchEdited = object(
     secret: nullable('string', 'Of a webhook that the edit added; else null. Shown this once'),
     atom: nullable('string', 'Address of a feed that the edit added; else null. Shown this once'),
   },
-  { description: 'It is edited', examples: [{ status: 200, id: SHOWN.id, secret: null, atom: null }] },
+  {
+    description: 'The watch was edited',
+    examples: [{ status: 200, id: SHOWN.id, secret: null, atom: null }],
+  },
 )
 
 export const secretRotated = object(
@@ -147,7 +150,7 @@ export const secretRotated = object(
 
 export const watchAnswer = object(
   { status: constant(200), id },
-  { description: 'It is gone', examples: [{ status: 200, id: SHOWN.id }] },
+  { description: 'The watch was deleted', examples: [{ status: 200, id: SHOWN.id }] },
 )
 
 const ARRIVED = { delivered: 1, code: 204, error: null }
@@ -158,20 +161,20 @@ export const testAnswer = object(
     id,
     delivered: integer({ minimum: 0, maximum: 1 }),
     code: nullable('integer', 'Status that the receiver answered'),
-    error: nullable('string', 'What went wrong'),
+    error: nullable('string', 'The error'),
     data: array(
       object({
         channel: string({ enum: CHANNEL_NAMES }),
         to: string(),
         delivered: bit('Whether it arrived'),
         code: nullable('integer', 'Status that the receiver answered'),
-        error: nullable('string', 'What went wrong'),
+        error: nullable('string', 'The error'),
       }),
       { description: 'Of each destination; above, of the first that failed, or of the first' },
     ),
   },
   {
-    description: 'What became of the test',
+    description: 'Result of the test',
     examples: [
       {
         status: 200,

@@ -116,7 +116,7 @@ export const statsAnswer = object(
     words: optional(
       object(
         {
-          word: array(string(), { description: 'Those that rise most clearly first' }),
+          word: array(string(), { description: 'The clearest rise first' }),
           week: counts('Names registered in the last 7 days with the word'),
           mean: array(
             { type: 'number' },
@@ -201,7 +201,7 @@ export const addBody = object(
 
 export const storedAnswer = object(
   { status: constant(200), count: integer({ description: 'Records stored' }) },
-  { description: 'All of it is stored', examples: [{ status: 200, count: 2 }] },
+  { description: 'The batch was stored', examples: [{ status: 200, count: 2 }] },
 )
 
 const batchAnswer = (
@@ -222,7 +222,7 @@ const batchAnswer = (
     { description, examples: [{ status, count: 0, msg, errors }] },
   )
 
-export const batchProblem = batchAnswer(500, 'Nothing of the batch is stored', 'Hay 1 registro con errores', [
+export const batchProblem = batchAnswer(500, 'Nothing was stored', 'Hay 1 registro con errores', [
   { index: 0, field: 'length', msg: 'Falta el campo length' },
 ])
 
@@ -300,7 +300,7 @@ export const bulkDnsBody = object(
 
 export const bulkDnsAnswer = {
   description:
-    'One object a line: `status`, `domain` as requested, `dns`, `records` and `errors` with `types`, and `msg` where there ' +
+    'One object a line: `status`, `domain` as requested, `dns`, `records` and `errors` with `types`, and `msg` if there ' +
     'is something to say',
   content: { 'application/x-ndjson': { schema: string() } },
 }

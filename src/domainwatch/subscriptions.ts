@@ -55,7 +55,7 @@ export function openSubscriptions(options: SubscriptionsOptions): Subscriptions 
     channels,
     timeZone: options.timeZone,
     vocabulary,
-    failed: (error) => failed('a watch could not send notifications', error),
+    failed: (error) => failed('notifications of a watch failed', error),
   })
   return { events, watches, channels, vocabulary }
 }

@@ -13,7 +13,7 @@ export interface AccountPolicies {
   /** By account name. */
   readonly all: () => Promise<ReadonlyMap<string, AccountPolicy>>
   /**
-   * Changes what is given, in one transaction. It applies to uploads and links from the commit on.
+   * Changes the given properties, in one transaction. It applies to uploads and links from the commit on.
    * @returns undefined if the account cannot hold images
    */
   readonly change: (

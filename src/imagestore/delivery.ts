@@ -17,7 +17,7 @@ import { blobByKey } from './queries.ts'
 /** Larger originals are streamed from the store, not cached in memory. */
 const MAX_CACHED_ORIGINAL_BYTES = 1024 * 1024
 
-/** The client name of watermarks, which belong to nobody in particular, in fair queues. */
+/** The client name of watermarks, which belong to no client, in fair queues. */
 const WATERMARKS = 'watermarks'
 
 /** How to make a derivative. */

@@ -44,12 +44,12 @@ const definitions = {
   thumbhash: ofBlob<string | null>('ELcJFIJ2aXl6h3eAeIYFZFIQhg==', {
     type: ['string', 'null'],
     description:
-      'ThumbHash of the picture in base64, a placeholder while it loads; null for what was stored before there was one',
+      'ThumbHash of the picture in base64, a placeholder while it loads; null for images stored without one',
   }),
   date: ofRecord(1_767_202_234, { type: 'integer', description: `Upload time, ${EPOCH_SECONDS}` }),
   expires: ofRecord<number | null>(null, {
     type: ['integer', 'null'],
-    description: `When the image is gone, ${EPOCH_SECONDS}; null for never`,
+    description: `When the image expires, ${EPOCH_SECONDS}; null for never`,
   }),
   /** The key of the bytes in the blob store. */
   key: ofBlob(''),

@@ -18,7 +18,7 @@ test('presets and watermarks become names that links may use', () => {
     return parsed.ok ? canonical(parsed.transformation) : parsed.fault
   }
   assert.equal(textOf('portada'), 'w_1200,h_630,c_fill,f_auto,wm_logo')
-  // What stands beside a preset takes precedence, and what the preset leaves open stays so.
+  // Explicit modifiers take precedence over a preset, which leaves the others at their defaults.
   assert.equal(textOf('p_portada,w_10'), 'w_10,h_630,c_fill,f_auto,wm_logo')
   assert.equal(textOf('gris.webp'), 'f_webp,gray')
   assert.equal(textOf('thumb,wm_sello'), 'w_160,h_160,wm_sello')
@@ -101,7 +101,7 @@ for (const [text, faults] of [
   })
 }
 
-test('what is no JSON is told as such', () => {
+test('invalid JSON is reported as such', () => {
   const read = readImageSettings('{"presets": }')
   assert.ok('faults' in read && read.faults.length === 1)
   assert.match(read.faults[0] ?? '', /^it is not JSON: /)

@@ -77,7 +77,7 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
     if (object === undefined) faults.push(`"${section}" takes an object`)
     if (entries.length > MAX_NAMES) faults.push(`"${section}" takes up to ${MAX_NAMES} names`)
     return entries.slice(0, MAX_NAMES).filter(([name]) => {
-      if (!isName(name)) faults.push(`${section}: "${name}" is no name, it takes ${NAME_TAKES}`)
+      if (!isName(name)) faults.push(`${section}: "${name}" is not a name, it takes ${NAME_TAKES}`)
       return isName(name)
     })
   }
@@ -85,7 +85,7 @@ export function readImageSettings(text: string): ImageSettings | { readonly faul
   function readPreset(name: string, value: unknown): Changes | undefined {
     const fault = (what: string): undefined => void faults.push(`presets: "${name}" ${what}`)
     if (defaultPresets.has(name)) return fault('is the name of a built-in one')
-    if (isKey(name)) return fault('is a modifier by itself')
+    if (isKey(name)) return fault('is a modifier')
     if (typeof value !== 'string' || value === '') return fault('takes the text of modifiers')
     const parsed = parseModifiers(value, undefined, { presets: new Map(), watermarks: names })
     if (!parsed.ok) {

@@ -38,7 +38,7 @@ export interface Imagestore {
   readonly delivery: Delivery
   readonly derivatives: DerivativeCache
   readonly similar: SimilarImages
-  /** Fills in the ThumbHash of images from before there was any. */
+  /** Adds the ThumbHash of images that were stored without one. */
   readonly fillThumbhashes: (signal: AbortSignal) => Promise<number>
 }
 
@@ -75,7 +75,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     maxPixels: config.maxImagePixels,
     timeoutMs: config.imageTimeout * 1000,
     memoryBudget: perProcessShare(config.imageMemory * MIB, config.workers),
-    // What is taken as an image must not depend on how many processes there are.
+    // Whether an image is accepted must not depend on the number of processes.
     largestJob: config.imageMemory * MIB,
     acquireTurn: machineTurns(join(config.data, 'staging')),
     queue: perProcessShare(config.imageQueue, config.workers),
@@ -98,20 +98,20 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     clock,
   })
   metrics.gauge('catalejo_images_decoding', 'Images being decoded', () => engine.stats().running)
-  metrics.gauge('catalejo_images_waiting', 'Images in line to be decoded', () => engine.stats().waiting)
+  metrics.gauge('catalejo_images_waiting', 'Images waiting to be decoded', () => engine.stats().waiting)
   metrics.total('catalejo_images_cache_hits_total', 'Images served from memory', () => delivery.hits)
-  metrics.total('catalejo_images_cache_misses_total', 'Images read or made', () => delivery.misses)
+  metrics.total('catalejo_images_cache_misses_total', 'Images read or rendered', () => delivery.misses)
   metrics.total(
     'catalejo_images_restarts_total',
-    'Decoding processes that had to be replaced',
+    'Decoder processes that were replaced',
     () => engine.stats().restarts,
   )
-  metrics.gauge('catalejo_images_cached_bytes', 'Images kept in memory', () => delivery.cachedBytes)
+  metrics.gauge('catalejo_images_cached_bytes', 'Images cached in memory', () => delivery.cachedBytes)
   const store = new ImageStore(database, blobs, staging, engine, clock, (key) => derivatives.forget(key))
   context.onClose(() => store.close())
   metrics.gauge(
     'catalejo_images_waiting_removals',
-    'Deleted images whose bytes wait for their removal',
+    'Deleted images whose bytes are still to be removed',
     () => store.waitingRemovals,
   )
   const similar = new SimilarImages(

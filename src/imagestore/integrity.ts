@@ -41,7 +41,7 @@ export function verified(source: Readable, blob: Stored): Readable {
   return pipeline(source, check, () => {})
 }
 
-/** Remembers which blobs were verified lately: a range cannot be verified by itself. */
+/** Remembers which blobs were verified recently, because a range alone cannot be verified. */
 export class VerifiedBlobs {
   readonly #verified = new LRUCache<string, true>({ max: MAX_VERIFIED_BLOBS, ttl: VERIFIED_TTL_MS })
   readonly #reading = new Map<string, Promise<void>>()

@@ -27,7 +27,8 @@ export interface NewImage {
 }
 
 /**
- * Returns the limit that one more image would exceed, if any. An image that the application holds already takes no more room.
+ * Returns the limit that one more image would exceed, if any. An image that the application holds already needs no
+ * further space.
  * @param locked limits that the caller has locked; without them they are read
  */
 export async function checkQuota(

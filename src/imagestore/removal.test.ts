@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { BackgroundRemovals } from './removal.ts'
 
-/** BackgroundRemovals that end when they are told to. */
+/** Removals that finish on demand. */
 function held() {
   const begun: { key: string; end: (fault?: Error) => void }[] = []
   const removals = new BackgroundRemovals(
@@ -16,8 +16,8 @@ function held() {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-suite('removals that nobody waits for', { timeout: 60_000 }, () => {
-  test('eight at a time, the others in turn, whatever becomes of those before', async () => {
+suite('background removals', { timeout: 60_000 }, () => {
+  test('eight run at a time, and the others in order, whatever the outcome of earlier ones', async () => {
     const { removals, begun } = held()
     for (let index = 0; index < 20; index++) removals.add(`k${index}`)
     assert.equal(begun.length, 8)
@@ -32,13 +32,13 @@ suite('removals that nobody waits for', { timeout: 60_000 }, () => {
     assert.equal(removals.waiting, 10)
   })
 
-  test('past the bound they are left to the sweep', () => {
+  test('removals beyond the limit are left to the sweep', () => {
     const { removals } = held()
     for (let index = 0; index < 10_020; index++) removals.add(`k${index}`)
     assert.equal(removals.waiting, 10_000)
   })
 
-  test('closing begins no more, and waits for those under way a second at the most', async () => {
+  test('closing starts no more removals, and waits for running ones for up to a second', async () => {
     const { removals, begun } = held()
     for (let index = 0; index < 20; index++) removals.add(`k${index}`)
     let closed = false

@@ -23,14 +23,15 @@ export async function removeRecord(
   dialect: Dialect,
   hash: ImageHash,
   remove: ReturnType<typeof deleteImage>,
-): Promise<{ readonly unheldKey: string | undefined } | undefined> {
+): Promise<{ readonly unreferencedKey: string | undefined } | undefined> {
   const blob = await tx.first(lockBlob(dialect, hash))
   if ((await tx.run(remove)) === 0) return undefined
-  if (blob === undefined || (await tx.first(anyHolder(hash))) !== undefined) return { unheldKey: undefined }
+  if (blob === undefined || (await tx.first(anyHolder(hash))) !== undefined)
+    return { unreferencedKey: undefined }
   await tx.run(deleteBlob(hash))
   const key = bytesKey(blob.key)
   await tx.run(queries.addTrash(key))
-  return { unheldKey: key }
+  return { unreferencedKey: key }
 }
 
 /**
@@ -87,7 +88,7 @@ async function removeEach(
   for (const { account_id, hash } of expired) {
     if (!isImageHash(hash)) continue
     const removed = await removeRecord(tx, dialect, hash, queries.deleteExpiredImage(account_id, hash, now))
-    if (removed?.unheldKey !== undefined) keys.push(removed.unheldKey)
+    if (removed?.unreferencedKey !== undefined) keys.push(removed.unreferencedKey)
   }
   return keys
 }

@@ -64,7 +64,7 @@ export const listAnswer = object(
       object({
         ...schemasOf('list'),
         duplicates: optional(
-          integer({ description: 'With `group`: own images with the same dhash, but for this one' }),
+          integer({ description: 'With `group`: number of other images with the same dhash' }),
         ),
       }),
     ),

@@ -38,7 +38,7 @@ export type OrphanSweep =
   | Exclude<Ownership, { readonly kind: 'own' }>
 
 const TRASH_BATCH_KEYS = 1_000
-/** A sweep gives up after so many failures: then the store fails, not single blobs. */
+/** A sweep gives up after this many failures: then the whole store is failing, not single blobs. */
 const MAX_SWEEP_FAILURES = 3
 
 /**
@@ -79,7 +79,8 @@ export class ImageStore {
 
   /** When this resolves with `stored`, bytes and record survive a power failure. */
   async upload(upload: Upload, signal: AbortSignal): Promise<UploadOutcome> {
-    // Bytes that somebody holds were decoded before. If they are removed in the meantime, the upload stores them again.
+    // Bytes that an application holds were decoded before. If they are removed in the meantime, the upload stores
+    // them again.
     const known = await this.#database.first(queries.blobByHash(upload.hash))
     const held = known === undefined || isLost(known.key) ? undefined : await this.#record(upload, undefined)
     if (held !== undefined) return held
@@ -127,13 +128,13 @@ export class ImageStore {
   async #record(upload: Upload, blob: BlobRow | undefined): Promise<Stored | QuotaExceeded | undefined> {
     const { accountId, hash, bytes, info, date, uploader } = upload
     const { dialect } = this.#database
-    const unheldKeys: string[] = []
+    const unreferencedKeys: string[] = []
     const outcome = await this.#database.transaction(
       async (tx): Promise<Stored | QuotaExceeded | undefined> => {
-        unheldKeys.length = 0
+        unreferencedKeys.length = 0
         const now = secondsOf(this.#clock)
         const image = { accountId, hash, size: bytes.byteLength }
-        const exceeded = await this.#makeRoom(tx, image, now, unheldKeys)
+        const exceeded = await this.#makeRoom(tx, image, now, unreferencedKeys)
         if (exceeded !== undefined) return exceeded
         const known = await tx.first(queries.lockBlob(dialect, hash))
         const held = known === undefined || isLost(known.key) ? blob : known
@@ -148,16 +149,16 @@ export class ImageStore {
       },
       accountId,
     )
-    for (const key of unheldKeys) this.#removals.add(key)
+    for (const key of unreferencedKeys) this.#removals.add(key)
     return outcome
   }
 
-  /** Removes expired images while the quota is exceeded. Adds the blob keys to remove from the store to `unheldKeys`. */
+  /** Removes expired images while the quota is exceeded. Adds the blob keys to remove from the store to `unreferencedKeys`. */
   async #makeRoom(
     tx: Transaction,
     image: NewImage,
     now: number,
-    unheldKeys: string[],
+    unreferencedKeys: string[],
   ): Promise<QuotaExceeded | undefined> {
     const { dialect } = this.#database
     const limits = await tx.first(lockLimits(dialect, image.accountId))
@@ -166,7 +167,7 @@ export class ImageStore {
       const exceeded = await checkQuota(tx, image, limits)
       const removed = exceeded && (await removeExpiredOf(tx, dialect, image.accountId, now))
       if (removed === undefined) return exceeded
-      unheldKeys.push(...removed)
+      unreferencedKeys.push(...removed)
     }
   }
 
@@ -185,14 +186,14 @@ export class ImageStore {
           const image = await tx.first(queries.expiryOf(accountId, hash))
           if (image === undefined || isExpired(image, now)) return undefined
           const state = await withdrawUpload(tx, { accountId, hash }, uploader)
-          if (state !== 'last') return state === 'withdrawn' ? { unheldKey: undefined } : undefined
+          if (state !== 'last') return state === 'withdrawn' ? { unreferencedKey: undefined } : undefined
         }
         return removeRecord(tx, dialect, hash, queries.deleteImage(accountId, hash, now))
       },
       accountId,
       'free-space',
     )
-    if (removed?.unheldKey !== undefined) this.#removals.add(removed.unheldKey)
+    if (removed?.unreferencedKey !== undefined) this.#removals.add(removed.unreferencedKey)
     return removed !== undefined
   }
 

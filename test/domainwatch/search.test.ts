@@ -151,7 +151,7 @@ test('when the log of changes goes on elsewhere, the records are read anew', asy
   const accounts = createAccounts(opened.database, opened.clock)
   await accounts.createKey('otro', 'domainwatch')
   await opened.store(many(12))
-  assert.match(await opened.left(), /read anew/)
+  assert.match(await opened.left(), /reloading the list index/)
   await opened.ready()
   await compareAll(opened, [undefined])
 })

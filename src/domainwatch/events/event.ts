@@ -93,8 +93,8 @@ export function recordIn({ before, after }: DomainEvent): ChangedRecord | null {
 }
 
 /**
- * Returns true if the record matches the filters now or did before, so that a client that maintains such a list also hears
- * of records that leave it.
+ * Returns true if the record matches the filters now or did before, so that a client that maintains such a list is
+ * also notified of records that leave it.
  */
 function touches(filters: Filters, { before, after }: DomainEvent): boolean {
   return isIn(filters, after) || isIn(filters, before)
@@ -106,8 +106,8 @@ function enters(filters: Filters, { before, after }: DomainEvent): boolean {
 }
 
 /**
- * What clients want to be told. `new`: records that come to match. `all`: every change of a record that matches, or did. `dns`:
- * changes of the DNS of records that match.
+ * Which events clients want. `new`: records that come to match. `all`: every change of a record that matches, or
+ * did. `dns`: changes of the DNS of records that match.
  */
 export const EVENT_CHOICES = ['all', 'dns', 'all,dns'] as const
 export const WATCH_CHOICES = ['new', 'all', 'dns', 'new,dns', 'all,dns'] as const
@@ -137,7 +137,7 @@ export function toJson(event: DomainEvent): string {
   })
 }
 
-/** 1 if somebody has decided on the record. */
+/** 1 if someone has decided on the record. */
 export const seenIn = ({ seen_at }: ChangedRecord): 0 | 1 => (seen_at === null ? 0 : 1)
 
 function listedRecord(record: ChangedRecord | null) {

@@ -63,8 +63,8 @@ export class Events {
   }
 
   /**
-   * Yields server-sent events (HTML Living Standard, section 9.2) until the stream ends. The head and some heartbeats carry
-   * an `id` without data: no event, but the position from which the client can resume.
+   * Yields server-sent events (HTML Living Standard, section 9.2) until the stream ends. The head and some
+   * heartbeats carry an `id` without data, which is not an event but the position from which the client can resume.
    */
   async *stream(request: StreamRequest): AsyncGenerator<string | Buffer> {
     const { filters, changes, account, isCurrent, expiresIn, signal } = request

@@ -14,11 +14,11 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const MAX_VALIDATOR_CHARACTERS = 1_000
 
 export interface DownloadLimits {
-  /** Of the response as it is sent, and of the list after decompression. */
+  /** Maximum size of the response as sent, and of the list after decompression. */
   readonly maxBytes: number
-  /** Until the head of the response, and between two pieces of its body. */
+  /** Timeout for the head of the response, and between two chunks of its body. */
   readonly silenceMs: number
-  /** For everything, redirects included. */
+  /** Timeout for everything, redirects included. */
   readonly totalMs: number
 }
 
@@ -35,7 +35,7 @@ export interface DownloadOptions {
   readonly limits?: DownloadLimits
 }
 
-/** What a server calls the version of a list (RFC 9110, section 8.8). */
+/** Validators of a version of a list (RFC 9110, section 8.8). */
 export interface Validators {
   readonly etag: string | null
   readonly lastModified: string | null
@@ -49,9 +49,9 @@ export type Download =
 export class FeedFault extends Error {}
 
 /**
- * Downloads a list into a temporary file, unless it is the version that the validators name. Checks the address of every
- * redirect like the first one.
- * @throws FeedFault if the whole list could not be had
+ * Downloads a list into a temporary file, unless it is the version that the validators name. Checks the address of
+ * every redirect like the first one.
+ * @throws FeedFault if the list could not be downloaded completely
  */
 export async function download(
   url: string,
@@ -187,7 +187,7 @@ async function receive(
     if (!response.complete) throw new Error('the response is incomplete')
   }
   const file = await staging.save(pieces())
-  // A body that ends with the connection may be incomplete: the next download must not be told that it is unchanged.
+  // A body that ends with the connection may be incomplete: the next download must not get "not modified".
   const isDelimited = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined
   const validator = (text: string | undefined) =>
     isDelimited && text !== undefined && text.length <= MAX_VALIDATOR_CHARACTERS ? text : null

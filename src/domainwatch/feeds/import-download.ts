@@ -15,7 +15,7 @@ const PIECE_BYTES = 8_192
 const MAX_BUFFERED_ROWS = 5_000
 
 /**
- * Imports a downloaded list. Nothing is stored of one that is damaged, too large or not a list.
+ * Imports a downloaded list. Stores nothing if it is damaged, too large or not a list.
  * @param maxBytes of the list after decompression
  * @throws FeedFault if it is not imported, and the reason of `signal` if that aborts in between
  */
@@ -37,7 +37,7 @@ async function importContent(
   target: ImportTarget & Pick<ImportOptions, 'split'>,
   signal: AbortSignal,
 ): Promise<ImportCounts> {
-  // A transaction in progress is waited for, because the database may be closed afterwards.
+  // Waits for a transaction in progress, because the database may be closed afterwards.
   let running: Promise<unknown> = Promise.resolve()
   const store = storeRows(target)
   const storeUntilAborted: StoreRows = (batch) => {
@@ -66,7 +66,7 @@ async function importContent(
 }
 
 /**
- * Reads everything once before the import, because what is imported cannot be taken back.
+ * Reads everything once before the import, because an import cannot be undone.
  * @returns its bytes after decompression
  */
 async function checkContent(path: string, maxBytes: number, signal: AbortSignal): Promise<number> {

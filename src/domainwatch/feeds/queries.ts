@@ -39,7 +39,7 @@ export const FEED_STATES = {
   },
 } as const satisfies Table
 
-/** Selects all states. There are at most as many as feeds, and those that were removed from the settings lately. */
+/** Selects all states. There are at most as many as feeds, and those that were recently removed from the settings. */
 export const feedStates = () => sql<FeedStateRow>`
   SELECT name, source, first_at, attempted_at, due_at, succeeded_at, changed_at, failures, error, etag, last_modified,
     records_read, records_changed, lines_refused FROM feed_states ORDER BY name`

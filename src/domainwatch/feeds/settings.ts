@@ -40,7 +40,7 @@ export function parseFeeds(
     const fault = (what: string) => void faults.push(`feed ${i + 1}: ${what}`)
     const feed = parseFeed(entry, fault)
     if (feed === undefined) continue
-    if (names.has(feed.name)) fault(`"name" is that of another feed: "${feed.name}"`)
+    if (names.has(feed.name)) fault(`"name" is used by another feed: "${feed.name}"`)
     names.add(feed.name)
     feeds.push(feed)
   }

@@ -67,7 +67,7 @@ test('a failed write is retried in the same order', async () => {
 test('the buffer is limited; what exceeds it is dropped and counted', async () => {
   const { observations, stored, observe } = recorder()
   for (let i = 0; i < 50_010; i++) observe(`nombre${i}.cl`, found('a'))
-  // A repeated answer takes no more memory.
+  // A repeated answer needs no further memory.
   observe('nombre0.cl', found('a'))
   assert.equal(observations.lost, 10)
   await observations.close()

@@ -22,8 +22,8 @@ export interface DnsObservationsOptions {
 }
 
 /**
- * Buffers the answers of DNS look-ups of one type, and writes them in batches, so that no response waits for the disk. What is
- * not yet written when the process crashes is lost.
+ * Buffers the answers of DNS look-ups of one type, and writes them in batches, so that no response waits for the
+ * disk. Answers not yet written are lost if the process crashes.
  */
 export class DnsObservations {
   readonly #options: DnsObservationsOptions

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 
 import { bareName, layoutOf, registryDate, splitCsv } from './format.ts'
 
-test('what RFC 4180 writes is read back', () => {
+test('CSV according to RFC 4180 is parsed', () => {
   const field = fc.string({ unit: fc.constantFrom('a', 'ñ', '"', ',', ';', '\n', ' ') })
   const separators = fc.constantFrom(',', ';')
   fc.assert(
@@ -15,7 +15,7 @@ test('what RFC 4180 writes is read back', () => {
   )
 })
 
-test('a quoted field that does not end is open, a stray quote is no CSV', () => {
+test('an unterminated quoted field is open, and a stray quote is not CSV', () => {
   assert.equal(splitCsv('a,"b', ','), 'open')
   assert.equal(splitCsv('a,"b""', ','), 'open')
   assert.equal(splitCsv('a,b"c', ','), undefined)
@@ -24,7 +24,7 @@ test('a quoted field that does not end is open, a stray quote is no CSV', () => 
 
 const OWN = 'name,length,agent,status,reserved,revision,discarded,date_reg,date_mod,deleted_at,discarded_at'
 
-test('the layout is told by the first lines', () => {
+test('the first lines identify the layout', () => {
   const told = (...sample: string[]) => {
     const layout = layoutOf(sample)
     return layout && [layout.format, layout.separator, layout.hasHeader, [...layout.columns.values()]]
@@ -40,7 +40,7 @@ test('the layout is told by the first lines', () => {
   assert.deepEqual(told('uno.cl\t'), ['deletions', ',', false, []])
   assert.deepEqual(told('Nombre de dominio', 'uno.cl'), ['deletions', ',', true, []])
   assert.deepEqual(told('dominio'), ['deletions', ',', false, []])
-  // Some that are wrong make no other kind of file.
+  // Some invalid lines do not change the format.
   assert.deepEqual(told('¿?', '-malo.cl', 'ma lo.cl', 'uno.com'), ['deletions', ',', false, []])
   assert.equal(told('<html>', '<body>', 'uno', '</body>'), undefined)
   assert.equal(told('Dominio,Fecha\runo.cl,2025-12-31'), undefined)
@@ -48,7 +48,7 @@ test('the layout is told by the first lines', () => {
   assert.equal(layoutOf(['ejemplo.cl'], 'registrations'), undefined)
 })
 
-test('dates of lists become those of records', () => {
+test('dates of lists are converted to those of records', () => {
   assert.equal(registryDate('2025-12-31 10:20:30'), '2025-12-31 10:20:30')
   assert.equal(registryDate('2025-12-31T10:20'), '2025-12-31 10:20:00')
   assert.equal(registryDate('31/12/2025'), '2025-12-31 00:00:00')
@@ -56,7 +56,7 @@ test('dates of lists become those of records', () => {
   assert.equal(registryDate('12.31.2025'), undefined)
 })
 
-test('names lose the suffix, once', () => {
+test('names lose one suffix', () => {
   assert.deepEqual([' Uno.CL ', 'dos.cl.', 'tres', 'cuatro.cl.cl'].map(bareName), [
     'Uno',
     'dos',

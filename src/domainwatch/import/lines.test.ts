@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { joinLines, type Completeness } from './lines.ts'
 import { readLines, type Line } from './lines.ts'
 
-/** `bytes` in pieces of these sizes, over and over. */
+/** Yields `bytes` in chunks of these sizes, repeated. */
 async function* pieces(bytes: Buffer, sizes: readonly number[]) {
   let at = 0
   for (let i = 0; at < bytes.length; i++) {
@@ -22,7 +22,7 @@ async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 const all = (bytes: Buffer, sizes = [7]) => collected(readLines(pieces(bytes, sizes)))
 
-test('lines are the same wherever the bytes are cut', async () => {
+test('lines are the same however the bytes are split', async () => {
   const line = fc.string({ unit: 'grapheme' }).map((text) => text.replaceAll(/[\r\n\uFEFF]/g, ''))
   await fc.assert(
     fc.asyncProperty(
@@ -40,7 +40,7 @@ test('lines are the same wherever the bytes are cut', async () => {
   )
 })
 
-test('a byte order mark is dropped, what Windows calls ANSI is read, the last line needs no end', async () => {
+test('drops a byte order mark, reads Windows-1252, and accepts a last line without a line end', async () => {
   const bytes = Buffer.concat([Buffer.from('\uFEFFuno\n'), Buffer.from('ñandú \x80\ndos', 'latin1')])
   assert.deepEqual(await all(bytes), [
     { number: 1, text: 'uno' },
@@ -49,7 +49,7 @@ test('a byte order mark is dropped, what Windows calls ANSI is read, the last li
   ])
 })
 
-test('a line that is too long has no text, and the next one is read', async () => {
+test('a line that is too long has no text, and reading continues', async () => {
   for (const end of ['\ndos', '']) {
     const lines = await all(Buffer.from(`${'x'.repeat(70_000)}${end}`), [1_000])
     assert.deepEqual(lines[0], { number: 1, text: undefined })
@@ -57,7 +57,7 @@ test('a line that is too long has no text, and the next one is read', async () =
   }
 })
 
-/** A record is whole when its parentheses are. */
+/** A record is complete when its parentheses are balanced. */
 function parentheses(text: string): Completeness {
   let open = 0
   for (const each of text) {
@@ -74,7 +74,7 @@ async function joined(texts: readonly string[]): Promise<(string | undefined)[]>
   return (await collected(joinLines(lines(), parentheses))).map(({ text }) => text)
 }
 
-test('a record over several lines is joined; one that never ends loses no line but its own', async () => {
+test('a record over several lines is joined; an unterminated one affects only its own line', async () => {
   assert.deepEqual(await joined(['a', '(b', 'c)', 'd']), ['a', '(b\nc)', 'd'])
   assert.deepEqual(await joined(['(a', 'b', '(c', 'd)']), ['(a', 'b', '(c\nd)'])
   assert.deepEqual(await joined(['(a', 'b))', 'c']), ['(a', 'b))', 'c'])

@@ -66,8 +66,9 @@ const MAX_JOINED = 101
 export type Completeness = 'complete' | 'open' | 'broken'
 
 /**
- * Joins the lines of records that span several, and removes the carriage return at a record's end. If a record does not
- * end, its first line is yielded alone and reading resumes at the second: an unbalanced quote spoils only its own line.
+ * Joins the lines of records that span several, and removes the carriage return at a record's end. If a record does
+ * not end, its first line is yielded alone and reading resumes at the second: an unbalanced quote affects only its
+ * own line.
  */
 export async function* joinLines(
   lines: AsyncIterable<Line>,

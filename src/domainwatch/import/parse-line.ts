@@ -13,7 +13,7 @@ import type { SplitName } from '../words/words-column.ts'
 
 const INTEGERS = new Set(['length', 'status', 'reserved', 'revision', 'discarded', 'seen'])
 
-/** Tells whether one or more lines are a complete record. */
+/** Returns whether one or more lines are a complete record. */
 export function completeness(text: string, { format, separator }: Layout): Completeness {
   if (format === 'ndjson' || format === 'deletions') return 'complete'
   const fields = splitCsv(text, separator)

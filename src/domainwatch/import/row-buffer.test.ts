@@ -25,12 +25,12 @@ function all(rows: SortedRows, count = 2): unknown[] {
   return taken
 }
 
-test('rows come in the order of names, a name that begins another one first', () => {
+test('rows are sorted by name, a prefix first', () => {
   const buffer = bufferOf(['ñu', '1'], ['casa', '2'], ['casa-2', '3'], ['casas', '4'], ['1', '5'])
   assert.deepEqual(all(buffer.sorted('csv')), ['1 5', 'casa 2', 'casa-2 3', 'casas 4', 'ñu 1'])
 })
 
-test('of several lines the last counts, of several registrations the newest', () => {
+test('the last of several lines counts, and the newest of several registrations', () => {
   const lines = [
     ['b', '2'],
     ['a', '3'],
@@ -42,12 +42,12 @@ test('of several lines the last counts, of several registrations the newest', ()
   assert.deepEqual(all(bufferOf(...lines).sorted('registrations')), ['a 9', 'b 2'])
 })
 
-test('what is stored of it is left out, all lines of such a name', () => {
+test('names that are stored already are skipped, with all of their lines', () => {
   const buffer = bufferOf(['c', '1'], ['a', '2'], ['b', '3'], ['b', '4'], ['bb', '5'])
   assert.deepEqual(all(buffer.sorted('ndjson', 'b')), ['bb 5', 'c 1'])
 })
 
-test('the first buffer is short, later ones grow with what was read, and none is too long', () => {
+test('the first buffer is small, later ones grow up to a limit', () => {
   const lengthOf = (before: number) => {
     const buffer = new RowBuffer(before)
     let length = 0

@@ -20,7 +20,7 @@ export interface RowBatch {
   readonly json: string
 }
 
-/** Consecutive rows of a file, as text, which takes less memory than objects. */
+/** Consecutive rows of a file, as text, because objects take more memory. */
 export class RowBuffer {
   readonly #maxRows: number
   #entries: string[] = []
@@ -49,7 +49,7 @@ export class RowBuffer {
 
   /**
    * Returns its rows by name, each name once: the last of several lines, or the newest of several registrations.
-   * @param after names up to this one are left out
+   * @param after names up to this one are skipped
    */
   sorted(format: ImportFormat, after = ''): SortedRows {
     this.#entries.sort()

@@ -7,10 +7,10 @@ import { constants, gunzipSync, gzipSync } from 'node:zlib'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { bytesOf, TooLargeFault } from './source.ts'
 
-/** Hardly compressible, and more than a stream holds. */
+/** Hardly compressible, and larger than the buffer of a stream. */
 const TEXT = Array.from({ length: 20_000 }, (_, i) => `n${(i * 7_919_317) % 30_000_000}.cl\n`).join('')
 
-test('of what is cut off all comes that was packed before, however slowly it is taken', async () => {
+test('a truncated file yields all data before the cut, however slowly it is read', async () => {
   await using folder = await temporaryFolder()
   const path = join(folder.path, 'lista.gz')
   async function taken(packed: Buffer): Promise<{ text: string; fault: string | undefined }> {
@@ -35,7 +35,7 @@ test('of what is cut off all comes that was packed before, however slowly it is 
   }
   assert.deepEqual(await taken(packed), { text: TEXT, fault: undefined })
   assert.deepEqual(await taken(Buffer.concat([packed, packed])), { text: TEXT + TEXT, fault: undefined })
-  // As tapes and disks fill up their blocks.
+  // Padding, as tapes and disks add it.
   assert.deepEqual(await taken(Buffer.concat([packed, Buffer.alloc(9_000)])), {
     text: TEXT,
     fault: undefined,

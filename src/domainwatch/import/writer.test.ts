@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { BatchSize } from './writer.ts'
 
-test('as many rows as fit into a second, twice as many at most as last time, 50,000 in all', () => {
+test('as many rows as fit in a second, at most twice the last number and at most 50,000', () => {
   const pace = new BatchSize()
   assert.equal(pace.rows, 10_000)
   pace.record(10_000, 250)
@@ -15,7 +15,7 @@ test('as many rows as fit into a second, twice as many at most as last time, 50,
   assert.equal(pace.rows, 50_000)
 })
 
-test('a slow database gets fewer at once, but never a few', () => {
+test('a slow database gets fewer rows, down to a minimum', () => {
   const pace = new BatchSize()
   pace.record(10_000, 4_000)
   assert.equal(pace.rows, 2_500)
@@ -23,7 +23,7 @@ test('a slow database gets fewer at once, but never a few', () => {
   assert.equal(pace.rows, 1_000)
 })
 
-test('a batch that was shorter than that says nothing', () => {
+test('a smaller batch has no effect', () => {
   const pace = new BatchSize()
   pace.record(37, 900)
   assert.equal(pace.rows, 10_000)

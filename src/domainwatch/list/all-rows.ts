@@ -5,9 +5,9 @@ import * as queries from '../queries.ts'
 import type { ListPosition, PageRequest } from '../queries.ts'
 import { positionOfRow } from './page-json.ts'
 
-/** Records read at a time: some 4 ms for the connection that others wait for. */
+/** Records read at a time: some 4 ms on the shared connection. */
 const PART = 2_000
-/** Places found in one pass over the table: some 3 MB of text. */
+/** Positions found in one pass over the table: some 3 MB of text. */
 const PASS = 100_000
 const SIZES = { part: PART, pass: PASS }
 
@@ -29,7 +29,7 @@ export const rowsOfStage: RowsOfRequest = (database, clock, reader, request, siz
   return (inPasses ? rowsOfPasses : rowsInOrder)(database, clock, reader, request, sizes)
 }
 
-/** Each part goes on where the one before ended. */
+/** Each part continues after the previous one. */
 const rowsInOrder: RowsOfRequest = async function* ({ dialect }, clock, reader, request, sizes = SIZES) {
   for (let part: PageRequest = { ...request, limit: sizes.part, inOrder: true }; ;) {
     const rows = await reader.values(queries.page(dialect, part))
@@ -40,7 +40,10 @@ const rowsInOrder: RowsOfRequest = async function* ({ dialect }, clock, reader, 
   }
 }
 
-/** In an order without an index: each pass over the table finds the places of many records, whose rows are then read in parts. */
+/**
+ * In an order without an index: each pass over the table finds the positions of many records, whose rows are then
+ * read in parts.
+ */
 const rowsOfPasses: RowsOfRequest = async function* ({ dialect }, clock, reader, request, sizes = SIZES) {
   for (let pass: PageRequest = { ...request, limit: sizes.pass }; ;) {
     const found = await reader.first(queries.places(dialect, pass))
@@ -60,7 +63,7 @@ const rowsOfPasses: RowsOfRequest = async function* ({ dialect }, clock, reader,
   }
 }
 
-/** The places in a text of `queries.places`, in parts. */
+/** Yields the positions in a text of `queries.places`, in parts. */
 function* placesOf(text: string, size: number): Generator<readonly ListPosition[]> {
   for (let at = 0; at < text.length;) {
     const part: ListPosition[] = []

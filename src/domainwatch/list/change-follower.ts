@@ -2,10 +2,10 @@ import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { ReadYourWrites } from './read-your-writes.ts'
 
-/** Changes of the first read, on the connection for small reads; the next ones are read where they delay nobody. */
+/** Changes of the first read, on the connection for small reads; further ones use the connection for scans. */
 const FIRST_PAGE = 300
 const PAGE = 20_000
-/** Past this part of the records, reading all of them again is quicker; but never for as few changes as the minimum. */
+/** Beyond this share of the records, reloading all is faster, unless there are fewer changes than the minimum. */
 const MAX_PART_BEHIND = 1 / 4
 const MIN_MAX_BEHIND = 300_000
 /** The texts of more changes take a quarter of a gigabyte. */
@@ -13,16 +13,19 @@ const MAX_BEHIND = 1_000_000
 /** How long a list waits for changes to be applied before the database answers it. */
 const CATCH_UP_MS = 1_000
 
-/** `behind`: not all that is committed is readable yet, or it takes too long. `lost`: the log does not go on from here. */
+/**
+ * `behind`: not everything committed is readable yet, or it takes too long. `lost`: the log has no changes after
+ * our cursor.
+ */
 export type CatchUpResult = 'current' | 'behind' | 'lost'
 
 interface ChangeFollowerOptions {
   readonly database: Database
   readonly writes: ReadYourWrites
   /**
-   * Applies changes up to a moment, all in one step, and calls `applied` in that step.
+   * Applies changes synchronously and calls `applied`.
    * @param texts JSON of the changes, in their order
-   * @param overlapping the first of them may be applied already
+   * @param overlapping whether the first of them may be applied already
    */
   readonly apply: (texts: readonly string[], count: number, overlapping: boolean) => Promise<unknown>
   /** The number of records in the index. */
@@ -30,18 +33,18 @@ interface ChangeFollowerOptions {
   readonly report: (error: unknown) => void
 }
 
-/** Follows the log of changes of domains, up to moments at which no committed change is missing. */
+/** Follows the change log of domains, up to points at which no committed change is missing. */
 export class ChangeFollower {
   readonly #options: ChangeFollowerOptions
-  /** Up to where changes are read. */
+  /** The cursor up to which changes were read. */
   #cursor: Cursor | undefined
   /** The version of the topic up to which all changes are applied. */
   #appliedVersion: number | undefined
   #appliedCursor: Cursor | undefined
   #appliedId = 0
-  /** The version that is being applied; undefined if more is committed than can be read. */
+  /** The version being applied; undefined if more is committed than is readable. */
   #nextVersion: number | undefined
-  /** Read, but not applied yet. */
+  /** Changes that were read but not applied yet. */
   #texts: string[] = []
   #count = 0
   #overlapping = false
@@ -51,12 +54,12 @@ export class ChangeFollower {
     this.#options = options
   }
 
-  /** Follows the changes from now on. The records are to be read after this. */
+  /** Follows changes from now on. Call it before reading the records. */
   async begin(): Promise<void> {
     this.#start(await this.#options.database.changes.head(), true)
   }
 
-  /** Follows the changes from a cursor on, up to which the index is complete. */
+  /** Follows changes from the cursor up to which the index is complete. */
   resume(cursor: Cursor): void {
     this.#start(cursor, false)
   }
@@ -69,7 +72,7 @@ export class ChangeFollower {
     this.#cursor = cursor
   }
 
-  /** Exactly the changes up to here are in the index. */
+  /** The index contains exactly the changes up to this cursor. */
   get appliedCursor(): Cursor | undefined {
     return this.#appliedCursor
   }
@@ -85,18 +88,18 @@ export class ChangeFollower {
     return this.#appliedVersion === version || this.#options.writes.cover(this.#appliedId, version)
   }
 
-  /** To be called in the step that applies the changes. */
+  /** Must be called synchronously with applying the changes. */
   applied(): void {
     this.#appliedVersion = this.#nextVersion
     this.#appliedCursor = this.#cursor
     this.#appliedId = partsOf(this.#cursor ?? '')?.id ?? 0
     this.#texts = []
     this.#count = 0
-    // What was read while others wrote may contain later changes, too.
+    // Records read during writes may contain later changes, too.
     if (this.#nextVersion !== undefined) this.#overlapping = false
   }
 
-  /** Applies what is committed by now. */
+  /** Applies everything committed so far. */
   async catchUp(): Promise<CatchUpResult> {
     const late = Promise.withResolvers<CatchUpResult>()
     const timer = setTimeout(() => late.resolve('behind'), CATCH_UP_MS)
@@ -108,7 +111,7 @@ export class ChangeFollower {
   }
 
   async #catchUp(): Promise<CatchUpResult> {
-    // A run that is under way may have started to read before the last commit.
+    // A running pass may have started to read before the last commit.
     const earlier = this.#running
     if (earlier !== undefined) {
       const result = await earlier
@@ -134,7 +137,7 @@ export class ChangeFollower {
     }
   }
 
-  /** Reads changes up to a moment at which no committed change is missing. */
+  /** Reads changes up to a point at which no committed change is missing. */
   async #readChanges(): Promise<CatchUpResult> {
     const { changes, scanner } = this.#options.database
     for (let limit = FIRST_PAGE; ; limit = PAGE) {
@@ -147,13 +150,13 @@ export class ChangeFollower {
       if (page.text !== '') this.#texts.push(page.text)
       if (page.isWhole) return 'current'
       if (this.#count > maxChangesBehind(this.#options.records())) return 'lost'
-      // An open transaction has earlier changes than some that are there already.
+      // An open transaction has earlier changes than some committed ones.
       if (page.count < limit) return 'behind'
     }
   }
 }
 
-/** How many changes are followed at most, by the number of records. */
+/** Returns the maximum number of changes to follow, by the number of records. */
 export function maxChangesBehind(records: number): number {
   return Math.min(MAX_BEHIND, Math.max(MIN_MAX_BEHIND, records * MAX_PART_BEHIND))
 }

@@ -12,7 +12,7 @@ export interface ListCursor {
   readonly deleted?: ListRange | undefined
 }
 
-/** The cursor behind a record of a stage. @param sources of all stages, with their ranges */
+/** Returns the cursor after a record of a stage. @param sources of all stages, with their ranges */
 export function cursorOf(sources: readonly Source[], after: ListPosition, { name }: Stage): ListCursor {
   const ranges: { registered?: ListRange; deleted?: ListRange } = {}
   for (const source of sources) {
@@ -54,7 +54,7 @@ export function decodeCursor(cursor: string): ListCursor | undefined {
   const stage = STAGE_NAMES.find((one) => one === stageName)
   const keyLength = keyLengthOf(stage)
   if (
-    // Decoding ignores foreign characters and unused bits: only the text that was handed out is a cursor.
+    // Decoding ignores foreign characters and unused bits: only the exact text that was issued is a cursor.
     Buffer.from(text).toString('base64url') !== cursor ||
     !isStorable(text) ||
     ends.length !== RANGE_ENDS ||

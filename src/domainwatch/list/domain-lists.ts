@@ -79,7 +79,7 @@ export class DomainLists {
   readonly #nameIndex: Pick<NameIndex, 'current' | 'ifCurrent'> | undefined
   readonly #cache: VersionedCache<CachedPage>
   readonly #counts: VersionedCache<CachedCount>
-  /** Searches that visit all matches: one at a time, as all of them take turns on the event loop. */
+  /** Searches that visit all matches: one at a time, because they share the event loop. */
   readonly #searches = new FairSlots({
     slots: 1,
     slotsPerClient: 1,
@@ -90,7 +90,7 @@ export class DomainLists {
   readonly #splits: NameSplits | undefined
   #isSmallAt = { version: -1, isSmall: false }
 
-  /** @param splits tells whether the database can filter by words; unless given it can */
+  /** @param splits decides whether the database can filter by words; by default it can */
   constructor(
     database: Database,
     clock: Clock,

@@ -6,8 +6,9 @@ import type { Cursor } from '../../storage/database/changes/change.ts'
 import { KEYS, PLANES, shared, type Order, type SegmentPart } from '../../lib/name-index/index.ts'
 
 /**
- * All segments in one file, so that a start need not read the records one by one. Only the version that wrote a file reads it:
- * others may lay bits out differently. A damaged part makes all of it worthless, as the database has everything.
+ * All segments in one file, so that a start does not read all records from the database. Only the version that
+ * wrote a file reads it: others may lay bits out differently. If any part is damaged, the file is ignored: the
+ * database has everything.
  */
 export interface Snapshot {
   /** The segments contain exactly the changes up to here. */
@@ -93,7 +94,7 @@ export function writeSnapshot({ path, version }: IndexFile, { logPosition, parts
 }
 
 /**
- * @param memory bytes that it may take
+ * @param memory maximum size in bytes
  * @returns undefined unless this version wrote the file, and it is complete, undamaged and not too large
  */
 export function readSnapshot({ path, version }: IndexFile, memory: number): Snapshot | undefined {

@@ -37,8 +37,8 @@ export function indexQuery(filters: Filters, now: number, also: readonly IndexTe
 }
 
 /**
- * What the database would answer to the same request. Undefined if a position in it is none that a record can have, or the
- * order is one that `findSorted` serves.
+ * Finds what the database would return. Undefined if a position in the request is impossible, or `findSorted`
+ * serves its order.
  */
 export function findPage(segments: IndexSegments, listing: Listing): FoundPage | undefined {
   const isWhole = listing.sources.every(({ kind }) => kind === 'all')
@@ -97,8 +97,8 @@ function firstOfSources(segments: IndexSegments, listing: Listing): FoundPage | 
 }
 
 /**
- * A page of all records in an order that no segment is sorted by. Takes turns with other work on the event loop.
- * @returns undefined if a position is none that a record can have; `dense` if the database answers sooner
+ * A page of all records in an order that no segment is sorted by. Yields to other work on the event loop. @returns
+ * undefined if a position is impossible; `dense` if the database is faster
  */
 export async function findSorted(
   segments: IndexSegments,
@@ -116,7 +116,7 @@ export async function findSorted(
     limit: limit + 1,
     after:
       after && order === 'name' ? { ...after, key: namePrefix(after.name, 0, after.name.length) } : after,
-    // The table is sorted by name, but records whose names are alike may be far from where the page begins.
+    // The table is sorted by name, but matching names may be far from the start of the page.
     unlessDense: order === 'name' && !NAME_FILTERS.some((name) => filters[name] !== undefined),
   })
   if (hits === undefined) return 'dense'

@@ -9,7 +9,7 @@ const SECOND = 1_000
 const MINUTE = 60 * SECOND
 const RECORDS = 100_000
 
-/** A keeper by a clock that stands still, with what became of each attempt to write. */
+/** A persistence with a stopped clock and given outcomes of its writes. */
 function keeper(t: TestContext, outcomes: (Output | Error)[]) {
   let now = 0
   t.mock.method(performance, 'now', () => now)
@@ -26,7 +26,7 @@ function keeper(t: TestContext, outcomes: (Output | Error)[]) {
         attempts.push(now)
         const outcome = outcomes.shift() ?? { kind: 'written' }
         if (outcome instanceof Error) throw outcome
-        // Of the only task that a keeper has.
+        // The output of its only task.
         return outcome as Result
       },
       waiting: 0,
@@ -55,7 +55,7 @@ const FAILURES: readonly [name: string, outcome: Output | Error, told: RegExp][]
 ]
 
 for (const [name, failure, told] of FAILURES) {
-  test(`where ${name}, the lists are kept 10 minutes later, not before and without another change`, async (t) => {
+  test(`where ${name}, the index is stored 10 minutes later, not before, and without another change`, async (t) => {
     const { kept, attempts, reports, pass } = keeper(t, [failure])
     kept.changed(RECORDS)
     await pass(4 * SECOND)
@@ -64,7 +64,7 @@ for (const [name, failure, told] of FAILURES) {
     assert.deepEqual(attempts, [5 * SECOND])
     assert.equal(reports.length, 1)
     assert.match(reports[0] ?? '', told)
-    // Reasons that come meanwhile do not hurry it.
+    // Further reasons in between do not advance it.
     kept.changed(RECORDS)
     await pass(10 * MINUTE - SECOND)
     assert.equal(attempts.length, 1)
@@ -76,7 +76,7 @@ for (const [name, failure, told] of FAILURES) {
   })
 }
 
-test('they are kept once a minute at most, and only when a fiftieth has changed', async (t) => {
+test('the index is stored at most once a minute, and only if a fiftieth of it has changed', async (t) => {
   const { kept, attempts, pass } = keeper(t, [])
   kept.changed(RECORDS)
   await pass(5 * SECOND)
@@ -94,7 +94,7 @@ test('they are kept once a minute at most, and only when a fiftieth has changed'
   assert.equal(attempts.length, 3)
 })
 
-test('what another process writes is left to it, and looked for again a minute later', async (t) => {
+test('while another process writes the file, the next attempt is a minute later', async (t) => {
   const { kept, attempts, reports, pass } = keeper(t, [{ kind: 'busy' }])
   kept.changed(RECORDS)
   await pass(5 * SECOND)
@@ -105,7 +105,7 @@ test('what another process writes is left to it, and looked for again a minute l
   assert.deepEqual(reports, [])
 })
 
-test('they are kept when their parts are merged, not before', async (t) => {
+test('the index is not stored while segments are being merged', async (t) => {
   const { kept, state, attempts, pass } = keeper(t, [])
   state.isMerging = true
   kept.changed(RECORDS)
@@ -119,7 +119,7 @@ test('they are kept when their parts are merged, not before', async (t) => {
   assert.equal(attempts.length, 1)
 })
 
-test('they are kept again, however few have changed, when a quarter of them has been merged since', async (t) => {
+test('the index is stored again after a quarter of it was merged, however few records changed', async (t) => {
   const { kept, attempts, inputs, pass } = keeper(t, [])
   kept.changed(RECORDS)
   await pass(2 * MINUTE)
@@ -131,7 +131,7 @@ test('they are kept again, however few have changed, when a quarter of them has 
   kept.merged(1)
   kept.changed(0)
   await pass(MINUTE)
-  // One that is as new, but not merged, is no reason to leave it.
+  // An unmerged file of the same age does not prevent it.
   assert.partialDeepStrictEqual(inputs.slice(1), [{ kind: 'write', near: 0 }])
   kept.changed(0)
   await pass(MINUTE)

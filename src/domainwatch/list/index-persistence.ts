@@ -10,13 +10,13 @@ import type { IndexFile, Snapshot } from './index-file.ts'
 
 const SNAPSHOT_FILE = taskModule('../tasks/snapshot-file', import.meta)
 
-/** Fewer records are read from the database quickly enough. */
+/** With fewer records, loading from the database is fast enough. */
 const MIN_RECORDS = 20_000
-/** The file is rewritten when it misses changes of this part of all records: following them at a start takes as long. */
+/** The file is rewritten if it misses changes of this share of all records, which a start would have to apply. */
 const MAX_PART_MISSING = 1 / 50
-/** And when this part of the records has been merged since it was written: each start would merge them again. */
+/** It is also rewritten if this share of the records was merged since: each start would merge them again. */
 const MAX_PART_MERGED = 1 / 4
-/** Delay after there is a reason, since more reasons may follow; and after the last write. */
+/** Delay after a reason to write, because more may follow, and after the last write. */
 const DELAY_MS = 5_000
 const INTERVAL_MS = 60_000
 /** Delay after a failed write: the disk may be full. */
@@ -34,13 +34,13 @@ interface IndexPersistenceOptions {
   readonly database: { readonly changes: Pick<Database['changes'], 'witness'> }
   readonly tasks: Tasks
   readonly file: IndexFile
-  /** Bytes that a restored index may take. */
+  /** Maximum memory of a restored index, in bytes. */
   readonly memory: number
-  /** The index as it is; undefined if it is not ready. */
+  /** Returns the current index; undefined if it is not ready. */
   readonly state: () => IndexState | undefined
   /** The number of records in it. */
   readonly records: () => number
-  /** Whether segments are being merged: a file written before the end would be merged again at each start. */
+  /** Whether segments are being merged: a file written before they are merged would be merged again at each start. */
   readonly isMerging: () => boolean
   readonly report: (message: string, error?: unknown) => void
 }
@@ -48,7 +48,7 @@ interface IndexPersistenceOptions {
 /** Stores the index in a file for the next start. A failure only makes that start slower. */
 export class IndexPersistence {
   readonly #options: IndexPersistenceOptions
-  /** Changes that the file does not have. */
+  /** Number of changes missing from the file. */
   #missing = Infinity
   /** Records that were merged since it was written. */
   #merged = 0
@@ -60,7 +60,7 @@ export class IndexPersistence {
     this.#options = options
   }
 
-  /** Reads the file. Undefined if there is none, or the log of changes does not go on from it. */
+  /** Reads the file. Undefined if there is none, or the change log no longer has the changes after it. */
   async restore(): Promise<Snapshot | undefined> {
     try {
       const snapshot = await this.#read()
@@ -69,7 +69,7 @@ export class IndexPersistence {
       if (snapshot === undefined) await this.forget()
       return snapshot
     } catch (error) {
-      this.#options.report('what was kept of the lists could not be read', error)
+      this.#options.report('the stored list index could not be read', error)
       await this.forget()
       return undefined
     }
@@ -85,7 +85,7 @@ export class IndexPersistence {
     return (await database.changes.witness(cursor)) === witness ? read.snapshot : undefined
   }
 
-  /** No request waits for it: a slow disk takes more than a minute for a gigabyte. */
+  /** No request waits for it, and a slow disk takes more than a minute for a gigabyte. */
   #run(input: Input): Promise<Output> {
     return this.#options.tasks.run<Input, Output>(SNAPSHOT_FILE, input, {
       timeoutMs: BACKGROUND_TASK_TIMEOUT_MS,
@@ -98,7 +98,7 @@ export class IndexPersistence {
     await rm(this.#options.file.path, { force: true }).catch(() => {})
   }
 
-  /** To be called when changes came into the index, when it has become ready, and when it was merged. */
+  /** Must be called after changes were applied, and when the index is ready or merged. */
   changed(count: number): void {
     this.#missing += count
     if (this.#timer !== undefined || this.#options.isMerging() || !this.#isWorthWriting()) return
@@ -109,12 +109,12 @@ export class IndexPersistence {
     }, delay).unref()
   }
 
-  /** To be called when segments with this many records were merged. */
+  /** Must be called after segments with this many records were merged. */
   merged(count: number): void {
     this.#merged += count
   }
 
-  /** Writes what the file does not have yet. */
+  /** Writes the file if it is out of date. */
   async close(): Promise<void> {
     clearTimeout(this.#timer)
     await withTimeout(this.#finish(), CLOSE_TIMEOUT_MS)
@@ -164,7 +164,7 @@ export class IndexPersistence {
       return true
     } catch (error) {
       undo()
-      this.#options.report('the lists could not be kept for the next start', error)
+      this.#options.report('the list index could not be stored for the next start', error)
       return false
     }
   }

@@ -22,7 +22,7 @@ import { SegmentMerger } from './segment-merger.ts'
 
 const POLL_MS = 4
 const RETRY_MS = 2_000
-/** Changes of the segments that wait for each other: a merge, and the log of changes. */
+/** Queued changes of the segments: merges, and applied changes. */
 const MAX_WAITING = 16
 const WAIT_MS = 30_000
 
@@ -31,7 +31,7 @@ export interface NameIndexOptions {
   readonly tasks: Tasks
   /** The words that names are split into. */
   readonly dictionary: Dictionary
-  /** Bytes that it may take; 0 for no index at all. A merge temporarily takes as much again. */
+  /** Maximum memory in bytes; 0 disables the index. A merge temporarily takes the same amount again. */
   readonly memory: number
   /** Where it is stored for the next start. */
   readonly file?: IndexFile
@@ -46,7 +46,7 @@ export interface NameIndexStats {
   readonly segments: number
   /** 1 if lists are answered from it. */
   readonly ready: number
-  /** Seconds that the last load of all records took. */
+  /** Duration of the last load of all records, in seconds. */
   readonly loadSeconds: number
   /** 1 if that was from the file. */
   readonly restored: number
@@ -59,8 +59,8 @@ export interface LatestSegments {
 }
 
 /**
- * All records in memory, in the two orders that lists have. It is loaded once, then follows the log of changes. Readers get it
- * as of all that was committed before their call, or `undefined`: then the database answers.
+ * All records in memory, in the two orders that lists have. It is loaded once, then follows the log of changes.
+ * Readers see everything committed before their call, or get `undefined` and ask the database.
  */
 export class NameIndex {
   readonly #options: NameIndexOptions
@@ -132,13 +132,13 @@ export class NameIndex {
     this.#unload()
   }
 
-  /** The segments, if they are up to date already. */
+  /** Returns the segments if they are up to date already. */
   ifCurrent(): IndexSegments | undefined {
     this.#writes.noteRead()
     return this.#isReady && this.#follower.isCurrent ? this.#segments() : undefined
   }
 
-  /** The segments as of all that was committed before the call; undefined if that would take too long. */
+  /** Returns segments with everything committed before the call; undefined if that would take too long. */
   async current(): Promise<IndexSegments | undefined> {
     this.#writes.noteRead()
     if (!this.#isReady) return undefined
@@ -147,19 +147,19 @@ export class NameIndex {
     return this.#segments()
   }
 
-  /** The segments as they are, and the id of the last change in them. Later changes may be committed already. */
+  /** Returns the current segments, and the id of the last change in them. Later changes may be committed already. */
   latest(): LatestSegments | undefined {
     return this.#isReady ? { segments: this.#segments(), changeId: this.#follower.appliedId } : undefined
   }
 
-  /** Applies what is committed by now, for `latest`. */
+  /** Applies everything committed so far, for `latest`. */
   async advance(): Promise<void> {
     if (this.#isReady && !this.#follower.isCurrent) await this.#catchUp()
   }
 
   async #catchUp(): Promise<CatchUpResult> {
     const result = await this.#follower.catchUp()
-    if (result === 'lost' && this.#isReady) this.#reload('the log of changes goes on elsewhere')
+    if (result === 'lost' && this.#isReady) this.#reload('the change log was replaced')
     return result
   }
 
@@ -210,13 +210,13 @@ export class NameIndex {
         else if (isRestored && !signal.aborted) {
           await persistence?.forget()
           this.#unload()
-        } else if (!signal.aborted) throw new Error('the log of changes goes on elsewhere')
+        } else if (!signal.aborted) throw new Error('the change log was replaced')
       } catch (error) {
         this.#unload()
         this.#failed(error)
         await pause(RETRY_MS, undefined, { signal }).catch(() => {})
       }
-      // A file that was of no use is not tried again.
+      // A useless file is not tried again.
       persistence = undefined
     }
   }
@@ -232,7 +232,7 @@ export class NameIndex {
     return true
   }
 
-  /** Applies what was written during the load, or since the file. @returns whether the segments are complete now */
+  /** Applies changes made during the load, or since the file. @returns whether the segments are complete now */
   async #catchUpAfterLoad(signal: AbortSignal): Promise<boolean> {
     while (!signal.aborted && !this.#isOverLimit()) {
       const result = await this.#follower.catchUp()
@@ -254,12 +254,12 @@ export class NameIndex {
     }
   }
 
-  /** Turns the index off if it takes more memory than it may. */
+  /** Disables the index if it exceeds its memory limit. */
   #isOverLimit(): boolean {
     const { bytes } = this.stats()
     if (bytes <= this.#options.memory) return false
     this.#stop()
-    this.#options.report(`the index of lists is off: it takes more than ${this.#options.memory} bytes`)
+    this.#options.report(`list index disabled: it takes more than ${this.#options.memory} bytes`)
     return true
   }
 
@@ -267,8 +267,8 @@ export class NameIndex {
     if (this.#stopping.signal.aborted) return
     if (error instanceof UnsupportedValueError) {
       this.#stop()
-      this.#options.report('the index of lists is off: it cannot hold what the database holds', error)
-    } else this.#options.report('the index of lists is behind', error)
+      this.#options.report('list index disabled: it cannot represent a value of the database', error)
+    } else this.#options.report('list index is behind', error)
   }
 
   #unload(): void {
@@ -278,7 +278,7 @@ export class NameIndex {
 
   #reload(reason: string): void {
     this.#unload()
-    this.#options.report(`the records are read anew for the lists: ${reason}`)
+    this.#options.report(`reloading the list index: ${reason}`)
     this.start()
   }
 

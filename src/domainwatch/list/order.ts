@@ -14,7 +14,7 @@ export interface Stage {
   readonly name: StageName | undefined
   readonly sources: readonly Source[]
   readonly sortKey: SortKey
-  /** Only records after this place. */
+  /** Only records after this position. */
   readonly after: ListPosition | undefined
 }
 
@@ -33,14 +33,14 @@ export interface Listing {
   readonly filters: Filters
   readonly order: ListOrder
   readonly ascending: boolean
-  /** Only records after this place, which is in the stage of this name. */
+  /** Only records after this position, which is in the stage of this name. */
   readonly after?: ListPosition | undefined
   readonly stage?: StageName | undefined
   readonly limit: number
   readonly now: number
 }
 
-/** The order of a list that names none. */
+/** Returns the default order of a list. */
 export function defaultOrder(sources: readonly Source[]): ListOrder {
   return sources.every(({ kind }) => kind === 'deleted') ? 'deleted' : 'registered'
 }
@@ -57,8 +57,8 @@ export function stagesFrom(listing: Listing, sources: readonly Source[]): readon
 }
 
 /**
- * In the order by deletion, records that are bought follow all that were deleted, in both directions, by registration: nobody
- * who sorts by deletion looks for them, but none is lost.
+ * In the order by deletion, records that are bought follow all that were deleted, in both directions, by
+ * registration, so that none is lost.
  */
 function stagesOf(order: ListOrder, sources: readonly Source[]): readonly Stage[] {
   if (order === defaultOrder(sources))

@@ -6,7 +6,7 @@ import { hitsToJson } from './page-json.ts'
 
 const NOTHING = Buffer.alloc(0)
 
-/** Every seventh is not bought, every fifth reserved, every third to be reviewed, every second discarded. */
+/** Every seventh is free, every fifth reserved, every third in review, every second discarded. */
 const recordOf = (number: number) => ({
   name: number % 4 === 0 ? `ñandú${number}` : `casa-${number}`,
   length: `casa-${number}`.length,
@@ -44,7 +44,7 @@ function hitsOf(first: number, count: number): Hit[] {
 const numberOf = ({ segment, position }: Hit) =>
   Number(/\d+$/.exec(Buffer.from(segment.nameOf(position)).toString('latin1'))?.[0])
 
-test('a page of records from several places is what they say, one page after the other', () => {
+test('pages of records from several segments equal their fields', () => {
   const [one, other] = [hitsOf(1_000, 40), hitsOf(9_000, 3_000)]
   for (const hits of [other, [], one, [...one.slice(5, 9), ...other.slice(7, 40)]]) {
     assert.deepEqual(
@@ -54,7 +54,7 @@ test('a page of records from several places is what they say, one page after the
   }
 })
 
-test('a page is written between the two texts of its frame', () => {
+test('a page is written inside its frame', () => {
   const page = hitsToJson(hitsOf(4, 1), Buffer.from('<'), Buffer.from('>'))
   assert.equal(page.toString(), `<${JSON.stringify([recordOf(4)])}>`)
 })

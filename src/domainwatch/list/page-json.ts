@@ -45,7 +45,7 @@ const ARRAY_START = Buffer.from('[{"name":"')
 /** The end of a record from its `date_reg` on, and the beginning of the next one. */
 const DATES = 'YYYY-MM-DD HH:MM:SS","date_mod":"YYYY-MM-DD HH:MM:SS"},{"name":"'
 const MODIFIED_AT = DATES.lastIndexOf('YYYY')
-/** The part of it that does not follow the last record. */
+/** The length of the part that is omitted after the last record. */
 const AFTER_LAST = DATES.length - DATES.indexOf('}') - 1
 
 /** Serialises records of the index as `rowsToJson` does rows, between two texts, straight from the columns. */
@@ -97,7 +97,7 @@ function writeName(out: Uint8Array, start: number, names: Uint8Array, first: num
   return at
 }
 
-/** Texts kept per segment, of some 200 bytes each; when there are more, all are dropped. */
+/** Texts cached per segment, of some 200 bytes each; beyond that, all are dropped. */
 const MAX_MIDDLES = 4_096
 const MARKS = [
   'status',
@@ -106,7 +106,7 @@ const MARKS = [
   'discarded',
 ] as const satisfies readonly (keyof typeof Plane)[]
 
-/** What JSON says of a record between its name and its dates: the same for all of one length, agent and marks. */
+/** Caches the JSON of a record between its name and its dates, which depends only on length, agent and marks. */
 class RecordMiddles {
   readonly #agents: readonly string[]
   readonly #kept = new Map<number, Uint8Array>()

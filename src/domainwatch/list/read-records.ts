@@ -13,11 +13,14 @@ import type { Database } from '../../storage/database/database.ts'
 import { recordsAsText } from '../queries.ts'
 import type { SplitName } from '../words/words-column.ts'
 
-/** Records read at a time: some 80 ms for the connection that others wait for, and 8 MB of text. */
+/** Records read at a time: some 80 ms on the shared connection, and 8 MB of text. */
 const CHUNK = 65_536
 const MAX_CHUNKS_IN_WORK = 2
 
-/** Reads all records while `isWanted`, as texts of `recordsAsText`. `handle` may take its time. */
+/**
+ * Reads all records while `isWanted`, as texts of `recordsAsText`. Waits for `handle` before it reads further
+ * parts.
+ */
 export async function readAllRecords(
   database: Database,
   isWanted: () => boolean,
@@ -80,7 +83,7 @@ function addLines(text: string, builder: ColumnBuilder): void {
       agents.set(quoted, agent)
     }
     if (deletedEnd !== deleted && deletedEnd !== deleted + TIMESTAMP_LENGTH)
-      throw new UnsupportedValueError('a date that is none')
+      throw new UnsupportedValueError('an invalid date')
     builder.add({
       name: text.slice(at, nameEnd),
       agent,
@@ -100,7 +103,7 @@ function addLines(text: string, builder: ColumnBuilder): void {
 
 function indexOf(text: string, end: string, from: number): number {
   const at = text.indexOf(end, from)
-  if (at < 0) throw new UnsupportedValueError('a line that is none')
+  if (at < 0) throw new UnsupportedValueError('an invalid line')
   return at
 }
 
@@ -109,7 +112,7 @@ function bit(value: number): number {
   return value
 }
 
-/** What changes do to the lists: records to add, and the keys of the entries to remove. */
+/** The effect of changes on the lists: records to add, and keys of entries to remove. */
 export interface Delta {
   readonly added: Readonly<Record<Order, Columns>>
   readonly removed: Readonly<Record<Order, EntryKeys>>
@@ -147,7 +150,7 @@ export function deltaOfChanges(texts: readonly string[], overlapping: boolean, s
   for (const text of texts) {
     const changes: readonly ChangeText[] = JSON.parse(`[${text}]`)
     for (const [name, before, after] of changes) {
-      // A state between two of these changes never came into the lists.
+      // An intermediate state was never in the lists.
       if (overlapping || !latest.has(name)) remove(removed, name, before)
       if (overlapping) remove(removed, name, after)
       latest.set(name, after)
@@ -192,6 +195,6 @@ function keyIn(order: Order, [, status, , , , dateReg, , releasedAt]: State): nu
 
 function timestampOf(text: string): number {
   const timestamp = text.length === 19 ? parseTimestamp(text) : NaN
-  if (Number.isNaN(timestamp)) throw new UnsupportedValueError('a date that is none')
+  if (Number.isNaN(timestamp)) throw new UnsupportedValueError('an invalid date')
   return timestamp
 }

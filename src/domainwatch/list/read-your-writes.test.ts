@@ -4,7 +4,7 @@ import { ReadYourWrites } from './read-your-writes.ts'
 
 const write = () => Promise.resolve('stored')
 
-test('who writes waits for the lists only where somebody asks for them', { timeout: 60_000 }, async () => {
+test('writers wait for the lists only if someone reads them', { timeout: 60_000 }, async () => {
   const own = new ReadYourWrites()
   const settling = Promise.withResolvers<void>()
   assert.equal(await own.run(write, () => settling.promise), 'stored')
@@ -20,7 +20,7 @@ test('who writes waits for the lists only where somebody asks for them', { timeo
   await answer
 })
 
-test('one at a time does not wait', { timeout: 60_000 }, async () => {
+test('a single writer does not wait', { timeout: 60_000 }, async () => {
   const own = new ReadYourWrites()
   const first = Promise.withResolvers<void>()
   await own.run(write, () => first.promise)

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../storage/database/database.ts'
 
-/** A write waits for the index only if somebody has read lists this recently. */
+/** A write waits for the index only if lists were read this recently. */
 const RECENT_MS = 5_000
 
 /** The ids of the changes of one transaction of this process: after the first, up to the last. */
@@ -8,7 +8,7 @@ export class WriteRange {
   first = Infinity
   last = -Infinity
 
-  /** To be called in the transaction, before and after its writes. */
+  /** Must be called in the transaction, before and after its writes. */
   async begin(tx: Transaction): Promise<void> {
     this.first = (await tx.newestChange()) ?? Infinity
     this.last = -Infinity
@@ -20,16 +20,16 @@ export class WriteRange {
 }
 
 /**
- * Tracks writes of this process that are not acknowledged yet. Lists may omit these, so readers do not wait while a large batch
- * is put into the index; the writer waits instead. If nobody reads lists, nobody waits, and the next reader waits for what is
- * missing.
+ * Tracks writes of this process that are not acknowledged yet. Lists may omit these, so readers do not wait while a
+ * large batch is put into the index; the writer waits instead. Without readers no writer waits, and the next reader
+ * waits for what is missing.
  */
 export class ReadYourWrites {
   readonly #ranges = new Set<WriteRange>()
   #readAt = -Infinity
   #deferred: Promise<unknown> | undefined
 
-  /** To be called whenever a list is read. */
+  /** Must be called whenever a list is read. */
   noteRead(): void {
     this.#readAt = performance.now()
   }
@@ -43,7 +43,7 @@ export class ReadYourWrites {
     this.#ranges.add(range)
     try {
       const result = await write(range)
-      // One at a time: many writes that do not wait would leave the index ever further behind.
+      // One at a time: many writes without waiting would leave the index further and further behind.
       await this.#deferred
       const updated = updateIndex()
       if (performance.now() - this.#readAt < RECENT_MS) await updated

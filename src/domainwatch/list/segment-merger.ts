@@ -15,7 +15,7 @@ export interface SegmentMergerOptions {
   readonly signal: AbortSignal
 }
 
-/** Merges the segments of both orders in another thread. Lists use the old ones meanwhile. */
+/** Merges the segments of both orders in another thread. Lists use the old ones until then. */
 export class SegmentMerger {
   readonly #options: SegmentMergerOptions
   #isRunning = false

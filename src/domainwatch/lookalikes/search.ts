@@ -23,7 +23,7 @@ const MAX_WAITING_PER_ACCOUNT = 16
 const WAIT_MS = 10_000
 /** Maximum duration: without the index, ten million names are read from the database for each search, about 20 s. */
 const MAX_MS = 60_000
-/** How long a search holds the event loop before other requests get a turn. */
+/** How long a search blocks the event loop before it yields. */
 const STRETCH_MS = 4
 /** Records read and explained between two turns of the event loop: about 3 ms. */
 const CHUNK = 64
@@ -135,7 +135,7 @@ function scoreOf(name: string, cost: number): number {
   return Math.round(1000 / (1 + cost / (10 * name.length))) / 1000
 }
 
-/** The members `reason`, of the costliest change, `detail` and `score`. */
+/** Returns the members `reason` (of the most expensive change), `detail` and `score`. */
 function reasonJson(changes: readonly Change[], score: number): string {
   const main = changes.reduce((most, change) => (change.cost > most.cost ? change : most))
   const detail = JSON.stringify(changes.map(({ text }) => text).join(', '))

@@ -18,9 +18,12 @@ import type { SplitName } from '../words/words-column.ts'
 import * as queries from './queries.ts'
 import type { QueueView } from './queries.ts'
 
-/** Changes after the index, or after a count, that are looked at one by one; with more, the database counts and searches. */
+/**
+ * Changes after the index, or after a count, that are processed one by one; with more, the database counts and
+ * searches.
+ */
 const MAX_CHANGES = 1_000
-/** Records that the index finds without holding the event loop for long; with more, the database searches. */
+/** Records that the index finds without blocking the event loop for long; with more, the database searches. */
 const MAX_CANDIDATES = 8_192
 
 const CLAIM_MS = CLAIM_MINUTES * 60_000
@@ -48,7 +51,7 @@ export interface ClaimOptions {
   readonly split: SplitName
 }
 
-/** What a claim depends on, at one moment. */
+/** What a claim depends on, in one snapshot. */
 interface State {
   /** Matching records. */
   readonly matches: number
@@ -61,10 +64,10 @@ interface State {
   readonly changesAfter: number
 }
 
-/** Names of records that nobody holds, in order, as far as they were read. */
+/** Names of unclaimed records, in order, as far as they were read. */
 interface Candidates {
   readonly names: readonly string[]
-  /** Names of records that may have another place in the order now. */
+  /** Names of records whose position in the order may have changed. */
   readonly moved: ReadonlySet<string>
   /** Whether there are no more. */
   readonly isWhole: boolean
@@ -247,7 +250,7 @@ async function readRecords(
       own.set(Number(holder), rows)
     }
   }
-  // Behind the last one that has kept its place, others may come first that were not read.
+  // After the last one that kept its position, unread records may come first.
   if (!isWhole) free.length = lastInPlace + 1
   return { own, free }
 }

@@ -11,10 +11,10 @@ import { MatchCounts } from './match-counts.ts'
 import * as queries from './queries.ts'
 import type { QueueView } from './queries.ts'
 
-/** Calls that are answered together or form the next batch, of all accounts and of one. */
+/** Calls in the current and the next batch, in total and per account. */
 const SLOTS = 128
 const SLOTS_PER_ACCOUNT = 8
-/** Calls that wait, of all accounts and of one, and for how long. */
+/** Queued calls, in total and per account, and how long they wait. */
 const MAX_WAITING = 1_000
 const MAX_WAITING_PER_ACCOUNT = 100
 const WAIT_MS = 15_000
@@ -32,13 +32,13 @@ export interface ClaimQueueOptions {
   readonly nameIndex: Pick<NameIndex, 'latest' | 'advance'>
   /** Returns the words of a name. */
   readonly split: SplitName
-  /** Tells whether the database can filter by words. */
+  /** Decides whether the database can filter by words. */
   readonly splits: NameSplits
 }
 
 /**
- * The queue of records to decide on. Calls that come while a transaction runs share the next one, because a transaction
- * costs as much for fifty calls as for one.
+ * The queue of records to decide on. Calls that arrive during a transaction share the next one, because a
+ * transaction costs the same for one call or fifty.
  */
 export class ClaimQueue {
   readonly #options: ClaimQueueOptions
@@ -137,7 +137,7 @@ export class ClaimQueue {
       if (claimed instanceof HttpError) answer.reject(claimed)
       else answer.resolve(claimed)
     }
-    // Not awaited: what the index does not have yet, the next transaction finds in the log of changes.
+    // Not awaited: the next transaction finds changes missing from the index in the change log.
     void nameIndex.advance()
   }
 }

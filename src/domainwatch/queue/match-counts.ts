@@ -7,9 +7,9 @@ import { countMatches } from '../list/count-matches.ts'
 import type { LatestSegments } from '../list/name-index.ts'
 import type { SplitName } from '../words/words-column.ts'
 
-/** Filters whose count is kept: the views that a group works on. */
+/** Filters whose count is cached: the views that a group works on. */
 const MAX_FILTERS = 256
-/** A count that is this many changes behind the index is made again, which takes less time than the changes would. */
+/** A count that is this many changes behind the index is repeated, which is faster than applying them. */
 const MAX_CHANGES_BEHIND = 1_000
 /** A time at which no record has expired: expiry is not in the log of changes. Milliseconds since 1970. */
 export const BEFORE_EXPIRY = 0

@@ -37,7 +37,7 @@ export interface QueueStateRequest {
   readonly now: number
   /** Accounts whose claims are counted. */
   readonly accounts: readonly number[]
-  /** Changes after this id are returned, at most so many. */
+  /** Changes after this id are returned, up to a maximum. */
   readonly after: number
   readonly maxChanges: number
 }
@@ -97,7 +97,7 @@ export function matchingRows(dialect: Dialect, names: readonly string[], view: Q
 }
 
 /**
- * Names of the first records of a page that nobody holds.
+ * Names of the first unclaimed records of a page.
  * @param request with a limit that leaves room for all matching records that are held
  */
 export const freeNames = (dialect: Dialect, request: PageRequest) => sql<{ name: string }>`
@@ -108,8 +108,9 @@ export const freeNames = (dialect: Dialect, request: PageRequest) => sql<{ name:
 export const HOLDER = COLUMNS.split(',').length
 
 /**
- * Claims records that nobody else holds, and extends claims. Returns the names.
- * @param claims names, in ascending order so that concurrent writers lock them in the same order, with their accounts
+ * Claims records that no other account holds, and extends claims. Returns the names.
+ * @param claims names, in ascending order so that concurrent writers lock them in the same order, with their
+ *   accounts
  */
 export function storeClaims(
   dialect: Dialect,

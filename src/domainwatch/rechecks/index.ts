@@ -35,8 +35,9 @@ interface Found {
 }
 
 /**
- * Looks up the name servers and MX records of names regularly, for the history and for watches of DNS changes. Runs on one node
- * only (leased). Every name has its own time in the interval; what was missed while nothing ran is done as fast as the limit allows.
+ * Looks up the name servers and MX records of names regularly, for the history and for watches of DNS changes. Runs
+ * on one node only (leased). Every name has its own time in the interval; missed checks are made up as fast as the
+ * limit allows.
  */
 export class Rechecks {
   readonly #options: RechecksOptions
@@ -146,7 +147,7 @@ export class Rechecks {
         const observations = observationsOf(found, type, now)
         if (observations.size > 0) await storeObservationsIn(tx, database.dialect, type, observations)
       }
-      // Watches may have been deleted meanwhile.
+      // Watches may have been deleted in the meantime.
       const isOwner = new Set(this.#wanted.owners)
       const rows = wanted.map(({ name, account_id }) => [
         name,

@@ -71,7 +71,7 @@ export const recordsNamed = (dialect: Dialect, names: readonly string[]) => {
   WHERE name IN (SELECT ${given.columns} FROM ${given.table})`
 }
 
-/** Adds names. One that is there already keeps its time, but a watch gives way to everybody. */
+/** Adds names. An existing one keeps its time, and belongs to everyone if it is wanted by more than a watch. */
 export const addChecks = (dialect: Dialect, checks: readonly Check[]) => {
   const rows = checks.map(({ name, account_id, due_at }) => [name, account_id, due_at])
   const given = dialect.jsonRows(JSON.stringify(rows), ['text', 'integer', 'integer'])
@@ -95,7 +95,7 @@ export const countChecks = (owner: number, dueBefore: number, max: number) => sq
 export const nextOwner = (after: number) => sql<{ owner: number | null }>`
   SELECT min(account_id) AS owner FROM dns_checks WHERE account_id > ${after}`
 
-/** Gives names of an account without such watches to everybody, so that the next check decides about them. */
+/** Assigns names of an account without such watches to everyone, so that the next check decides about them. */
 export const disownChecks = (owner: number, count: number) => sql`
   UPDATE dns_checks SET account_id = 0 WHERE name IN (
     SELECT name FROM dns_checks WHERE account_id = ${owner} ${limit(count)})`

@@ -66,7 +66,7 @@ export class RecheckRules {
     return splitTags(tags).some((tag) => this.#tags.includes(tag))
   }
 
-  /** Returns on whose behalf a record is looked up: `EVERYBODY`, an account, or undefined if nobody asks for it. */
+  /** Returns on whose behalf a record is looked up: `EVERYBODY`, an account, or undefined if no rule selects it. */
   ownerOf(record: ChangedRecord, now: number): number | undefined {
     if (record.revision === 1 || this.hasTag(record.tags))
       return matches({}, record, now) ? EVERYBODY : undefined

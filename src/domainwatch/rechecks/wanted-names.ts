@@ -17,7 +17,7 @@ const SCAN_PAGE = 5_000
 const PAUSE_MS = 20
 /** How often to look for watches that were created, edited or deleted. */
 const WATCHES_MS = 1_000
-/** How often to look for names of accounts without such watches: a check in progress may have stored one meanwhile. */
+/** How often to look for names of accounts without such watches: a check in progress may have stored one. */
 const DISOWN_MS = 10_000
 /** Names that the watches of an account can have looked up again. */
 const MAX_NAMES_PER_ACCOUNT = 100_000
@@ -53,7 +53,7 @@ export class WantedNames {
     return this.#rules
   }
 
-  /** On whose behalf names are looked up: everybody, and the accounts with such watches. */
+  /** On whose behalf names are looked up: everyone, and the accounts with such watches. */
   get owners(): readonly number[] {
     return [EVERYBODY, ...new Set(this.#rules.watches.map(({ accountId }) => accountId))]
   }
@@ -88,7 +88,7 @@ export class WantedNames {
     for (const owner of this.owners) await this.#bringForward(owner, signal)
   }
 
-  /** Adds the names of new and edited watches, and gives up those of accounts that have none any more. */
+  /** Adds the names of new and edited watches, and releases those of accounts that have none any more. */
   async #readWatches(signal: AbortSignal): Promise<void> {
     const { clock, database, tags, vocabulary } = this.#options
     const rows = await database.all(queries.dnsWatches(clock.now()))
@@ -184,7 +184,10 @@ export class WantedNames {
     this.#counts.set(owner, (this.#counts.get(owner) ?? 0) + added)
   }
 
-  /** Gives the names of accounts without such watches to everybody: the next check finds out whether anybody wants them. */
+  /**
+   * Assigns the names of accounts without such watches to everyone: the next check decides whether they are still
+   * wanted.
+   */
   async #disownOthers(signal: AbortSignal): Promise<void> {
     this.#disownedAt = performance.now()
     const { database } = this.#options

@@ -28,7 +28,7 @@ const READ_NAMES = taskModule('../tasks/read-names', import.meta)
 const CONCURRENCY = 100
 /** Concurrent bulk calls, in total and per account. None waits: the client gets a 503 with `Retry-After`. */
 const CALLS = { slots: 64, slotsPerClient: 4, maxWaiting: 0, maxWaitingPerClient: 0, timeoutMs: 1 }
-/** Longer than all look-ups of all calls take if no server answers. */
+/** Longer than the look-ups of all calls take if no server answers. */
 const BULK_WAIT_MS = 600_000
 /** Single look-ups that wait for a slot. */
 const MAX_WAITING = 4_096
@@ -115,8 +115,8 @@ export function bulkDnsRoute(
       tag: 'domainwatch',
       summary: 'Name servers of many domains, and other records',
       description:
-        'One JSON object a line, in the order in which the answers come: what `GET` would answer for each name, its ' +
-        'status included. A name that is there twice is asked once.',
+        'One JSON object per line, in the order of the answers: what `GET` would return for each name, its ' +
+        'status included. A repeated name is looked up once.',
       body: bulkDnsBody,
       answers: { 200: bulkDnsAnswer },
     },

@@ -17,7 +17,7 @@ const DEFAULT_ENTRIES = 50
 
 const parameters = {
   ...filterParameters,
-  last_event_id: text('The last event that was received, where `Last-Event-ID` cannot be set', 100),
+  last_event_id: text('The last event received, if `Last-Event-ID` cannot be set', 100),
   format: choice('A stream of events, or a feed of the newest', ['sse', 'atom']),
   limit: integer('Entries of the feed', 1, MAX_ENTRIES),
   changes: choice('Changes of records (default), of their DNS, or both', EVENT_CHOICES),
@@ -57,7 +57,7 @@ export function eventsRoute(app: HttpServer, shared: EndpointShared, events: Eve
       }
       reply.header('content-type', 'text/event-stream')
       reply.header('x-accel-buffering', 'no')
-      // Node sends no body for it, and nobody would wait for the end.
+      // Node sends no body for HEAD, and nothing would end the stream.
       if (request.method === 'HEAD') return ''
       const { accountId: account } = identity
       const signal = events.streams.open(account, reply.raw)

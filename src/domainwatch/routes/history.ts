@@ -45,7 +45,7 @@ export function historyRoute(
       if (!label.ok) throw new HttpError(400, 'El parámetro domain debe ser un nombre de dominio .cl válido')
       const before = values.cursor === undefined ? undefined : readCursor(values.cursor)
       const [rows, nameServers, mailServers] = await Promise.all([
-        // One more than shown tells whether there is a next page.
+        // One more than shown reveals whether there is a next page.
         database.values(changesOfDomain(label.name, before, limit + 1)),
         database.all(observationsOf('ns', label.name, MAX_ENTRIES)),
         database.all(observationsOf('mx', label.name, MAX_ENTRIES)),

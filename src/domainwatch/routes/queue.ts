@@ -54,12 +54,12 @@ export function queueRoute(
       tag: 'domainwatch',
       summary: 'Claim the next records to decide on',
       description:
-        `The records that the account holds already, then the next ones that nobody holds. It holds them for ${CLAIM_MINUTES} minutes ` +
+        `The records that the account holds already, then the next unclaimed ones. It holds them for ${CLAIM_MINUTES} minutes ` +
         'from now; an `update` by the account ends that for a record.',
       answers: {
         200: queueAnswer,
         409: problem(
-          'The account holds all it may',
+          'The account holds its maximum',
           409,
           `La cuenta ya tiene ${MAX_CLAIMS} registros en revisión`,
         ),
@@ -91,7 +91,7 @@ export function queueRoute(
     document: {
       tag: 'domainwatch',
       summary: 'Who holds records, how many, and until when',
-      description: 'All accounts with claims, also the own one. It claims nothing and extends nothing.',
+      description: 'All accounts with claims, including the calling one. Claims and extends nothing.',
       answers: { 200: holdersAnswer },
     },
 
@@ -137,7 +137,7 @@ export function queueRoute(
   })
 }
 
-/** What nobody has decided on, unless the call says otherwise. */
+/** By default, records that no one has decided on. */
 function withDefaults(values: Values<typeof filterParameters>): Values<typeof filterParameters> {
   const { seen = 0, revision = values.rev ? undefined : 0, discarded = values.dis ? undefined : 0 } = values
   return { ...values, seen, revision, discarded }

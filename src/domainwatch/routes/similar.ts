@@ -23,7 +23,7 @@ export function similarRoute(app: HttpServer, shared: EndpointShared, lookalikes
       tag: 'domainwatch',
       summary: 'Recorded domains that resemble one',
       description:
-        'Those that somebody may take for it: a letter more, less or in its place, letters that look the same, accents, ' +
+        'Names that may be confused with it: a letter added, missing or replaced, letters that look the same, accents, ' +
         'hyphens, words added. Best first, each with its reason.',
       answers: { 200: similarAnswer },
     },

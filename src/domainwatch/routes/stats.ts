@@ -23,9 +23,9 @@ export function statsRoute(app: HttpServer, shared: EndpointShared, statistics: 
     path: '/api/v1/domainwatch/stats',
     parameters: {
       ...filterParameters,
-      agents: integer(`Agents told apart; ${DEFAULT_AGENTS} unless given`, 1, MAX_AGENTS),
+      agents: integer(`Agents counted separately; ${DEFAULT_AGENTS} unless given`, 1, MAX_AGENTS),
       rising: integer(
-        'Adds so many words that more new names have this week than in the last twelve',
+        'Adds this many words that more new names have this week than in the last twelve',
         1,
         MAX_RISING,
       ),

@@ -19,7 +19,7 @@ export function updateRoute(app: HttpServer, shared: EndpointShared, batches: Do
       summary: 'Mark recorded domains',
       description:
         `Sets the marks that are given and leaves the others. A discarded record deletes itself ${DISCARDED_RETENTION_DAYS} days after it was ` +
-        'marked, unless it is taken back before. A new status makes a record unseen. All of the batch is stored, or nothing.',
+        'marked, unless the mark is removed before. A new status makes a record unseen. All of the batch is stored, or nothing.',
       body: updateBody,
       answers: { 200: storedAnswer, 400: unreadableBatch, 409: changedRecords, 500: batchProblem },
     },

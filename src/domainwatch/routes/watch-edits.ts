@@ -25,16 +25,13 @@ const parameters = {
   ...which,
   ...watchFilters,
   name: watchName(),
-  changes: choice('What comes to match, all that happens to what matches, changes of its DNS', WATCH_CHOICES),
+  changes: choice('New matches, all changes of matching records, or changes of their DNS', WATCH_CHOICES),
   url: text('Where webhooks are sent; empty for none', 2_048),
   ...destinationParameters,
-  digest: digestHour(
-    "A time of day: one message with a day's news then; empty for messages as it comes",
-    true,
-  ),
+  digest: digestHour('A time of day: one message per day then; empty for immediate messages', true),
   atom: switched('Whether there is an Atom feed'),
   ...sharing,
-  paused: integer('Whether it is silent (1). What happens meanwhile is not delivered later', 0, 1),
+  paused: integer('Whether it is paused (1). Events during a pause are not delivered later', 0, 1),
 }
 
 export function watchEditRoutes(
@@ -53,12 +50,16 @@ export function watchEditRoutes(
       tag: 'domainwatch',
       summary: 'Edit, pause or share a watch',
       description:
-        'Changes what is given. The filters are one property: any of them replaces all, and an empty `search` alone ' +
+        'Changes the given properties. The filters are one property: any of them replaces all, and an empty `search` alone ' +
         'removes all. A secret or the address of a feed that this creates is shown this once.',
       answers: {
         200: watchEdited,
         404: watchGone,
-        409: problem('The group shares all it may', 409, 'El grupo ya tiene 200 vigilancias compartidas'),
+        409: problem(
+          'The group has the maximum of shared watches',
+          409,
+          'El grupo ya tiene 200 vigilancias compartidas',
+        ),
       },
     },
     async handle({ values, identity }) {
@@ -111,7 +112,7 @@ export function watchEditRoutes(
       answers: {
         200: secretRotated,
         404: watchGone,
-        409: problem('It signs nothing', 409, 'La vigilancia no tiene webhook'),
+        409: problem('It has no webhook', 409, 'La vigilancia no tiene webhook'),
       },
     },
     async handle({ values, identity }) {
@@ -131,8 +132,8 @@ export function watchEditRoutes(
 }
 
 /**
- * Returns undefined if the request has no filter. An empty `search` lets every record through and is not kept. `dns` is no
- * filter, so it replaces none.
+ * Returns undefined if the request has no filter. An empty `search` lets every record through and is not kept.
+ * `dns` is not a filter, so it replaces none.
  */
 function newFilters(values: Omit<Values<typeof watchFilters>, 'dns'>): SavedFilters | undefined {
   const given = { ...values, dns: undefined }

@@ -8,7 +8,7 @@ import type { Watches } from '../watches/index.ts'
 
 const NO_FEED = 'La vigilancia no existe'
 
-/** The feed of a watch, for whoever has its address: no key. */
+/** The feed of a watch. Needs no key: the address is the secret. */
 export function watchFeedRoute(app: HttpServer, watches: Watches, baseUrl: () => string) {
   const pages = new ConsoleLinks(baseUrl)
   app.get<{ Params: { token: string } }>(
@@ -18,14 +18,14 @@ export function watchFeedRoute(app: HttpServer, watches: Watches, baseUrl: () =>
         tags: ['domainwatch'],
         operationId: 'get-watch-feed',
         summary: 'The Atom feed of a watch',
-        description: 'No key: the address is the secret. It is gone with the watch.',
+        description: 'No key: the address is the secret. It stops working when the watch is deleted.',
         params: {
           type: 'object',
-          properties: { token: string({ description: 'From the answer that made the watch' }) },
+          properties: { token: string({ description: 'From the answer that created the watch' }) },
         },
         response: {
           200: { description: 'The feed', content: { [ATOM_TYPE]: { schema: string() } } },
-          304: { description: 'The feed that the reader has is the right one', type: 'null' },
+          304: { description: 'The feed has not changed', type: 'null' },
           404: problem('No such feed', 404, NO_FEED),
         },
       },

@@ -23,7 +23,7 @@ export const which = {
 export const destinationParameters = {
   to: text(
     'Where messages are sent, separated by commas: `telegram:<chat id>`, `ntfy:<topic or URL>`, `discord:<webhook URL>`, ' +
-      '`slack:<webhook URL>`, `mailto:<address>`; 10 at most, the webhook included. A day or moment among them is the filter ' +
+      '`slack:<webhook URL>`, `mailto:<address>`; 10 at most, the webhook included. A day or a date and time among them is the filter ' +
       'of this name',
     MAX_TO,
   ),
@@ -37,7 +37,7 @@ export interface GivenTo {
 }
 
 /**
- * Separates the day or moment in `to`, the filter of that name, from the destinations.
+ * Separates the date in `to`, the filter of that name, from the destinations.
  * @throws HttpError 400
  */
 export function splitTo(to: string | undefined): GivenTo {

@@ -27,14 +27,11 @@ import {
 const parameters = {
   ...watchFilters,
   name: { ...watchName(), required: true, example: 'Nombres cortos' },
-  changes: choice('What comes to match, all that happens to what matches, changes of its DNS', WATCH_CHOICES),
+  changes: choice('New matches, all changes of matching records, or changes of their DNS', WATCH_CHOICES),
   url: text('Where webhooks are sent', 2_048),
   ...destinationParameters,
-  digest: digestHour(
-    "A time of day: one message with a day's news then, instead of messages as it comes",
-    false,
-  ),
-  atom: flag('Make an Atom feed'),
+  digest: digestHour('A time of day: one message per day then, instead of immediate messages', false),
+  atom: flag('Create an Atom feed'),
   ...sharing,
 }
 
@@ -53,9 +50,9 @@ export function watchesRoutes(
     parameters,
     document: {
       tag: 'domainwatch',
-      summary: 'Watch for what is new',
+      summary: 'Create a watch',
       description:
-        'Saves filters, and tells of new matches by webhook (Standard Webhooks), by messages to people, by an Atom feed ' +
+        'Saves filters, and notifies of new matches by webhook (Standard Webhooks), by messages to people, by an Atom feed ' +
         'with an address of its own, or several of these. The secret and the address of the feed are shown this once.',
       answers: {
         200: watchMade,
@@ -64,7 +61,7 @@ export function watchesRoutes(
           400,
           'El servicio no tiene configurado telegram',
         ),
-        409: problem('The account has all it may have', 409, 'La cuenta ya tiene 50 vigilancias'),
+        409: problem('The account has its maximum', 409, 'La cuenta ya tiene 50 vigilancias'),
       },
     },
     async handle({ values, identity }) {
@@ -129,8 +126,8 @@ export function watchesRoutes(
     parameters: which,
     document: {
       tag: 'domainwatch',
-      summary: 'Watch no longer',
-      description: 'Its webhooks stop and its feed is gone.',
+      summary: 'Delete a watch',
+      description: 'Its webhooks stop and its feed is removed.',
       answers: { 200: watchAnswer, 404: watchGone },
     },
     async handle({ values, identity }) {
@@ -150,7 +147,7 @@ export function watchesRoutes(
       tag: 'domainwatch',
       summary: 'Send a test to the destinations of a watch',
       description:
-        'Waits for their answers, at most 25 s. A destination that was given up goes on when its test arrives. ' +
+        'Waits for their answers, at most 25 s. Deliveries to a destination that was given up resume if its test arrives. ' +
         'Ten tests of an account and twenty to a host pass, then ten and twenty a minute.',
       answers: {
         200: testAnswer,

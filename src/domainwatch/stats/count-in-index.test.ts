@@ -38,7 +38,7 @@ const FILTERED: readonly [Filters, number][] = [
 for (const [filters, records] of FILTERED) {
   test(`counting yields to the event loop if ${records} of ${RECORDS} records match`, async (t) => {
     let now = 0
-    // The time is spent at every check.
+    // The time slice is over at every check.
     t.mock.method(performance, 'now', () => (now += 10))
     let turns = 0
     let isDone = false
@@ -54,7 +54,7 @@ for (const [filters, records] of FILTERED) {
   })
 }
 
-test('only deletions of the span are visited, and records deleted later count as registered', async (t) => {
+test('visits only deletions in the date range, and counts records deleted later as registered', async (t) => {
   const builder = new ColumnBuilder(RECORDS, aLabelOf, () => [])
   const add = (name: string, date: string, deletion: string) => {
     const marks = {
@@ -93,7 +93,7 @@ test('only deletions of the span are visited, and records deleted later count as
     { filters: ANY, span: SPAN },
     0,
   )
-  // The first of January and the second, and the last: `primera` was first recorded as deleted.
+  // The first, second and last of January; `primera` was first recorded as deleted.
   assert.deepEqual([days.registered.slice(0, 2), days.registered.at(-1)], [[2, 1], 0])
   assert.deepEqual([days.deleted.slice(0, 2), days.deleted.at(-1)], [[1, 0], 1])
 })

@@ -16,7 +16,7 @@ import { DayCounts, seriesFilters, Totals, type Counted, type CountRequest } fro
 import { RisingWords, type WordWeeks } from './rising-words.ts'
 import { dayOf } from './days.ts'
 
-/** How long counting holds the event loop before others get a turn, and records between two checks: about 2 ms at most. */
+/** How long counting blocks the event loop before it yields, and records between checks: about 2 ms at most. */
 const SLICE_MS = 3
 const PIECE = 16_384
 /** Keys of one day differ in their last 17 bits only. */
@@ -183,7 +183,7 @@ class MarksReader {
   }
 }
 
-/** Visits the matching records of a segment in pieces, and lets others have a turn even if few match. */
+/** Visits the matching records of a segment in slices, and yields even if few match. */
 async function visit(
   segment: Segment,
   plan: IndexQuery,
@@ -192,7 +192,7 @@ async function visit(
   see: (position: number) => void,
 ): Promise<void> {
   for (let from = first; from < last;) {
-    // Pieces end where blocks of a scan end.
+    // Slices end at block boundaries.
     const to = Math.min(last, from - (from % PIECE) + PIECE)
     const scan = new Scan(segment, plan, [from, to], true)
     while (scan.next()) see(scan.position)

@@ -43,7 +43,10 @@ export type Batch =
       readonly count: number
       /** For `update`: the name of every record in the order sent, to report those that are not recorded. */
       readonly names: readonly string[]
-      /** For `update`: what stored records must be like, a JSON array of rows of `expectedRow`; undefined if they may be any. */
+      /**
+       * For `update`: the expected state of stored records, a JSON array of rows of `expectedRow`; undefined if
+       * there is none.
+       */
       readonly expected?: string
     }
 
@@ -105,7 +108,7 @@ interface Named {
   readonly name: string
 }
 
-/** Of each mark, the last that was given. */
+/** Merges two records: the last given value of each mark. */
 function merged(earlier: DomainMarks, later: DomainMarks): DomainMarks {
   return {
     name: later.name,

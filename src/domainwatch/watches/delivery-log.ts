@@ -40,7 +40,7 @@ export async function listDeliveries(
   { limit, before }: DeliveryRequest,
 ): Promise<DeliveryPage | undefined> {
   if ((await database.first(accessibleWatch(watch.accountId, watch.id))) === undefined) return undefined
-  // One more than shown tells whether there is a next page.
+  // One more than shown reveals whether there is a next page.
   const found = await database.all(queries.deliveriesOf(watch.id, clock.now() - KEEP_MS, before, limit + 1))
   const rows = found.slice(0, limit)
   return { rows, next: found.length > limit ? rows.at(-1)?.number : undefined }

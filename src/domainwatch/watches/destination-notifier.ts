@@ -27,7 +27,7 @@ const DIGEST_CHECK_MS = 5_000
 export interface DestinationContext extends NotifierContext {
   readonly slots: DeliverySlots
   readonly channels: Channels
-  /** Of the hours of digests. */
+  /** Time zone of digest hours. */
   readonly timeZone: string
 }
 

@@ -43,7 +43,7 @@ export interface WatchEdit {
   /** The destinations but the webhook, as clients write them. */
   readonly to: string | undefined
   readonly language: Language | undefined
-  /** HH:MM; null for news as it comes. */
+  /** HH:MM; null for immediate messages. */
   readonly digest: string | null | undefined
 }
 
@@ -56,9 +56,9 @@ export interface EditedWatch {
 export const NO_RECEIVER = 'Falta el parámetro url o el parámetro atom'
 
 /**
- * Edits a watch. The account that created it keeps it, and it counts for the limits of that account, whoever edits it.
+ * Edits a watch. It still belongs to the account that created it, and counts for the limits of that account.
  * Destinations that stay keep their position and their pending delivery.
- * @param head the newest change, from which new destinations and a watch that was paused go on
+ * @param head the newest change, from which new destinations and a resumed watch start
  * @returns undefined if the account has no access to such a watch
  * @throws HttpError 400 if nothing would be notified; 409 above a limit
  */
@@ -116,7 +116,7 @@ export async function editWatch(
   }, accountId)
 }
 
-/** `dns` is kept with the filters, but is none: it stays when they are replaced, and replaces none. */
+/** `dns` is stored with the filters but is not one: it stays when they are replaced, and replaces none. */
 function editedFilters(filters: string, edit: WatchEdit): string {
   const { dns: known, ...others } = savedOf(filters)
   const dns = edit.dns === undefined ? known : String(edit.dns)
@@ -147,7 +147,7 @@ async function editDestinations(
   }
 }
 
-/** A webhook that moves keeps its position and what is pending, and is tried again at once. */
+/** A webhook whose address changes keeps its position and pending delivery, and is retried immediately. */
 async function editWebhook(
   tx: Transaction,
   watchId: string,

@@ -33,7 +33,7 @@ export interface WatchesOptions {
   readonly clock: Clock
   readonly pages: EventPages
   readonly channels: Channels
-  /** Of the hours of digests. */
+  /** Time zone of digest hours. */
   readonly timeZone: string
   readonly vocabulary: Vocabulary
   /** Called when a notifier throws. */
@@ -48,7 +48,7 @@ export interface WatchRequest {
   readonly atom: boolean
   readonly isShared: boolean
   readonly language: Language
-  /** HH:MM; null for news as it comes. */
+  /** HH:MM; null for immediate messages. */
   readonly digest: string | null
 }
 

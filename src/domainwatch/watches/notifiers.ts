@@ -9,7 +9,7 @@ import { destinationById, destinationsToNotify } from './queries-destinations.ts
 const POLL_MS = 1_000
 
 interface Work {
-  /** Changes when the work has to begin anew, because a watch was edited. */
+  /** Changes when the notifier has to restart, because a watch was edited. */
   readonly version: string
   /** Notifies one destination or feed until the signal aborts. */
   readonly notify: (signal: AbortSignal) => Promise<void>
@@ -51,7 +51,7 @@ export class Notifiers {
         const stop = new AbortController()
         const ended = this.#run(notify, AbortSignal.any([signal, stop.signal])).finally(() => {
           running.delete(name)
-          // What was edited starts again.
+          // Restarts notifiers of edited watches.
           if (stop.signal.aborted) this.wakeup.wakeAll()
         })
         running.set(name, { version, stop, ended })

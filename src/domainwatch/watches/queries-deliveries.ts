@@ -19,7 +19,7 @@ export interface DeliveryRow {
   readonly duration_ms: number | null
   readonly error: string | null
   readonly has_body: number
-  /** When somebody asked to send it again; null if nobody waits for that. */
+  /** When a replay was requested; null if none is pending. */
   readonly replay_at: number | null
 }
 

@@ -35,7 +35,7 @@ export interface DestinationState {
   readonly filters: string
   readonly changes: string
   readonly language: string
-  /** HH:MM; null for news as it comes. Without a pending delivery, next_at is the time of the next digest, or 0. */
+  /** HH:MM; null for immediate messages. Without a pending delivery, next_at is the time of the next digest, or 0. */
   readonly digest: string | null
   /** Counts the edits of the watch. */
   readonly version: number
@@ -99,7 +99,7 @@ export const moveWebhook = (watchId: string, address: string) => sql`
 export const scheduleDigest = (id: string, at: number) => sql`
   UPDATE watch_destinations SET next_at = ${at} WHERE id = ${id} AND delivery_id IS NULL`
 
-/** Lets notifiers compute anew when digests are due. */
+/** Makes notifiers compute again when digests are due. */
 export const forgetDigests = (watchId: string) => sql`
   UPDATE watch_destinations SET next_at = 0 WHERE watch_id = ${watchId} AND delivery_id IS NULL`
 

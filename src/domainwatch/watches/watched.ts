@@ -24,10 +24,10 @@ function similarTo(): Parameter<string> {
   }
 }
 
-/** Filters as they are kept: as text, as if they were given again. */
+/** Filters as they are stored: the texts of the parameters. */
 export type SavedFilters = Readonly<Record<string, string>>
 
-/** Filters for good: those that were given. */
+/** Returns the given filters, to be stored. */
 export function toSave(values: Values<typeof watchFilters>): SavedFilters {
   const saved: Record<string, string> = {}
   for (const [name, value] of Object.entries(values)) {
@@ -37,16 +37,16 @@ export function toSave(values: Values<typeof watchFilters>): SavedFilters {
   return saved
 }
 
-/** Tells which events a watch is about. */
+/** Returns a predicate for the events of a watch. */
 export function watcherOf(
   { filters, changes }: Pick<WatchRow, 'filters' | 'changes'>,
   vocabulary: Vocabulary,
 ): (event: DomainEvent) => boolean {
   const parsed = parseParameters(watchFilters, savedOf(filters))
-  // What an older version took and this one does not: better nothing than everything.
+  // Filters of an older version that this one rejects: better no events than all.
   if (!parsed.ok) return () => false
   const wanted = readFilters(parsed.values)
-  // A watch of a newer version may ask for something that this one does not know.
+  // A watch of a newer version may have filters that this one does not know.
   const choice = WATCH_CHOICES.find((one) => one === changes) ?? 'all'
   const { similar } = parsed.values
   const matcher = similar === undefined ? undefined : new Matcher(similar, vocabulary)

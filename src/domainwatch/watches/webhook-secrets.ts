@@ -27,7 +27,8 @@ export interface RotatedSecret {
 }
 
 /**
- * Replaces the secret of a watch. Of two rotations within a day, the secret before the first one stops signing at once.
+ * Replaces the secret of a watch. Of two rotations within a day, the secret before the first one stops signing
+ * immediately.
  * @returns undefined if the account has no access to such a watch
  * @throws HttpError 409 if the watch has no webhook
  */

@@ -6,7 +6,10 @@ import { buildTrie, splitBy, type WordTrie } from '../../lib/words/index.ts'
 /** Spanish and English words by frequency, one per line. */
 const WORDS = new URL('../../../assets/words/words.txt', import.meta.url)
 
-/** Words of the operator rank as if this many were more frequent: brands and places are more telling than rare words. */
+/**
+ * Words of the operator rank as if this many were more frequent: brands and places are more relevant than rare
+ * words.
+ */
 const RANK_OF_OWN = 5_000
 
 /** The words that names are split into. */
@@ -26,7 +29,7 @@ export class Dictionary {
     this.digest = createHash('sha256').update(this.#words.join('\n')).digest('hex').slice(0, 16)
   }
 
-  /** In shared memory, for splitters of other threads. Building it takes some 0.1 s, which a start should not wait for. */
+  /** In shared memory, for splitters of other threads. Built on first use, because that takes some 0.1 s. */
   get trie(): WordTrie {
     this.#trie ??= buildTrie(this.#words)
     return this.#trie

@@ -5,7 +5,7 @@ import { limit, sql } from '../../storage/database/sql.ts'
 export const namesAfter = (after: string, count: number) => sql<{ name: string }>`
   SELECT name FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}`
 
-/** Stores the words of names. It is no change of a record, so the log of changes has nothing of it. */
+/** Stores the words of names. Not a change of the record, so it is not in the change log. */
 export const setWords = defineBatch({
   table: 'domains',
   key: 'name',

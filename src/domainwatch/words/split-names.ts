@@ -21,7 +21,7 @@ export async function areNamesSplit(
 /** Seconds until a refused request is worth trying again. */
 const RETRY_AFTER = 10
 
-/** Tells whether the database can filter by words. Until all names are split, only the index in memory can. */
+/** Decides whether the database can filter by words. Until all names are split, only the index in memory can. */
 export class NameSplits {
   readonly #database: Database
   readonly #dictionary: Pick<Dictionary, 'digest'>
@@ -43,7 +43,7 @@ export class NameSplits {
   }
 }
 
-/** Splits the names of a small database at once, so that the first requests find the words of a new one. */
+/** Splits the names of a small database immediately, so that a new database has words from the first request. */
 export async function splitFewNames(database: Database, dictionary: Dictionary): Promise<void> {
   if (await areNamesSplit(database, dictionary)) return
   const names = await database.all(queries.namesAfter('', BATCH))
@@ -51,7 +51,7 @@ export async function splitFewNames(database: Database, dictionary: Dictionary):
 }
 
 /**
- * Splits all names again after the dictionary has changed. Names that are written meanwhile are split by their writer.
+ * Splits all names again after the dictionary has changed. Names written in the meantime are split by their writer.
  * @returns the number of names
  */
 export async function splitNames(

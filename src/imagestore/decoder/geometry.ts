@@ -12,7 +12,7 @@ export interface Box extends Size {
 
 /** The steps from an image to its derivative: cut, scale, crop, extend to a canvas. All in pixels. */
 export interface Geometry {
-  /** Cut out before scaling. Set for very long images, of which most would be scaled in vain. */
+  /** Cut out before scaling. Set for very long images, most of which would be scaled unnecessarily. */
   readonly cut?: Box
   readonly scaled: Size
   readonly crop: Box | undefined

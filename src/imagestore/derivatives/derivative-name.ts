@@ -8,7 +8,7 @@ const RENDERING_FOLDERS = ['../decoder/', '../../lib/modifiers/', '../../lib/ima
 
 /**
  * A digest of that code and of sharp's version. A program that may render differently never finds what another one
- * rendered, without a version number that somebody has to increment.
+ * rendered, without a version number that has to be incremented.
  */
 const RENDERING_DIGEST = digestRendering()
 

@@ -126,14 +126,14 @@ function weightOf(weights: Weights, mime: string): number {
   return weights.get(mime) ?? weights.get('image/*') ?? weights.get('*/*') ?? 0
 }
 
-/** Client hints. A malformed one counts as missing: that is no reason to refuse an image. */
+/** Client hints. A malformed one counts as missing. */
 function readHints(headers: IncomingHttpHeaders) {
   const dpr = readNumber(headers, DPR_HEADERS)
   const width = readNumber(headers, WIDTH_HEADERS)
   const saveData = String(headers[SAVE_DATA_HEADER] ?? '')
   return {
     saveData: saveData.trim().toLowerCase() === 'on',
-    // Two decimals tell all existing screens apart.
+    // Two decimals distinguish all existing screens.
     dpr: dpr === undefined ? undefined : Math.min(MAX_DPR, Math.max(1, Math.round(dpr * 100) / 100)),
     width: width === undefined ? undefined : Math.min(MAX_SIDE_PIXELS, Math.max(1, Math.ceil(width))),
   }

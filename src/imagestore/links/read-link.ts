@@ -22,7 +22,7 @@ export interface LinkTarget {
 const HTML_ESCAPE_REST = /^(?:amp;)+/
 
 /**
- * Parses a public link: `<id>[.<ext>][&m=<modifier>][?m=<modifier>]`. Undefined if it names no image.
+ * Parses a public link: `<id>[.<ext>][&m=<modifier>][?m=<modifier>]`. Undefined if it is not a link to an image.
  * @param target what follows `/i/` in the address as it was sent, query included
  */
 export function readLink(target: string): LinkTarget | undefined {

@@ -33,7 +33,7 @@ export class ImageFollower {
 
   /** Resolves when `onStored` has been called for every image committed before the call. */
   catchUp(): Promise<void> {
-    // A running read may have started before the latest commit. The next one serves everybody who calls in the meantime.
+    // A running read may have started before the latest commit. The next one serves all calls in the meantime.
     this.#next ??= (async () => {
       await this.#running?.catch(() => {})
       this.#next = undefined

@@ -19,7 +19,7 @@ export function deleteRoute(app: HttpServer, shared: EndpointShared, store: Imag
       tag: 'imagestore',
       summary: 'Delete an image',
       description:
-        'The public link is gone from then on, unless another application holds the same bytes. A key of scope `upload` ' +
+        'The public link stops working, unless another application holds the same bytes. A key of scope `upload` ' +
         'deletes what it uploaded itself; what others of the application uploaded too stays for them.',
       answers: {
         200: deleteAnswer,

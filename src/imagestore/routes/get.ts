@@ -15,7 +15,7 @@ import { answerOf, EXAMPLE_HASH } from '../image-fields.ts'
 
 export const NO_IMAGE = 'La imagen no existe'
 
-/** A hash of any length is a text: what names no image is answered 404, not 400. */
+/** Accepts any text: a hash without an image is a 404, not a 400. */
 export const hashParameter = { ...text("The image's hash", 65_536), required: true, example: EXAMPLE_HASH }
 
 /** Cached answers, some 200 bytes each. */
@@ -56,7 +56,7 @@ export function getRoute(app: HttpServer, shared: EndpointShared, database: Data
     parameters: { hash: hashParameter },
     document: {
       tag: 'imagestore',
-      summary: 'What is known of an image',
+      summary: 'Details of an image',
       description: 'For a key of scope `upload`, of one that it uploaded itself.',
       answers: {
         200: getAnswer,

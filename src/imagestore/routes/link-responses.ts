@@ -62,9 +62,9 @@ const SAFE_HEADERS = {
 }
 
 /**
- * Returns the headers of all responses to a link but errors. The bytes of a hash never change, so caches may keep them for
- * ever, unless the link expires. A negotiated response is for private caches only by default: many CDNs ignore `Vary`, and would
- * serve AVIF to all clients because the first one accepted it.
+ * Returns the headers of all responses to a link but errors. The bytes of a hash never change, so caches may keep
+ * them indefinitely, unless the link expires. A negotiated response is for private caches only by default: many
+ * CDNs ignore `Vary`, and would serve AVIF to all clients because the first one accepted it.
  * @param now milliseconds since 1970
  * @param sharesVariants whether all shared caches are known to respect `Vary`
  */

@@ -51,7 +51,7 @@ export function imageListRoute(
         grouped: group,
         search: search === '' ? undefined : search.toLowerCase(),
         after,
-        // One more than shown tells whether there is a next page.
+        // One more than shown reveals whether there is a next page.
         limit: limit + 1,
       })
       const rows =

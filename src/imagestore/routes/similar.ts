@@ -60,7 +60,7 @@ export function similarRoute(
       tag: 'imagestore',
       summary: 'Find own images that look alike',
       description:
-        'By `hash`, one of the own images, which is then the first of those found; or by `dhash`. Nearest first, those ' +
+        'By `hash`, an image of the application, which is then the first of those found; or by `dhash`. Nearest first, those ' +
         'at the same distance by their dhash, then by their hash. No image at that distance is missed.',
       answers: {
         200: similarAnswer,

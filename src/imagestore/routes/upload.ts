@@ -51,7 +51,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
       body: uploadBody,
       answers: {
         200: uploadAnswer,
-        400: problem('`info.expires` is no moment to come', 400, `El parámetro expires ${EXPIRES_TAKES}`),
+        400: problem('`info.expires` is not in the future', 400, `El parámetro expires ${EXPIRES_TAKES}`),
         401: problem('No key, no `info`, or a damaged image', 401, DAMAGED),
         403: problem(
           'The key is of the other service, or the application has as many images as it may have',

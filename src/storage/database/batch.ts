@@ -1,4 +1,4 @@
-/** Type of a constant or of a column: PostgreSQL has to be told. */
+/** Type of a constant or of a column, which PostgreSQL needs. */
 export type ValueType = 'text' | 'integer'
 export type Columns = Readonly<Record<string, ValueType>>
 

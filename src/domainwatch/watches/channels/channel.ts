@@ -13,7 +13,7 @@ export interface NotifiedWatch {
   readonly language: Language
 }
 
-/** What to tell. `gap`: changes were missed. `test`: the owner wants to see that a message arrives. */
+/** What to report. `gap`: changes were missed. `test`: the owner checks that messages arrive. */
 export type Notice =
   | {
       readonly kind: 'changes'

@@ -71,7 +71,7 @@ export interface Texts {
   readonly agent: string
   readonly note: string
   readonly tags: string
-  /** The title of a message about so many names. */
+  /** The title of a message about this many names. */
   readonly news: (watch: string, names: number) => string
   readonly testTitle: (watch: string) => string
   readonly test: string
@@ -132,7 +132,7 @@ const en: Texts = {
     deleted: 'removed from the list',
     nameServers: 'new name servers',
     mailBegins: 'began to receive mail',
-    mailEnds: 'receives no more mail',
+    mailEnds: 'no longer receives mail',
   },
   changed: 'changed',
   fields: {

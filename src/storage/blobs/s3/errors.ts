@@ -13,7 +13,7 @@ export class StoreUnavailable extends OverloadError {
   }
 }
 
-/** Errors worth a retry that the SDK does not retry by itself: corruption in transit, and conflicts with an earlier attempt. */
+/** Errors worth a retry that the SDK does not retry: corruption in transit, and conflicts with an earlier attempt. */
 const RETRYABLE = new Set([
   'BadDigest',
   'ConditionalRequestConflict',

@@ -30,12 +30,12 @@ test('copies are shared fairly: no client waits in the queue of another, not eve
   const turn = () => new Promise((resolve) => setTimeout(resolve, 20))
   const all = [hold('1', 'a'), hold('2', 'a'), hold('3', 'a'), hold('4', 'a')]
   while (order.length < 2) await turn()
-  // The third of the first client waits, though there is a free slot: that is for others.
+  // The third copy of the first client waits although a slot is free, which is reserved for others.
   all.push(hold('4', 'b'))
   while (order.length < 3) await turn()
   // Which of the first two is copied sooner is up to the disk.
   assert.deepEqual([...order.slice(0, 2).toSorted(), ...order.slice(2)], ['a 1', 'a 2', 'b 4'])
-  // A copy that is there is for all.
+  // An existing copy is shared by all clients.
   all.push(hold('1', 'b'))
   while (order.length < 4) await turn()
   assert.equal(copies, 3)

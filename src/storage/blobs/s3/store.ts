@@ -96,7 +96,7 @@ export function openS3Blobs(
         const size = lengthOf(found)
         if (found.ContentLength !== size) throw new BlobDamaged(`${key} has no ${range ?? 'known length'}`)
         const body = withTimeouts(found.Body, options.silenceMs, options.stallMs)
-        // A fault before the first byte can still be cured by another attempt, or be reported to the client.
+        // A fault before the first byte can still be retried or reported to the client.
         await once(body, 'readable')
         body.on('error', (error) => requests.report('stream', error))
         found.Body.once('close', release)
@@ -193,7 +193,7 @@ export function openS3Blobs(
       requests.operate('read', size, (operation) => read(key, size, operation), client),
 
     async stream(key, start, end, client) {
-      // No `Range` can ask for nothing.
+      // No `Range` can request zero bytes.
       if (end < start)
         return (
           (await requests.operate('stream', 0, (operation) => requests.head(key, operation), client)) &&
@@ -213,7 +213,7 @@ export function openS3Blobs(
         async (operation) => {
           const path = staging.freshPath()
           const save = async (body: Readable) => {
-            // Of the attempt before.
+            // The file of the previous attempt.
             await rm(path, { force: true })
             return saveToFile(body, path)
           }

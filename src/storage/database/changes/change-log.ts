@@ -179,7 +179,7 @@ interface LogState {
   readonly newest: number
 }
 
-/** Tells whether all changes after a position still exist. */
+/** Returns whether all changes after a position still exist. */
 function isContinued(place: { readonly epoch: string; readonly id: number }, log: LogState): boolean {
   return place.epoch === log.epoch && place.id >= log.floor && place.id <= Math.max(log.newest, log.floor)
 }

@@ -29,8 +29,8 @@ const moveWebhooks = (condition: string) => `
 const BY_WATCH = `CREATE INDEX watch_destinations_by_watch ON watch_destinations (watch_id, position);`
 
 /**
- * Where the news of a watch is sent. Each destination has its own position in the changes and its own pending delivery, which
- * is stored so that it is the same after a crash. digest is HH:MM, or NULL for news as it comes.
+ * Where notifications of a watch are sent. Each destination has its own position in the changes and its own pending
+ * delivery, which is stored so that it is the same after a crash. digest is HH:MM, or NULL for immediate messages.
  */
 export const watchDestinations = {
   version: 16,

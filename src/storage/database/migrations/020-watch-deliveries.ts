@@ -31,9 +31,10 @@ const INDEXES = `
     CREATE INDEX watch_deliveries_to_replay ON watch_deliveries (destination_id, replay_at) WHERE replay_at IS NOT NULL;`
 
 /**
- * Editing, pausing and sharing of watches, secrets that overlap after a rotation, and the deliveries of the last 30 days.
- * `version` counts the edits of a watch, `resumes` how often somebody had a pending delivery of a destination tried at once:
- * notifiers compare them. `deliveries` counts the deliveries that a watch ever began, which gives each its number.
+ * Editing, pausing and sharing of watches, secrets that overlap after a rotation, and the deliveries of the last 30
+ * days. `version` counts the edits of a watch, `resumes` how often an immediate attempt of a pending delivery was
+ * requested: notifiers compare them. `deliveries` counts the deliveries that a watch ever began, which gives each
+ * its number.
  */
 export const watchDeliveries = {
   version: 20,

@@ -58,7 +58,7 @@ function transaction(connection: Connection, work: () => void): void {
 test('a large batch leaves the records and the changes that many small ones do', async (t) => {
   const large = await opened(t)
   const small = await opened(t)
-  // The second knows half of the names, and its size is no multiple of anything; the third knows all.
+  // The second knows half of the names, and its size is not a multiple of anything; the third knows all.
   for (const rows of [rowsOf(1_000, 1, 0), rowsOf(4_957, 2, 1), rowsOf(4_957, 2, 0)]) {
     let changed = 0
     transaction(large, () => (changed = runMany(large, TEXTS, MOMENT, rows)))

@@ -44,7 +44,7 @@ export class Connection {
       readOnly: mode === 'read',
       timeout: mode === 'read' ? READ_WAIT_MS : 0,
     })
-    // Each statement may meet another process that recovers the log after a crash. Reads wait for that by themselves.
+    // Each statement may meet another process that recovers the log after a crash. Reads wait for that automatically.
     this.#version = mode === 'read' ? this.#configure(mode) : untilFree(() => this.#configure(mode))
   }
 
