@@ -23,7 +23,7 @@ const letterWords = new Uint32Array(256).map((_, code) => {
 
 /** How a name may resemble ours as far as its letters tell: bits. */
 export const Possible = {
-  /** It is ours but for some edits. */
+  /** It is ours except for some edits. */
   edited: 1,
   /** It contains ours. */
   inside: 2,
