@@ -80,6 +80,19 @@ describe('documentation', () => {
     )
   })
 
+  test('every file that a page names is there', () => {
+    const named = /`((?:assets|bench|bin|console|deploy|docs|scripts|src|test)\/[\w./-]*)`/g
+    const missing = [...pages].flatMap(([path, text]) =>
+      path === 'CHANGELOG.md'
+        ? []
+        : [...text.matchAll(named)]
+            .map(([, file = '']) => file)
+            .filter((file) => !existsSync(join(root, file)))
+            .map((file) => `${path}: ${file}`),
+    )
+    assert.deepEqual(missing, [])
+  })
+
   test('no page has two headings alike', () => {
     const repeated = [...pages].flatMap(([path, text]) => {
       const headings = path === 'CHANGELOG.md' ? [] : headingsOf(text)
