@@ -1,7 +1,6 @@
 import { isCalendarDateTime } from '../lib/dates.ts'
-import { foldSearch, type SearchText } from '../lib/domain-names.ts'
+import { foldSearch, type SearchText, aLabelOf } from '../lib/domain-names.ts'
 import type { DateColumn, IndexTerm } from '../lib/name-index/index.ts'
-import { aLabelOf } from '../lib/punycode.ts'
 import { hasAtMostCharacters } from '../lib/text.ts'
 import { flag, text, type Parameter } from '../http/parameters.ts'
 import type { Dialect } from '../storage/database/dialect.ts'

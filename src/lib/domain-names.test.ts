@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { foldSearch, parseDomain, parseLabel } from './domain-names.ts'
-import type { NameFault } from './domain-names.ts'
+import { aLabelOf, foldSearch, parseDomain, parseLabel } from './domain-names.ts'
 
 function accepted(input: string): [string, string] {
   const label = parseLabel(input)
@@ -10,8 +9,8 @@ function accepted(input: string): [string, string] {
   return [label.name, label.ascii]
 }
 
-function refused(input: string, fault: NameFault) {
-  assert.deepEqual(parseLabel(input), { ok: false, fault }, JSON.stringify(input))
+function refused(input: string) {
+  assert.deepEqual(parseLabel(input), { ok: false }, JSON.stringify(input))
 }
 
 test('a label is trimmed, lower-cased and normalized to NFC', () => {
@@ -24,12 +23,20 @@ test('a label is trimmed, lower-cased and normalized to NFC', () => {
   assert.deepEqual(accepted('áéíóúüñ'), ['áéíóúüñ', accepted('áéíóúüñ')[1]])
 })
 
-test('an invalid label is rejected with the reason', () => {
-  for (const input of ['', ' ', '\t\n']) refused(input, 'empty')
-  for (const input of ['casa.cl', '.', 'a.', '.a', 'ñandú.cl', 'xn--and-6ma2c.cl']) refused(input, 'dot')
-  for (const input of ['a b', 'a_b', 'ç', 'ò', 'ß', 'ñ!', 'a\u0000', 'casa\u3002cl', '日本'])
-    refused(input, 'alphabet')
-  for (const input of ['-', '-a', 'a-', 'ab--c', 'ñ-', '-ñ', 'ab--ñ', 'xn--ñ', '--']) refused(input, 'hyphen')
+test('known A-labels', () => {
+  const pairs = [
+    ['ñandú', 'xn--and-6ma2c'],
+    ['ñ', 'xn--ida'],
+    ['peñalolén', 'xn--pealoln-gya1e'],
+  ] as const
+  for (const [label, ascii] of pairs) assert.equal(aLabelOf(label), ascii)
+})
+
+test('an invalid label is rejected', () => {
+  for (const input of ['', ' ', '\t\n']) refused(input)
+  for (const input of ['casa.cl', '.', 'a.', '.a', 'ñandú.cl', 'xn--and-6ma2c.cl']) refused(input)
+  for (const input of ['a b', 'a_b', 'ç', 'ò', 'ß', 'ñ!', 'a\u0000', 'casa\u3002cl', '日本']) refused(input)
+  for (const input of ['-', '-a', 'a-', 'ab--c', 'ñ-', '-ñ', 'ab--ñ', 'xn--ñ', '--']) refused(input)
 })
 
 test('homoglyphs are not in the alphabet', () => {
@@ -45,25 +52,25 @@ test('homoglyphs are not in the alphabet', () => {
 
 test('hyphens are allowed inside, except at positions 3 and 4 together', () => {
   for (const input of ['a-b', 'a--b', 'abc--d', 'ab-c', 'axn--b']) accepted(input)
-  refused('ab---c', 'hyphen')
+  refused('ab---c')
 })
 
 test('a name has only one A-label', () => {
   for (const input of ['xn--', 'xn--casa-', 'xn--!', 'xn--0', 'xn--fiqs8s', 'xn--99999999999999']) {
-    refused(input, 'punycode')
+    refused(input)
   }
-  for (const input of ['xn--a', 'xn--casa', 'xn--fa-hia', 'xn--zca']) refused(input, 'alphabet')
-  for (const input of ['xn--ab---jqa', 'xn----rga', 'xn----qga', 'xn--xn---jqa']) refused(input, 'hyphen')
-  refused('xn--a--b-fqa', 'hyphen')
+  for (const input of ['xn--a', 'xn--casa', 'xn--fa-hia', 'xn--zca']) refused(input)
+  for (const input of ['xn--ab---jqa', 'xn----rga', 'xn----qga', 'xn--xn---jqa']) refused(input)
+  refused('xn--a--b-fqa')
 })
 
 test('a label has at most 63 octets in A-label form', () => {
   accepted('a'.repeat(63))
-  refused('a'.repeat(64), 'length')
-  refused('a'.repeat(1_000_000), 'length')
+  refused('a'.repeat(64))
+  refused('a'.repeat(1_000_000))
   const longest = 'a'.repeat(55) + 'ñ'
   assert.equal(accepted(longest)[1].length, 63)
-  refused(`a${longest}`, 'length')
+  refused(`a${longest}`)
 })
 
 const letter = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz0123456789-áéíóúüñ')
@@ -73,7 +80,7 @@ test('every valid label is accepted, and both of its forms parse to it', () => {
     fc.property(fc.string({ unit: letter, minLength: 1, maxLength: 40 }), (text) => {
       fc.pre(!/^-|-$|^..--/.test(text))
       const label = parseLabel(text)
-      if (!label.ok) return assert.equal(label.fault, 'length')
+      if (!label.ok) return assert.ok(aLabelOf(text).length > 63)
       assert.equal(label.name, text)
       assert.match(label.ascii, /^[a-z0-9-]{1,63}$/)
       assert.deepEqual(parseLabel(label.ascii), label)
@@ -106,30 +113,30 @@ test('a domain is a name under .cl', () => {
   assert.deepEqual(parseDomain(' NIC.CL. '), domain('nic.cl'))
   assert.deepEqual(parseDomain('www.ÑANDÚ.cl'), domain('www.xn--and-6ma2c.cl', 'www.ñandú.cl'))
   assert.deepEqual(parseDomain('xn--and-6ma2c.cl'), domain('xn--and-6ma2c.cl', 'ñandú.cl'))
-  const faults: [string, NameFault][] = [
-    ['', 'empty'],
-    ['cl', 'suffix'],
-    ['nic', 'suffix'],
-    ['nic.com', 'suffix'],
-    ['nic.cl.com', 'suffix'],
-    ['niccl', 'suffix'],
-    ['.cl', 'empty'],
-    ['.', 'suffix'],
-    ['nic..cl', 'empty'],
-    ['nic.cl..', 'suffix'],
-    ['_dmarc.nic.cl', 'alphabet'],
-    ['a .nic.cl', 'alphabet'],
-    ['-a.nic.cl', 'hyphen'],
-    [`${'a'.repeat(64)}.cl`, 'length'],
+  const faults = [
+    '',
+    'cl',
+    'nic',
+    'nic.com',
+    'nic.cl.com',
+    'niccl',
+    '.cl',
+    '.',
+    'nic..cl',
+    'nic.cl..',
+    '_dmarc.nic.cl',
+    'a .nic.cl',
+    '-a.nic.cl',
+    `${'a'.repeat(64)}.cl`,
   ]
-  for (const [input, fault] of faults) assert.deepEqual(parseDomain(input), { ok: false, fault }, input)
+  for (const input of faults) assert.deepEqual(parseDomain(input), { ok: false }, input)
 })
 
 test('a name has at most 253 octets', () => {
   const labels = Array.from({ length: 3 }, () => 'a'.repeat(63)).join('.')
   assert.equal(parseDomain(`${labels}.${'a'.repeat(58)}.cl.`).ok, true)
-  assert.deepEqual(parseDomain(`${labels}.${'a'.repeat(59)}.cl`), { ok: false, fault: 'length' })
-  assert.deepEqual(parseDomain(`${'a.'.repeat(100_000)}cl`), { ok: false, fault: 'length' })
+  assert.deepEqual(parseDomain(`${labels}.${'a'.repeat(59)}.cl`), { ok: false })
+  assert.deepEqual(parseDomain(`${'a.'.repeat(100_000)}cl`), { ok: false })
 })
 
 test('a search text is folded and loses a final .cl', () => {

@@ -1,35 +1,19 @@
-import { decodePunycode, encodePunycode } from './punycode.ts'
+import { domainToASCII, domainToUnicode } from 'node:url'
 
 declare const canonical: unique symbol
 
 /** A .cl label without the suffix, in its canonical Unicode form: lower-case, NFC, in the alphabet of .cl. */
 export type DomainName = string & { readonly [canonical]: true }
 
-export type NameFault =
-  /** Nothing is left after trimming. */
-  | 'empty'
-  /** There is a dot in what should be one label. */
-  | 'dot'
-  /** A character is neither a–z, 0–9, a hyphen nor one of á é í ó ú ü ñ. */
-  | 'alphabet'
-  /** A hyphen is first or last, or positions 3 and 4 are both hyphens. */
-  | 'hyphen'
-  /** The A-label has more than 63 octets, or the whole name more than 253. */
-  | 'length'
-  /** An `xn--` label that does not decode, or that is not the encoding of what it decodes to. */
-  | 'punycode'
-  /** A full name that is not under `.cl`. */
-  | 'suffix'
-
-export type Label = { ok: true; name: DomainName; /** The A-label, as in the DNS. */ ascii: string } | Fault
+export type Label = { ok: true; name: DomainName; /** The A-label, as in the DNS. */ ascii: string } | Invalid
 export type Domain =
   | {
       ok: true
       /** A-labels, lower-case, no trailing dot. */ ascii: string
       /** The same in Unicode. */ unicode: string
     }
-  | Fault
-type Fault = { ok: false; fault: NameFault }
+  | Invalid
+type Invalid = { readonly ok: false }
 
 export type SearchText = {
   /** Searched in the Unicode name. */
@@ -38,95 +22,51 @@ export type SearchText = {
   ascii?: string
 }
 
-const aLabelPrefix = 'xn--'
-const suffix = '.cl'
-const maxLabelOctets = 63
-const maxNameOctets = 253
-// Longer than any valid input, decomposed letters included. Avoids normalizing huge texts.
-const maxInputUnits = 512
+const A_LABEL_PREFIX = 'xn--'
+const SUFFIX = '.cl'
+const MAX_LABEL_OCTETS = 63
+const MAX_NAME_OCTETS = 253
+/** Longer than any valid input, decomposed letters included. Avoids normalizing huge texts. */
+const MAX_INPUT_UNITS = 512
 
-// 0: not in the alphabet; 1: ASCII letter or digit; 2: hyphen; 3: IDN letter. Indexed by code unit, Latin-1 only.
-const classes = new Uint8Array(256)
-for (const character of 'abcdefghijklmnopqrstuvwxyz0123456789') classes[character.charCodeAt(0)] = 1
-classes[0x2d] = 2
-for (const character of 'áéíóúüñ') classes[character.charCodeAt(0)] = 3
+/** The alphabet of .cl, with a hyphen neither first nor last, and not both third and fourth. */
+const CANONICAL = /^(?!-|..--)[a-z\dáéíóúüñ-]+(?<!-)$/
+const INVALID: Invalid = { ok: false }
 
-function fault(reason: NameFault): Fault {
-  return { ok: false, fault: reason }
-}
+/** The A-label of a .cl label with letters beyond ASCII: what the DNS carries. UTS #46 maps no letter of .cl to another one. */
+export const aLabelOf = (label: string): string => domainToASCII(label)
 
-// Lower-casing is the locale-independent kind. It turns the Kelvin sign into `k` (as UTS #46 does) and `İ` into `i`
-// with a combining dot, which is outside the alphabet. NFKC is not applied: full-width forms and other homoglyphs
-// are rejected.
-function fold(text: string): string {
-  return text.trim().toLowerCase().normalize('NFC')
-}
+/**
+ * Lower-casing is the locale-independent kind. It turns the Kelvin sign into `k` (as UTS #46 does) and `İ` into `i` with a
+ * combining dot, which is outside the alphabet. NFKC is not applied: full-width forms and other homoglyphs are rejected.
+ */
+const fold = (text: string): string => text.trim().toLowerCase().normalize('NFC')
 
-/** Returns the first fault in the characters or hyphens of a label. */
-function spellingFault(label: string): NameFault | undefined {
-  if (label === '') return 'empty'
-  for (let at = 0; at < label.length; at++) {
-    const code = label.charCodeAt(at)
-    if (code > 0xff || classes[code] === 0) return code === 0x2e ? 'dot' : 'alphabet'
-  }
-  if (label.startsWith('-') || label.endsWith('-') || label.startsWith('--', 2)) return 'hyphen'
-  return undefined
-}
+const isCanonical = (label: string): label is DomainName => CANONICAL.test(label)
 
-function isCanonical(label: string): label is DomainName {
-  return spellingFault(label) === undefined
-}
-
-function hasIdnLetter(label: string): boolean {
-  for (let at = 0; at < label.length; at++) if (label.charCodeAt(at) > 0x7f) return true
-  return false
-}
-
-function parseALabel(ascii: string): Label {
-  if (ascii.length > maxLabelOctets) return fault('length')
-  const name = decodePunycode(ascii.slice(aLabelPrefix.length))
-  // An A-label of an ASCII name, or a second encoding of a name, would be a second key for one domain.
-  if (name === undefined || !hasIdnLetter(name)) return fault('punycode')
-  if (aLabelPrefix + encodePunycode(name) !== ascii) return fault('punycode')
-  if (isCanonical(name)) return { ok: true, name, ascii }
-  return fault(spellingFault(name) ?? 'punycode')
-}
+const hasIdnLetter = (label: string): boolean => /[^\0-\x7f]/.test(label)
 
 /** Parses a label that `fold` has normalized. */
 function parseFoldedLabel(label: string): Label {
-  if (label.startsWith(aLabelPrefix) && !hasIdnLetter(label) && !label.includes('.'))
-    return parseALabel(label)
-  if (!isCanonical(label)) return fault(spellingFault(label) ?? 'alphabet')
-  if (label.length > maxLabelOctets) return fault('length')
-  if (!hasIdnLetter(label)) return { ok: true, name: label, ascii: label }
-  const ascii = aLabelPrefix + encodePunycode(label)
-  return ascii.length > maxLabelOctets ? fault('length') : { ok: true, name: label, ascii }
-}
-
-// Fast path: most names are lower-case ASCII already and need no copy.
-function isPlain(input: string): input is DomainName {
-  const last = input.length - 1
-  if (last < 0 || last >= maxLabelOctets) return false
-  for (let at = 0; at <= last; at++) {
-    const kind = classes[input.charCodeAt(at)]
-    if (kind === 1) continue
-    if (kind !== 2 || at === 0 || at === last) return false
-    if (at === 2 && input.charCodeAt(3) === 0x2d) return false
-  }
-  return true
+  if (label.length > MAX_LABEL_OCTETS) return INVALID
+  const isALabel = /^xn--[a-z\d-]+$/.test(label)
+  const name = isALabel ? domainToUnicode(label) : label
+  if (!isCanonical(name)) return INVALID
+  if (!hasIdnLetter(name)) return { ok: true, name, ascii: name }
+  const ascii = aLabelOf(name)
+  // A second encoding of a name would be a second key for one domain.
+  if (ascii.length > MAX_LABEL_OCTETS || (isALabel && ascii !== label)) return INVALID
+  return { ok: true, name, ascii }
 }
 
 /** Parses one label under .cl, without suffix: trims, lower-cases, applies NFC, decodes `xn--`, validates by the rules of .cl. */
 export function parseLabel(input: string): Label {
-  if (isPlain(input)) return { ok: true, name: input, ascii: input }
-  if (input.length > maxInputUnits) return fault('length')
-  return parseFoldedLabel(fold(input))
+  return input.length > MAX_INPUT_UNITS ? INVALID : parseFoldedLabel(fold(input))
 }
 
 /** The same for a text that may end in `.cl` or `.cl.`. */
 export function parseLabelOrDomain(input: string): Label {
-  if (input.length > maxInputUnits) return fault('length')
-  return parseLabel(input.trim().replace(/\.cl\.?$/i, ''))
+  return input.length > MAX_INPUT_UNITS ? INVALID : parseLabel(input.trim().replace(/\.cl\.?$/i, ''))
 }
 
 /**
@@ -134,20 +74,18 @@ export function parseLabelOrDomain(input: string): Label {
  * follow the rules of .cl. Rejects `cl` itself.
  */
 export function parseDomain(input: string): Domain {
-  if (input.length > maxInputUnits) return fault('length')
-  let name = fold(input)
-  if (name === '') return fault('empty')
-  if (name.endsWith('.')) name = name.slice(0, -1)
-  if (!name.endsWith(suffix)) return fault('suffix')
+  if (input.length > MAX_INPUT_UNITS) return INVALID
+  const name = fold(input).replace(/\.$/, '')
+  if (!name.endsWith(SUFFIX)) return INVALID
   const labels: (Label & { ok: true })[] = []
-  for (const text of name.slice(0, -suffix.length).split('.')) {
+  for (const text of name.slice(0, -SUFFIX.length).split('.')) {
     const label = parseFoldedLabel(text)
-    if (!label.ok) return label
+    if (!label.ok) return INVALID
     labels.push(label)
   }
-  const ascii = labels.map((label) => label.ascii).join('.') + suffix
-  if (ascii.length > maxNameOctets) return fault('length')
-  return { ok: true, ascii, unicode: labels.map((label) => label.name).join('.') + suffix }
+  const ascii = labels.map((label) => label.ascii).join('.') + SUFFIX
+  if (ascii.length > MAX_NAME_OCTETS) return INVALID
+  return { ok: true, ascii, unicode: labels.map((label) => label.name).join('.') + SUFFIX }
 }
 
 /**
@@ -157,8 +95,8 @@ export function parseDomain(input: string): Domain {
  */
 export function foldSearch(input: string): SearchText {
   const folded = fold(input)
-  const text = folded.endsWith(suffix) ? folded.slice(0, -suffix.length) : folded
-  if (!text.startsWith(aLabelPrefix)) return { text }
+  const text = folded.endsWith(SUFFIX) ? folded.slice(0, -SUFFIX.length) : folded
+  if (!text.startsWith(A_LABEL_PREFIX)) return { text }
   const label = parseLabel(text)
   return { text: label.ok ? label.name : text, ascii: text }
 }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { foldSearch } from '../../lib/domain-names.ts'
+import { foldSearch, aLabelOf } from '../../lib/domain-names.ts'
 import { matchesGlob } from '../glob.ts'
 import { ColumnBuilder, parseTimestamp, Segment } from '../../lib/name-index/index.ts'
-import { aLabelOf } from '../../lib/punycode.ts'
 import { findPage } from './index-page.ts'
 
 /** Of few characters, so that they repeat in a name. */

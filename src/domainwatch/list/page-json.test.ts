@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ColumnBuilder, parseTimestamp, Segment, type Hit } from '../../lib/name-index/index.ts'
-import { aLabelOf } from '../../lib/punycode.ts'
+import { aLabelOf } from '../../lib/domain-names.ts'
 import { hitsToJson } from './page-json.ts'
 
 const NOTHING = Buffer.alloc(0)

@@ -8,7 +8,7 @@ import {
   type EntryKeys,
   type Order,
 } from '../../lib/name-index/index.ts'
-import { aLabelOf } from '../../lib/punycode.ts'
+import { aLabelOf } from '../../lib/domain-names.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { recordsAsText } from '../queries.ts'
 import type { SplitName } from '../words/words-column.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Filters } from '../filters.ts'
 import { ColumnBuilder, parseTimestamp, Scan, Segment } from '../../lib/name-index/index.ts'
-import { aLabelOf } from '../../lib/punycode.ts'
+import { aLabelOf } from '../../lib/domain-names.ts'
 import { countInIndex } from './count-in-index.ts'
 
 const RECORDS = 50_000

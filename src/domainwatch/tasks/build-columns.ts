@@ -6,7 +6,7 @@ import {
   type Order,
   type SegmentPart,
 } from '../../lib/name-index/index.ts'
-import { aLabelOf } from '../../lib/punycode.ts'
+import { aLabelOf } from '../../lib/domain-names.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { columnsOfRecords, deltaOfChanges, type Delta } from '../list/read-records.ts'
 

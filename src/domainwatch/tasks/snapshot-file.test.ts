@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test, type TestContext } from 'node:test'
 import { cursorAt } from '../../storage/database/changes/change.ts'
 import { ColumnBuilder, sizeOf } from '../../lib/name-index/index.ts'
-import { aLabelOf } from '../../lib/punycode.ts'
+import { aLabelOf } from '../../lib/domain-names.ts'
 import type { Snapshot } from '../list/index-file.ts'
 import work, { type Input } from './snapshot-file.ts'
 
