@@ -9,6 +9,7 @@ import { settings } from '../server/config/settings.ts'
 import { isBlobKey } from '../storage/blobs/blob-store.ts'
 import { parseS3Location, S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
 import { fail, failureLine } from './failure.ts'
+import { openInstance } from './instance.ts'
 import type { Options } from './options.ts'
 import { createProgress, type ShownProgress } from './progress.ts'
 import { usageFault } from './usage.ts'
@@ -21,7 +22,7 @@ export async function backupCommand({ config, own, positionals }: Options): Prom
   if (text !== undefined && !/^[1-9]\d{0,5}$/.test(text)) return usageFault('--keep takes a number from 1 on')
   const keep = text === undefined ? undefined : Number(text)
   await withProgress(undefined, async (progress) => {
-    const outcome = await backup(config, address, { keep, progress })
+    const outcome = await backup(config, address, { open: openInstance, keep, progress })
     switch (outcome.kind) {
       case 'refused':
         return fail(
@@ -61,7 +62,11 @@ export async function restoreCommand({ config, own, positionals }: Options): Pro
   if (address === undefined) return
   const advice = 'The restore is not complete. Run the same command to resume.'
   await withProgress(advice, async (progress) => {
-    const outcome = await restore(address, config, { snapshot: own['snapshot'], progress })
+    const outcome = await restore(address, config, {
+      open: openInstance,
+      snapshot: own['snapshot'],
+      progress,
+    })
     switch (outcome.kind) {
       case 'refused':
         return fail(RESTORE_REFUSALS[outcome.reason])
@@ -98,7 +103,13 @@ export async function migrateCommand({ config, own, switches }: Options): Promis
   if (to === undefined) return
   const advice = 'The copy is not complete. Run the same command to resume.'
   await withProgress(advice, async (progress) => {
-    const outcome = await migrate({ from: config, to, force: switches.has('force'), progress })
+    const outcome = await migrate({
+      open: openInstance,
+      from: config,
+      to,
+      force: switches.has('force'),
+      progress,
+    })
     switch (outcome.kind) {
       case 'refused':
         return fail(MIGRATION_REFUSALS[outcome.reason])

@@ -44,6 +44,7 @@ const VIOLATIONS: readonly Plant[] = [
   imports('imagestore/a.ts', '../accounts/index.ts'),
   imports('imagestore/b.ts', '../server/context.ts'),
   imports('server/b.ts', '../operations/transfer/backup.ts'),
+  imports('operations/transfer/a.ts', '../../server/context.ts'),
   imports('operations/transfer/b.ts', '../../cli/failure.ts'),
   imports('server/a.ts', '../cli/failure.ts'),
   imports('console/a.ts', '../accounts/index.ts'),

@@ -20,7 +20,7 @@ import {
   type TableBackup,
 } from './backup-store.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
-import { openInstance, ownerOf, type Instance, type InstanceLocation } from './instance.ts'
+import { ownerOf, type Instance, type InstanceLocation, type OpenInstance } from './instance.ts'
 import { rowsIn } from './sync-tables.ts'
 import { FileFault, imagesOfBackup, writeTable } from './table-files.ts'
 
@@ -34,6 +34,7 @@ const HOLD_MS = 180_000
 const RENEW_HOLD_MS = 30_000
 
 export interface BackupOptions {
+  readonly open: OpenInstance
   /** How many of the newest snapshots to keep; undefined for all. */
   readonly keep: number | undefined
   readonly progress: Progress
@@ -55,10 +56,10 @@ export type BackupOutcome =
 export async function backup(
   from: InstanceLocation,
   to: BackupLocation,
-  { keep, progress, clock = systemClock }: BackupOptions,
+  { open, keep, progress, clock = systemClock }: BackupOptions,
 ): Promise<BackupOutcome> {
   if (await overlapsInstance(to, from)) return { kind: 'refused', reason: 'own-place' }
-  const instance = await openInstance(from, { existing: true })
+  const instance = await open(from, { existing: true })
   try {
     const store = await openBackupStore(to, from.data)
     try {

@@ -1,10 +1,7 @@
-import { join, resolve } from 'node:path'
 import type { BlobStore } from '../../storage/blobs/blob-store.ts'
-import { makeFolder } from '../../storage/blobs/durable.ts'
-import { openBlobs, reasonOf } from '../../storage/blobs/open.ts'
-import { Staging } from '../../storage/blobs/staging.ts'
-import type { Config } from '../../server/config/config.ts'
-import { openDatabase } from '../../server/context.ts'
+import { reasonOf } from '../../storage/blobs/open.ts'
+import type { S3Location } from '../../storage/blobs/s3/location.ts'
+import type { Staging } from '../../storage/blobs/staging.ts'
 import type { Database, Reader } from '../../storage/database/database.ts'
 import type { OpenOptions } from '../../storage/database/open-options.ts'
 import { hasRows } from '../../storage/database/rows.ts'
@@ -12,7 +9,13 @@ import { tableNamed } from '../../storage/database/tables.ts'
 import { firstAccount } from './queries.ts'
 
 /** Where an instance keeps its data. */
-export type InstanceLocation = Pick<Config, 'data' | 'databaseUrl' | 'blobsUrl'>
+export interface InstanceLocation {
+  readonly data: string
+  /** Empty for SQLite in `data`. */
+  readonly databaseUrl: string
+  /** Undefined for files in `data`. */
+  readonly blobsUrl: S3Location | undefined
+}
 
 /** An instance's database and images, without the service. */
 export interface Instance {
@@ -27,30 +30,10 @@ export interface Instance {
  * @param options `schema`: create or migrate the database up to this version only. `existing`: reject a database that does not
  *   exist or has another version
  */
-export async function openInstance(
+export type OpenInstance = (
   location: InstanceLocation,
-  options: Pick<OpenOptions, 'schema' | 'existing'> = {},
-): Promise<Instance> {
-  const data = resolve(location.data)
-  if (options.existing !== true) await makeFolder(data)
-  const database = await openDatabase(location, undefined, undefined, options)
-  try {
-    const staging = await Staging.open(join(data, 'staging'), { flush: location.blobsUrl === undefined })
-    const blobs = await openBlobs(location.blobsUrl, join(data, 'blobs'), staging, reportFault)
-    return {
-      database,
-      blobs: blobs.store,
-      staging,
-      async close() {
-        blobs.close()
-        await database.close()
-      },
-    }
-  } catch (error) {
-    await database.close()
-    throw error
-  }
-}
+  options?: Pick<OpenOptions, 'schema' | 'existing'>,
+) => Promise<Instance>
 
 /** Logs a fault of the image store that will be retried, so that an operator sees why a command is waiting. */
 export function reportFault(operation: string, error: Error): void {

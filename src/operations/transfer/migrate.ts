@@ -6,7 +6,7 @@ import { copyState, isMarked, mark, setCopyState, unmark } from '../../storage/d
 import { copiedTables, tableNamed } from '../../storage/database/tables.ts'
 import type { Progress } from '../../lib/progress.ts'
 import { copyImages, imagesIn, isRecorded, type CopyResult } from './copy-images.ts'
-import { isEmpty, openInstance, ownerOf, type InstanceLocation } from './instance.ts'
+import { isEmpty, ownerOf, type InstanceLocation, type OpenInstance } from './instance.ts'
 import { rowsIn, syncTables } from './sync-tables.ts'
 
 /** Passes until one finds no difference. Later passes take seconds, so a source that still changes is in use. */
@@ -15,6 +15,7 @@ const MAX_PASSES = 5
 const SAMPLE_KEYS = 1_000
 
 export interface Migration {
+  readonly open: OpenInstance
   readonly from: InstanceLocation
   readonly to: InstanceLocation
   /** Replaces the contents of the target, even if they belong to another instance. */
@@ -39,15 +40,15 @@ export type MigrationOutcome =
     }
 
 /** Moves an instance to another database, another blob store, or both. The source must not be in use at the end. */
-export async function migrate({ from, to, force, progress }: Migration): Promise<MigrationOutcome> {
+export async function migrate({ open, from, to, force, progress }: Migration): Promise<MigrationOutcome> {
   const moved = {
     database: databaseName(from) !== databaseName(to),
     images: imagesName(from) !== imagesName(to),
   }
   if (!moved.database && !moved.images) return { kind: 'refused', reason: 'nothing-to-move' }
-  const source = await openInstance(from, { existing: true })
+  const source = await open(from, { existing: true })
   try {
-    const target = await openInstance(to)
+    const target = await open(to)
     try {
       if (moved.database) {
         const refusal = await claim(source.database, target.database, force)

@@ -14,11 +14,12 @@ import {
   type Manifest,
 } from './backup-store.ts'
 import { copyImages, type CopyResult } from './copy-images.ts'
-import { isEmpty, openInstance, ownerOf, type Instance, type InstanceLocation } from './instance.ts'
+import { isEmpty, ownerOf, type Instance, type InstanceLocation, type OpenInstance } from './instance.ts'
 import { syncTables } from './sync-tables.ts'
 import { checkFile, checkKeys, imagesOfBackup, rowsOfBackup } from './table-files.ts'
 
 export interface RestoreOptions {
+  readonly open: OpenInstance
   /** Undefined for the newest one. */
   readonly snapshot: string | undefined
   readonly progress: Progress
@@ -44,7 +45,7 @@ export type RestoreOutcome =
 export async function restore(
   from: BackupLocation,
   to: InstanceLocation,
-  { snapshot, progress }: RestoreOptions,
+  { open, snapshot, progress }: RestoreOptions,
 ): Promise<RestoreOutcome> {
   if (await overlapsInstance(from, to)) return { kind: 'refused', reason: 'own-place' }
   await assertBackupFolder(from)
@@ -77,14 +78,14 @@ export async function restore(
     if (fault !== undefined) return unusable(fault)
 
     // Restored with the schema of the snapshot, and migrated afterwards.
-    const instance = await openInstance(to, { schema: manifest.schema })
+    const instance = await open(to, { schema: manifest.schema })
     let restored: RestoreOutcome
     try {
       restored = await fill(instance, store, manifest, progress)
     } finally {
       await instance.close()
     }
-    if (restored.kind === 'restored' && manifest.schema < SCHEMA) await (await openInstance(to)).close()
+    if (restored.kind === 'restored' && manifest.schema < SCHEMA) await (await open(to)).close()
     return restored
   } finally {
     store.close()
