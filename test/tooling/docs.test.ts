@@ -50,6 +50,16 @@ function anchorsOf(text: string): Set<string> {
   return anchors
 }
 
+/** Names of the parameters and of the fields of bodies in any part of an OpenAPI document. */
+function* namesIn(part: unknown): Generator<string> {
+  if (typeof part !== 'object' || part === null) return
+  for (const [key, value] of Object.entries(part)) {
+    if (key === 'name' && 'in' in part && typeof value === 'string') yield value
+    if (key === 'properties' && typeof value === 'object' && value !== null) yield* Object.keys(value)
+    yield* namesIn(value)
+  }
+}
+
 describe('documentation', () => {
   let links: readonly Link[]
   before(async () => {
@@ -91,6 +101,20 @@ describe('documentation', () => {
             .map((file) => `${path}: ${file}`),
     )
     assert.deepEqual(missing, [])
+  })
+
+  test('the API pages have each parameter and field of the OpenAPI document', async () => {
+    const reference = [...pages]
+      .flatMap(([path, text]) => (path.startsWith('docs/api/') ? [text] : []))
+      .join()
+    const document: unknown = JSON.parse(await readFile(join(root, 'openapi.json'), 'utf8'))
+    // Parts of addresses, which have no table.
+    const inAddresses = ['id', 'token']
+    const undocumented = [...namesIn(document)].filter(
+      (name) =>
+        !inAddresses.includes(name) && !reference.includes(`\`${name}\``) && !reference.includes(`"${name}"`),
+    )
+    assert.deepEqual(undocumented, [])
   })
 
   test('no page has two headings alike', () => {
