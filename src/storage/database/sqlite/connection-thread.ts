@@ -30,7 +30,9 @@ export type Work =
       /** A JSON array of arrays. */
       readonly rows: Uint8Array
     }
-  | { readonly kind: 'begin' | 'commit' | 'rollback' }
+  /** `author`: the account that the changes of the transaction are attributed to. */
+  | { readonly kind: 'begin'; readonly author: number | undefined }
+  | { readonly kind: 'commit' | 'rollback' }
   | { readonly kind: 'close' }
 
 export type Task = Work & { readonly id: number }

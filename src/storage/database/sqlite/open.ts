@@ -6,7 +6,6 @@ import type { Database, ObserveDatabase } from '../database.ts'
 import { StorageFault } from '../faults.ts'
 import { newest, migrations as released } from '../migrations/index.ts'
 import type { OpenOptions } from '../open-options.ts'
-import { sql } from '../sql.ts'
 import { CommitWatch } from './commit-watch.ts'
 import { Connection } from './connection.ts'
 import { ConnectionThread, type MigrationOptions } from './connection-thread.ts'
@@ -52,11 +51,9 @@ export async function openSqlite(
       timed('write', () =>
         writes.run(clientOf(author), () =>
           withRoom(purpose, async () => {
-            await writer.send({ kind: 'begin' })
             try {
-              if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = ${author}`)
+              await writer.send({ kind: 'begin', author })
               const result = await work(tx)
-              if (author !== undefined) await tx.run(sql`UPDATE change_log SET author = NULL`)
               await writer.send({ kind: 'commit' })
               watch.committed()
               return result

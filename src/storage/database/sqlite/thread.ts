@@ -23,6 +23,8 @@ const lock = new WriteLock(connection)
 const LARGE_BATCH = 1_000
 /** Whether the current transaction is so large that the log is moved into the file after the answer. */
 let isLarge = false
+/** Whether the changes of the current transaction have an author. */
+let isAttributed = false
 
 /** Opens the connection and returns it with the version that the schema had. Ends the thread if that fails. */
 function opened(): { readonly connection: Connection; readonly version: number } {
@@ -47,6 +49,11 @@ function refusal(id: number, error: unknown): Answer {
   return { id, fault, busy: error instanceof OverloadError, storage: storageKindOf(error) }
 }
 
+/** The triggers that log changes read it. It does not outlast the transaction. */
+function setAuthor(account: number | null): void {
+  connection.run('UPDATE change_log SET author = ?', [account])
+}
+
 function perform(task: Task): unknown {
   switch (task.kind) {
     case 'all':
@@ -61,8 +68,12 @@ function perform(task: Task): unknown {
       return runMany(connection, task.batch, task.values, rows)
     }
     case 'begin':
-      return lock.begin()
+      lock.begin()
+      isAttributed = task.author !== undefined
+      if (task.author !== undefined) setAuthor(task.author)
+      return undefined
     case 'commit':
+      if (isAttributed) setAuthor(null)
       // The commit is durable in the log. Moving the log into the file takes as long again, so that happens later.
       if (isLarge) connection.keepLog()
       connection.exec('COMMIT')
