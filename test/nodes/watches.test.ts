@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict'
 import { suite, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { sql } from '../../src/storage/database/sql.ts'
 import { record, stored } from '../support/domains.ts'
 import { startNode } from '../support/node-process.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { deliveriesUntil, onWatch, watch, watchUntil } from '../support/watches.ts'
 import { WebhookReceiver, type Received } from '../support/webhook-receiver.ts'
-import { openAt } from './open.ts'
+import { endLeases } from './open.ts'
 
 const FLAGS = { 'webhook-networks': '127.0.0.0/8' }
 
 const namesIn = ({ body }: Received) =>
   Object(body.data).changes.map((change: { record: { name: string } }) => change.record.name)
-
-/** That it runs out by itself, after 15 s, is another test's matter. */
-async function endLease(folder: string, databaseUrl: string): Promise<void> {
-  const database = await openAt(databaseUrl === '' ? folder : databaseUrl)
-  await database.transaction((tx) => tx.run(sql`UPDATE leases SET expires_at = 0`))
-  await database.close()
-}
 
 suite('watches on several nodes', () => {
   test('each change is told once, wherever it was made, and whoever stops', async () => {
@@ -67,7 +59,7 @@ suite('watches on several nodes', () => {
       await receiver.until(1)
       await stored(there(), [record('corte2')])
       await node.kill()
-      await endLease(one.data, databaseUrl)
+      await endLeases(one.data, databaseUrl)
       receiver.answer = (response) => void response.writeHead(200).end()
       node = await startNode({ flags })
       await receiver.until(3)
@@ -109,7 +101,7 @@ suite('watches on several nodes', () => {
       await replay()
       await receiver.until(3)
       await first.kill()
-      await endLease(one.data, databaseUrl)
+      await endLeases(one.data, databaseUrl)
       receiver.answer = (response) => void response.writeHead(204).end()
       await deliveriesUntil(other, id, ([newest]) => newest?.['attempts'] === 3 && newest['replaying'] === 0)
       assert.equal(receiver.received.length, 4)

@@ -59,8 +59,10 @@ export class Feeds {
     const running = new Map<Feed, Promise<void>>()
     while (!signal.aborted) {
       try {
+        // Before the states are read: that of a feed whose update ends meanwhile may be older than its end.
+        const idle = this.#options.feeds.filter((feed) => !running.has(feed))
         const rows = await this.#rows()
-        for (const feed of this.#due(rows, running)) {
+        for (const feed of this.#due(idle, rows, running)) {
           const ended = this.#update(feed, rows.get(feed.name), signal).finally(() => {
             running.delete(feed)
             this.#idle.wakeAll()
@@ -82,12 +84,14 @@ export class Feeds {
     return new Map(rows.map((row) => [row.name, row]))
   }
 
-  /** Yields the feeds that may start, the most overdue first. */
-  *#due(rows: ReadonlyMap<string, FeedStateRow>, running: ReadonlyMap<Feed, unknown>): Generator<Feed> {
-    const { feeds, clock } = this.#options
-    const now = clock.now()
+  /** Yields those of the feeds that may start, the most overdue first. */
+  *#due(
+    feeds: readonly Feed[],
+    rows: ReadonlyMap<string, FeedStateRow>,
+    running: ReadonlyMap<Feed, unknown>,
+  ): Generator<Feed> {
+    const now = this.#options.clock.now()
     const due = feeds
-      .filter((feed) => !running.has(feed))
       .map((feed) => ({ feed, at: dueAt(feed, rows.get(feed.name), now) }))
       .filter(({ at }) => at <= now)
       .toSorted((a, b) => a.at - b.at)

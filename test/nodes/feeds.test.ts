@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { after, suite, test } from 'node:test'
+import { sql } from '../../src/storage/database/sql.ts'
+import { eventually } from '../support/eventually.ts'
+import { feedsFile, feedStates, type FeedState } from '../support/feeds.ts'
+import { startNode, type NodeProcess } from '../support/node-process.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { endLeases, openAt } from './open.ts'
+
+const CLOCK = new URL('../support/clock-from-file.ts', import.meta.url).href
+const NOON = Date.parse('2026-03-01T12:00:00Z')
+const EVERY_MS = 5 * 60_000
+const LINES = 30_000
+
+/** A list with a version, for which every request is counted. */
+const requests: IncomingHttpHeaders[] = []
+let respond: (response: ServerResponse) => void = () => {}
+const list = Array.from({ length: LINES }, (_, i) => `n${(i * 7_919) % LINES}.cl\n`).join('')
+const sendList = (text: string) => (response: ServerResponse) =>
+  void response.writeHead(200, { etag: '"uno"', 'content-length': text.length }).end(text)
+const lists = createServer((request, response) => {
+  requests.push(request.headers)
+  if (request.headers['if-none-match'] === '"uno"') response.writeHead(304).end()
+  else respond(response)
+}).listen(0, '127.0.0.1')
+await once(lists, 'listening')
+after(() => {
+  lists.close()
+  lists.closeAllConnections()
+})
+
+/** An instance without a running node, and what starts one. */
+async function prepare(one: TestService) {
+  const { data, domainKey } = one
+  const { databaseUrl } = one.app.context.config
+  await one.stop()
+  const address = lists.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const url = `http://127.0.0.1:${address.port}/lista.txt`
+  const folder = await mkdtemp(join(data, 'feeds-'))
+  const feeds = await feedsFile(folder, [
+    { name: 'lista', url, format: 'deletions', every: '5m', account: 'grupo' },
+  ])
+  const clock = join(folder, 'clock')
+  await writeFile(clock, String(NOON))
+  const flags = { port: '0', data, 'database-url': databaseUrl || undefined, feeds }
+  return {
+    start: () =>
+      startNode({
+        flags: { ...flags, 'webhook-networks': '127.0.0.0/8' },
+        environment: { TEST_CLOCK_FILE: clock },
+        runtimeFlags: ['--import', CLOCK],
+      }),
+    setClock: (time: number) => writeFile(clock, String(time)),
+    endLeases: () => endLeases(data, databaseUrl),
+    /** Resolves to the state of the feed once it is as wanted. */
+    async until({ url: at }: NodeProcess, what: string, isSo: (state: FeedState) => boolean) {
+      let state: FeedState | undefined
+      await eventually(async () => {
+        ;[state] = await feedStates({ ...one, url: at, domainKey })
+        return state !== undefined && isSo(state)
+      }, what)
+      return state
+    },
+    /** How often each name of the list was added or changed, and how many names there are. */
+    async changes() {
+      const database = await openAt(databaseUrl === '' ? data : databaseUrl)
+      const found = await database.all(
+        sql<{ names: number; changes: number; most: number }>`
+          SELECT count(*) AS names, sum(times) AS changes, max(times) AS most FROM (
+            SELECT count(*) AS times FROM changes WHERE topic = 'domain' GROUP BY key) AS t`,
+      )
+      await database.close()
+      return found.map(({ names, changes, most }) => [names, changes, most].map(Number))[0]
+    },
+  }
+}
+
+suite('feeds on several nodes', () => {
+  test('one of two nodes fetches, and another goes on with the schedule when that one is killed', async () => {
+    requests.length = 0
+    respond = sendList('uno.cl\ndos.cl\n')
+    await using one = await startService()
+    const instance = await prepare(one)
+    const { start, setClock } = instance
+    const first = await start()
+    const second = await start()
+    try {
+      await instance.until(second, 'a success', ({ last_success }) => last_success === '2026-03-01 09:00:00')
+      assert.equal(requests.length, 1)
+      await setClock(NOON + EVERY_MS)
+      await instance.until(
+        first,
+        'another success',
+        ({ last_success }) => last_success === '2026-03-01 09:05:00',
+      )
+      assert.deepEqual(
+        requests.map((headers) => headers['if-none-match']),
+        [undefined, '"uno"'],
+      )
+      await first.kill()
+      await instance.endLeases()
+      await setClock(NOON + 2 * EVERY_MS)
+      await instance.until(
+        second,
+        'a third success',
+        ({ last_success }) => last_success === '2026-03-01 09:10:00',
+      )
+      assert.equal(requests.length, 3)
+    } finally {
+      await Promise.all([first.kill(), second.kill()])
+    }
+  })
+
+  test('killed in the middle of a download and of an import, the list is imported once', async () => {
+    requests.length = 0
+    // Half of the list, and no end.
+    respond = (response) => void response.writeHead(200).write(list.slice(0, list.length / 2))
+    await using one = await startService()
+    const instance = await prepare(one)
+    const { start } = instance
+    let node = await start()
+    try {
+      await eventually(() => requests.length === 1, 'a download')
+      await node.kill()
+      await instance.endLeases()
+      assert.deepEqual(await instance.changes(), [0, 0, 0])
+
+      respond = sendList(list)
+      node = await start()
+      const during = await instance.until(
+        node,
+        'a part of the import',
+        ({ last_change }) => last_change !== null,
+      )
+      await node.kill()
+      await instance.endLeases()
+      assert.equal(during?.last_success, null, 'it was killed before the end')
+      const [stored = 0] = (await instance.changes()) ?? []
+      assert.ok(stored > 0 && stored < LINES, `${stored} names`)
+
+      node = await start()
+      const after = await instance.until(node, 'the end', ({ last_success }) => last_success !== null)
+      assert.deepEqual(await instance.changes(), [LINES, LINES, 1])
+      const time = '2026-03-01 09:00:00'
+      assert.deepEqual(after, {
+        ...during,
+        last_attempt: time,
+        last_success: time,
+        last_change: time,
+        read: LINES,
+        changed: LINES - stored,
+        refused: 0,
+        error: null,
+        stale: 0,
+      })
+      assert.equal(requests.length, 3)
+    } finally {
+      await node.kill()
+    }
+  })
+})
