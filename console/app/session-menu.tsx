@@ -46,6 +46,7 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
         className="danger-text"
         onClick={() => {
           queries.clear()
+          forgetImport(accountOf('domainwatch'))
           signOut()
         }}
       >
@@ -54,4 +55,12 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
       </button>
     </Menu>
   )
+}
+
+/** Who signs out leaves no file behind. */
+function forgetImport(account: string | undefined): void {
+  if (account === undefined) return
+  import('../import/unfinished.ts')
+    .then(({ forgetUnfinished }) => forgetUnfinished(account))
+    .catch(() => undefined)
 }

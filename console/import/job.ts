@@ -1,4 +1,5 @@
 import { queries } from '../api/queries.ts'
+import { accountOf } from '../api/scope.ts'
 import { session } from '../api/session.ts'
 import { dropTask, showTask } from '../app/background.ts'
 import { faultText } from '../app/fault-text.ts'
@@ -7,6 +8,7 @@ import { say } from '../app/toasts.tsx'
 import { count, t } from '../i18n/index.ts'
 import { readList, type ReadList } from './read.ts'
 import type { DayOrder } from './dates.ts'
+import { keepFile } from './kept-file.ts'
 import { notePastImport } from './past-imports.ts'
 import { NOTHING_DONE, storeList, type Progress } from './run.ts'
 import { forgetUnfinished, keepUnfinished, unfinished } from './unfinished.ts'
@@ -17,6 +19,8 @@ export interface Import {
   readonly id: number
   readonly file: File
   readonly list: ReadList
+  /** The order of dates that the person chose. */
+  readonly order: DayOrder | undefined
   readonly state: 'read' | 'running' | 'waiting' | 'stopped' | 'done'
   readonly progress: Progress
   /** Why it stopped, if nobody stopped it. */
@@ -41,7 +45,7 @@ export async function loadFile(file: File, order?: DayOrder): Promise<void> {
     const list = await readList(file, { order, onProgress: (part) => id === lastId && reading.set(part) })
     // Another file was taken meanwhile.
     if (id !== lastId || isStoring()) return
-    current.set({ id, file, list, state: 'read', progress: NOTHING_DONE, fault: undefined })
+    current.set({ id, file, list, order, state: 'read', progress: NOTHING_DONE, fault: undefined })
   } finally {
     if (id === lastId) reading.set(undefined)
   }
@@ -58,21 +62,33 @@ export function stopImport(): void {
   stop.abort()
 }
 
-/** Where an earlier visit of the page left off with this very file. */
-export function placeLeftOff({ file, list }: Import): number {
-  const left = unfinished()
+/** How far an earlier visit of the page came with this very file; undefined if it left none. */
+export function leftOff({ file, list }: Import): Progress | undefined {
+  const account = accountOf('domainwatch')
+  const left = account === undefined ? undefined : unfinished(account)
   const isSame = left?.name === file.name && left.size === file.size && left.rows === list.rows.length
-  return isSame ? left.done : 0
+  if (left === undefined || !isSame || left.done === 0) return undefined
+  return { done: left.done, stored: left.stored, refused: [], refusedCount: left.refused }
 }
 
-/** Stores the list, from where it stopped or from the row that is given. */
-export async function storeImport(from?: number): Promise<void> {
+/** Reads a file that was kept, and stores what is left of it. @throws UnreadableFile */
+export async function resumeImport(file: File, order: DayOrder | undefined): Promise<void> {
+  await loadFile(file, order)
+  const loaded = current.get()
+  if (loaded?.file === file) await storeImport(leftOff(loaded))
+}
+
+/** Stores the list, from where it stopped or an earlier visit did. */
+export async function storeImport(from?: Progress): Promise<void> {
   const given = current.get()
   if (given === undefined || isStoring()) return
-  const { file, list } = given
-  const started = from === undefined ? given.progress : { ...NOTHING_DONE, done: from }
+  const { file, list, order } = given
+  const account = accountOf('domainwatch')
+  if (account !== undefined) void keepFile(account, file)
+  const started = from ?? given.progress
   stop = new AbortController()
   const { signal } = stop
+  const whatIs = { name: file.name, size: file.size, rows: list.rows.length, order }
   const show = (progress: Progress, state: Import['state'], fault?: string) => {
     if (current.get()?.id !== given.id) return
     current.set({ ...given, progress, state, fault })
@@ -86,8 +102,9 @@ export async function storeImport(from?: number): Promise<void> {
         to: 'importar',
       })
     }
-    if (state === 'done') forgetUnfinished()
-    else keepUnfinished({ name: file.name, size: file.size, rows: list.rows.length, done: progress.done })
+    if (account === undefined) return
+    if (state === 'done') void forgetUnfinished(account)
+    else keepUnfinished(account, { ...whatIs, ...partOf(progress) })
   }
   const note = (isComplete: boolean) =>
     notePastImport({
@@ -120,12 +137,11 @@ export async function storeImport(from?: number): Promise<void> {
   await queries.invalidateQueries({ queryKey: ['domains'] })
 }
 
+const partOf = ({ done, stored, refusedCount }: Progress) => ({ done, stored, refused: refusedCount })
+
 session.subscribe(() => {
   if (session.get().domainwatch !== undefined) return
   stopImport()
-  // Who signs out leaves nothing behind.
-  if (Object.keys(session.get()).length === 0) {
-    closeImport()
-    forgetUnfinished()
-  }
+  // Who signs out leaves nothing in sight.
+  if (Object.keys(session.get()).length === 0) closeImport()
 })

@@ -5,9 +5,9 @@ import { DomainName } from '../domains/name.tsx'
 import { count, t, tn, type TextKey } from '../i18n/index.ts'
 import { BadLines } from './bad-lines.tsx'
 import type { DayOrder } from './dates.ts'
-import { closeImport, placeLeftOff, stopImport, storeImport, type Import } from './job.ts'
+import { closeImport, leftOff, stopImport, storeImport, type Import } from './job.ts'
 import type { ReadList, Row } from './read.ts'
-import { foresee, type Effect } from './run.ts'
+import { foresee, type Effect, type Progress } from './run.ts'
 import { UnderstoodAs } from './understood.tsx'
 
 const SHOWN = 100
@@ -37,7 +37,7 @@ export function Preview({ loaded, onOrder }: { loaded: Import; onOrder: (order: 
   const bad = [...list.bad, ...progress.refused]
   const badCount = list.badCount + progress.refusedCount
   const isComparing = isPending && state === 'read' && error === null
-  const begin = (from?: number) => {
+  const begin = (from?: Progress) => {
     void queries.cancelQueries({ queryKey })
     void storeImport(from)
   }
@@ -92,27 +92,27 @@ function Advance({ loaded: { list, state, progress, fault } }: { loaded: Import 
   )
 }
 
-function Buttons({ loaded, onBegin }: { loaded: Import; onBegin: (from?: number) => void }) {
+function Buttons({ loaded, onBegin }: { loaded: Import; onBegin: (from?: Progress) => void }) {
   const { list, state } = loaded
-  const left = state === 'read' ? placeLeftOff(loaded) : 0
+  const left = state === 'read' ? leftOff(loaded) : undefined
   const isStoring = state === 'running' || state === 'waiting'
   const storing =
     list.badCount === 0 ? t('import.store') : t('import.storeGood', { n: count(list.rows.length) })
   return (
     <div className="row">
-      {left > 0 && (
+      {left !== undefined && (
         <button type="button" className="button primary" onClick={() => onBegin(left)}>
-          {t('import.goOnFrom', { n: count(left + 1) })}
+          {t('import.goOnFrom', { n: count(left.done + 1) })}
         </button>
       )}
       {state === 'read' && (
         <button
           type="button"
-          className={left > 0 ? 'button' : 'button primary'}
+          className={left !== undefined ? 'button' : 'button primary'}
           disabled={list.rows.length === 0}
           onClick={() => onBegin()}
         >
-          {left > 0 ? t('import.fromStart') : storing}
+          {left !== undefined ? t('import.fromStart') : storing}
         </button>
       )}
       {state === 'stopped' && (

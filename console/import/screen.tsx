@@ -5,11 +5,11 @@ import { Icon } from '../design/icon.tsx'
 import { count, t } from '../i18n/index.ts'
 import '../i18n/texts/importing.ts'
 import type { DayOrder } from './dates.ts'
-import { current, isStoring, loadFile, reading } from './job.ts'
+import { current, isStoring, loadFile, reading, resumeImport } from './job.ts'
+import { LeftOff, type OnResume } from './left-off.tsx'
 import { PastImports } from './past-list.tsx'
 import { Preview } from './preview.tsx'
 import { UnreadableFile } from './source.ts'
-import { unfinished } from './unfinished.ts'
 import './import.css'
 
 /** A list of the registry is dropped, looked through, and stored. */
@@ -18,15 +18,16 @@ export default function ImportScreen() {
   const part = useStore(reading)
   const [fault, setFault] = useState<string>()
   const picker = useRef<HTMLInputElement>(null)
-  async function take(file: File | undefined, order?: DayOrder) {
-    if (file === undefined) return
+  const take = (file: File | undefined, order?: DayOrder) =>
+    file === undefined ? undefined : attempt(file, () => loadFile(file, order))
+  async function attempt(file: File, load: () => Promise<void>) {
     setFault(undefined)
     if (isStoring()) {
       setFault(t('import.oneAtATime'))
       return
     }
     try {
-      await loadFile(file, order)
+      await load()
     } catch (error) {
       const reason = error instanceof UnreadableFile ? t(error.reason) : faultText(error)
       setFault(t('import.unreadableFile', { name: file.name, reason }))
@@ -61,7 +62,12 @@ export default function ImportScreen() {
           {t('import.reading', { n: count(Math.floor(part * 100)) })}
         </p>
       )}
-      {loaded === undefined && <DropPlace onPick={() => picker.current?.click()} />}
+      {loaded === undefined && (
+        <DropPlace
+          onPick={() => picker.current?.click()}
+          onResume={(file, order) => void attempt(file, () => resumeImport(file, order))}
+        />
+      )}
       <input
         ref={picker}
         hidden
@@ -77,15 +83,10 @@ export default function ImportScreen() {
   )
 }
 
-function DropPlace({ onPick }: { onPick: () => void }) {
-  const left = unfinished()
+function DropPlace({ onPick, onResume }: { onPick: () => void; onResume: OnResume }) {
   return (
     <div className="stack">
-      {left !== undefined && (
-        <p className="callout">
-          {t('import.leftOff', { name: left.name, n: count(left.done), all: count(left.rows) })}
-        </p>
-      )}
+      <LeftOff onResume={onResume} />
       <div className="drop-place">
         <Icon name="upload" />
         <p>{t('import.drop')}</p>

@@ -1,3 +1,7 @@
+import { SERVICE, serverNow } from '../api/server.ts'
+import type { DayOrder } from './dates.ts'
+import { dropFile, MAX_AGE_MS } from './kept-file.ts'
+
 /** An import that the page was left in the middle of. */
 export interface Unfinished {
   readonly name: string
@@ -5,25 +9,40 @@ export interface Unfinished {
   readonly rows: number
   /** Rows from the start that are stored or refused. */
   readonly done: number
+  readonly stored: number
+  readonly refused: number
+  /** The order of dates that the person chose. */
+  readonly order: DayOrder | undefined
+  /** When it was last stored from, by the service's clock. */
+  readonly at: number
 }
 
-const PLACE = 'catalejo.import'
+const ORDERS: readonly DayOrder[] = ['year-first', 'day-first', 'month-first']
 
-export function keepUnfinished(left: Unfinished): void {
-  localStorage.setItem(PLACE, JSON.stringify(left))
+const placeOf = (account: string): string => `catalejo.import ${SERVICE.pathname} ${account}`
+
+export function keepUnfinished(account: string, left: Omit<Unfinished, 'at'>): void {
+  localStorage.setItem(placeOf(account), JSON.stringify({ ...left, at: serverNow() }))
 }
 
-export function forgetUnfinished(): void {
-  localStorage.removeItem(PLACE)
+/** Forgets the import and its file. */
+export async function forgetUnfinished(account: string): Promise<void> {
+  localStorage.removeItem(placeOf(account))
+  await dropFile(account)
 }
 
-export function unfinished(): Unfinished | undefined {
+/** The import that this account left in this browser. */
+export function unfinished(account: string): Unfinished | undefined {
   try {
-    const found: unknown = JSON.parse(localStorage.getItem(PLACE) ?? 'null')
+    const found: unknown = JSON.parse(localStorage.getItem(placeOf(account)) ?? 'null')
     if (typeof found !== 'object' || found === null) return undefined
-    const { name, size, rows, done }: Partial<Record<keyof Unfinished, unknown>> = found
-    if (typeof name !== 'string' || typeof size !== 'number') return undefined
-    return typeof rows === 'number' && typeof done === 'number' ? { name, size, rows, done } : undefined
+    const { name, size, rows, done, stored, refused, order, at }: Partial<Record<keyof Unfinished, unknown>> =
+      found
+    if (typeof name !== 'string' || typeof size !== 'number' || typeof rows !== 'number') return undefined
+    if (typeof done !== 'number' || typeof stored !== 'number' || typeof refused !== 'number')
+      return undefined
+    if (typeof at !== 'number' || serverNow() - at > MAX_AGE_MS) return undefined
+    return { name, size, rows, done, stored, refused, order: ORDERS.find((one) => one === order), at }
   } catch {
     return undefined
   }

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { startBrowser, type TestBrowser } from '../support/browser.ts'
+import { isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
 import { records, update } from '../support/domains.ts'
+import { eventually } from '../support/eventually.ts'
 import { REAL_SIZE, realNames, storeRealSize } from '../support/real-size.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -34,6 +35,16 @@ const listOf = (stem: string, names: number) => ({
 const pick = (page: Page, file: ReturnType<typeof listOf>) =>
   page.locator('input[type=file]').setInputFiles(file)
 const store = (page: Page) => page.getByRole('button', { name: 'Guardar', exact: true }).click()
+/** Files that the browser keeps. */
+const kept = (page: Page): Promise<unknown> =>
+  page.evaluate(`new Promise((resolve, reject) => {
+    const opening = indexedDB.open('catalejo')
+    opening.onerror = reject
+    opening.onsuccess = () => {
+      const counting = opening.result.transaction('imports').objectStore('imports').count()
+      counting.onsuccess = () => { opening.result.close(); resolve(counting.result) }
+    }
+  })`)
 const exists = async (name: string) =>
   (await records(service, { search: name })).some((one) => one.name === name)
 
@@ -108,19 +119,96 @@ test('the browser asks before the page is left in mid-import, and the next visit
   // Another page of the same browser, as after a crash.
   const next = await context.newPage()
   await next.goto(`${service.url}/console/importar`)
-  await next.getByText('La importación de retoma.csv quedó incompleta: 2.000 de 5.000').waitFor()
+  await next
+    .getByText('La importación de retoma.csv quedó incompleta: 2.000 de 5.000.', { exact: true })
+    .waitFor()
   const rows: number[] = []
   await next.route(ADD, (route) => {
     rows.push(route.request().postDataJSON().data.length)
     return route.continue()
   })
-  await pick(next, list)
+  // The browser kept the file: nobody has to look for it again.
   await next.getByRole('button', { name: 'Continuar desde el 2.001' }).click()
-  await next.getByText('3.000 de 5.000 guardados').waitFor()
+  await next.getByText('5.000 de 5.000 guardados').waitFor()
   assert.deepEqual(rows, [2_000, 1_000])
   assert.equal(await exists('retoma4999'), true)
   await next.getByRole('button', { name: 'Importar otra lista' }).click()
   assert.equal(await next.getByText('quedó incompleta').count(), 0)
+  await eventually(async () => (await kept(next)) === 0, 'the file is removed')
+  await context.close()
+})
+
+test('a browser that keeps no files asks for the file, and an import that is left can be discarded', async () => {
+  const { page, context, complaints } = await open()
+  await context.addInitScript("indexedDB.open = () => { throw new DOMException('', 'SecurityError') }")
+  await page.reload()
+  let sent = 0
+  await page.route(ADD, (route) => (++sent === 2 ? undefined : route.continue()))
+  const list = listOf('repite', 4_500)
+  await pick(page, list)
+  await store(page)
+  await page.getByText('2.000 de 4.500 guardados').waitFor()
+  const next = await context.newPage()
+  await next.goto(`${service.url}/console/importar`)
+  const told = next.getByText('quedó incompleta: 2.000 de 4.500. Elija el mismo archivo para continuar.')
+  await told.waitFor()
+  assert.equal(await next.getByRole('button', { name: /^Continuar/ }).count(), 0)
+  await pick(next, list)
+  await next.getByRole('button', { name: 'Continuar desde el 2.001' }).waitFor()
+  await next.getByRole('button', { name: 'Cancelar' }).click()
+  await told.waitFor()
+  await next.getByRole('button', { name: 'Descartar' }).click()
+  await told.waitFor({ state: 'detached' })
+  await next.reload()
+  await next.getByRole('button', { name: 'Elegir un archivo' }).waitFor()
+  assert.equal(await told.count(), 0)
+  assert.deepEqual(complaints, [])
+  await context.close()
+})
+
+test('an import that was left belongs to its account, and leaves with who signs out', async () => {
+  const ana = (await service.newKey('Ana', 'domainwatch')).key
+  const { page, context, complaints } = await open()
+  const as = (key: string) =>
+    context.addInitScript(
+      (keys) => sessionStorage.setItem('catalejo.keys', keys),
+      JSON.stringify({ domainwatch: key }),
+    )
+  const visit = async () => {
+    const visited = await context.newPage()
+    await visited.goto(`${service.url}/console/importar`)
+    await visited.getByRole('button', { name: 'Elegir un archivo' }).waitFor()
+    return visited
+  }
+  let sent = 0
+  await page.route(ADD, (route) => (++sent === 2 ? undefined : route.continue()))
+  await pick(page, listOf('mia', 4_500))
+  await store(page)
+  await page.getByText('2.000 de 4.500 guardados').waitFor()
+
+  await as(ana)
+  const hers = await visit()
+  await hers.getByRole('button', { name: 'Mi sesión: Ana' }).waitFor()
+  assert.equal(await hers.getByText('quedó incompleta').count(), 0)
+  await pick(hers, listOf('suya', 10))
+  await store(hers)
+  await hers.getByText('10 de 10 guardados').waitFor()
+
+  await as(service.domainKey)
+  const mine = await visit()
+  await mine
+    .getByText('La importación de mia.csv quedó incompleta: 2.000 de 4.500.', { exact: true })
+    .waitFor()
+  await mine.getByRole('button', { name: 'Continuar desde el 2.001' }).waitFor()
+  assert.equal(await kept(mine), 1)
+  await isOpenToAll(mine)
+  await mine.getByRole('button', { name: 'Mi sesión: grupo' }).click()
+  await mine.getByRole('button', { name: 'Salir' }).click()
+  await eventually(async () => (await kept(mine)) === 0, 'the file is removed')
+  const again = await visit()
+  await again.getByRole('button', { name: 'Mi sesión: grupo' }).waitFor()
+  assert.equal(await again.getByText('quedó incompleta').count(), 0)
+  assert.deepEqual(complaints, [])
   await context.close()
 })
 

@@ -54,6 +54,8 @@ export const importing = inBoth(
     'import.waiting': 'El servicio no responde. La importación continuará cuando vuelva.',
     'import.broken': 'Se detuvo: {reason}.',
     'import.canGoOn': 'Lo guardado se conserva; puede continuar desde ahí.',
+    'import.leftOffKept': 'La importación de {name} quedó incompleta: {n} de {all}.',
+    'import.discard': 'Descartar',
     'import.leftOff':
       'La importación de {name} quedó incompleta: {n} de {all}. Elija el mismo archivo para continuar.',
     'import.task': 'Importando {name}',
@@ -138,6 +140,8 @@ export const importing = inBoth(
     'import.waiting': 'The service does not respond. The import continues when it is back.',
     'import.broken': 'It stopped: {reason}.',
     'import.canGoOn': 'What was saved is kept; you can continue from there.',
+    'import.leftOffKept': 'The import of {name} stopped at {n} of {all}.',
+    'import.discard': 'Discard',
     'import.leftOff': 'The import of {name} stopped at {n} of {all}. Choose the same file to continue.',
     'import.task': 'Importing {name}',
     'import.finished': 'Import finished: {n} saved',
