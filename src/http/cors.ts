@@ -1,9 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
+/** Response headers that tell which pages may read a response. */
+export interface CorsHeaders {
+  /** Names and values in turn. */
+  readonly pairs: readonly string[]
+  /** Whether the response depends on the origin, which `Vary` has to say. */
+  readonly varies: boolean
+}
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** False if no page of another origin may read the response, whatever origins are allowed. */
     hasCors?: boolean
+  }
+  interface FastifyRequest {
+    /** Undefined if no page of another origin may read the response. */
+    cors: CorsHeaders | undefined
   }
 }
 
@@ -12,29 +24,37 @@ const EXPOSED = 'Link, Retry-After, ETag'
 /** How long a browser may cache a preflight response. */
 const MAX_AGE_SECONDS = '86400'
 
-/** Sets CORS headers. Returns true if the request was a preflight request and has been answered. */
-export type HandleCors = (request: FastifyRequest, reply: FastifyReply) => boolean
+/**
+ * Sets `request.cors`. Returns true if the request was a preflight request and has been answered.
+ * @param hasCors of the route
+ */
+export type HandleCors = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  hasCors: boolean | undefined,
+) => boolean
 
-/** Answers preflight requests, and says on every response which pages may read it. `*` allows all origins. */
+/** Answers preflight requests, and chooses the CORS headers of every response. `*` allows all origins. */
 export function allowOrigins(app: FastifyInstance, origins: readonly string[]): HandleCors {
+  // Declared here so that all requests have one hidden class.
+  app.decorateRequest('cors', undefined)
   if (origins.length === 0) return () => false
-  const allowed = new Set(origins)
-  const isOpen = allowed.has('*')
+  const isOpen = origins.includes('*')
+  const made = (allowed: readonly string[]): CorsHeaders => ({
+    pairs: [...allowed, 'access-control-expose-headers', EXPOSED],
+    varies: !isOpen,
+  })
+  const byOrigin = new Map(origins.map((origin) => [origin, made(['access-control-allow-origin', origin])]))
+  const others = byOrigin.get('*') ?? made([])
   const closed = new Set<string>()
   app.addHook('onRoute', ({ url, config }) => {
     if (config?.hasCors === false) closed.add(url)
   })
-  return (request, reply) => {
+  return (request, reply, hasCors) => {
     const isPreflight = request.method === 'OPTIONS'
-    if (request.routeOptions.config.hasCors === false) return false
-    if (isPreflight && closed.has(pathOf(request.raw.url))) return false
+    if (hasCors === false || (isPreflight && closed.has(pathOf(request.raw.url)))) return false
     const { origin } = request.headers
-    if (isOpen) reply.header('access-control-allow-origin', '*')
-    else {
-      reply.header('vary', 'Origin')
-      if (origin !== undefined && allowed.has(origin)) reply.header('access-control-allow-origin', origin)
-    }
-    reply.header('access-control-expose-headers', EXPOSED)
+    request.cors = isOpen || origin === undefined ? others : (byOrigin.get(origin) ?? others)
     if (!isPreflight) return false
     // Other OPTIONS requests get the same response.
     const wanted = request.headers['access-control-request-headers']
@@ -42,7 +62,7 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
     reply
       .code(204)
       .headers({
-        vary: `${isOpen ? '' : 'Origin, '}Access-Control-Request-Headers`,
+        vary: 'Access-Control-Request-Headers',
         'access-control-allow-methods': METHODS,
         'access-control-max-age': MAX_AGE_SECONDS,
       })
@@ -50,6 +70,26 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
     return true
   }
 }
+
+/** Adds the CORS headers to a response that Fastify sends. */
+export function addCorsHeaders({ cors }: FastifyRequest, reply: FastifyReply): void {
+  if (cors === undefined) return
+  const { pairs, varies } = cors
+  for (let i = 0; i < pairs.length; i += 2) reply.header(pairs[i] ?? '', pairs[i + 1])
+  if (varies) reply.header('vary', withOrigin(reply.getHeader('vary')))
+}
+
+/** Returns the headers of a response, names in lower case and values in turn, together with its CORS headers. */
+export function withCorsHeaders(cors: CorsHeaders | undefined, headers: readonly string[]): string[] {
+  if (cors === undefined) return [...headers]
+  if (!cors.varies) return cors.pairs.concat(headers)
+  const at = headers.findIndex((name, i) => i % 2 === 0 && name === 'vary') + 1
+  if (at === 0) return cors.pairs.concat('vary', withOrigin(undefined), headers)
+  return cors.pairs.concat(headers.with(at, withOrigin(headers[at])))
+}
+
+/** All in one header: some caches (nginx before 1.23) read only one of several `Vary`. */
+const withOrigin = (vary: unknown): string => (vary === undefined ? 'Origin' : `Origin, ${String(vary)}`)
 
 function pathOf(url = ''): string {
   const end = url.indexOf('?')

@@ -166,13 +166,10 @@ function register<P extends Parameters>(
       if (answer instanceof Promise) return finish(request, reply, answer)
       const isJson = Buffer.isBuffer(answer) && !reply.hasHeader('content-type')
       if (!isJson || hasBody(request.headers)) return withType(reply, answer)
-      const length = String(answer.byteLength)
-      return sendBytes(
-        reply,
-        reply.statusCode,
-        { 'content-type': JSON_TYPE, 'content-length': length },
-        answer,
-      )
+      const headers = ['content-type', JSON_TYPE, 'content-length', String(answer.byteLength)]
+      for (const [name, value] of Object.entries(reply.getHeaders()))
+        if (value !== undefined) headers.push(name, String(value))
+      return sendBytes(reply, reply.statusCode, headers, answer)
     },
   }
   for (const method of endpoint.methods) {

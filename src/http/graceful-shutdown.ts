@@ -47,7 +47,7 @@ export class GracefulShutdown {
   track({ socket }: IncomingMessage, response: ServerResponse): number {
     const responses = this.#connections.get(socket)
     if (responses === undefined) return 1
-    // A listener for each response would cost more.
+    // Responses to requests that were rejected before they were observed are not released.
     while (responses[0]?.closed === true) responses.shift()
     responses.push(response)
     if (this.#isStopping) {
@@ -55,6 +55,12 @@ export class GracefulShutdown {
       this.#announceClose(responses)
     }
     return responses.length
+  }
+
+  /** Forgets a closed response, which would otherwise stay in memory until the next request of its connection. */
+  release(socket: Socket, response: ServerResponse): void {
+    const responses = this.#connections.get(socket)
+    if (responses?.[0] === response) responses.shift()
   }
 
   /** Whether a response is still being written on the connection. */

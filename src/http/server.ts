@@ -7,7 +7,7 @@ import type { BodyBudget } from './body/budget.ts'
 import { clientGroup, networkMatcher } from './client.ts'
 import { maxConnectionsFor, isSurplus, limitConnections, openFilesLimit } from './connection-limits.ts'
 import { hasBody } from './body/content-headers.ts'
-import { allowOrigins } from './cors.ts'
+import { addCorsHeaders, allowOrigins } from './cors.ts'
 import { answerErrors, httpErrorOf, send } from './errors.ts'
 import { GracefulShutdown } from './graceful-shutdown.ts'
 import { handleParserError, hasValidHost, MAX_URL_BYTES } from './malformed-requests.ts'
@@ -114,24 +114,25 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   // Endpoints validate their parameters themselves, with messages in Spanish.
   app.setValidatorCompiler(() => () => true)
 
-  const observe = requestObserver(log, metrics, new LogQuota(log, options.clientLogLines))
+  const observe = requestObserver(log, metrics, new LogQuota(log, options.clientLogLines), shutdown)
   const handleCors = allowOrigins(app, corsOrigins)
   const answerUnknown = answerErrors(app)
   // One hook, because each hook costs as much as these checks.
   app.addHook('onRequest', (request, reply, done) => {
-    observe(request, reply)
-    const { raw } = request
+    const { raw, routeOptions } = request
+    observe(request, reply, routeOptions.url)
     if (isSurplus(raw.socket)) send(reply.header('connection', 'close'), new OverloadError())
     else if ((raw.url?.length ?? 0) > MAX_URL_BYTES) send(reply, httpErrorOf(414))
     else if (!hasValidHost(raw)) send(reply, httpErrorOf(400))
-    else if (handleCors(request, reply)) return
+    else if (handleCors(request, reply, routeOptions.config.hasCors)) return
     // Before Fastify rejects the type of a body that is not going to be read.
     else if (request.is404) answerUnknown(request, reply)
     else done()
   })
-  // Node would read the rest of a body without any limit.
-  app.addHook('onSend', (request, _reply, _payload, done) => {
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    addCorsHeaders(request, reply)
     const { raw } = request
+    // Node would read the rest of a body without any limit.
     if (hasBody(raw.headers) && raw.readableFlowing === null)
       drainBody(raw, clientGroup(request.ip), options.bodies)
     done()

@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Logger } from 'pino'
 import { clientGroup } from '../client.ts'
+import type { GracefulShutdown } from '../graceful-shutdown.ts'
 import type { Metrics } from './metrics.ts'
 
 const WINDOW_MS = 60_000
@@ -12,7 +13,7 @@ const OTHERS = 'others'
 /** Logged in place of a status when the client closed the connection before the response was sent (nginx's convention). */
 const CLIENT_CLOSED_REQUEST = 499
 
-export type ObserveRequest = (request: FastifyRequest, reply: FastifyReply) => void
+export type ObserveRequest = (request: FastifyRequest, reply: FastifyReply, route: string | undefined) => void
 
 let requests = 0
 export const nextRequestId = (): string => `req-${(++requests).toString(36)}`
@@ -21,20 +22,22 @@ export const nextRequestId = (): string => `req-${(++requests).toString(36)}`
  * Measures and logs each request once, when its response was sent or its client disconnected: Fastify's `onResponse` hook is not
  * called in the second case. The log line names the route's pattern, never the URL, which carries the API key.
  */
-export function requestObserver(log: Logger, metrics: Metrics, quota: LogQuota): ObserveRequest {
-  return (request, reply) => {
+export function requestObserver(
+  log: Logger,
+  metrics: Metrics,
+  quota: LogQuota,
+  shutdown: GracefulShutdown,
+): ObserveRequest {
+  return ({ id: reqId, ip, method, socket }, { raw: response }, route = 'unknown') => {
     const start = performance.now()
-    const response = reply.raw
-    // Read now, because a closed socket has no address.
-    const { ip, method } = request
     response.on('close', () => {
+      shutdown.release(socket, response)
       const ms = performance.now() - start
       const status = response.writableFinished ? response.statusCode : CLIENT_CLOSED_REQUEST
-      const route = request.routeOptions.url ?? 'unknown'
       metrics.observeRequest(method, route, status, ms / 1_000)
       if (!quota.take(ip)) return
       const rounded = Math.round(ms * 1_000) / 1_000
-      log.info({ reqId: request.id, method, route, status, ms: rounded, ip: ip ?? null }, 'request completed')
+      log.info({ reqId, method, route, status, ms: rounded, ip: ip ?? null }, 'request completed')
     })
   }
 }

@@ -25,7 +25,8 @@ export interface CacheableLink {
 
 export interface CachedResponse {
   readonly status: 200 | 304
-  readonly headers: Readonly<Record<string, string>>
+  /** Names and values in turn. */
+  readonly headers: readonly string[]
   readonly body: Uint8Array | undefined
 }
 
@@ -35,8 +36,10 @@ interface Entry extends CacheableLink {
   readonly key: string
   /** The version of all image rows at which `state` was last found unchanged. */
   checkedVersion: number
+  /** Headers of a 304. */
+  readonly notModified: readonly string[]
   /** Headers of a 200 with `length` bytes. */
-  headers: Readonly<Record<string, string>>
+  headers: readonly string[]
   length: number
 }
 
@@ -70,7 +73,8 @@ export class LinkCache {
       ...resolved,
       key: cacheKey(resolved.blob.key, resolved.name),
       checkedVersion: NaN,
-      headers: {},
+      notModified: Object.entries(notModifiedHeaders(resolved.common, resolved.etag)).flat(),
+      headers: [],
       length: -1,
     })
   }
@@ -81,9 +85,8 @@ export class LinkCache {
     const entry =
       known?.kind === 'negotiated' ? this.#entries.get(variantKey(link, known.headers, headers)) : known
     if (entry?.kind !== 'link' || !this.#isCurrent(entry)) return undefined
-    const { blob, name, key, etag, common } = entry
-    if (matches(headers['if-none-match'], etag))
-      return { status: 304, headers: notModifiedHeaders(common, etag), body: undefined }
+    const { blob, name, key, etag, common, notModified } = entry
+    if (matches(headers['if-none-match'], etag)) return { status: 304, headers: notModified, body: undefined }
     if (headers.range !== undefined) return undefined
     const image =
       name === undefined
@@ -93,7 +96,7 @@ export class LinkCache {
     const { bytes, mime } = image
     // Another process may have made it again, and an encoder need not produce the same bytes twice.
     if (entry.length !== bytes.byteLength) {
-      entry.headers = contentHeaders(common, etag, mime, bytes.byteLength)
+      entry.headers = Object.entries(contentHeaders(common, etag, mime, bytes.byteLength)).flat()
       entry.length = bytes.byteLength
     }
     return { status: 200, headers: entry.headers, body: bytes }

@@ -73,7 +73,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
     const path = url.slice(prefixLength)
     const cached = hasBody(headers) ? undefined : cache.find(path, headers)
     if (cached === undefined) return answerUncached(path, request, reply)
-    return sendBytes(reply, cached.status, withVary(reply, cached.headers), cached.body)
+    return sendBytes(reply, cached.status, cached.headers, cached.body)
   }
 
   app.route({ method: 'GET', url: '/i/*', schema: linkSchema, handler, exposeHeadRoute: false })
@@ -201,7 +201,7 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
 
   /** Synchronous, so that the response is as current as the last `find`. */
   function send(reply: HttpReply, { link, etag, expires }: Found, prepared: Prepared): HttpReply {
-    const common = withVary(reply, linkHeaders({ ...link, expires }, now(), sharesVariants))
+    const common = linkHeaders({ ...link, expires }, now(), sharesVariants)
     switch (prepared.kind) {
       case 'not-modified':
         return reply.code(304).headers(notModifiedHeaders(common, etag)).send()
@@ -218,13 +218,6 @@ export function linkRoute(app: HttpServer, options: LinkOptions): void {
       }
     }
   }
-}
-
-/** Adds to the `Vary` that CORS has set: some caches (nginx before 1.23) read only one of several. */
-function withVary(reply: HttpReply, headers: Readonly<Record<string, string>>) {
-  const { vary } = headers
-  const cors = vary === undefined ? undefined : reply.getHeader('vary')
-  return cors === undefined ? headers : { ...headers, vary: `${String(cors)}, ${vary}` }
 }
 
 function discard(prepared: Prepared): void {
