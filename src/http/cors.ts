@@ -76,7 +76,7 @@ export function addCorsHeaders({ cors }: FastifyRequest, reply: FastifyReply): v
   if (cors === undefined) return
   const { pairs, varies } = cors
   for (let i = 0; i < pairs.length; i += 2) reply.header(pairs[i] ?? '', pairs[i + 1])
-  if (varies) reply.header('vary', withOrigin(reply.getHeader('vary')))
+  if (varies) reply.header('vary', withOrigin(reply.getHeader('vary')?.toString()))
 }
 
 /** Returns the headers of a response, names in lower case and values in turn, together with its CORS headers. */
@@ -89,7 +89,7 @@ export function withCorsHeaders(cors: CorsHeaders | undefined, headers: readonly
 }
 
 /** All in one header: some caches (nginx before 1.23) read only one of several `Vary`. */
-const withOrigin = (vary: unknown): string => (vary === undefined ? 'Origin' : `Origin, ${String(vary)}`)
+const withOrigin = (vary: string | undefined): string => (vary === undefined ? 'Origin' : `Origin, ${vary}`)
 
 function pathOf(url = ''): string {
   const end = url.indexOf('?')
