@@ -7,6 +7,8 @@ import { destinationById, destinationsToNotify } from './queries-destinations.ts
 
 /** How often to look for watches that another process created, deleted or revived. */
 const POLL_MS = 1_000
+/** Reads all watches at most this often, however often members edit theirs. */
+const MIN_POLL_MS = 50
 
 interface Work {
   /** Changes when the notifier has to restart, because a watch was edited. */
@@ -57,7 +59,8 @@ export class Notifiers {
         running.set(name, { version, stop, ended })
       }
       for (const [name, { version, stop }] of running) if (wanted.get(name)?.version !== version) stop.abort()
-      await this.wakeup.sleep(POLL_MS, signal)
+      await this.wakeup.sleep(POLL_MS - MIN_POLL_MS, signal)
+      await new InterruptibleSleep().sleep(MIN_POLL_MS, signal)
     }
     await Promise.all([...running.values()].map(({ ended }) => ended))
   }
