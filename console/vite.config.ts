@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** The files that `src/console` serves: hashed names in `assets/`, addresses relative to wherever they are served. */
+/** Builds the files that `src/console` serves: hashed names in `assets/`, relative URLs. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
@@ -11,7 +11,7 @@ export default defineConfig({
     outDir: '../assets/console',
     target: 'es2023',
     assetsInlineLimit: 0,
-    // Styles in one file, which the page has from the start: a screen that is fetched later cannot lack its own.
+    // All styles in one file, so that screens fetched later have theirs.
     cssCodeSplit: false,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

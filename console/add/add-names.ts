@@ -6,7 +6,7 @@ import { subjectOf } from '../domains/marks.ts'
 import { readRecord } from '../domains/read-records.ts'
 import { t, tn } from '../i18n/index.ts'
 
-/** What all names of one paste are recorded with. */
+/** Common values of all names of one paste. */
 export interface Facts {
   readonly status: 0 | 1
   readonly reserve: 0 | 1
@@ -16,10 +16,10 @@ export interface Facts {
   readonly agent: string
 }
 
-/** Answers list 100 faulty records at most: so many times the rest is sent again without them. */
+/** Maximum repetitions: an answer lists at most 100 rejected records, and the rest is sent again without them. */
 const MAX_ATTEMPTS = 12
 
-/** Records new names. Those that the service refuses cost no other, and are told with the reason. */
+/** Records new names. Names that the service rejects do not affect the others and are reported with the reason. */
 export function addNames(names: readonly string[], facts: Facts): Handle | undefined {
   const key = keyFor('domainwatch')
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
@@ -44,7 +44,7 @@ export function addNames(names: readonly string[], facts: Facts): Handle | undef
   })
 }
 
-/** Returns the names that the service refused, with its reasons. Throws if it stored none. */
+/** Returns the rejected names with the reasons. Throws if none was stored. */
 async function store(
   key: string | undefined,
   names: readonly string[],
@@ -81,7 +81,7 @@ async function send(key: string | undefined, names: readonly string[], facts: Fa
   try {
     await ask('POST /api/v1/domainwatch/add', { body: { data }, ...withKey })
   } catch (error) {
-    // The answer was lost on the way. A batch is stored as a whole, so one of its names tells.
+    // The response was lost. A batch is atomic, so one of its names shows whether it was stored.
     const [first] = names
     if (!(error instanceof ConnectionLost) || first === undefined) throw error
     const now = await readRecord(first, undefined, key).catch(() => null)

@@ -4,14 +4,14 @@ import { createStore, useStore } from '../app/store.ts'
 import { readRecord } from '../domains/read-records.ts'
 import type { DomainRecord } from '../domains/records.ts'
 
-/** A browser opens six connections to a host: some stay free for the rest of the page. */
+/** Concurrent look-ups. A browser opens six connections per host: some stay free for the rest of the page. */
 const MAX_RUNNING = 4
-/** Names come by the letter while somebody types. */
+/** Delay while the user types. */
 const START_AFTER_MS = 200
-/** Answers that are drawn together. */
+/** Interval in which answers are rendered together. */
 const DRAW_EVERY_MS = 100
 
-/** What the service has of a name: its record, nothing, or the reason why nobody could tell. */
+/** The result for a name: its record, nothing, or the reason why it is unknown. */
 export type Found = { readonly record: DomainRecord | null } | { readonly error: unknown }
 
 export const isNew = (found: Found | undefined): boolean =>
@@ -35,20 +35,20 @@ class LookUp {
     }
   }
 
-  /** From now on only these are looked up: names that are gone from the box cost nothing more. */
+  /** Restricts look-ups to these names, so that names removed from the box are not looked up. */
   want(names: readonly string[]): void {
     this.#queue = names.filter((name) => !this.#known.has(name) && !this.#running.has(name))
     while (this.#running.size < MAX_RUNNING && this.#queue.length > 0) void this.#work()
   }
 
-  /** Looks up again what nobody could tell. */
+  /** Retries failed look-ups. */
   retry(): void {
     const failed = [...this.#known].flatMap(([name, found]) => ('error' in found ? [name] : []))
     this.forget(failed)
     this.want([...this.#queue, ...failed])
   }
 
-  /** Forgets what may have changed. */
+  /** Drops results that may have changed. */
   forget(names: readonly string[]): void {
     for (const name of names) this.#known.delete(name)
     this.found.set(new Map(this.#known))
@@ -83,7 +83,7 @@ async function find(name: string, signal: AbortSignal): Promise<Found> {
   }
 }
 
-/** What the service has of these names, as far as it is known. */
+/** Returns the known results for these names. */
 export function useLookUp(names: readonly string[]) {
   const [lookUp] = useState(() => new LookUp())
   const found = useStore(lookUp.found)

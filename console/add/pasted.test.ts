@@ -12,7 +12,7 @@ test('names are read from lines, separators, quotes and addresses, each once', (
   })
 })
 
-test('what is no name is told with the reason', () => {
+test('invalid names are reported with the reason', () => {
   assert.deepEqual(readPasted('casa.com -a- ho_la'), {
     names: [],
     invalid: [
@@ -25,7 +25,7 @@ test('what is no name is told with the reason', () => {
   })
 })
 
-test('a text with more names than the box takes is cut, and says so', () => {
+test('a text with too many names is cut, and reported as cut', () => {
   const names = Array.from({ length: MAX_NAMES + 1 }, (_, i) => `n${i}`)
   assert.equal(readPasted(names.slice(0, MAX_NAMES).join(' ')).isTooLong, false)
   const { names: read, isTooLong } = readPasted(names.join(' '))

@@ -1,19 +1,19 @@
 import { readName } from '../import/names.ts'
 import type { TextKey } from '../i18n/index.ts'
 
-/** More than that is a list: the import screen reads those. */
+/** Maximum number of names; longer lists go through the import screen. */
 export const MAX_NAMES = 1_000
 
 export interface Pasted {
   /** Valid names in the order of the text, each once. */
   readonly names: readonly string[]
   readonly invalid: readonly { readonly text: string; readonly reason: TextKey }[]
-  /** How often a name that was there already came again. */
+  /** Number of repeated names. */
   readonly repeated: number
   readonly isTooLong: boolean
 }
 
-/** Reads names from any text: one a line or several, with separators, quotes, or as addresses of web pages. */
+/** Reads names from any text: one or several per line, with separators, quotes, or as URLs. */
 export function readPasted(text: string): Pasted {
   const names = new Set<string>()
   const invalid = new Map<string, TextKey>()

@@ -11,7 +11,7 @@ import { MAX_NAMES, readPasted } from './pasted.ts'
 import { Verdicts } from './verdicts.tsx'
 import './add.css'
 
-/** Names are typed or pasted; which of them are recorded already, or are no names, is told as they come. */
+/** Adds typed or pasted names, and shows which are recorded already or not valid. */
 export default function AddScreen() {
   const [text, setText] = useState('')
   const [facts, setFacts] = useState<Facts>({ status: 0, reserve: 0, date: localNow(), agent: '' })
@@ -27,7 +27,7 @@ export default function AddScreen() {
     event.preventDefault()
     if (!isReady) return
     const handle = addNames(fresh, facts)
-    // What is recorded now is shown as such, and what was refused as new.
+    // Show added names as recorded, and rejected ones as new.
     void handle?.settled.then(() => forget(fresh))
   }
 
@@ -125,7 +125,7 @@ function FactFields({ facts, onChange }: { facts: Facts; onChange: (facts: Facts
   )
 }
 
-/** `2026-01-12 15:00:00` from what the control gives, which leaves out seconds that are zero. */
+/** Returns `2026-01-12 15:00:00` from the value of the control, which omits zero seconds. */
 function dateOf(value: string): string {
   const [day = '', time = ''] = value.split('T')
   return value === '' ? '' : `${day} ${time.length === 5 ? `${time}:00` : time.slice(0, 8)}`

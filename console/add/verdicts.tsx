@@ -16,7 +16,7 @@ interface Props {
   readonly onRetry: () => void
 }
 
-/** What becomes of each name: what needs a look first. */
+/** The verdict on each name, problems first. */
 export function Verdicts({ pasted, found, isLooking, onRetry }: Props) {
   const { names, invalid, repeated } = pasted
   const { fresh, recorded, failed, asked } = useMemo(() => sorted(names, found), [names, found])

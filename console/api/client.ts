@@ -10,11 +10,11 @@ export interface RecordError {
   readonly index: number
   readonly field: string
   readonly msg: string
-  /** As it is now, where somebody changed it meanwhile. */
+  /** The current record, if it has changed. */
   readonly record?: unknown
 }
 
-/** What the service said no with, in its own words. */
+/** An error response, with the message of the service. */
 export class ApiError extends Error {
   readonly status: number
   readonly errors: readonly RecordError[]
@@ -29,20 +29,20 @@ export class ApiError extends Error {
   }
 }
 
-/** Nothing answered. */
+/** There was no response. */
 export class ConnectionLost extends Error {}
 
-/** Longer than any of the service's own time-outs. */
+/** Longer than any timeout of the service. */
 const TIMEOUT_MS = 130_000
 
 export interface Asking<N extends Name> {
-  /** Texts serve for numbers too: the service reads them, and says what it takes. */
+  /** Strings are accepted for numbers, because the service parses and validates them. */
   readonly query?: { readonly [K in keyof Operations[N]['query']]?: Operations[N]['query'][K] | string }
   readonly body?: BodyOf<N>
   readonly signal?: AbortSignal
-  /** Instead of the key of the session: a pasted one, or the one that work began with. */
+  /** Replaces the key of the session: a pasted one, or the one that a task started with. */
   readonly key?: string
-  /** Sent even if the page is left meanwhile. */
+  /** Whether the request continues after the page is closed. */
   readonly isLast?: boolean
 }
 
@@ -52,7 +52,7 @@ export interface Answered<N extends Name> {
   readonly next: string | undefined
 }
 
-/** Asks the service. The name of an operation is its method and path. */
+/** Calls an operation of the service, named by its method and path. */
 export async function ask<N extends Name>(name: N, asking: Asking<N> = {}): Promise<Answered<N>> {
   const [method = 'GET', path = ''] = name.split(' ', 2)
   const key = asking.key ?? keyFor(serviceOf(path))
@@ -67,16 +67,16 @@ export async function ask<N extends Name>(name: N, asking: Asking<N> = {}): Prom
   })
   const answer = await readAnswer(response)
   if (!response.ok) {
-    // A key that was revoked meanwhile.
+    // The key was revoked.
     if (response.status === 401 && keyFor(serviceOf(path)) === key && isKeyFault(answer))
       dropKey(serviceOf(path))
     throw errorOf(response.status, answer, response.headers.get('retry-after'))
   }
-  // The service answers what its document says; the types are made from it.
+  // Trusted: the types are generated from the OpenAPI document.
   return { data: answer as Operations[N]['answer'], next: nextCursor(response.headers.get('link')) }
 }
 
-/** A response whose body is read bit by bit: it may take as long as it likes, but none of its bits may. */
+/** A streamed response: each chunk has a timeout, the whole body has none. */
 export async function askStream(path: string, query: Given, signal?: AbortSignal): Promise<Response> {
   const stop = new AbortController()
   const init = { signal: AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]) }
@@ -87,7 +87,7 @@ export async function askStream(path: string, query: Given, signal?: AbortSignal
   return body === null ? response : new Response(bitsInTime(body, stop, init), { status, headers })
 }
 
-/** Runs only while somebody waits for the next bit: whoever reads slowly loses nothing. */
+/** Runs only while a read is pending, so that slow readers do not time out. */
 function bitsInTime(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   stop: AbortController,
@@ -143,7 +143,7 @@ async function reach(url: URL, init: RequestInit): Promise<Response> {
   }
 }
 
-/** What somebody broke off is no loss. */
+/** An aborted request is not a connection loss. */
 function lossOf(error: unknown, { signal }: RequestInit): unknown {
   if (signal?.aborted === true && !isTimeout(error)) return error
   noteLost()

@@ -4,14 +4,14 @@ import { SERVICE } from './server.ts'
 const RETRY_MS = 2_000
 const PROBE_TIMEOUT_MS = 5_000
 
-/** Whether the service answers. */
+/** Whether the service responds. */
 export const connection = createStore<'reached' | 'lost'>('reached')
 
 export function noteReached(): void {
   connection.set('reached')
 }
 
-/** From now on the service is asked again and again whether it is there, until it is. */
+/** Probes the service until it responds. */
 export function noteLost(): void {
   if (connection.get() === 'lost') return
   connection.set('lost')

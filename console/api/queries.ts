@@ -5,7 +5,7 @@ import { session } from './session.ts'
 
 const MAX_BUSY_RETRIES = 4
 
-/** A refusal (4xx) stays one, however often it is asked for. */
+/** Client errors (4xx) are not retried. */
 export const isRefusal = (error: unknown): boolean =>
   error instanceof ApiError && error.status >= 400 && error.status < 500
 
@@ -14,10 +14,10 @@ export const queries = new QueryClient({
     queries: {
       networkMode: 'always',
       refetchOnWindowFocus: false,
-      // A service that is full says so; a lost connection is healed by the probe, which then asks anew.
+      // An overloaded service is retried here; after a lost connection, the probe refetches.
       retry: (failures, error) =>
         error instanceof ApiError && error.status === 503 && failures < MAX_BUSY_RETRIES,
-      // Several parts of a screen ask the same: one refusal serves them all.
+      // Components of a screen share queries, so an error is reported once.
       retryOnMount: ({ state }) => !isRefusal(state.error),
     },
   },
@@ -29,7 +29,7 @@ connection.subscribe(() => {
   void queries.refetchQueries({ type: 'active', predicate: isLost })
 })
 
-// What one key was refused, another may get.
+// Another key may be allowed what this one was denied.
 session.subscribe(() => {
   queries.removeQueries({ type: 'inactive' })
   void queries.resetQueries({ predicate: ({ state }) => state.error !== null })

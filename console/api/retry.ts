@@ -1,12 +1,12 @@
 import { ApiError, ConnectionLost } from './client.ts'
 import { connection } from './connection.ts'
 
-/** A service that stays full longer than that has to be asked by a person. */
+/** Total time of automatic retries while the service is overloaded. */
 const MAX_BUSY_RETRIES = 8
 const MAX_WAIT_S = 60
 
 /**
- * Repeats `work`, which must be safe to repeat, while the connection is lost or the service is full.
+ * Repeats `work`, which must be safe to repeat, while the connection is lost or the service is overloaded.
  * @param onWait called before each wait
  * @throws what `work` throws otherwise, and Stopped when the signal aborts
  */
@@ -51,7 +51,7 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
 
 class Stopped extends Error {}
 
-/** Waits for what `begin` resolves; what it returns ends the waiting. */
+/** Resolves when the callback passed to `begin` is called. `begin` returns a function that ends the wait. */
 async function interruptible(signal: AbortSignal, begin: (resolve: () => void) => () => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const abort = () => reject(new Stopped())

@@ -16,10 +16,10 @@ interface Known {
   readonly account: string
 }
 
-/** What keys of the session may do, as far as the service has told. */
+/** The known scopes of the session's keys. */
 const known = createStore<Readonly<Partial<Record<ServiceName, Known>>>>({})
 
-/** What the console does that not every key may. */
+/** Actions of the console that not every key allows. */
 const NEEDS = {
   writeDomains: { service: 'domainwatch', scopes: ['write', 'full'] },
   readImages: { service: 'imagestore', scopes: ['read', 'full'] },
@@ -28,13 +28,13 @@ const NEEDS = {
 
 export type Ability = keyof typeof NEEDS
 
-/** Asks the service for the scope of a key. @throws ApiError when the key is not of this service, or worth nothing */
+/** Requests the scope of a key. @throws ApiError if the key is invalid or of another service */
 export async function learnScope(service: ServiceName, key: string): Promise<void> {
   const { data } = await ask(`GET /api/v1/${service}/key`, { key })
   known.set({ ...known.get(), [service]: { key, scope: data.scope, account: data.account } })
 }
 
-/** Asks for the scopes of all keys that are not known yet. A key that the service refuses shows where it is used. */
+/** Requests the unknown scopes of all keys. A rejected key shows when it is used. */
 export function learnScopes(keys: Keys): void {
   for (const service of ['domainwatch', 'imagestore', 'admin'] as const) {
     const key = keys[service]
@@ -43,7 +43,7 @@ export function learnScopes(keys: Keys): void {
   }
 }
 
-/** The scope of the session's key of each service; `full` until the service has told. */
+/** The scope of the session's key of each service; `full` until it is known. */
 export function useScopes(): (service: ServiceName) => Scope {
   const keys = useStore(session)
   const told = useStore(known)
@@ -53,7 +53,7 @@ export function useScopes(): (service: ServiceName) => Scope {
   }
 }
 
-/** The account of the session's key of each service; undefined until the service has told. */
+/** The account of the session's key of each service; undefined until it is known. */
 export function useAccounts(): (service: ServiceName) => string | undefined {
   const keys = useStore(session)
   const told = useStore(known)
@@ -63,7 +63,7 @@ export function useAccounts(): (service: ServiceName) => string | undefined {
   }
 }
 
-/** The same, for what is no component. */
+/** The same, outside components. */
 export function accountOf(service: ServiceName): string | undefined {
   const one = known.get()[service]
   return one !== undefined && one.key === session.get()[service] ? one.account : undefined

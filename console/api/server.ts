@@ -1,15 +1,15 @@
-/** Where the page is served, with a slash at the end: `…/console/`. */
+/** The base URL of the page, with a trailing slash: `…/console/`. */
 export const HOME = new URL(document.baseURI)
-/** Where the service is: everything of its API is under it. */
+/** The base URL of the API. */
 export const SERVICE = new URL('..', HOME)
-/** The path of the page, for the addresses within it. */
+/** The path of the page, for links within it. */
 export const HOME_PATH = HOME.pathname
 
-/** The service's time zone. Its rules come from the browser's platform. */
+/** The service's time zone. Its rules come from the browser. */
 export const TIME_ZONE =
   document.querySelector<HTMLMetaElement>('meta[name="catalejo-time-zone"]')?.content ?? 'America/Santiago'
 
-/** Channels to which watches can send messages, by the names that `to` has: those that the operator has configured. */
+/** Channels to which watches can send messages, by their names in `to`: those that the operator has configured. */
 export const CHANNELS: readonly string[] = (
   document.querySelector<HTMLMetaElement>('meta[name="catalejo-channels"]')?.content ?? ''
 )
@@ -18,10 +18,10 @@ export const CHANNELS: readonly string[] = (
 
 let skewMs = 0
 
-/** Learns from an answer how far the clock of this machine is from the service's. */
+/** Updates the offset between the clocks of this machine and the service from a response. */
 export function noteServerTime(date: string | null): void {
   const time = Date.parse(date ?? '')
-  // The header counts whole seconds.
+  // The header has whole seconds.
   if (!Number.isNaN(time) && Math.abs(time - Date.now() - skewMs) > 1_500) skewMs = time - Date.now()
 }
 

@@ -7,10 +7,10 @@ export type Keys = Readonly<Partial<Record<ServiceName, string>>>
 
 const PLACE = 'catalejo.keys'
 
-/** The keys that were pasted, one for each service. For this tab only, unless the person asked to be remembered. */
+/** The pasted keys, one per service. For this tab only, unless the user chose to be remembered. */
 export const session = createStore<Keys>(load())
 
-/** The service whose key turned out to be worth nothing any more. */
+/** The service whose key is no longer valid. */
 export const refused = createStore<ServiceName | undefined>(undefined)
 
 export const keyFor = (service: ServiceName): string | undefined => session.get()[service]
@@ -39,7 +39,7 @@ export function signOut(): void {
   session.set({})
 }
 
-/** Calls a listener when a key is gone or another took its place: what was done with it is no business of the next one. */
+/** Calls a listener when a key is removed or replaced, so that the next user does not see what was done with it. */
 export function whenKeyLeaves(listener: () => void): void {
   let before = session.get()
   session.subscribe(() => {

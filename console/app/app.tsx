@@ -15,7 +15,7 @@ export function App() {
   const spoken = useStore(language)
   useEffect(
     () =>
-      // Services are upgraded while they are away.
+      // The service may have been upgraded while it was away.
       connection.subscribe(() => {
         if (connection.get() === 'reached') void checkRelease()
       }),

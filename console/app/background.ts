@@ -1,20 +1,20 @@
 import { createStore } from './store.ts'
 
-/** Work that goes on whichever screen is shown. */
+/** A task that continues on every screen. */
 export interface Task {
   readonly id: string
   readonly label: string
-  /** 0 to 1; undefined where nobody can tell. */
+  /** 0 to 1; undefined if unknown. */
   readonly part: number | undefined
-  /** `waiting` continues without help, `stopped` needs somebody. */
+  /** `waiting` continues automatically, `stopped` needs the user. */
   readonly state: 'running' | 'waiting' | 'stopped'
   /** The screen that shows it. */
   readonly to: string
-  /** Ends it, if the bar may. */
+  /** Stops it, if the bar may do so. */
   readonly stop?: () => void
 }
 
-/** Shown in the bar, in the order in which they began. */
+/** Tasks in the bar, in the order they were started. */
 export const tasks = createStore<readonly Task[]>([])
 
 export function showTask(task: Task): void {
@@ -26,10 +26,13 @@ export function dropTask(id: string): void {
   if (tasks.get().some((one) => one.id === id)) tasks.set(tasks.get().filter((one) => one.id !== id))
 }
 
-/** Whether leaving the page would lose work. */
+/** Whether closing the page would lose work. */
 export const isBusy = (): boolean => tasks.get().some(({ state }) => state !== 'stopped')
 
-/** The browser asks before the page is left. Listening only then keeps the page in its back/forward cache otherwise. */
+/**
+ * The browser asks before closing the page. Registered only while needed, because the listener disables the
+ * back/forward cache.
+ */
 const ask = (event: BeforeUnloadEvent) => event.preventDefault()
 
 tasks.subscribe(() => {

@@ -1,7 +1,7 @@
 import { Component, type ReactNode } from 'react'
 import { Fault } from '../design/parts.tsx'
 
-/** A screen that breaks does not take the others along. */
+/** Contains the error of a screen, so that the others keep working. */
 export class Boundary extends Component<{ children: ReactNode }, { error: unknown }> {
   override state: { error: unknown } = { error: undefined }
 
@@ -11,7 +11,7 @@ export class Boundary extends Component<{ children: ReactNode }, { error: unknow
 
   override render(): ReactNode {
     if (this.state.error === undefined) return this.props.children
-    // A part of the console that an older page asks for may be gone: only the whole page heals that.
+    // A chunk that an older page requests may no longer exist: only a reload helps.
     return <Fault error={this.state.error} onRetry={() => location.reload()} />
   }
 }

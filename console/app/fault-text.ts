@@ -2,7 +2,7 @@ import { ApiError, ConnectionLost } from '../api/client.ts'
 import { filterField } from '../domains/filters.ts'
 import { language, t, type TextKey } from '../i18n/index.ts'
 
-/** What people call the parameters of the API that are no filters. */
+/** Labels of API parameters other than filters. */
 const PARAMETERS: Readonly<Record<string, TextKey>> = {
   account: 'owner.account',
   service: 'owner.service',
@@ -12,7 +12,7 @@ const PARAMETERS: Readonly<Record<string, TextKey>> = {
 
 const labelOf = (name: string) => PARAMETERS[name] ?? filterField(name)?.label
 
-/** Answers that name parameters only, or call alerts what the API calls them, which means nothing to people. */
+/** Error messages that mention parameters or API terms, with a text for users. */
 const REWORDED: Readonly<Record<string, TextKey>> = {
   'Falta el parámetro url o el parámetro atom': 'fault.noTarget',
   'Falta el parámetro name': 'fault.noName',
@@ -25,7 +25,7 @@ const REWORDED: Readonly<Record<string, TextKey>> = {
   'La cuenta ya tiene 50 vigilancias': 'fault.manyWatches',
 }
 
-/** Answers of the service that have a text here: it speaks Spanish alone. */
+/** Messages of the service, which are in Spanish only, with translations. */
 const SAID: Readonly<Record<string, TextKey>> = {
   'La clave de API no es válida': 'fault.key',
   'Falta la clave de API': 'fault.key',
@@ -37,7 +37,7 @@ const SAID: Readonly<Record<string, TextKey>> = {
   'Demasiadas solicitudes': 'fault.tooMany',
 }
 
-/** For answers without words, as those of a proxy are. */
+/** For responses without a message, such as those of a proxy. */
 const STATUSES: Readonly<Record<number, TextKey>> = {
   401: 'fault.key',
   403: 'fault.forbidden',
@@ -49,7 +49,7 @@ const STATUSES: Readonly<Record<number, TextKey>> = {
   504: 'fault.busy',
 }
 
-/** What went wrong, for people and in their language: in the service's own words where it gave some. */
+/** Returns the error message for the user in their language, or the service's own message. */
 export function faultText(error: unknown): string {
   if (error instanceof ConnectionLost) return t('app.lost')
   if (error instanceof ApiError) return refusalText(error)

@@ -8,8 +8,8 @@ import { checkRelease, reloadIfIdle } from './release.ts'
 const RETRY_MS = [500, 2_000] as const
 
 /**
- * A screen in a file of its own. Unlike React's `lazy`, a failed download is tried again: after an outage by itself, and when
- * the file is gone because the service was upgraded, by loading the page anew where that loses nothing.
+ * A screen in its own chunk. Unlike React's `lazy`, a failed download is retried: after an outage automatically,
+ * and if the file no longer exists after an upgrade, by reloading the page if no work would be lost.
  */
 export function lazyScreen(load: () => Promise<{ default: ComponentType }>): ComponentType {
   let loaded: ComponentType | undefined
@@ -34,7 +34,7 @@ export function lazyScreen(load: () => Promise<{ default: ComponentType }>): Com
           if (found === 'unreachable') noteLost()
           else if (found === 'newer') setState(reloadIfIdle() ? 'loading' : 'outdated')
           else if (attempt < RETRY_MS.length) timer = setTimeout(tryAgain, RETRY_MS[attempt])
-          // Some browsers remember for the life of a page that a module could not be fetched.
+          // Some browsers cache a failed module fetch for the lifetime of the page.
           else if (!reloadIfIdle()) setState('failed')
         }
       }

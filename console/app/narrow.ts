@@ -3,10 +3,10 @@ import { useSyncExternalStore } from 'react'
 const narrow = matchMedia('(max-width: 760px)')
 const medium = matchMedia('(max-width: 1100px)')
 
-/** Whether the screen is a phone's: rows of two lines, panels over everything. */
+/** Whether the screen has the width of a phone: two-line rows, full-screen panels. */
 export const useNarrow = (): boolean => useMatch(narrow)
 
-/** Whether the screen has no room for what is useful now and then. */
+/** Whether the screen has no room for rarely used controls. */
 export const useMedium = (): boolean => useMatch(medium)
 
 function useMatch(query: MediaQueryList): boolean {

@@ -8,13 +8,13 @@ import { dismiss, say } from './toasts.tsx'
 
 export type OperationState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
 
-/** What a person did: one entry of the log. */
+/** An operation of the user: one entry of the log. */
 export interface Operation {
   readonly id: number
-  /** What it writes. Operations that share a subject run one after the other, in the order of the gestures. */
+  /** What it writes. Operations with a common subject run one after the other, in order. */
   readonly subjects: readonly string[]
   readonly state: OperationState
-  /** What to tell about it in its present state. */
+  /** The message about it in its current state. */
   readonly text: string
   /** The operation that undoes this one. */
   readonly undoneBy: number | undefined
@@ -22,22 +22,22 @@ export interface Operation {
 
 export interface Gesture {
   readonly subjects: readonly string[]
-  /** Said while it is under way. */
+  /** The message while it is running. */
   readonly pending: string
   readonly failed: (reason: string) => string
-  /** Does it, and tells how far it is. Resolves to what is said when it is done; rejects with the reason. */
+  /** Runs it and reports progress. Resolves to the final message; rejects with the reason. */
   readonly run: (tell: (text: string) => void) => Promise<Outcome>
-  /** Called when it failed or was cancelled before it ran: takes back what the page showed ahead of the service. */
+  /** Called when it failed, or was cancelled before it ran: reverts the optimistic update. */
   readonly onFailed?: () => void
-  /** What undoes it; absent if nothing can. */
+  /** Undoes it; absent if it cannot be undone. */
   readonly undo?: () => Gesture
-  /** Ends it early, with what it did so far. */
+  /** Stops it early and keeps what it did so far. */
   readonly stop?: () => void
 }
 
 export interface Outcome {
   readonly text: string
-  /** Done in part: shown like a failure, so that nobody misses the rest. */
+  /** Partly done: shown like a failure, so that it is noticed. */
   readonly isFault?: boolean
 }
 
@@ -47,27 +47,27 @@ export interface Handle {
 }
 
 const MAX_LOGGED = 200
-/** More than anybody has under way; beyond it gestures are refused in words. */
+/** Maximum number of pending operations. Beyond it, further ones are rejected with a message. */
 const MAX_PENDING = 200
-/** A browser opens six connections to a host: some stay free for reading. */
+/** Concurrent operations. A browser opens six connections per host: some stay free for reads. */
 const MAX_RUNNING = 3
-/** Requests that take longer than this are shown while they are under way. */
+/** Requests that take longer than this are shown while they run. */
 const SLOW_MS = 400
-/** Failures stay longer than news. */
+/** Failures stay visible longer than other messages. */
 const FAILURE_SHOWN_MS = 30_000
 
 interface Entry {
   operation: Operation
   readonly gesture: Gesture
-  /** A failure that `undoLast` has told about. */
+  /** A failure that `undoLast` has reported. */
   isAcknowledged: boolean
-  /** Of a key that is gone: it ends in silence, and nobody else may undo it. */
+  /** Belongs to a removed key: it ends silently, and the next user cannot undo it. */
   isForeign: boolean
   isShown: boolean
 }
 
 const entries = new Map<number, Entry>()
-/** The end of the queue of each subject. */
+/** The last operation in the queue of each subject. */
 const tails = new Map<string, Promise<unknown>>()
 const slots = createSlots(MAX_RUNNING)
 let lastId = 0
@@ -77,12 +77,12 @@ export const operations = createStore<readonly Operation[]>([])
 
 const isPending = ({ state }: Operation): boolean => state === 'waiting' || state === 'running'
 
-// What waits for a slow service would be lost with the page: the browser asks first.
+// Pending operations would be lost with the page, so the browser asks first.
 addEventListener('beforeunload', (event) => {
   if (operations.get().some(isPending)) event.preventDefault()
 })
 
-/** Runs a gesture after those under way on the same subjects. Undefined if too many are under way. */
+/** Runs an operation after pending ones on the same subjects. Undefined if too many are pending. */
 export function perform(gesture: Gesture): Handle | undefined {
   if (operations.get().filter(isPending).length >= MAX_PENDING) {
     gesture.onFailed?.()
@@ -109,7 +109,7 @@ export function perform(gesture: Gesture): Handle | undefined {
   return { id, settled }
 }
 
-/** Tells how far an operation is, if it takes long enough for somebody to read it. */
+/** Shows the progress of an operation that takes noticeably long. */
 function tell(id: number, text: string): void {
   change(id, { text })
   const entry = entries.get(id)
@@ -139,7 +139,7 @@ async function execute(id: number): Promise<OperationState> {
 
 export const stateOf = (id: number): OperationState | undefined => entries.get(id)?.operation.state
 
-/** Undoes exactly this operation, once, after it is through. One that has not begun is cancelled. */
+/** Undoes exactly this operation, once, after it has ended. Cancels it if it has not started. */
 export function undo(id: number): Handle | undefined {
   const entry = entries.get(id)
   if (entry?.gesture.undo === undefined || entry.isForeign || entry.operation.undoneBy !== undefined)
@@ -163,15 +163,15 @@ export function undo(id: number): Handle | undefined {
   if (handle === undefined) return undefined
   change(id, { undoneBy: handle.id })
   void handle.settled.then((outcome) => {
-    // What could not be undone can be tried again.
+    // A failed undo can be retried.
     if (outcome === 'failed') change(id, { undoneBy: undefined })
   })
   return handle
 }
 
 /**
- * Undoes the newest operation that is not undone yet. If the newest one failed, says so and undoes nothing: whoever pressed
- * the key meant that one, not an older one that is out of sight.
+ * Undoes the newest operation that is not undone yet. If the newest one failed, reports that and undoes nothing:
+ * the user meant that one, not an older one.
  */
 export function undoLast(): Handle | undefined {
   const newest = [...entries.values()]
@@ -202,7 +202,7 @@ function publish(): void {
   operations.set([...entries.values()].map(({ operation }) => operation))
 }
 
-// The next person at this page neither reads nor undoes what the one before did. What is under way is finished.
+// After a sign-out, the next user can neither see nor undo earlier operations. Running ones are finished.
 whenKeyLeaves(() => {
   for (const [id, entry] of entries) {
     dismiss(keyOf(id))
@@ -212,7 +212,7 @@ whenKeyLeaves(() => {
   publish()
 })
 
-/** The subjects that something is under way on. */
+/** The subjects with pending operations. */
 export function usePendingSubjects(): ReadonlySet<string> {
   const all = useStore(operations)
   return useMemo(() => new Set(all.filter(isPending).flatMap(({ subjects }) => subjects)), [all])

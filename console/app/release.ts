@@ -3,14 +3,14 @@ import { isBusy } from './background.ts'
 import { createStore } from './store.ts'
 
 const TIMEOUT_MS = 10_000
-/** Nodes of different releases behind one balancer must not make a page reload for ever. */
+/** Nodes of different releases behind one load balancer must not cause an endless reload loop. */
 const RELOAD_AT_MOST_EVERY_MS = 30_000
 const PLACE = 'catalejo.reloaded'
 
 /** Whether the service has another release of the console than the one that runs. */
 export const release = createStore<'current' | 'newer'>('current')
 
-/** Asks the service for its page, which names the files of its release. */
+/** Fetches the page, which names the files of the current release. */
 export async function checkRelease(): Promise<'current' | 'newer' | 'unreachable'> {
   try {
     const response = await fetch(HOME, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) })
@@ -24,7 +24,7 @@ export async function checkRelease(): Promise<'current' | 'newer' | 'unreachable
   }
 }
 
-/** Loads the page anew where that loses nothing: no work under way, no dialog open. The address keeps the rest. */
+/** Reloads the page if nothing is lost: no running task and no open dialog. The URL keeps the rest. */
 export function reloadIfIdle(): boolean {
   if (isBusy() || document.querySelector('dialog[open]') !== null) return false
   const now = Date.now()

@@ -7,7 +7,7 @@ export interface Place {
   readonly query: URLSearchParams
 }
 
-/** Browsers bound how often an address may be replaced: while somebody types, the last one counts. */
+/** Browsers limit how often the URL may be replaced, so updates while typing are debounced. */
 const REPLACE_AFTER_MS = 250
 
 const place = createStore<Place>(read())
@@ -27,16 +27,16 @@ export function hrefOf(path: string, query?: URLSearchParams): string {
   return `${HOME_PATH}${path}${text === '' ? '' : `?${text}`}`
 }
 
-/** Goes to another place, which the back button leaves. */
+/** Navigates to another screen and adds a history entry. */
 export function go(path: string, query = new URLSearchParams()): void {
   settle()
-  // A second click on what leads here must not make the back button do nothing.
+  // A second click on the same link must not add a history entry.
   const href = hrefOf(path, query)
   if (href !== `${location.pathname}${location.search}`) history.pushState(null, '', href)
   place.set({ path, query })
 }
 
-/** Another state of the same place: the address follows, the back button does not count it. */
+/** Updates the state of the current screen in the URL, without a history entry. */
 export function replaceQuery(query: URLSearchParams): void {
   place.set({ path: place.get().path, query })
   clearTimeout(pending)
@@ -51,7 +51,7 @@ function settle(): void {
   history.replaceState(null, '', hrefOf(path, query))
 }
 
-/** The query with some names set, or taken out (undefined). */
+/** Returns the query with some parameters set, or removed (undefined). */
 export function changed(
   query: URLSearchParams,
   changes: Readonly<Record<string, string | undefined>>,

@@ -9,14 +9,14 @@ export interface Screen {
   readonly path: string
   readonly title: TextKey
   readonly icon: IconName
-  /** Whose key it needs. */
+  /** The service whose key it needs. */
   readonly service: ServiceName
-  /** What that key must be able to do, if not every one of the service is. */
+  /** What that key must allow, if not every key does. */
   readonly needs?: Ability
   readonly view: ComponentType
 }
 
-/** Each in a file of its own, fetched when it is opened. */
+/** Each in its own chunk, fetched when it is opened. */
 export const SCREENS: readonly Screen[] = [
   {
     path: 'dominios',

@@ -7,7 +7,7 @@ import { t } from '../i18n/index.ts'
 import { Choices } from './preferences.tsx'
 import { useStore } from './store.ts'
 
-/** Who is signed in, with which keys, and what is chosen for this browser: language and appearance. */
+/** The account and keys of the session, and the preferences of this browser: language and theme. */
 export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
   const keys = useStore(session)
   const accountOf = useAccounts()

@@ -18,13 +18,13 @@ import { KeyForm, Mark } from './sign-in.tsx'
 import { useStore } from './store.ts'
 import { NewRelease, TaskLinks } from './task-links.tsx'
 
-/** Fetched by those who have saved some. */
+/** Fetched only if there are saved views. */
 const SideViews = lazy(() => import('../views/side-views.tsx'))
 
-/** The screen comes first; the palette opens without waiting all the same. */
+/** Fetched after the screen, so that the palette opens without waiting. */
 const FETCH_PALETTE_MS = 1_500
 
-/** The bar, the list of screens and the screen that the address names. */
+/** The bar, the list of screens and the current screen. */
 export function Shell() {
   const { path } = usePlace()
   const keys = useStore(session)
@@ -33,12 +33,12 @@ export function Shell() {
   const screen = SCREENS.find((one) => one.path === path.split('/')[0])
   const hasHome = keys.domainwatch !== undefined || keys.imagestore !== undefined
   useEffect(() => {
-    // What an owner's key alone opens is the owner's screens.
+    // An administrator's key alone opens the administration screens.
     if (path === '' && !hasHome) go('claves')
   }, [path, hasHome])
   useEffect(() => {
     setMenuOpen(false)
-    // The way to another screen is where nobody notices.
+    // Hidden where there is no other screen.
     if (release.get() === 'newer') reloadIfIdle()
   }, [path])
   useEffect(() => learnScopes(keys), [keys])
@@ -145,7 +145,7 @@ export function Shell() {
   )
 }
 
-/** Not through the address, which is the state of the screen. */
+/** Not through the URL, which holds the state of the screen. */
 function skip(event: { preventDefault(): void }): void {
   event.preventDefault()
   document.querySelector<HTMLElement>('#content')?.focus()
@@ -189,7 +189,7 @@ function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boole
   return <Permitted screen={screen} />
 }
 
-/** The screen, or what kind of key it needs. A key that may only look is told so before anything is tried. */
+/** The screen, or which key it needs. A read-only key gets a notice in advance. */
 function Permitted({ screen }: { screen: Screen }) {
   const { needs, service } = screen
   const scope = useScopes()(service)
@@ -215,7 +215,7 @@ function Permitted({ screen }: { screen: Screen }) {
   )
 }
 
-/** Marks a screen that the present key does not open. */
+/** Marks a screen that the current key does not open. */
 function Lock({ needs }: { needs: Ability }) {
   if (useMay()(needs)) return null
   return (

@@ -3,7 +3,7 @@ import { createStore } from './store.ts'
 
 const PLACE = 'catalejo.letters'
 
-/** Whether single letters do something (WCAG 2.1.4: they can be turned off). */
+/** Whether single-letter shortcuts are on (WCAG 2.1.4: users can turn them off). */
 export const letters = createStore(localStorage.getItem(PLACE) !== 'off')
 
 export function switchLetters(isOn: boolean): void {
@@ -14,7 +14,7 @@ export function switchLetters(isOn: boolean): void {
 /** `mod+k`, `Escape`, or the letter itself. */
 export type Handlers = Readonly<Record<string, (event: KeyboardEvent) => void>>
 
-/** Keys that work wherever the focus is, but for letters where somebody types and below an open dialog. */
+/** Shortcuts for any focus, except letters in text fields and anything below an open dialog. */
 export function useKeys(handlers: Handlers): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {

@@ -8,7 +8,7 @@ import { useStore } from './store.ts'
 import { Choices } from './preferences.tsx'
 import { say } from './toasts.tsx'
 
-/** @throws ApiError when the key is worth nothing, ConnectionLost */
+/** @throws ApiError if the key is invalid, ConnectionLost */
 async function serviceOfKey(key: string): Promise<ServiceName> {
   let last: unknown
   for (const service of SERVICES) {

@@ -3,7 +3,7 @@ export interface Slots {
   run<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** A limit on how much runs at the same time. Callers bound how many may wait. */
+/** A limit on how much runs at the same time. Callers limit how many may wait. */
 export function createSlots(limit: number): Slots {
   let running = 0
   const waiting: (() => void)[] = []
@@ -14,7 +14,7 @@ export function createSlots(limit: number): Slots {
       try {
         return await work()
       } finally {
-        // The slot goes to the next in line as it is.
+        // The slot passes to the next in the queue.
         const next = waiting.shift()
         if (next === undefined) running--
         else next()

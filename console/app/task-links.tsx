@@ -5,10 +5,10 @@ import { tasks, type Task } from './background.ts'
 import { release } from './release.ts'
 import { useStore } from './store.ts'
 
-/** More than fit into the bar are gathered in a menu. */
+/** Above this number, tasks are collected in a menu. */
 const MAX_IN_BAR = 2
 
-/** What goes on in the background, each a link to the screen that shows it. */
+/** Background tasks, each linking to its screen. */
 export function TaskLinks() {
   const all = useStore(tasks)
   const links = all.map((task) => (
@@ -49,7 +49,7 @@ function TaskLink({ task: { label, part, state, to } }: { task: Task }) {
   )
 }
 
-/** Offers the release of the console that the service has now. */
+/** Offers to load the new release of the console. */
 export function NewRelease() {
   const state = useStore(release)
   return (

@@ -4,7 +4,7 @@ import { faultText } from './fault-text.ts'
 import { createStore, useStore } from './store.ts'
 
 export interface Toast {
-  /** A toast with the key of one that is shown takes its place. */
+  /** A toast replaces a visible one with the same key. */
   readonly key: string
   readonly text: string
   readonly kind: 'news' | 'pending' | 'fault'
@@ -14,13 +14,13 @@ export interface Toast {
 export interface ToastOptions {
   readonly key?: string
   readonly isFault?: boolean
-  /** Under way: shown until a toast with the same key replaces it. */
+  /** In progress: shown until a toast with the same key replaces it. */
   readonly isPending?: boolean
   readonly shownMs?: number
   readonly undo?: () => void
 }
 
-/** Long enough to read a sentence and to reach the button. */
+/** Enough to read a sentence and reach the button. */
 const SHOWN_MS = 9_000
 const MAX_SHOWN = 3
 
@@ -28,7 +28,7 @@ const toasts = createStore<readonly Toast[]>([])
 const timers = new Map<string, ReturnType<typeof setTimeout>>()
 let lastId = 0
 
-/** Tells what happened, to the eye and to a screen reader. */
+/** Shows a message, also to screen readers. */
 export function say(text: string, options: ToastOptions = {}): void {
   const { key = `toast-${++lastId}`, isFault = false, isPending = false, shownMs = SHOWN_MS, undo } = options
   const toast: Toast = { key, text, kind: isFault ? 'fault' : isPending ? 'pending' : 'news', undo }
@@ -46,7 +46,7 @@ export function say(text: string, options: ToastOptions = {}): void {
 
 export const sayFault = (error: unknown): void => say(faultText(error), { isFault: true })
 
-/** The newest ones, failures before news. */
+/** The newest toasts, failures first. */
 function fitted(all: readonly Toast[]): readonly Toast[] {
   let surplus = all.length - MAX_SHOWN
   if (surplus <= 0) return all

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { t } from '../i18n/index.ts'
 import { Fault } from './parts.tsx'
 
-/** Stands where something is on its way. */
+/** The placeholder of loading content. */
 export function Loading() {
   return (
     <div className="notice" role="status" aria-label={t('app.loading')}>
@@ -17,7 +17,7 @@ interface Asked<T> {
   readonly refetch: () => Promise<unknown>
 }
 
-/** What became of a question: it is on its way, it failed, or what its answer shows. An answer stays when a later one fails. */
+/** Renders a query: loading, failed, or its data. Data stays visible if a later fetch fails. */
 export function Answer<T>({ of, children }: { of: Asked<T>; children: (data: T) => ReactNode }) {
   const { data, error, refetch } = of
   return (

@@ -1,8 +1,8 @@
 import './bar.css'
 
 /**
- * How much of a whole; the figures stand beside it.
- * @param isGood whether much is well; else it asks for a look from nine tenths on
+ * A bar that shows a share of a total, next to its figures.
+ * @param isGood whether a high value is good; otherwise it warns from 90 % on
  */
 export function Bar({ part, isGood = false }: { part: number; isGood?: boolean }) {
   const width = `${Math.min(1, Math.max(0, part)) * 100}%`

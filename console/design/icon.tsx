@@ -41,7 +41,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** Always beside a word, or inside something that has a name of its own. */
+/** Decorative: always next to a label, or in an element with an accessible name. */
 export function Icon({ name }: { name: IconName }) {
   return (
     <svg className="icon-mark" viewBox="0 0 16 16" aria-hidden="true">

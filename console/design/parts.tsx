@@ -5,7 +5,7 @@ import { go, hrefOf } from '../app/router.ts'
 import { t } from '../i18n/index.ts'
 import { Icon, type IconName } from './icon.tsx'
 
-/** An address within the console. */
+/** A link within the console. */
 export function Link(props: {
   to: string
   query?: URLSearchParams
@@ -31,7 +31,7 @@ export function Link(props: {
   )
 }
 
-/** Says what is there instead of content: nothing yet, nothing found, a fault. */
+/** Replaces missing content: nothing yet, nothing found, an error. */
 export function Notice(props: { icon: IconName; title: string; text?: string; children?: ReactNode }) {
   return (
     <div className="notice">
@@ -59,13 +59,13 @@ export function Fault({ error, onRetry }: { error: unknown; onRetry: () => void 
 interface DialogProps {
   readonly title: string
   readonly isWide?: boolean
-  /** Only its buttons close it: what it shows is in no other place. */
+  /** Only its buttons close it, because its content is shown only once. */
   readonly isFirm?: boolean
   readonly onClose: () => void
   readonly children: ReactNode
 }
 
-/** Modal: the platform keeps the focus inside, closes on Escape and gives the focus back. */
+/** Modal: the browser traps the focus, closes on Escape and restores the focus. */
 export function Dialog(props: DialogProps) {
   const box = useRef<HTMLDialogElement>(null)
   const { onClose } = props
@@ -84,7 +84,7 @@ export function Dialog(props: DialogProps) {
         if (event.target === box.current && props.isFirm !== true) onClose()
       }}
       onKeyDown={(event) => {
-        // Not `cancel`: browsers let a second press of the key through, whatever becomes of that event.
+        // Not `cancel`: browsers close on a second Escape even if that event is prevented.
         if (props.isFirm === true && event.key === 'Escape') event.preventDefault()
       }}
     >
@@ -139,13 +139,13 @@ export async function copy(text: string): Promise<boolean> {
   }
 }
 
-/** A button whose panel of choices closes on Escape, on a choice and on a press elsewhere. */
+/** A button with a menu that closes on Escape, on a choice and on a click elsewhere. */
 export function Menu(props: {
   label: string
   icon: IconName
-  /** Whether the label is shown beside the icon. */
+  /** Whether the label is shown next to the icon. */
   isNamed?: boolean
-  /** What screen readers call it, if the label alone says too little. It contains the label. */
+  /** The accessible name, if the label is not enough. It contains the label. */
   fullName?: string
   className?: string
   children: ReactNode
@@ -202,7 +202,7 @@ export function Menu(props: {
   )
 }
 
-/** What went wrong, the way out, and the button that sends the form of a dialog. */
+/** The error, the cancel button and the submit button of a dialog. */
 export function DialogFoot(props: {
   fault: string | undefined
   action: string

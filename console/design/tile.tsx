@@ -5,14 +5,14 @@ import { Link } from './parts.tsx'
 interface TileProps {
   readonly label: TextKey
   readonly value: string
-  /** The screen that it leads to. */
+  /** The screen that it links to. */
   readonly to?: string
   readonly query?: Readonly<Record<string, string>>
-  /** What more there is to say of it. */
+  /** Further details. */
   readonly children?: ReactNode
 }
 
-/** A figure under its name, one of a row of them. */
+/** A figure with its label, in a row of tiles. */
 export function Tile({ label, value, to, query, children }: TileProps) {
   const inside = (
     <>

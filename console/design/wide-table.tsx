@@ -2,8 +2,8 @@ import { useLayoutEffect, useRef, type ReactNode } from 'react'
 import './wide-table.css'
 
 /**
- * A table of many columns. Where it has no room each row becomes a card of its own, whose cells are labelled by their columns, so
- * that no button lies beyond the edge of the screen.
+ * A table with many columns. On narrow screens each row becomes a card with labelled cells, so that no button is
+ * off screen.
  */
 export function WideTable({ labelledBy, children }: { labelledBy: string; children: ReactNode }) {
   const table = useRef<HTMLTableElement>(null)

@@ -11,13 +11,13 @@ import type { DomainRecord } from './records.ts'
 type Annotation = { readonly note: string } | { readonly tags: string[] }
 
 /**
- * Replaces the note of a record, unless a colleague wrote another meanwhile.
- * @param from the note that the person saw before they wrote theirs
+ * Replaces the note of a record, unless a colleague has changed it.
+ * @param from the note that the user saw before editing it
  */
 export const setNote = (record: DomainRecord, from: string, note: string): Handle | undefined =>
   annotate(record, { note: from }, { note: note.trim() })
 
-/** Replaces the tags of a record, unless a colleague changed them meanwhile. */
+/** Replaces the tags of a record, unless a colleague has changed them. */
 export const setTags = (record: DomainRecord, tags: string[]): Handle | undefined =>
   annotate(record, { tags: record.tags ?? [] }, { tags })
 
@@ -46,7 +46,7 @@ function annotating(record: DomainRecord, from: Annotation, to: Annotation): Ges
         throw new Error(t('note.changed', { text: textOf(present) }))
       }
       noteSent(new Map([[name, to]]))
-      // Between reading and storing it must not change either.
+      // It must not change between reading and storing, either.
       const refused = await storeChanges([{ domain: name, set: to, expect: { date_mod: now.date_mod } }], key)
       const [refusal] = refused.values()
       if (refusal !== undefined) {

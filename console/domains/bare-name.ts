@@ -1,4 +1,4 @@
-/** The name in what somebody pasted: without scheme, `www.`, path and `.cl`. */
+/** Returns the name in a pasted text: without scheme, `www.`, path and `.cl`. */
 export function bareName(text: string): string {
   return text
     .trim()

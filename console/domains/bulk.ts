@@ -12,20 +12,20 @@ import { linesOf } from './lines.ts'
 import type { Mark } from './overlay.ts'
 import type { DomainRecord } from './records.ts'
 
-/** More than that is an import. */
+/** Maximum number of records; more need an import. */
 const MAX_RECORDS = 200_000
-/** Large enough to be quick, small enough that progress is seen and others get their turn. */
+/** Records per request: large enough to be fast, small enough to show progress and not to block others. */
 const BATCH_RECORDS = 250
-/** A browser opens six connections to a host: some stay free for the person. */
+/** Concurrent requests. A browser opens six connections per host: some stay free for the user. */
 const MAX_RUNNING = 2
 
-/** One whole view at a time: the next one waits for it. */
+/** One view at a time; the next one waits. */
 const SUBJECT = 'domains:view'
 const VERBS = { revision: ['unreview', 'review'], discarded: ['restore', 'discard'] } as const
 
 let lastId = 0
 
-/** A change that was stored, with what undoes it. */
+/** A stored change, with the values to undo it. */
 interface Stored {
   readonly domain: string
   readonly before: Values
@@ -34,8 +34,8 @@ interface Stored {
 }
 
 /**
- * Sets a mark of every record of a view, those of pages that nobody saw too: in batches, with progress, whatever screen is
- * shown. A record that somebody changes meanwhile is left alone. Undo gives exactly the changed records their values back.
+ * Sets a mark on every record of a view, loaded or not: in batches, with progress, on any screen. Skips records
+ * that someone else changes in the meantime. Undo restores exactly the changed records.
  */
 export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): Handle | undefined {
   const key = keyFor('domainwatch')
@@ -50,7 +50,7 @@ export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): Handl
     async run(tell): Promise<Outcome> {
       const records = await readView(filters, (record) => record[mark] !== value, stop.signal, key)
       if (records === undefined) return { text: t('bulk.nothing') }
-      // Taking a mark off is no decision.
+      // Removing a mark is not a decision.
       const set = value === 1 ? { [mark]: value, seen: 1 } : { [mark]: value }
       const wanted = records.map((record) => ({ record, set }))
       const label = t(`domains.doing.${verb}`, { what: tn('domains.rows', records.length) })
@@ -61,7 +61,7 @@ export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): Handl
   })
 }
 
-/** Gives each changed record its values back, unless somebody changed it since. */
+/** Restores the values of each changed record, unless someone has changed it since. */
 function restoring(stored: readonly Stored[]): Gesture {
   const key = keyFor('domainwatch')
   const stop = new AbortController()
@@ -74,7 +74,7 @@ function restoring(stored: readonly Stored[]): Gesture {
     stop: () => stop.abort(),
     async run(tell) {
       if (stored.length === 0) return { text: t('domains.nothingToUndo') }
-      // What was restored before a failure is not restored again.
+      // Records restored before a failure are not restored again.
       const known = new Set(restored.map(({ domain }) => domain))
       const left = stored.filter(({ domain }) => !known.has(domain))
       const wanted = left.map(({ domain, before, after, status }) => ({
@@ -89,7 +89,7 @@ function restoring(stored: readonly Stored[]): Gesture {
   }
 }
 
-/** Says what was done, and that it is not all, if it was stopped, failed, or somebody changed records meanwhile. */
+/** Reports what was done, and what was not because of a stop, a failure or changes of others. */
 function outcomeOf(done: string, left: number, { others, failure }: Ended): Outcome {
   const untouched = left - others
   const parts = [
@@ -115,9 +115,9 @@ interface Run {
 }
 
 interface Ended {
-  /** Records that somebody else changed meanwhile. */
+  /** Records that someone else changed in the meantime. */
   readonly others: number
-  /** What kept the rest from being stored. */
+  /** Why the rest was not stored. */
   readonly failure: unknown
 }
 
@@ -163,7 +163,10 @@ async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run)
   }
 }
 
-/** After an answer was lost the batch is sent again: what it had stored is no longer as expected, but as wanted. */
+/**
+ * After a lost response the batch is sent again: records that it had stored have the wanted values, not the
+ * expected ones.
+ */
 async function storeBatch(
   batch: readonly Change[],
   key: string | undefined,
@@ -205,12 +208,12 @@ function storedOf(record: Known, set: Values): Stored {
   return { domain: name, status, before, after: { ...all, ...set } }
 }
 
-/** Without what the service did not tell. */
+/** Without fields that the service omitted. */
 function valuesOf(values: Readonly<Record<string, number | undefined>>): Values {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined))
 }
 
-/** The records of a view that are wanted; undefined if the signal aborted. */
+/** Returns the matching records of a view; undefined if the signal aborted. */
 async function readView(
   filters: Filters,
   isWanted: (record: DomainRecord) => boolean,
@@ -222,7 +225,7 @@ async function readView(
   try {
     for await (const line of linesOf(await askStream('/api/v1/domainwatch/export', query, signal))) {
       if (line === '') continue
-      // An answer of the service, whose types are made from its own document.
+      // Trusted: the types are generated from the OpenAPI document.
       const record: DomainRecord = JSON.parse(line)
       if (isWanted(record)) records.push(record)
       if (records.length > MAX_RECORDS) throw new Error(t('bulk.tooMany', { n: MAX_RECORDS }))

@@ -18,7 +18,7 @@ interface Cell {
   readonly title?: (record: DomainRecord) => string
 }
 
-/** How each column shows a record. */
+/** The cell of each column. */
 export const CELLS: Readonly<Record<ColumnId, Cell>> = {
   name: {
     className: 'cell-name',

@@ -11,7 +11,7 @@ export interface Values {
   readonly tags?: string[]
 }
 
-/** What a record must still be for a change to be stored. */
+/** The expected state of a record, without which a change is not stored. */
 export interface Expected {
   readonly status?: number
   readonly revision?: number
@@ -28,17 +28,17 @@ export interface Change {
 
 export interface Refusal {
   readonly reason: string
-  /** As it is now, if somebody changed it meanwhile. */
+  /** The current record, if someone has changed it. */
   readonly record: DomainRecord | undefined
 }
 
-/** Answers list 100 faulty records at most: so many times the rest is sent again without them. */
+/** Maximum repetitions: an answer lists at most 100 rejected records, and the rest is sent again without them. */
 const MAX_ATTEMPTS = 12
 
 /**
- * Stores changes, each only if its record is still as expected. Those that are refused cost no other.
- * @param key the key that the work began with
- * @returns the refused names with their reasons
+ * Stores changes, each only if its record is still as expected. Rejected ones do not affect the others.
+ * @param key the key that the operation started with
+ * @returns the rejected names with their reasons
  * @throws the failure, if nothing was stored for a reason that is not in the records
  */
 export async function storeChanges(
@@ -67,7 +67,7 @@ export async function storeChanges(
   return refused
 }
 
-/** Whether a record has these values, as far as it tells. */
+/** Whether a record has these values, in the fields that it has. */
 export function hasValues(record: DomainRecord, values: Values): boolean {
   const now = new Map<string, unknown>(Object.entries(record))
   return Object.entries(values).every(
@@ -75,7 +75,7 @@ export function hasValues(record: DomainRecord, values: Values): boolean {
   )
 }
 
-/** `Libre · Revisión`: what a colleague made of a record, in words. */
+/** `Libre · Revisión`: the state of a record as text. */
 export function stateText({ status, revision, discarded, seen }: DomainRecord): string {
   return [
     t(status === 1 ? 'domains.bought' : 'domains.free'),

@@ -24,7 +24,7 @@ const TOGGLES: readonly Toggle[] = [
   { name: 'reserve', value: '', label: 'domains.reserved', icon: undefined },
   { name: 'words', value: '1', label: 'domains.oneWord', icon: undefined },
 ]
-/** Whether a filter has a button of its own or another place. */
+/** Whether a filter has its own chip or another control. */
 const isToggled = (name: string, value: string) =>
   name === 'search' ||
   name === 'sort' ||
@@ -32,12 +32,12 @@ const isToggled = (name: string, value: string) =>
 
 interface Props {
   readonly filters: Filters
-  /** Counts, once they are known. */
+  /** Counts, if they are known. */
   readonly facets: Facets | undefined
   readonly onChange: (filters: Filters) => void
 }
 
-/** The filters as buttons: the frequent ones always, with how many records they leave, the others while they are on. */
+/** The filters as chips: frequent ones always, with their counts, others while they are active. */
 export function Chips({ filters, facets, onChange }: Props) {
   const spoken = useStore(language)
   const [isFormOpen, setFormOpen] = useState(false)

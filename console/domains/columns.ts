@@ -15,9 +15,9 @@ export type ColumnId = (typeof COLUMN_IDS)[number]
 
 export interface Column {
   readonly label: TextKey
-  /** Pixels that its content needs at least. */
+  /** Minimum width of its content, in pixels. */
   readonly least: number
-  /** Its share of the room that is left; a column without one is as wide as it needs. */
+  /** Its share of the remaining width; without one, a column has its minimum width. */
   readonly share: number | undefined
   readonly isFigure?: boolean
   readonly sort?: SortColumn
@@ -42,7 +42,7 @@ const END = 16
 
 export type Widths = Readonly<Partial<Record<ColumnId, number>>>
 
-/** The columns as `grid-template-columns`, and the pixels below which they scroll. */
+/** Returns `grid-template-columns`, and the width in pixels below which the table scrolls. */
 export function layoutOf(columns: readonly ColumnId[], widths: Widths): { template: string; least: number } {
   const isFixed = (id: ColumnId) => widths[id] !== undefined || COLUMNS[id].share === undefined
   const tracks = columns.map((id) => {
@@ -52,7 +52,7 @@ export function layoutOf(columns: readonly ColumnId[], widths: Widths): { templa
     return share === undefined ? `${least}px` : `minmax(${least}px, ${share}fr)`
   })
   const sum = columns.reduce((total, id) => total + (widths[id] ?? COLUMNS[id].least) + GAP, 0)
-  // Where every width is chosen the rest stays empty.
+  // If every width is fixed, the rest stays empty.
   const rest = columns.every(isFixed) ? ['minmax(0, 1fr)'] : []
   return { template: [`${CHECKBOX}px`, ...tracks, ...rest].join(' '), least: CHECKBOX + sum + END }
 }

@@ -3,21 +3,21 @@ import type { Facets } from '../facets/facets.ts'
 import { language, t } from '../i18n/index.ts'
 import { FILTER_FIELDS, filterField, fold, tokensOf, type Token } from './filters.ts'
 
-/** What a word of the query box may become. */
+/** A completion of a word in the query box. */
 export interface Completion {
-  /** The word as it is put in. */
+  /** The inserted word. */
   readonly text: string
-  /** What it means, beside it. */
+  /** Its meaning, shown next to it. */
   readonly hint: string
 }
 
 const MAX_SHOWN = 8
 
-/** The word that the caret is in or at the end of. */
+/** Returns the word that contains the caret or ends at it. */
 const wordAt = (text: string, caret: number): Token | undefined =>
   tokensOf(text).find(({ start, end }) => start < caret && caret <= end)
 
-/** What the word at the caret may become: filters while their name is typed, then their values. */
+/** Returns the completions of the word at the caret: filters while their name is typed, then their values. */
 export function completionsOf(text: string, caret: number, facets: Facets | undefined): Completion[] {
   const word = wordAt(text, caret)
   if (word === undefined) return []
@@ -32,7 +32,7 @@ export function completionsOf(text: string, caret: number, facets: Facets | unde
   return found.filter((one) => one.text !== word.text).slice(0, MAX_SHOWN)
 }
 
-/** Filters whose word, or one of whose words with a value, begins so; in either language. */
+/** Returns filters with a matching word, with or without a value, in either language. */
 function wordsLike(typed: string): Completion[] {
   const at = language.get() === 'es' ? 0 : 1
   const begins = (word: string) => fold(word).startsWith(fold(typed))
@@ -42,7 +42,7 @@ function wordsLike(typed: string): Completion[] {
     const hint = label === undefined ? '' : t(label)
     if (accepts.kind === 'flag') return words.some(begins) ? [{ text: name, hint }] : []
     if (typed.includes(':') || !words.some(begins)) return []
-    // A few values are quicker to choose at once.
+    // A few values are offered directly.
     if (values === undefined) return [{ text: `${name}:`, hint }]
     return Object.values(values).map((said) => ({ text: `${name}:${said[at]}`, hint }))
   })
@@ -70,7 +70,7 @@ function valuesLike(name: string, prefix: string, typed: string, facets: Facets 
 const DAY_MS = 86_400_000
 const DAYS_BACK = [0, 1, 7, 30] as const
 
-/** Days that people mean most often, as the service's calendar has them. */
+/** The most common days, in the service's time zone. */
 function recentDays(): { day: string; hint: string }[] {
   const format = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeZone: TIME_ZONE })
   return DAYS_BACK.map((days) => ({
@@ -79,7 +79,7 @@ function recentDays(): { day: string; hint: string }[] {
   }))
 }
 
-/** The text with the word at the caret replaced, and where the caret is then. */
+/** Returns the text with the word at the caret replaced, and the new position of the caret. */
 export function completed(
   text: string,
   caret: number,
@@ -87,7 +87,7 @@ export function completed(
 ): { text: string; caret: number } {
   const word = wordAt(text, caret)
   if (word === undefined) return { text, caret }
-  // The value of a filter comes right after its colon.
+  // No space after a colon: the value follows.
   const space = put.endsWith(':') ? '' : ' '
   const rest = text.slice(word.end).replace(/^ /, space === '' ? ' ' : '')
   return {

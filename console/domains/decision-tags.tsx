@@ -2,10 +2,10 @@ import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
 
-/** Tags that fit beside the marks of a row; the details show all. */
+/** Tags that fit in a row; the details show all. */
 const MAX_TAGS = 2
 
-/** What the group noted about a name: who is deciding about it, its tags, whether there is a note, and who has decided. */
+/** Annotations of a name: who holds it, its tags, whether it has a note, and who has decided. */
 export function Decisions({
   record: { tags = [], note = '', seen, seen_by: by, seen_at: at, claimed_by: holder },
 }: {

@@ -7,18 +7,18 @@ import { patches } from './overlay.ts'
 import { leftOf, type Left } from './records.ts'
 import { linesOf } from './lines.ts'
 
-/** Discarded names that are kept here. */
+/** Maximum number of cached names. */
 const MAX_NAMES = 20_000
 const FRESH_MS = 60_000
 /**
- * Until all are asked for again where one in sight is missing, because somebody else has just marked it or the answer was
- * lost; twice as long after each time.
+ * Delay before times are requested again if a visible one is missing, because someone has just marked it or the
+ * response was lost. Doubles each time.
  */
 const AGAIN_MS = 2_000
-/** A name that so many answers left out is not there: it was taken back meanwhile, or is beyond `MAX_NAMES`. */
+/** A name missing from this many answers is not requested again: it was restored, or is beyond `MAX_NAMES`. */
 const MAX_TRIES = 6
 
-/** When each discarded record was marked, as far as these names need it: the list does not tell, the export does. */
+/** When discarded records were marked. Lists do not contain it, but exports do. */
 function useDiscardedTimes(names: readonly string[]): ReadonlyMap<string, number> | undefined {
   const tries = useRef<ReadonlyMap<string, number>>(new Map())
   const { data } = useQuery({
@@ -49,7 +49,7 @@ async function readTimes(signal: AbortSignal): Promise<ReadonlyMap<string, numbe
   return times
 }
 
-/** The time left of these discarded records by name; undefined where it is not known. */
+/** Returns the remaining time of discarded records by name; undefined if unknown. */
 export function useTimeLeft(names: readonly string[]): (name: string) => Left | undefined {
   const own = useStore(patches)
   const times = useDiscardedTimes(names.filter((name) => own.get(name)?.discardedAt === undefined))

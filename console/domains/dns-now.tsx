@@ -8,7 +8,7 @@ import './dns-now.css'
 type Outcome =
   | { readonly kind: 'servers'; readonly servers: readonly string[] }
   | { readonly kind: 'no-such-name' }
-  /** Nobody could say: that is no statement about the name. */
+  /** The look-up failed, which says nothing about the name. */
   | { readonly kind: 'unknown'; readonly message: string }
 
 const FRESH_MS = 60_000

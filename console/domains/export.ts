@@ -5,7 +5,7 @@ import { say, sayFault } from '../app/toasts.tsx'
 import { count, t } from '../i18n/index.ts'
 import type { Filters } from './filters.ts'
 
-/** How often progress is shown. */
+/** Interval of progress updates. */
 const SHOW_EVERY_MS = 250
 /** Each holds a connection to the service and its file in memory. */
 const MAX_RUNNING = 2
@@ -13,13 +13,13 @@ const MAX_RUNNING = 2
 const running = new Set<AbortController>()
 let lastId = 0
 
-// What one key may read is not saved for the next person.
+// After a sign-out, the next user must not get the file.
 whenKeyLeaves(() => {
   for (const stop of running) stop.abort()
 })
 
 /**
- * Saves every record of a view as a file while the person does other things; the bar shows how far it is.
+ * Saves every record of a view as a file in the background, with progress in the bar.
  * @param total records of the view, if they have been counted
  */
 export function exportView(filters: Filters, format: 'csv' | 'ndjson', total: number | undefined): void {
@@ -52,7 +52,7 @@ export function exportView(filters: Filters, format: 'csv' | 'ndjson', total: nu
     .catch(() => undefined)
 }
 
-/** Saves a file that is whole, or none. */
+/** Saves a complete file or none. */
 async function saveExport(
   filters: Filters,
   format: 'csv' | 'ndjson',

@@ -7,7 +7,7 @@ const FIELDS = FILTER_FIELDS.flatMap(([name, { label, control }]) =>
   label === undefined || control === undefined ? [] : [{ name, label, control }],
 )
 
-/** Every filter that has no chip of its own, as a form. */
+/** The form of all filters without a chip. */
 export default function FilterForm(props: {
   filters: Filters
   onChange: (filters: Filters) => void

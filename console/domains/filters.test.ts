@@ -70,7 +70,7 @@ test('filters survive words in either language, and the address', () => {
   )
 })
 
-test('a curl line keeps the key out, and quotes what a shell would read', () => {
+test('a curl line omits the key, and quotes shell characters', () => {
   const address = new URL("https://x.cl/o'higgins/api/v1/domainwatch/list?search=it's&length=4&api=secret")
   assert.equal(
     curlLine(address),

@@ -3,20 +3,23 @@ import type { Operations } from '../api/schema.ts'
 import type { TextKey } from '../i18n/index.ts'
 import { bareName } from './bare-name.ts'
 
-/** Filters by the names that the API and the page's address have for them. A flag is there with an empty text. */
+/** Filters by their names in the API and in the URL. A set flag has an empty text. */
 export type Filters = Readonly<Record<string, string>>
 
 type Words = readonly [es: string, en: string]
 
 /** How the console shows one filter of the API. */
 export interface FilterField {
-  /** What people write before the colon, in Spanish and in English; both are understood in both. A flag has a word as a whole. */
+  /**
+   * The words before the colon, in Spanish and in English; both are always understood. A flag is a word without a
+   * colon.
+   */
   readonly words?: Words
-  /** What people write after the colon, by the API's value. */
+  /** The words after the colon, by the API's value. */
   readonly values?: Readonly<Record<string, Words>>
   /** Its name in forms and messages. */
   readonly label?: TextKey
-  /** Its control in the form of filters; those without one have a place of their own. */
+  /** Its control in the filter form; filters without one have a control elsewhere. */
   readonly control?: 'text' | 'number' | 'date' | 'yes-no'
   /** The values that the API accepts. */
   readonly accepts: Accepted
@@ -39,7 +42,7 @@ const YES_NO = { '1': ['sí', 'yes'], '0': ['no', 'no'] } as const
 type ListQuery = Operations['GET /api/v1/domainwatch/list']['query']
 type FilterName = Exclude<keyof ListQuery, 'limit' | 'cursor' | 'fields'>
 
-/** All filters of the API, in its order: one that is missing does not compile. `search` is what has no word. */
+/** All filters of the API, in its order: a missing one does not compile. `search` is text without a word. */
 const FIELDS: Readonly<Record<FilterName, FilterField>> = {
   search: { label: 'domains.search', accepts: TEXT },
   agent: { words: ['en:agente', 'in:agent'], accepts: FLAG },
@@ -172,29 +175,29 @@ export const filterField = (name: string): FilterField | undefined => fieldsByNa
 
 const isFlag = (name: string) => filterField(name)?.accepts.kind === 'flag'
 
-/** The filters in an address; what else is in it is of no filter. */
+/** Returns the filters in a URL; other parameters are ignored. */
 export function filtersOf(query: URLSearchParams): Filters {
   const filters: Record<string, string> = {}
   for (const name of FILTER_NAMES) {
     const value = query.get(name)
-    // A flag is on by being there, whatever its value.
+    // A flag is on if present, whatever its value.
     if (value !== null) filters[name] = isFlag(name) ? '' : value
   }
   return filters
 }
 
-/** An address for filters: the same ones in the same order, however they came about. */
+/** Returns the URL query of filters, in a fixed order. */
 export function queryOf(filters: Filters): URLSearchParams {
   const given = FILTER_NAMES.flatMap((name) => (filters[name] === undefined ? [] : [[name, filters[name]]]))
   return new URLSearchParams(given)
 }
 
-/** A word of the query box, and where it is. */
+/** A word of the query box, with its position. */
 export interface Token {
   readonly text: string
   readonly start: number
   readonly end: number
-  /** The filter that it stands for; undefined for what is looked for, and for what means nothing. */
+  /** Its filter; undefined for search text and for unknown words. */
   readonly name: string | undefined
   readonly value: string
 }
@@ -206,29 +209,29 @@ export function tokensOf(text: string): Token[] {
   })
 }
 
-/** The filters that the words of the query box stand for. Words that are not understood are looked for as text. */
+/** Returns the filters of the words in the query box. Unknown words are search text. */
 export function parseWords(text: string): Filters {
   const filters: Record<string, string> = {}
   const rest: string[] = []
   for (const { text: word, name, value } of tokensOf(text)) {
     if (name === undefined) rest.push(word)
-    // A filter whose value is still to be typed filters nothing.
+    // A filter without a value yet has no effect.
     else if (value !== '' || isFlag(name)) filters[name] = value
   }
-  // An agent may be called anything; no name has a colon.
+  // An agent may have any name; domain names have no colon.
   const looked =
     filters['agent'] === undefined ? rest.filter((word) => !isUnknownFilter(word)).map(bareWord) : rest
   const search = looked.join(' ')
   if (search !== '') filters['search'] = search
-  // The API takes this one with something to look for only.
+  // The API accepts this one only with a search text.
   if (search === '') delete filters['agent']
   return filters
 }
 
-/** Whether a word looks like a filter, but is none. */
+/** Whether a word looks like a filter but is not one. */
 export const isUnknownFilter = (word: string): boolean => /^[\p{L}-]+:(?!\/\/)/u.test(word)
 
-/** A word as names have it; `.cl` alone stays what it is. */
+/** Returns a word without the suffix; `.cl` alone is unchanged. */
 const bareWord = (word: string): string => {
   const isAddress = /^(?:https?:\/\/|www\.)|\.cl\.?(?:\/|$)/i.test(word)
   return (isAddress ? bareName(word) : '') || word
@@ -250,13 +253,13 @@ function readWord(word: string): { name: string; value: string } | undefined {
     const found = Object.entries(field.values).find(([, words]) =>
       words.some((one) => fold(one) === fold(value)),
     )
-    // The API says best what it takes.
+    // The API explains best what it accepts.
     return { name: field.name, value: found?.[0] ?? value }
   }
   return undefined
 }
 
-/** The words for filters: what `parseWords` reads back. */
+/** Returns the words for filters; reverses `parseWords`. */
 export function formatWords(filters: Filters, language: 'es' | 'en'): string {
   const at = language === 'es' ? 0 : 1
   const words = WORDED.flatMap((field) => {
@@ -271,7 +274,7 @@ export function formatWords(filters: Filters, language: 'es' | 'en'): string {
   return [filters['search'] ?? '', ...words].filter((one) => one !== '').join(' ')
 }
 
-/** The filters with some set, or taken out (undefined). */
+/** Returns the filters with some set, or removed (undefined). */
 export function withFilters(
   filters: Filters,
   changes: Readonly<Record<string, string | undefined>>,
@@ -284,15 +287,15 @@ export function withFilters(
   return next
 }
 
-/** What picks the newest, and the order: no watch, count or stream of events knows them. */
+/** Filters that select the newest, and the order: watches, counts and event streams do not accept them. */
 const OF_LISTS = new Set(['order', 'sort', 'last_register', 'last_deleted'])
 
-/** The filters that look at a record by itself. */
+/** Returns the filters that apply to single records. */
 export function recordFilters(filters: Filters): Filters {
   return Object.fromEntries(Object.entries(filters).filter(([name]) => !OF_LISTS.has(name)))
 }
 
-/** A `curl` line for a shell: in single quotes nothing has a meaning but the quote itself. */
+/** Returns a `curl` line for a shell: in single quotes only the quote itself is special. */
 export function curlLine(address: URL): string {
   const shown = new URL(address)
   shown.searchParams.delete('api')
@@ -304,5 +307,5 @@ export function curlLine(address: URL): string {
   return `curl '${quoted}api='"$CATALEJO_KEY"`
 }
 
-/** Lower-case and without accents, so that a word is understood as people type it. */
+/** Folds a word to lower case without accents. */
 export const fold = (text: string) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()

@@ -12,13 +12,13 @@ import './history.css'
 
 const FIRST = 40
 const ALL = 1_024
-/** The service writes down what the DNS answered within a second. */
+/** The service stores DNS answers within a second. */
 const SEEN_AFTER_MS = 1_500
 
-/** What happened to a record, who did it, and its name servers as they were seen: the newest on top. */
+/** The changes of a record with their authors, and its observed name servers, newest first. */
 export function DomainHistory({ name }: { name: string }) {
   const [limit, setLimit] = useState(FIRST)
-  // A change that this page made or heard of is history at once.
+  // Refetched when the record changes.
   const own = useStore(patches).get(name)?.at
   const theirs = useStore(changedRecords).get(name)?.date_mod
   const { data, error, isPending, refetch } = useQuery({

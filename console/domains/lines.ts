@@ -1,4 +1,4 @@
-/** The lines of a body as they come, without their ends. Leaving the loop ends the download. */
+/** Yields the lines of a body as they arrive. Leaving the loop aborts the download. */
 export async function* linesOf(response: Response): AsyncGenerator<string> {
   if (response.body === null) return
   let rest = ''
@@ -10,7 +10,7 @@ export async function* linesOf(response: Response): AsyncGenerator<string> {
   if (rest !== '') yield rest
 }
 
-/** Not every browser iterates over streams by itself. */
+/** Not every browser can iterate over streams. */
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader()
   const decoder = new TextDecoder()

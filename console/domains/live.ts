@@ -10,19 +10,19 @@ import type { DomainRecord } from './records.ts'
 
 const FOLLOW_AFTER_MS = 600
 const MAX_RECORDS = 5_000
-/** A list of thousands that somebody stores comes as thousands of events: the page is drawn once for many. */
+/** A bulk change arrives as thousands of events, so rendering is batched. */
 const DRAW_EVERY_MS = 300
 
 export interface Live {
-  /** Whether changes are being heard of at the moment. */
+  /** Whether the event stream is connected. */
   readonly isOn: boolean
-  /** Names that came or left since the rows were read. */
+  /** Names that were added or removed since the rows were read. */
   readonly waiting: number
-  /** Reads the rows anew. */
+  /** Reloads the rows. */
   readonly show: () => void
 }
 
-/** Follows what others do: rows in sight change where they stand; new ones are announced and put in on request. */
+/** Follows changes of others: updates visible rows in place, and announces new ones, which are shown on request. */
 export function useLive(filters: Filters): Live {
   const queries = useQueryClient()
   const [isOn, setOn] = useState(false)
@@ -32,7 +32,7 @@ export function useLive(filters: Filters): Live {
     changedRecords.set(new Map())
     let leave: (() => void) | undefined
     if (filterFault(filters) !== undefined) return
-    // Not at each letter that somebody types.
+    // Debounced while the user types.
     const timer = setTimeout(() => (leave = follow(filters, tell, setOn)), FOLLOW_AFTER_MS)
     return () => {
       clearTimeout(timer)

@@ -25,7 +25,7 @@ export function useSimilar(name: string, isWanted = true) {
   })
 }
 
-/** Recorded names that somebody may take for this one, and why. */
+/** Recorded names that may be confused with this one, and why. */
 export function Lookalikes({ name }: { name: string }) {
   const { query } = usePlace()
   const { data, isPending } = useSimilar(name)

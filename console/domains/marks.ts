@@ -30,22 +30,22 @@ import {
 import { readRecords } from './read-records.ts'
 import type { DomainRecord } from './records.ts'
 
-/** Names that a message spells out. */
+/** Names listed in a message. */
 const MAX_NAMED = 3
 const MAX_STORED = 20_000
 
-/** Records that operations changed, as this console last stored them: what undo expects of the service. */
+/** Records as this console last stored them, which undo expects unchanged. */
 const lastStored = new Map<string, DomainRecord>()
 
 const VERBS = { revision: ['unreview', 'review'], discarded: ['restore', 'discard'] } as const
 type Verb = (typeof VERBS)[Mark][number] | 'see'
 
-/** Hears the records that stay as they were, and which of them somebody else changed. */
+/** Called with the records that were not changed, and which of them someone else has changed. */
 type OnFailed = (records: readonly DomainRecord[], conflicts: ReadonlySet<string>) => void
 
 /**
- * Sets a mark of records: shown now, stored in turn, undone by reference. Setting one is a decision: the record counts as seen.
- * Undefined if there is nothing to change.
+ * Sets a mark on records: shown immediately, stored in order, can be undone. Setting a mark is a decision, so the
+ * record becomes seen. Undefined if there is nothing to change.
  */
 export function setMark(
   records: readonly DomainRecord[],
@@ -63,7 +63,7 @@ export function setMark(
 }
 
 /**
- * Decides on one record: with a mark, or that it needs none. What others made of it since it was read is not what the person
+ * Decides on one record, with a mark or without. What others made of it since it was read is not what the person
  * decided on: the service refuses the decision then, with the present record.
  */
 export function decide(record: DomainRecord, mark: Mark | undefined, onFailed: OnFailed): Handle | undefined {
@@ -77,14 +77,14 @@ function change(
   verb: Verb,
   onFailed: OnFailed,
 ): Handle | undefined {
-  /** What waits for a slow service goes where it was set, whoever is signed in by then. */
+  /** Pending operations use the key they were started with, even after another user signs in. */
   const key = keyFor('domainwatch')
   const layer = nextLayer()
   const names = targets.map(({ name }) => name)
   const open = new Map(names.map((name) => [name, openFields(name)]))
   const before = new Map<string, Values>()
   const conflicts = new Set<string>()
-  /** Without those that the service refused. */
+  /** Without rejected records. */
   let stored: readonly DomainRecord[] = targets
   layOver(layer, targets, () => set)
   return perform({
@@ -121,7 +121,7 @@ function change(
   })
 }
 
-/** Gives each record the values back that it had, unless somebody changed it since. */
+/** Restores the values of each record, unless someone has changed it since. */
 function restoring(
   storedRecords: () => readonly DomainRecord[],
   before: ReadonlyMap<string, Values>,
@@ -138,7 +138,7 @@ function restoring(
     failed: (reason) => t('domains.undoFailed', { what: whatOf(names), reason }),
     onFailed: () => takeOff(layer, names),
     async run() {
-      // What the operation did not come to store needs no undoing.
+      // What the operation did not store need not be undone.
       const known = storedRecords().flatMap(({ name }) => lastStored.get(name) ?? [])
       if (known.length === 0) {
         takeOff(layer, names)
@@ -168,8 +168,8 @@ function restoring(
 }
 
 /**
- * What a record must still be: as the person saw it. Fields that own operations were changing by then count as those operations
- * left them.
+ * The expected state of a record: as the user saw it. Fields that pending operations change count as changed by
+ * them.
  */
 function expectedOf(record: DomainRecord, open: ReadonlySet<string> | undefined): Expected {
   const { status, revision, discarded, seen } = record
@@ -185,7 +185,7 @@ const pickNames = (values: Values, names: ReadonlySet<string>): Values =>
 const pick = (values: Expected, like: Values): Values =>
   Object.fromEntries(Object.entries(values).filter(([name]) => name in like))
 
-/** Stores changes, shows what came of them, and returns those that the service refused. */
+/** Stores changes, shows the results, and returns rejected ones. */
 async function store(
   key: string | undefined,
   layer: number,
@@ -213,7 +213,7 @@ async function storeOrRead(
   try {
     return await storeChanges(changes, key)
   } catch (error) {
-    // The answer was lost on the way: only the service knows whether it stored them.
+    // The response was lost, so only the service knows whether they were stored.
     if (!(error instanceof ConnectionLost)) throw error
     const now = await readRecords(records, key).catch(() => undefined)
     const isStored = ({ domain, set }: Change) => {

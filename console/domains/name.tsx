@@ -5,13 +5,13 @@ interface Props {
   readonly name: string
   readonly match?: string
   readonly isAscii?: boolean
-  /** The words of the dictionary that it consists of. */
+  /** Its dictionary words. */
   readonly words?: readonly string[] | undefined
 }
 
 /**
- * A name: its words in two colours by turns, its letters beyond ASCII underlined with dots, the words that were searched for
- * tinted, the `.cl` in the back.
+ * A name: words in alternating colours, non-ASCII letters with a dotted underline, matches of the search
+ * highlighted, `.cl` muted.
  */
 export function DomainName({ name, match = '', isAscii = false, words = [] }: Props) {
   const shown = isAscii ? (asciiOf(name) ?? name) : name
@@ -36,11 +36,11 @@ export function DomainName({ name, match = '', isAscii = false, words = [] }: Pr
 interface Part {
   readonly text: string
   readonly isMatch: boolean
-  /** Whether it belongs to every second word. */
+  /** Whether it is in an even word, for alternating colours. */
   readonly isSecond: boolean
 }
 
-/** The name cut where words of the match, or of the name, begin and end. */
+/** Splits the name at the boundaries of matches and words. */
 function partsOf(name: string, match: string, words: readonly string[]): Part[] {
   const isMatched = new Uint8Array(name.length)
   for (const word of match.split(' ')) {

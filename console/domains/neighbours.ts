@@ -4,11 +4,11 @@ import type { DomainRecord } from './records.ts'
 import { sortOf } from './sorting.ts'
 
 const PAGE_ROWS = 200
-/** Names that were registered in the same second, as in lists without a time of day, take more than a page. */
+/** Names registered in the same second, as in lists without times, may fill more than a page. */
 const MAX_PAGES = 50
 const FRESH_MS = 30_000
 
-/** The rows beyond a record in one direction, kept for the steps that follow. */
+/** The rows after a record in one direction, cached for further steps. */
 interface Stretch {
   readonly key: string
   readonly at: number
@@ -17,13 +17,13 @@ interface Stretch {
 
 let last: Stretch | undefined
 
-/** The record after (1) or before (-1) one in a view, wherever it is in there: undefined at the end. */
+/** Returns the record after (1) or before (-1) one in a view; undefined at the end. */
 export async function neighbourOf(
   filters: Filters,
   record: DomainRecord,
   by: 1 | -1,
 ): Promise<DomainRecord | undefined> {
-  // Only the order of registration can be entered in the middle: by a moment.
+  // Only the order of registration can be entered in the middle, by date and time.
   const isNewest = filters['last_register'] !== undefined || filters['last_deleted'] !== undefined
   const isWalked = isNewest || sortOf(filters).column !== 'registered'
   if (isWalked) {
@@ -56,7 +56,7 @@ function isAfter(one: DomainRecord, other: DomainRecord): boolean {
   return one.name > other.name
 }
 
-/** A day stands for its first or last moment. */
+/** A day means its first or last second. */
 const startOf = (from: string | undefined) => (from?.length === 10 ? `${from} 00:00:00` : from)
 const endOf = (to: string | undefined) => (to?.length === 10 ? `${to} 23:59:59` : to)
 const later = (one: string | undefined, other: string) => (one !== undefined && one > other ? one : other)

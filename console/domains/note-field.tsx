@@ -10,20 +10,20 @@ interface Props {
   readonly record: DomainRecord
   readonly isLocked: boolean
   readonly box?: RefObject<HTMLTextAreaElement | null>
-  /** Called when the person is through with it. */
+  /** Called when editing ends. */
   readonly onDone?: () => void
 }
 
-/** The note of a record. Enter and leaving the field save it, Escape takes back what was typed. */
+/** The note of a record. Enter and blur save it, Escape reverts it. */
 export function NoteField({ record, isLocked, box, onDone }: Props) {
   const id = useId()
   const saved = record.note ?? ''
   const [text, setText] = useState(saved)
-  /** The note that was shown when the person began to type. */
+  /** The note that was shown when editing began. */
   const before = useRef<string>(undefined)
   const [isEdited, setEdited] = useState(false)
   useEffect(() => {
-    // What a colleague writes is shown, but never in place of words that are being typed.
+    // Shows changes of colleagues, but never overwrites text being typed.
     if (!isEdited) setText(saved)
   }, [saved, isEdited])
   const end = () => {
@@ -37,7 +37,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
   }
   const latest = useRef(save)
   latest.current = save
-  // A swipe takes the card away without leaving the field.
+  // A swipe removes the card without a blur event.
   useEffect(() => () => latest.current(), [])
   const press = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     const isEnd = event.key === 'Escape' || (event.key === 'Enter' && !event.shiftKey)

@@ -7,31 +7,33 @@ import type { DomainRecord } from './records.ts'
 export type Mark = 'revision' | 'discarded'
 export type Marks = Values
 
-/** What lies over the rows of one record. */
+/** Local changes of one record, shown over its row. */
 export interface Patch extends Marks {
-  /** When the service had it, by this machine's clock: what is asked for later shows it. Infinity while it is under way. */
+  /**
+   * When the service stored it, by this machine's clock: later responses include it. Infinity while it is pending.
+   */
   readonly at: number
   /** When this console discarded it, by the service's clock. */
   readonly discardedAt?: number
 }
 
-/** What an operation under way is about to store. */
+/** What a pending operation is about to store. */
 interface Layer {
   readonly id: number
   readonly marks: Marks
 }
 
 interface Overlay {
-  /** The marks as the service has them, without what is under way. */
+  /** The marks stored by the service, without pending changes. */
   known: Marks
   at: number
   discardedAt: number | undefined
   layers: readonly Layer[]
-  /** What was sent and the stream of events has not told about yet. */
+  /** Changes that were sent but not seen in the event stream yet. */
   unheard: readonly Marks[]
 }
 
-/** What this console changed lies over the rows, so they stay where they are under the pointer. */
+/** Changes of this console, shown over the rows, which keep their position under the pointer. */
 const MAX_PATCHES = 20_000
 
 const ALL: Marks = { revision: 0, discarded: 0, seen: 0, note: '', tags: [] }
@@ -49,16 +51,16 @@ export function patched(record: DomainRecord, over: ReadonlyMap<string, Patch>):
   return { ...record, ...values }
 }
 
-/** A record with what others and this console changed since it was read. */
+/** Returns a record with the changes of others and of this console since it was read. */
 export const currentOf = (record: DomainRecord): DomainRecord =>
   patched(changedRecords.get().get(record.name) ?? record, patches.get())
 
 let lastLayer = 0
 
-/** Layers of operations are numbered here: they are laid before the operation has its number. */
+/** Numbers the layers, which are added before their operation has a number. */
 export const nextLayer = (): number => ++lastLayer
 
-/** The fields of a record that operations under way are about to store. */
+/** The fields of a record that pending operations are about to store. */
 export const openFields = (name: string): ReadonlySet<string> =>
   new Set(overlays.get(name)?.layers.flatMap(({ marks }) => Object.keys(marks)))
 
@@ -72,7 +74,7 @@ export function layOver(
     const { name } = record
     const old = overlays.get(name)
     const marks = marksOf(name)
-    // What is shown now is what the service has, unless an operation on the same mark is under way.
+    // The shown value is the stored one, unless an operation on the same mark is pending.
     const known = { ...shownMarks(record, marks), ...old?.known }
     const layers = [...(old?.layers ?? []), { id, marks }]
     overlays.delete(name)
@@ -81,14 +83,14 @@ export function layOver(
   publish(records.map(({ name }) => name))
 }
 
-/** What a record has of these fields, as far as it tells. */
+/** Returns these fields of a record, if it has them. */
 const shownMarks = (record: DomainRecord, like: Marks): Marks =>
   Object.fromEntries(Object.entries(record).filter(([field]) => field in like))
 
-/** The marks of a record as the service has them, as far as operations touched them. */
+/** Returns the stored marks of a record that operations have touched. */
 export const knownMarks = (name: string): Marks => overlays.get(name)?.known ?? {}
 
-/** Takes off what did not come to be stored: the record is shown as it was. */
+/** Reverts an operation that was not stored. */
 export function takeOff(id: number, names: readonly string[]): void {
   for (const name of names) {
     const overlay = overlays.get(name)
@@ -99,7 +101,7 @@ export function takeOff(id: number, names: readonly string[]): void {
   publish(names)
 }
 
-/** Notes what is on its way to the service: the stream of events may tell about it before the answer is here. */
+/** Records a sent change, because its event may arrive before the response. */
 export function noteSent(values: ReadonlyMap<string, Marks>): void {
   for (const [name, marks] of values) {
     const overlay = overlays.get(name)
@@ -107,7 +109,7 @@ export function noteSent(values: ReadonlyMap<string, Marks>): void {
   }
 }
 
-/** Notes what the service has stored. */
+/** Records a stored change. */
 export function noteStored(id: number, values: ReadonlyMap<string, Marks>): void {
   for (const [name, marks] of values) {
     const overlay = overlays.get(name)
@@ -123,18 +125,18 @@ export function noteStored(id: number, values: ReadonlyMap<string, Marks>): void
     const record = changed.get(name)
     return record === undefined ? [] : [[name, { ...record, ...marks }] as const]
   })
-  // What others changed before this console did has the marks now, too.
+  // Earlier changes of others have these marks now, too.
   if (again.length > 0) changedRecords.set(new Map([...changed, ...again]))
 }
 
-/** Takes off what lies over rows that were asked for after it was done. */
+/** Drops local changes that newly read rows include. */
 export function settlePatches(records: readonly DomainRecord[], askedAt: number): void {
   if (overlays.size === 0) return
   const settled = records.filter(({ name }) => (overlays.get(name)?.at ?? Infinity) < askedAt)
   for (const record of settled) noteRecord(record)
 }
 
-/** Whether an event tells of what this console did itself, which it does once. */
+/** Whether an event reports a change of this console itself; true once for each. */
 export function isOwnMark(record: DomainRecord): boolean {
   const overlay = overlays.get(record.name)
   if (overlay === undefined) return false
@@ -144,7 +146,7 @@ export function isOwnMark(record: DomainRecord): boolean {
   return true
 }
 
-/** Takes a record as the service has it now. What is under way stays over it, and so does the moment of discarding. */
+/** Updates the stored record. Pending changes and the time of discarding stay. */
 export function noteRecord(record: DomainRecord): void {
   const { name, discarded } = record
   const overlay = overlays.get(name)

@@ -8,19 +8,22 @@ import { settlePatches } from './overlay.ts'
 import type { DomainRecord } from './records.ts'
 
 export const PAGE_ROWS = 200
-/** What rows show besides the usual fields. */
+/** Further fields of rows. */
 const ROW_FIELDS = 'seen,seen_by,seen_at,note,tags,words,deleted_at,claimed_by'
-/** A browser stops growing an element at about 16.7 million pixels: a scroller holds a stretch of the list. */
+/**
+ * Browsers limit the height of an element to about 16.7 million pixels, so a scroller holds one section of the
+ * list.
+ */
 export const STRETCH_ROWS = 200_000
-/** Pages that are out of sight are forgotten after a while and asked for again. */
+/** Pages that are not visible are dropped after a while and fetched again. */
 const FORGET_MS = 30_000
 
 type Page = Answered<'GET /api/v1/domainwatch/list'> & { readonly askedAt: number }
 
-/** What is known of a list, as far as somebody walked it: the cursor that each page starts at. */
+/** The known part of a list: the cursor of each page visited so far. */
 interface Walk {
   readonly cursors: (string | undefined)[]
-  /** Rows, once the end was seen. */
+  /** Number of rows, once the end was reached. */
   total: number | undefined
 }
 
@@ -36,7 +39,7 @@ function walkOf(id: string, start: string | undefined): Walk {
   return walk
 }
 
-/** From here on every list is walked anew. */
+/** Forgets the cursors of all lists. */
 export function forgetWalks(): void {
   walks.clear()
 }
@@ -44,13 +47,13 @@ export function forgetWalks(): void {
 whenKeyLeaves(forgetWalks)
 
 export interface Rows {
-  /** Rows that can be scrolled to now. */
+  /** Number of rows that can be scrolled to. */
   readonly count: number
-  /** All rows of the list, once its end was seen. */
+  /** Total number of rows, once the end was reached. */
   readonly total: number | undefined
-  /** Where the next stretch of the list starts, when this one is at its end. */
+  /** The start of the next section, at the end of this one. */
   readonly nextStretch: string | undefined
-  /** Undefined while its page is on its way. */
+  /** Undefined while its page is loading. */
   readonly at: (index: number) => DomainRecord | undefined
   readonly isFirst: boolean
   readonly isStale: boolean
@@ -59,8 +62,8 @@ export interface Rows {
 }
 
 /**
- * The rows around what is in sight, in pages: the API's pages are walked by cursor, so a page can be asked for once the one
- * before it was seen.
+ * The rows around the visible ones, in pages. The API pages by cursor, so a page can be fetched only after the
+ * previous one.
  */
 export function useRows(
   filters: Filters,
@@ -84,33 +87,33 @@ export function useRows(
     }
     if (!rows.isFirst && rows.error === null) before.current = rows
   }, [results, rows])
-  // The rows of the search before stay until the new ones are there, so nothing flickers while somebody types.
+  // The previous rows stay until the new ones arrive, so that nothing flickers while typing.
   const old = before.current
   if (!rows.isFirst || old === undefined) return rows
   return { ...old, isFirst: false, isStale: true, nextStretch: undefined }
 }
 
 const pageQuery = (filters: Filters, id: string, walk: Walk, page: number) => ({
-  // With its cursor: when names come or leave on the page before, this one begins at another row.
+  // Keyed by cursor: if names are added or removed before, this page starts at another row.
   queryKey: ['domains', 'list', id, page, walk.cursors[page]],
   queryFn: ({ signal }: { signal: AbortSignal }) => fetchPage(filters, walk.cursors[page], signal),
   gcTime: FORGET_MS,
   staleTime: FORGET_MS,
 })
 
-/** A row that somebody pointed at: where it stood, and what stood there. */
+/** A row that the user chose: its position and name. */
 export interface RowPlace {
   readonly index: number
   readonly name: string
 }
 
-/** Requests that a range may take, for names that moved far. */
+/** Maximum requests for a range, for names that moved far. */
 const MAX_RANGE_REQUESTS = 3
 const MAX_PAGE_ROWS = 1_024
-/** Names that may have come in between since the rows were shown. */
+/** Names that may have been added in between. */
 const SPARE_ROWS = 50
 
-/** The records from one row to another, both included, those of pages that are not loaded too. */
+/** Returns the records from one row to another, inclusive, also of pages that are not loaded. */
 export async function fetchRange(
   queries: QueryClient,
   filters: Filters,
@@ -121,12 +124,12 @@ export async function fetchRange(
   const id = JSON.stringify([filters, start])
   const walk = walkOf(id, start)
   const [top, bottom] = from.index <= to.index ? [from, to] : [to, from]
-  // Cursors may have been forgotten since the rows were seen: then from the beginning.
+  // If the cursors were dropped, start from the beginning.
   const first = Math.min(Math.floor(top.index / PAGE_ROWS), walk.cursors.length - 1)
   const rows =
     shownRows(queries, filters, id, walk, first, bottom) ??
     (await fetchRows(filters, walk.cursors[first], bottom, bottom.index - first * PAGE_ROWS + 1))
-  // Names that came or left meanwhile moved the rows: the two names count, and places only if a name is gone.
+  // Rows may have moved: search for the two names, and use positions only if a name is gone.
   const placeOf = ({ index, name }: RowPlace) => {
     const at = rows.findIndex((record) => record.name === name)
     return at < 0 ? index - first * PAGE_ROWS : at
@@ -135,7 +138,7 @@ export async function fetchRange(
   return rows.slice(Math.min(...ends), Math.max(...ends) + 1)
 }
 
-/** The rows from a page on, if all of them are loaded: what is shown is what is meant. */
+/** Returns the rows from a page on, if all of them are loaded. */
 function shownRows(
   queries: QueryClient,
   filters: Filters,
@@ -192,7 +195,7 @@ function learn(walk: Walk, page: number, { data, next }: Page): void {
 
 function rowsOf(walk: Walk, first: number, results: UseQueryResult<Page>[]): Rows {
   for (const [i, { data }] of results.entries()) {
-    // From what was kept, too: the walk itself may have been forgotten meanwhile.
+    // From the query cache, too, because the cursors may have been dropped.
     if (data !== undefined) learn(walk, first + i, data)
   }
   const pages = results.map((result) => result.data?.data.data[0])

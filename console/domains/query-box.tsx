@@ -8,13 +8,13 @@ import { completed, completionsOf, type Completion } from './completions.ts'
 import { formatWords, parseWords, tokensOf, type Filters } from './filters.ts'
 
 /**
- * The words that filter. While somebody types their text stays as it is; any other change of the filters rewrites it. Words are
- * completed, and one that means nothing is underlined with the reason.
+ * The filters as words. Text is not rewritten while it is being typed, but by any other change of the filters.
+ * Completes words, and underlines unknown ones with the reason.
  */
 export function QueryBox(props: {
   box: RefObject<HTMLInputElement | null>
   filters: Filters
-  /** Counts, for the values that are offered. */
+  /** Counts for the offered values. */
   facets?: Facets | undefined
   onChange: (filters: Filters) => void
 }) {
@@ -31,10 +31,10 @@ export function QueryBox(props: {
   }, [said, spoken])
   const offers = caret === undefined ? [] : completionsOf(text, caret, facets)
   const tokens = tokensOf(text)
-  // The word that is being typed is not wrong yet.
+  // The word being typed is not marked yet.
   const faults = tokens.map((token) => {
     const isTyped = caret === token.end && offers.length > 0
-    // An agent may be called anything.
+    // An agent may have any name.
     const isAgent = token.name === undefined && filters['agent'] !== undefined
     return isTyped || isAgent ? undefined : wordFault(token)
   })
@@ -51,14 +51,14 @@ export function QueryBox(props: {
     const next = completed(text, caret ?? text.length, offer)
     change(next.text, next.text[next.caret - 1] === ':' ? next.caret : undefined)
     box.current?.focus()
-    // After React has written the text.
+    // After React has updated the text.
     requestAnimationFrame(() => box.current?.setSelectionRange(next.caret, next.caret))
   }
   function press(event: KeyboardEvent) {
     const { key } = event
     const offer = offers[chosen]
     if (key === 'Escape' && offers.length > 0) {
-      // Not the details that are open.
+      // Closes the completions only, not the open details.
       event.nativeEvent.stopPropagation()
       setCaret(undefined)
     } else if ((key === 'ArrowDown' || key === 'ArrowUp') && offers.length > 0) {

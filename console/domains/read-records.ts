@@ -2,16 +2,16 @@ import { ask, askStream } from '../api/client.ts'
 import { linesOf } from './lines.ts'
 import type { DomainRecord } from './records.ts'
 
-/** So many are asked for one by one; more come in one stream of all that was registered on their days. */
+/** Up to this many records are fetched one by one; more come in one export of their days of registration. */
 const MAX_SINGLE = 6
 
-/** One record as the service has it now; null if there is none. */
+/** Fetches the current record; null if there is none. */
 export async function readRecord(
   name: string,
   signal?: AbortSignal,
   key?: string,
 ): Promise<DomainRecord | null> {
-  // Of the names that contain it only itself is as long as it is.
+  // Among the names that contain it, only the name itself has this length.
   const query = { search: name, length: [...name].length, limit: 1, fields: 'all' }
   const { data } = await ask('GET /api/v1/domainwatch/list', {
     query,
@@ -22,8 +22,8 @@ export async function readRecord(
 }
 
 /**
- * These records as the service has them now, by name.
- * @param seen the records as they were: one that is gone, or has another day of registration now, is left out
+ * Fetches the current records, by name.
+ * @param seen the records as they were: those deleted, or with another day of registration now, are omitted
  */
 export async function readRecords(
   seen: readonly DomainRecord[],
@@ -49,7 +49,7 @@ export async function readRecords(
   })
   for await (const line of linesOf(response)) {
     if (line === '') continue
-    // An answer of the service, whose types are made from its own document.
+    // Trusted: the types are generated from the OpenAPI document.
     const record: DomainRecord = JSON.parse(line)
     if (wanted.has(record.name)) found.set(record.name, record)
     if (found.size === wanted.size) break

@@ -16,7 +16,7 @@ export type DomainRecord = ListedRecord & {
   readonly claimed_until?: string | null
 }
 
-/** The name as the DNS has it; undefined when that is the same. */
+/** The A-label; undefined if it equals the name. */
 export function asciiOf(name: string): string | undefined {
   if (/^[\x20-\x7e]*$/.test(name)) return undefined
   const { hostname } = new URL(`http://${name}.cl`)
@@ -31,7 +31,7 @@ export interface Left {
   readonly minutes: number
 }
 
-/** Until a record that was discarded at that moment deletes itself. */
+/** The time until a record discarded at that time deletes itself. */
 export function leftOf(discardedAt: number, now: number): Left {
   const minutes = Math.max(0, Math.ceil((discardedAt + RETENTION_MS - now) / 60_000))
   return { days: Math.floor(minutes / 1_440), hours: Math.floor(minutes / 60) % 24, minutes: minutes % 60 }

@@ -20,11 +20,11 @@ interface Props {
   readonly record: DomainRecord | undefined
   readonly match: string
   readonly isAscii: boolean
-  /** Somebody changed it while it was shown. */
+  /** It was changed by someone while visible. */
   readonly isFresh: boolean
   readonly isActive: boolean
   readonly isSelected: boolean
-  /** Something that was done to it is not stored yet. */
+  /** It has a change that is not stored yet. */
   readonly isPending: boolean
   readonly left: Left | undefined
   readonly actions: TableActions
@@ -75,7 +75,7 @@ export const Row = memo(function Row(props: Props) {
       style={place}
       onClick={(event) => {
         const isPick = event.shiftKey || event.metaKey || event.ctrlKey
-        // The details move the table: the second click of two is on another row than was meant.
+        // Opening the details moves the table: the second click of a double click would hit another row.
         if (event.detail > 1 && !isPick) return
         onActive(index)
         if (isPick) {

@@ -31,9 +31,9 @@ import { ViewMenu } from './view-menu.tsx'
 import './domains.css'
 import './sheet-place.css'
 
-/** Rows come first. The details are fetched soon after, so that they open without waiting. */
+/** The code of the details is fetched after the rows, so that they open without waiting. */
 const Sheet = lazy(() => import('./sheet.tsx'))
-/** They wait for counts anyway. */
+/** Fetched later, because they wait for counts anyway. */
 const DayStrip = lazy(() => import('../facets/day-strip.tsx'))
 const ColumnsMenu = lazy(() => import('./columns-menu.tsx'))
 const FETCH_DETAILS_MS = 1_500
@@ -101,7 +101,7 @@ export default function DomainsScreen() {
       replaceQuery(changed(current.current.query, { ficha: name }))
     },
   })
-  // Where details are open, theirs is the record that is meant: they may have been opened by a link.
+  // Actions apply to the record in open details, which may have been opened by a link.
   const aimed = async (): Promise<readonly DomainRecord[]> => {
     if (selection.records.size > 0) return [...selection.records.values()]
     const loaded = rows.current.at(open === undefined ? active : indexOf(rows.current, open))
@@ -214,7 +214,7 @@ export default function DomainsScreen() {
   )
 }
 
-/** A key that is held down is one gesture. */
+/** Key repeats are ignored. */
 const once = (act: () => void) => (event: KeyboardEvent) => {
   if (!event.repeat) act()
 }

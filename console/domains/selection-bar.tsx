@@ -10,11 +10,11 @@ import type { Selection } from './selection.ts'
 interface Props {
   readonly selection: Selection
   readonly filters: Filters
-  /** Records of the view; undefined if nobody counted them. */
+  /** Number of records of the view; undefined if not counted. */
   readonly total: number | undefined
 }
 
-/** What can be done with all selected records. Those that stay as they were are selected again. */
+/** Actions on all selected records. Records that could not be changed are selected again. */
 export function SelectionBar({ selection, filters, total }: Props) {
   const { records, isBusy, isWhole, addWhole, clear, add } = selection
   const isLocked = !useMay()('writeDomains')

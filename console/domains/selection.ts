@@ -7,19 +7,19 @@ import { fetchRange, type RowPlace } from './pages.ts'
 import type { DomainRecord } from './records.ts'
 import type { Walked } from './view-rows.ts'
 
-/** As many as one gesture may change. */
+/** Maximum size of a selection, and of one operation. */
 const MAX_SELECTED = 1_000
 
 export interface Selection {
-  /** By name: rows may move. */
+  /** By name, because rows may move. */
   readonly records: ReadonlyMap<string, DomainRecord>
-  /** Rows of a range are on their way: until they are here nothing may be done with the selection. */
+  /** Rows of a range are loading: until then the selection cannot be used. */
   readonly isBusy: boolean
   readonly toggle: (record: DomainRecord, index: number) => void
   /** Adds all rows from the last one toggled to this one. */
   readonly extend: (record: DomainRecord, index: number) => void
   readonly add: (records: readonly DomainRecord[]) => void
-  /** Every record of the view is meant, those of pages that nobody saw too. */
+  /** Every record of the view is selected, loaded or not. */
   readonly isWhole: boolean
   readonly addWhole: () => void
   readonly clear: () => void
@@ -27,7 +27,7 @@ export interface Selection {
 
 const NONE: ReadonlyMap<string, DomainRecord> = new Map()
 
-/** The selected rows of a view. Another view begins with none. */
+/** The selected rows of a view. Changing the view clears the selection. */
 export function useSelection(
   filters: Filters,
   start: string | undefined,
@@ -39,7 +39,7 @@ export function useSelection(
   const [isBusy, setBusy] = useState(false)
   const [isWhole, setWhole] = useState(false)
   const pivot = useRef<RowPlace>(undefined)
-  /** Of the range that is being fetched; another number means that it is not wanted any more. */
+  /** Number of the range being fetched; a different number means that it was superseded. */
   const turn = useRef(0)
   const clear = () => {
     turn.current++
@@ -72,7 +72,7 @@ export function useSelection(
       const range = await fetchRange(queries, f, s, placeOf(from), placeOf(nearer(from, to)))
       if (mine !== turn.current) return
       const isCut = Math.abs(to.index - from.index) >= MAX_SELECTED || isFull(records, range)
-      // From where it began, as far as there is room.
+      // From its start, up to the maximum.
       add(range[0]?.name === from.name ? range : range.toReversed())
       if (isCut) say(t('domains.selectionFull', { n: MAX_SELECTED }), { isFault: true })
     } catch (error) {
@@ -105,7 +105,7 @@ export function useSelection(
   }
 }
 
-/** The end of a range that is not too long. */
+/** Returns the end of a range within the maximum. */
 function nearer(from: RowPlace, to: RowPlace): RowPlace {
   const most = MAX_SELECTED - 1
   if (Math.abs(to.index - from.index) <= most) return to

@@ -22,11 +22,11 @@ import './sheet.css'
 interface Props {
   readonly name: string
   readonly onClose: () => void
-  /** To the row after or before, in the table beside. */
+  /** Steps to the next or previous row of the table. */
   readonly onStep: (by: 1 | -1) => void
 }
 
-/** All that is known of one domain, beside the table. */
+/** The details of a domain, next to the table. */
 export default function Sheet({ name, onClose, onStep }: Props) {
   const title = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
@@ -80,7 +80,7 @@ function useRecord(name: string) {
   const wasPatched = useRef(isPatched)
   const { refetch } = query
   useEffect(() => {
-    // The table read it anew and took its patch off: what was read here before is older.
+    // The table has reloaded it and dropped its local changes, so the record read here is older.
     if (wasPatched.current && !isPatched) void refetch()
     wasPatched.current = isPatched
   }, [isPatched, refetch])

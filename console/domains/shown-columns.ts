@@ -7,21 +7,18 @@ import type { ColumnId } from './columns.ts'
 import { tablePreferences } from './table-preferences.ts'
 
 const USUAL: readonly ColumnId[] = ['name', 'length', 'state', 'marks', 'agent', 'registered']
-/** Columns that leave first where there is little room. */
+/** Columns that are hidden first on narrow screens. */
 const SPARE: readonly ColumnId[] = ['agent']
-/** A few rows are quicker to read with all columns than with a note about them. */
+/** With few rows, all columns are shown. */
 const LEAST_ROWS = 30
 
 export interface ShownColumns {
   readonly columns: readonly ColumnId[]
-  /** What all rows have in common, of columns that were left out for it. */
+  /** The common values of columns hidden for that reason. */
   readonly common: readonly string[]
 }
 
-/**
- * The chosen columns. Where nobody chose, a column with the same value in every row of the view steps back: what it says is
- * said once.
- */
+/** The visible columns. By default, a column with the same value in every row is hidden and its value shown once. */
 export function useShownColumns(facets: Facets | undefined): ShownColumns {
   const { columns: chosen } = useStore(tablePreferences)
   const isMedium = useMedium()
@@ -31,7 +28,7 @@ export function useShownColumns(facets: Facets | undefined): ShownColumns {
     if (chosen !== undefined) return { columns: chosen, common: [] }
     const columns = USUAL.filter((id) => !common.has(id) && !(isMedium && SPARE.includes(id)))
     return { columns, common: [...common.values()] }
-    // `key` stands for `common`, which is made anew at each rendering.
+    // `key` represents `common`, which is a new object at each render.
   }, [chosen, isMedium, key])
 }
 

@@ -1,6 +1,6 @@
 import { withFilters, type Filters } from './filters.ts'
 
-/** What the list can be sorted by, as the API calls it. */
+/** Orders of the list, as named by the API. */
 const SORT_COLUMNS = ['registered', 'deleted', 'modified', 'name', 'length'] as const
 export type SortColumn = (typeof SORT_COLUMNS)[number]
 
@@ -9,7 +9,7 @@ export interface Sorting {
   readonly isAscending: boolean
 }
 
-/** Texts and numbers begin with the first, times with the newest. */
+/** Texts and numbers start ascending, times descending. */
 const BEGINS_ASCENDING: ReadonlySet<SortColumn> = new Set(['name', 'length'])
 
 const usualOrder = (filters: Filters): SortColumn =>
@@ -20,7 +20,7 @@ export const sortOf = (filters: Filters): Sorting => ({
   isAscending: filters['sort'] === 'asc',
 })
 
-/** The filters sorted by a column; by the column that they are sorted by already, the other way round. */
+/** Returns the filters sorted by a column; reverses the order if they are sorted by it already. */
 export function sortedBy(filters: Filters, column: SortColumn): Filters {
   const now = sortOf(filters)
   const isAscending = now.column === column ? !now.isAscending : BEGINS_ASCENDING.has(column)
@@ -30,6 +30,6 @@ export function sortedBy(filters: Filters, column: SortColumn): Filters {
   })
 }
 
-/** The same rows from the other end. */
+/** Returns the filters in the reverse order. */
 export const reversed = (filters: Filters): Filters =>
   withFilters(filters, { sort: sortOf(filters).isAscending ? 'desc' : 'asc' })

@@ -8,10 +8,10 @@ import { readRecord } from './read-records.ts'
 import type { DomainRecord } from './records.ts'
 import type { LoadedRows } from './table.tsx'
 
-/** Presses of a key while the service is slow that still count. */
+/** Maximum queued key presses while the service is slow. */
 const MAX_AHEAD = 50
 
-/** The place of a record among the rows that are loaded; -1 if it is not. */
+/** Returns the position of a record among the loaded rows; -1 if absent. */
 export function indexOf(rows: LoadedRows, name: string): number {
   if (rows.isStale) return -1
   for (let i = 0; i < rows.count; i++) if (rows.at(i)?.name === name) return i
@@ -25,7 +25,7 @@ interface Details {
   readonly show: (name: string, index: number | undefined) => void
 }
 
-/** Moves the details from one record to the next in the view, relative to the one that is open, a step at a time. */
+/** Moves the details to the next record of the view, one step at a time. */
 export function useStepping(details: Details): (by: 1 | -1) => void {
   const queries = useQueryClient()
   const now = useRef(details)
@@ -44,7 +44,7 @@ export function useStepping(details: Details): (by: 1 | -1) => void {
         const index = indexOf(rows.current, here)
         const loaded = index < 0 ? undefined : rows.current.at(index + by)
         const next = loaded ?? (await fetchNext(here, index, by))
-        // Meanwhile somebody closed the details, opened others or changed the view.
+        // The details were closed or changed, or the view changed, in the meantime.
         if (loaded === undefined && (now.current.open !== here || now.current.filters !== filters)) break
         if (next === undefined) break
         const place = indexOf(rows.current, next.name)

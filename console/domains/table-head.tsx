@@ -6,10 +6,10 @@ import type { Filters } from './filters.ts'
 import { sortOf, type SortColumn } from './sorting.ts'
 import { preferTable, showWidth, tablePreferences } from './table-preferences.ts'
 
-/** Pixels of one press of an arrow key. */
+/** Pixels per press of an arrow key. */
 const STEP = 16
 
-/** The names of the columns: a press sorts by one, dragging its edge changes its width. */
+/** The column headers: a click sorts, dragging an edge resizes. */
 export function TableHead(props: {
   columns: readonly ColumnId[]
   filters: Filters
@@ -55,7 +55,7 @@ export function TableHead(props: {
   )
 }
 
-/** The right edge of a column. Arrow keys move it, too; Home and a double click give it back its own width. */
+/** The right edge of a column. Arrow keys move it, too; Home and a double click reset the width. */
 function Edge({ id, label }: { id: ColumnId; label: string }) {
   const edge = useRef<HTMLSpanElement>(null)
   const begun = useRef({ x: 0, width: 0 })
@@ -74,7 +74,7 @@ function Edge({ id, label }: { id: ColumnId; label: string }) {
       keep()
     }
     event.preventDefault()
-    // The table would move its rows.
+    // Otherwise the table would scroll.
     event.stopPropagation()
   }
   const grab = (event: PointerEvent) => {

@@ -4,11 +4,11 @@ import { boundWidth, COLUMN_IDS, type ColumnId, type Widths } from './columns.ts
 export const DENSITIES = ['compact', 'roomy'] as const
 export type Density = (typeof DENSITIES)[number]
 
-/** Pixels of a row. */
+/** Height of a row in pixels. */
 export const ROW_HEIGHTS: Readonly<Record<Density, number>> = { compact: 36, roomy: 44 }
 
 export interface TablePreferences {
-  /** Undefined until somebody chooses: then the columns that fit and say something are shown. */
+  /** Undefined for the default: columns that fit and differ between rows. */
   readonly columns: readonly ColumnId[] | undefined
   readonly widths: Widths
   readonly density: Density
@@ -17,7 +17,7 @@ export interface TablePreferences {
 const PLACE = 'catalejo.table'
 const NONE: TablePreferences = { columns: undefined, widths: {}, density: 'compact' }
 
-/** How this browser shows the table of domains. */
+/** Preferences of this browser for the table of domains. */
 export const tablePreferences = createStore<TablePreferences>(load())
 
 export function preferTable(changes: Partial<TablePreferences>): void {
@@ -25,7 +25,7 @@ export function preferTable(changes: Partial<TablePreferences>): void {
   localStorage.setItem(PLACE, JSON.stringify(tablePreferences.get()))
 }
 
-/** Shows a width while it is being chosen; `preferTable` keeps it. */
+/** Shows a width while dragging; `preferTable` stores it. */
 export function showWidth(id: ColumnId, width: number | undefined): void {
   const { [id]: _old, ...others } = tablePreferences.get().widths
   const widths = width === undefined ? others : { ...others, [id]: boundWidth(width) }
@@ -47,7 +47,7 @@ function load(): TablePreferences {
   }
 }
 
-/** In the order of the table. A name without its column would leave rows that nobody can tell apart. */
+/** In the order of the table. The name is always shown, because rows need it. */
 function chosenOf(columns: readonly unknown[]): readonly ColumnId[] {
   return COLUMN_IDS.filter((id) => id === 'name' || columns.includes(id))
 }

@@ -19,23 +19,23 @@ import { useViewRows, type Walked } from './view-rows.ts'
 import './table.css'
 
 const OVERSCAN = 8
-/** A row of a phone has two lines. */
+/** Height of the two-line rows on phones. */
 const NARROW_ROW = 60
 const HEAD = 36
 
 export interface LoadedRows {
   readonly count: number
   readonly at: (index: number) => DomainRecord | undefined
-  /** Whether these are still the rows of the filters before. */
+  /** Whether the rows are still those of the previous filters. */
   readonly isStale: boolean
   readonly walked: Walked
 }
 
 interface Props {
   readonly filters: Filters
-  /** The cursor that the shown stretch of the list starts at. */
+  /** The cursor where the shown section of the list starts. */
   readonly start: string | undefined
-  /** Records of the view, once they are counted. */
+  /** Number of records of the view, once counted. */
   readonly total: number | undefined
   readonly columns: readonly ColumnId[]
   readonly selected: ReadonlyMap<string, DomainRecord>
@@ -43,14 +43,14 @@ interface Props {
   readonly active: number
   readonly onActive: (index: number) => void
   readonly actions: TableActions
-  /** Selects these rows, or none. */
+  /** Selects these rows, or clears the selection. */
   readonly onSelectLoaded: (records: readonly DomainRecord[]) => void
   readonly onCount: (count: number, isAll: boolean) => void
-  /** Tells what is loaded, for those who move through the rows elsewhere. */
+  /** Reports the loaded rows, for navigation elsewhere. */
   readonly onRows: (rows: LoadedRows) => void
 }
 
-/** React knows the properties of CSS, but none of a page's own. */
+/** React's types lack custom properties. */
 type Style = CSSProperties & Readonly<Record<`--${string}`, string>>
 
 export function DomainTable(props: Props) {
@@ -71,7 +71,7 @@ export function DomainTable(props: Props) {
     const record = rows.at(index)
     if (record === undefined) return undefined
     const changed = fresh.get(record.name)
-    // Events leave out what only rows ask for.
+    // Events lack some fields of rows.
     return patched(changed === undefined ? record : { ...record, ...changed }, over)
   }
   const virtualizer = useVirtualizer({
@@ -85,7 +85,7 @@ export function DomainTable(props: Props) {
   const items = virtualizer.getVirtualItems()
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 40]
   useEffect(() => {
-    // The next page is asked for before its place comes in sight.
+    // Prefetches the next page.
     setSeen((old) => {
       const ahead = last + PAGE_ROWS / 2
       return old.first === first && old.last === ahead ? old : { first, last: ahead }
@@ -93,7 +93,7 @@ export function DomainTable(props: Props) {
   }, [first, last])
   useEffect(() => virtualizer.measure(), [height, virtualizer])
   useEffect(() => {
-    // Keys of the details move it, too.
+    // Shortcuts of the details scroll it, too.
     if (active < rows.count) virtualizer.scrollToIndex(active)
   }, [active])
   const identity = JSON.stringify([filters, start])

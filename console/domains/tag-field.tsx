@@ -8,7 +8,7 @@ import './note-field.css'
 const MAX_TAGS = 10
 const TAG = /^[\p{L}\p{N}-]{1,30}$/u
 
-/** The tags of a record, each with a button that takes it off, and a field for one more. */
+/** The tags of a record, each with a remove button, and a field to add one. */
 export function TagField({ record, isLocked }: { record: DomainRecord; isLocked: boolean }) {
   const id = useId()
   const [text, setText] = useState('')

@@ -7,15 +7,15 @@ export interface Entry {
   readonly key: string
   readonly kind: History['data'][number]['kind'] | 'servers'
   readonly title: string
-  /** In the time zone of the service, as are all. */
+  /** In the time zone of the service, like all times. */
   readonly date: string
-  /** When it was last seen so, where that is another moment. */
+  /** When it was last observed, if later. */
   readonly until: string | undefined
   readonly account: string | null
   readonly lines: readonly { readonly sign: 'changed' | 'came' | 'went'; readonly text: string }[]
 }
 
-/** What is told of in words; moments of changes say themselves. */
+/** Fields described in words. */
 const FIELDS: Readonly<Record<string, TextKey>> = {
   status: 'domains.state',
   reserved: 'domains.reserved',
@@ -27,7 +27,7 @@ const FIELDS: Readonly<Record<string, TextKey>> = {
   tags: 'sheet.tags',
 }
 
-/** Changes and name servers in one line, the newest first; name servers as differences from those seen before. */
+/** Merges changes and name servers, newest first; name servers as differences from the previous ones. */
 export function timeLineOf({ data, dns }: History): Entry[] {
   const changes = data.map((change, i): Entry => ({
     key: `change ${i}`,
@@ -61,7 +61,7 @@ export function timeLineOf({ data, dns }: History): Entry[] {
       ],
     }
   })
-  // What the service tells of in an order stays in it.
+  // Stable: keeps the order of the service.
   return [...changes, ...seen].sort((a, b) => (a.date < b.date ? 1 : a.date > b.date ? -1 : 0))
 }
 
@@ -71,11 +71,11 @@ type Value = string | number | null | readonly string[]
 function differences(from: Side, to: NonNullable<Side>): Entry['lines'] {
   return Object.entries(FIELDS).flatMap(([field, label]) => {
     const now = to[field]
-    // Of a new record the marks that it has, and who made it is said already.
+    // A new record shows its marks; its author is shown already.
     const isUsual = field === 'agent' || (field !== 'status' && isEmpty(now))
     if (now === undefined || (from === null && isUsual)) return []
     const shown = inWords(field, now)
-    // Only what changed is told of, but some records before a change lack fields that came later.
+    // Shows only changes; older changes lack fields that were added later.
     if (from !== null && isEmpty(now) && isEmpty(from[field])) return []
     const text =
       from === null ? `${t(label)}: ${shown}` : `${t(label)}: ${inWords(field, from[field])} → ${shown}`

@@ -7,7 +7,7 @@ import { t } from '../i18n/index.ts'
 import { exportView } from './export.ts'
 import { curlLine, queryOf, recordFilters, type Filters } from './filters.ts'
 
-/** What can be done with a view of the domains as it is, in its menu and in the palette. */
+/** Actions on a view of the domains, for its menu and the palette. */
 export function viewActions(filters: Filters, total: number | undefined): Action[] {
   const address = () => curlLine(addressOf('/api/v1/domainwatch/list', filters))
   return [

@@ -12,10 +12,10 @@ import { viewActions } from './view-actions.ts'
 
 const SaveDialog = lazy(() => import('../views/save-dialog.tsx'))
 
-/** What can be done with the view as it is. The palette offers the same. */
+/** The menu of actions on the view. The palette offers the same. */
 export function ViewMenu(props: {
   filters: Filters
-  /** Records of the view, once they are counted. */
+  /** Number of records of the view, once counted. */
   total: number | undefined
   isAscii: boolean
   onAscii: (isAscii: boolean) => void

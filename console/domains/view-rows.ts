@@ -3,25 +3,25 @@ import type { Filters } from './filters.ts'
 import { PAGE_ROWS, STRETCH_ROWS, useRows, type RowPlace, type Rows } from './pages.ts'
 import { reversed, sortOf } from './sorting.ts'
 
-/** How the rows of a view are walked by cursor, for those who fetch some of them. */
+/** How the rows of a view are paged by cursor, to fetch some of them elsewhere. */
 export interface Walked {
   readonly filters: Filters
   readonly start: string | undefined
-  /** The place of a shown row on that walk. */
+  /** Returns the position of a shown row in that order. */
   readonly placeOf: (place: RowPlace) => RowPlace
 }
 
 export interface ViewRows extends Rows {
   readonly walked: Walked
-  /** Whether the end was asked for and is not in sight yet. */
+  /** Whether it is jumping to the end. */
   readonly isGoingToEnd: boolean
   readonly toStart: () => void
   readonly toEnd: () => void
 }
 
 /**
- * Lists that only go one way: of the newest ones the count is the number that the filter names, and by deletion names that are
- * bought come last in both directions.
+ * Lists without a reverse order: the newest ones have a fixed count, and by deletion, bought names come last in
+ * both directions.
  */
 const isOneWay = (filters: Filters) =>
   filters['last_register'] !== undefined ||
@@ -29,10 +29,10 @@ const isOneWay = (filters: Filters) =>
   (sortOf(filters).column === 'deleted' && filters['status'] !== '0')
 
 /**
- * The rows of a view from either end. Pages are walked by cursor, so the end of a long list is reached by walking it the other
- * way round: then its last row is the first one that is fetched.
- * @param total records of the view; undefined until they are counted
- * @param onEnd hears the index of the last row once the end was asked for and is known
+ * The rows of a view from either end. Pages are fetched by cursor, so the end of a long list is reached by
+ * reversing the order.
+ * @param total number of records of the view; undefined until counted
+ * @param onEnd called with the index of the last row after a jump to the end
  */
 export function useViewRows(
   filters: Filters,
@@ -60,14 +60,14 @@ export function useViewRows(
       setWanted(undefined)
       onEnd((isFromEnd ? count : rows.count) - 1)
     } else if (isOneWay(filters)) {
-      // The next page is asked for when the last row of this one comes in sight.
+      // The next page is fetched when the last row of this one becomes visible.
       onEnd(rows.count - 1)
     } else if (total !== undefined) {
       setEnded({ identity, count: Math.min(total, STRETCH_ROWS) })
     }
   }, [isGoingToEnd, isFromEnd, known, rows.count, total, identity])
   useEffect(() => {
-    // Walked to the very beginning: now it is certain how many there are.
+    // Reached the other end, so the number of rows is certain.
     if (isFromEnd && known !== undefined && !rows.isStale && known !== count)
       setEnded({ identity, count: Math.min(known, STRETCH_ROWS) })
   }, [isFromEnd, known, rows.isStale, count, identity])
@@ -92,7 +92,7 @@ export function useViewRows(
     count,
     total: count,
     nextStretch: undefined,
-    // What is shown of the walk before stands in the other order.
+    // The rows shown before are in the other order.
     at: (index) => (rows.isStale ? undefined : rows.at(mirror(index))),
     isStale: false,
   }

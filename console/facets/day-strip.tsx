@@ -14,8 +14,8 @@ interface Props {
 }
 
 /**
- * Registrations a day above the line and deletions below it, of what the filters match on any day. A press filters by the
- * days under it, so does brushing over several.
+ * Registrations per day above the line and deletions below it, for the filters without their dates. A click filters
+ * by a bar, dragging by several.
  */
 export default function DayStrip({ filters, onChange }: Props) {
   const settled = useSettled(filters, SETTLED_MS)
@@ -123,7 +123,7 @@ function Strip(props: Props & { buckets: readonly Bucket[]; isStale: boolean }) 
 }
 
 const HEIGHT = 100
-/** Between two bars, of the place of one. */
+/** The gap between bars, as a share of a bar's width. */
 const GAP = 0.18
 
 function Bars(props: {
@@ -136,7 +136,7 @@ function Bars(props: {
     const most = (side: 'registered' | 'deleted') => Math.max(0, ...buckets.map((one) => one[side]))
     const scale = HEIGHT / Math.max(1, most('registered') + most('deleted'))
     const line = Math.max(HEIGHT * 0.1, Math.min(HEIGHT * 0.9, most('registered') * scale))
-    // Who is there at all is seen.
+    // Minimum height, so that small counts are visible.
     const high = (n: number) => (n === 0 ? 0 : Math.max(3, n * scale))
     const bar = (i: number, top: number, height: number) =>
       height === 0 ? '' : `M${i + GAP / 2} ${top}h${1 - GAP}v${height}h${GAP - 1}z`

@@ -7,7 +7,7 @@ const series = (days: number) => {
   return { date, registered: date.map(() => 2), deleted: date.map((_, i) => i % 2) }
 }
 
-test('a bar is a day, or as many days as keep the bars apart, and no record is lost', () => {
+test('a bar has as many days as keep bars distinguishable, and no record is lost', () => {
   assert.equal(bucketsOf(series(90)).length, 90)
   const year = bucketsOf(series(365))
   assert.equal(year.length, 122)
@@ -20,7 +20,7 @@ test('a bar is a day, or as many days as keep the bars apart, and no record is l
   assert.deepEqual(bucketsOf(series(0)), [])
 })
 
-test('the days that are shown stay where they hold the filter, else they lie around it', () => {
+test('the shown days stay if they contain the filter, otherwise they surround it', () => {
   const shown = { from: '2025-10-01', to: '2025-12-31' }
   assert.equal(spanAround({}, shown), undefined)
   assert.equal(spanAround({ from: '2025-10-01', to: '2025-10-02 10:00:00' }, shown), undefined)
@@ -33,7 +33,7 @@ test('the days that are shown stay where they hold the filter, else they lie aro
   assert.deepEqual(spanAround({ from: '2025-01-01' }, shown), { from: '2024-10-01', to: '2025-12-31' })
 })
 
-test('the bars that a filter covers', () => {
+test('returns the bars that a filter covers', () => {
   const buckets = bucketsOf(series(10))
   assert.equal(brushedOf(buckets, {}), undefined)
   assert.deepEqual(brushedOf(buckets, { from: '2025-01-03', to: '2025-01-05 12:00:00' }), [2, 4])

@@ -1,6 +1,6 @@
 import type { Filters } from '../domains/filters.ts'
 
-/** A stretch of days that one bar stands for: both included, `YYYY-MM-DD`. */
+/** The days of one bar, inclusive: `YYYY-MM-DD`. */
 export interface Bucket {
   readonly from: string
   readonly to: string
@@ -8,7 +8,7 @@ export interface Bucket {
   readonly deleted: number
 }
 
-/** Bars that can still be told apart on a narrow screen. */
+/** Maximum bars that are distinguishable on a narrow screen. */
 const MAX_BARS = 122
 const DAY_MS = 86_400_000
 const MIN_DAYS = 90
@@ -19,7 +19,7 @@ interface Series {
   readonly deleted: readonly number[]
 }
 
-/** One bar a day, or as many days a bar as make few enough of them. */
+/** Groups days into at most `MAX_BARS` bars. */
 export function bucketsOf({ date, registered, deleted }: Series): Bucket[] {
   const size = Math.max(1, Math.ceil(date.length / MAX_BARS))
   const sum = (values: readonly number[], start: number) =>
@@ -33,12 +33,12 @@ export function bucketsOf({ date, registered, deleted }: Series): Bucket[] {
   return buckets
 }
 
-/** The day of a moment, as filters have them. */
+/** Returns the day of a filter's date and time. */
 export const dayOf = (moment: string): string => moment.slice(0, 10)
 
 /**
- * The days to show where those in `shown` do not hold what is filtered by: as much again around it, so that one sees what
- * it stands out from. Undefined where they do, or the filter is none that the service takes.
+ * Returns the days to show if `shown` does not contain the filtered days: these, with the same number around them
+ * for comparison. Undefined if it does, or the filter is not valid.
  */
 export function spanAround(
   filters: Filters,
@@ -59,7 +59,7 @@ export function addDays(day: string, days: number): string {
   return Number.isNaN(at) ? day : new Date(at).toISOString().slice(0, 10)
 }
 
-/** The bars that lie between two days, both included, as the first and the last; undefined for none. */
+/** Returns the first and last bar between two days, inclusive; undefined if there is none. */
 export function brushedOf(
   buckets: readonly Bucket[],
   filters: Filters,

@@ -3,21 +3,24 @@ import { Icon } from '../design/icon.tsx'
 import { count } from '../i18n/index.ts'
 import type { Choice } from './facets.ts'
 
-/** Between the button and its panel, and to the edges of the screen. */
+/** Margin between the button and its panel, and to the edges of the screen. */
 const GAP_PX = 6
 
 interface Props {
   readonly label: string
   readonly choices: readonly Choice[]
-  /** What is filtered by; undefined for nothing. */
+  /** The active value; undefined for none. */
   readonly chosen: string | undefined
   readonly nameOf: (value: string) => string
-  /** Said below the choices. */
+  /** Text below the choices. */
   readonly rest?: string | undefined
   readonly onChoose: (value: string | undefined) => void
 }
 
-/** A chip whose panel lists values with their counts. The panel lies over everything, so no scroller cuts it off. */
+/**
+ * A chip whose panel lists values with their counts. The panel is a top-layer popover, so no scroll container clips
+ * it.
+ */
 export function FacetMenu({ label, choices, chosen, nameOf, rest, onChoose }: Props) {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)

@@ -6,7 +6,7 @@ import { patches } from '../domains/overlay.ts'
 import { useSettled } from './settled.ts'
 import { useStats, type Stats } from './stats.ts'
 
-/** Rows come first, and nobody counts for each letter that is typed. */
+/** Delay of counts: rows come first, and typing does not cause a count per letter. */
 const SETTLED_MS = 400
 const RECOUNT_MS = 1_500
 
@@ -15,23 +15,23 @@ export interface Choice {
   readonly count: number
 }
 
-/** How many records there would be with another filter. */
+/** Counts of records with another value of a filter. */
 export interface Facets {
-  /** All that match; undefined while they are counted anew. */
+  /** Total matches; undefined while counting. */
   readonly total: number | undefined
-  /** By a chip's filter; undefined where nobody can say. */
+  /** By the chip's filter; undefined if unknown. */
   readonly countOf: (name: string, value: string) => number | undefined
   readonly lengths: readonly Choice[]
   readonly agents: readonly Choice[]
-  /** Records of agents beyond those. */
+  /** Records of all other agents. */
   readonly otherAgents: number
 }
 
 const NONE: Filters = {}
 
 /**
- * Counts beside the filters. A filter that is on is left out where its own other values are counted: else they would all
- * be nought.
+ * Counts next to the filters. The other values of an active filter are counted without it; otherwise they would all
+ * be 0.
  */
 export function useFacets(filters: Filters): Facets | undefined {
   const settled = useSettled(filters, SETTLED_MS)
@@ -44,7 +44,7 @@ export function useFacets(filters: Filters): Facets | undefined {
     withFilters(wanted, { search: undefined, agent: undefined }),
     wanted['agent'] !== undefined,
   )
-  // What picks the newest ones is no filter of counts.
+  // Counts do not accept the filters for the newest.
   if (all.data === undefined || Object.keys(recordFilters(filters)).length < countedNames(filters))
     return undefined
   const pick = (name: string, other: Stats | undefined) => (wanted[name] === undefined ? all.data : other)
@@ -69,7 +69,7 @@ export function useFacets(filters: Filters): Facets | undefined {
   }
 }
 
-/** What is marked here counts a moment later; what others do counts when their rows are put in. */
+/** Own marks are counted after a delay, changes of others when their rows are shown. */
 function useRecount(): void {
   const queries = useQueryClient()
   const own = useSettled(useStore(patches), RECOUNT_MS)
@@ -78,7 +78,7 @@ function useRecount(): void {
   }, [own, queries])
 }
 
-/** The filters that choose records; the order is none of them. */
+/** The filters without the order. */
 const countedNames = (filters: Filters) =>
   Object.keys(filters).filter((name) => name !== 'sort' && name !== 'order').length
 
@@ -86,10 +86,7 @@ function choicesOf(values: readonly string[] = [], counts: readonly number[] = [
   return values.map((value, i) => ({ value, count: counts[i] ?? 0 })).filter(({ count }) => count > 0)
 }
 
-/**
- * The filters with an agent. The agent takes the place of the text that is looked for, which goes on as a pattern where there
- * is none yet.
- */
+/** Adds an agent to the filters. It replaces the search text, which becomes a pattern unless there is one already. */
 export function withAgent(filters: Filters, agent: string | undefined): Filters {
   if (agent === undefined) return withFilters(filters, { search: undefined, agent: undefined })
   const { search, pattern } = filters

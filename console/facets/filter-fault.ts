@@ -10,7 +10,7 @@ import { language, t } from '../i18n/index.ts'
 
 const MAX_TEXT = 255
 
-/** What the service accepts instead of this value; undefined if it accepts the value. */
+/** Returns what the service accepts instead of this value; undefined if the value is valid. */
 function faultOf({ accepts, values }: FilterField, value: string): string | undefined {
   switch (accepts.kind) {
     case 'flag':
@@ -37,7 +37,7 @@ function listOf(values: NonNullable<FilterField['values']>): string {
   return new Intl.ListFormat(language.get(), { type: 'disjunction' }).format(words)
 }
 
-/** Why a word of the query box means nothing; undefined if it does. */
+/** Returns why a word of the query box is not valid; undefined if it is. */
 export function wordFault({ text, name, value }: Token): string | undefined {
   const word = text.slice(0, 40)
   if (name === undefined) {
@@ -51,7 +51,7 @@ export function wordFault({ text, name, value }: Token): string | undefined {
   return takes === undefined ? undefined : t('filter.fault', { word, takes })
 }
 
-/** Why the service would refuse these filters, in the words of the query box; undefined if it would not. */
+/** Returns why the service would reject these filters, in terms of the query box; undefined if it would not. */
 export function filterFault(filters: Filters): string | undefined {
   for (const [name, value] of Object.entries(filters)) {
     const field = filterField(name)
@@ -63,7 +63,7 @@ export function filterFault(filters: Filters): string | undefined {
   return 'agent' in filters && (filters['search'] ?? '') === '' ? t('filter.agentNeedsText') : undefined
 }
 
-/** A day or a moment of the calendar: `2025-02-30` is none. */
+/** A valid date, or date and time: not `2025-02-30`. */
 function isMoment(value: string): boolean {
   const [, day, time = '00:00:00'] = /^(\d{4}-\d\d-\d\d)(?: (\d\d:\d\d:\d\d))?$/.exec(value) ?? []
   if (day === undefined || day.startsWith('0000')) return false

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** A value once it has stayed the same for a while, undefined before: what is worth asking for beside what is typed. */
+/** Returns a debounced value, undefined before it is stable: for requests that depend on typed text. */
 export function useSettled<T>(value: T, afterMs: number): T | undefined {
   const [settled, setSettled] = useState<T>()
   useEffect(() => {

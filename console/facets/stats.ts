@@ -6,15 +6,15 @@ import { filterFault } from './filter-fault.ts'
 
 export type Stats = Operations['GET /api/v1/domainwatch/stats']['answer']
 
-/** Counting a million records is work for the service: what was counted serves for a while. */
+/** Counting a million records is expensive for the service, so counts are cached for a while. */
 const FRESH_MS = 30_000
 
-/** Counts of what the filters match, their order and number aside. */
+/** Counts of what the filters match, without order and limits. */
 export function useStats(filters: Filters, isWanted = true) {
   const query = recordFilters(filters)
   return useQuery({
     queryKey: ['domains', 'stats', query],
-    // What the service would refuse is not asked for.
+    // Invalid filters are not requested.
     enabled: isWanted && filterFault(query) === undefined,
     staleTime: FRESH_MS,
     placeholderData: keepPreviousData,

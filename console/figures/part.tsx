@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { count, t, type TextKey } from '../i18n/index.ts'
 import './figures.css'
 
-/** A chart under its title, with the table that says the same. */
+/** A chart with its title and an equivalent table. */
 export function Part(props: { title: TextKey; isWide?: boolean; table?: ReactNode; children: ReactNode }) {
   return (
     <section className={props.isWide === true ? 'chart wide' : 'chart'} aria-label={t(props.title)}>
@@ -18,7 +18,7 @@ export function Part(props: { title: TextKey; isWide?: boolean; table?: ReactNod
   )
 }
 
-/** The table beside a plot. */
+/** The table next to a plot. */
 export function Twin({
   heads,
   rows,

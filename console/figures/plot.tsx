@@ -10,15 +10,15 @@ export interface Line {
   readonly values: readonly number[]
   /** A token of the design: `accent`, `free`, … */
   readonly colour: 'accent' | 'free'
-  /** Told from the others by more than its colour. */
+  /** Distinguished from the others by more than its colour. */
   readonly isDashed?: boolean
 }
 
 interface Props {
   readonly label: string
-  /** What stands under each place, in full. */
+  /** The full label of each value. */
   readonly places: readonly string[]
-  /** The same, short, for the axis. */
+  /** The short labels of the axis. */
   readonly ticks: readonly string[]
   readonly lines: readonly Line[]
   readonly kind: 'line' | 'bars'
@@ -27,7 +27,7 @@ interface Props {
 
 const dark = matchMedia('(prefers-color-scheme: dark)')
 
-/** A plot whose values are read off by pointer or arrow keys. Every plot has a table beside it that says the same. */
+/** A plot whose values can be read with the pointer or arrow keys. Each plot has an equivalent table next to it. */
 export function Plot({ label, places, ticks, lines, kind, height = 220 }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const [at, setAt] = useState<number>()
@@ -90,7 +90,7 @@ export function Plot({ label, places, ticks, lines, kind, height = 220 }: Props)
   )
 }
 
-/** Where the first line is at its highest. */
+/** Returns the index of the maximum of the first line. */
 function highest([first]: readonly Line[]): number {
   return first === undefined ? 0 : Math.max(0, first.values.indexOf(Math.max(...first.values)))
 }
@@ -153,7 +153,7 @@ function optionsFor(
   }
 }
 
-/** A canvas knows no custom properties: the browser works one out. */
+/** A canvas does not support custom properties, so the browser resolves them. */
 function colourOf(element: HTMLElement, name: string): string {
   const probe = document.createElement('span')
   probe.style.color = `var(--${name})`

@@ -13,10 +13,10 @@ import { Part, Twin } from './part.tsx'
 import { Plot } from './plot.tsx'
 import './figures.css'
 
-/** What was registered and deleted, how long the names are, whose they are: of what the filters match. */
+/** Registrations and deletions, lengths and agents of what the filters match. */
 export default function FiguresScreen() {
   const { query } = usePlace()
-  // A flag is there with an empty value, which is not the same as absent.
+  // A set flag has an empty value, unlike an absent one.
   const key = queryOf(filtersOf(query)).toString()
   const filters = useMemo(() => filtersOf(new URLSearchParams(key)), [key])
   const fault = filterFault(filters)

@@ -4,7 +4,7 @@ import { useUsage } from '../images/usage.ts'
 import { bytes, count } from '../i18n/index.ts'
 import '../i18n/texts/home.ts'
 
-/** What the application's images take up. */
+/** The storage used by the application's images. */
 export function Images() {
   const { data, error, refetch } = useUsage()
   if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />

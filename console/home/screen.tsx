@@ -18,7 +18,7 @@ import { Spark } from './spark.tsx'
 import { Waiting } from './waiting.tsx'
 import './home.css'
 
-/** What one wants to know first. */
+/** The home screen: an overview. */
 export default function HomeScreen() {
   const keys = useStore(session)
   return (
@@ -84,7 +84,7 @@ const SHOWN = 8
 interface NewestProps {
   readonly title: TextKey
   readonly query: Readonly<Record<string, string>>
-  /** The time that the list is about; that of registration if none is given. */
+  /** The date column of the list; by default that of registration. */
   readonly timeOf?: (record: DomainRecord) => string
 }
 
@@ -118,7 +118,7 @@ function Newest({ title, query, timeOf = ({ date_reg }) => date_reg }: NewestPro
   )
 }
 
-/** Leaves when there is something of each. */
+/** Hidden once there is something of each. */
 function FirstSteps({ hasDomains, hasImages }: { hasDomains: boolean; hasImages: boolean }) {
   const domains = useQuery({
     queryKey: ['domains', 'any'],

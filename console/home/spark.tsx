@@ -1,7 +1,7 @@
 const WIDTH = 120
 const HEIGHT = 28
 
-/** The run of a series at a glance; its values are on the screen of figures. */
+/** A sparkline; the values are on the statistics screen. */
 export function Spark({ values }: { values: readonly number[] }) {
   const most = Math.max(1, ...values)
   const step = WIDTH / Math.max(1, values.length - 1)

@@ -11,7 +11,7 @@ const PLACE = 'catalejo.language'
 const TEXTS = { es, en }
 const LOCALES: Readonly<Record<Language, string>> = { es: 'es-CL', en: 'en-GB' }
 
-/** What the person chose, else the browser's. The page is drawn anew when it changes. */
+/** The language chosen by the user, or the browser's. The page is rendered again when it changes. */
 export const language = createStore<Language>(
   preferredLanguage([localStorage.getItem(PLACE) ?? '', ...navigator.languages]),
 )
@@ -34,7 +34,7 @@ export function t(key: TextKey, values: Values = {}): string {
 
 type CountedKey = TextKey extends infer K ? (K extends `${infer Stem}.one` ? Stem : never) : never
 
-/** A text that depends on a number, which its `{n}` stands for. */
+/** A text that depends on a number, in `{n}`. */
 export function tn(stem: CountedKey, n: number): string {
   return t(`${stem}.${n === 1 ? 'one' : 'other'}`, { n })
 }
@@ -45,7 +45,7 @@ export function count(n: number): string {
   return new Intl.NumberFormat(locale()).format(n)
 }
 
-/** `1,4 MB`: powers of 1,000, as file managers of today count. */
+/** `1,4 MB`: powers of 1,000, like current file managers. */
 export function bytes(n: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
   const power = Math.min(units.length - 1, n < 1_000 ? 0 : Math.floor(Math.log10(n) / 3))
@@ -54,7 +54,7 @@ export function bytes(n: number): string {
   return `${value} ${units[power]}`
 }
 
-/** A moment, in the time zone of the service. */
+/** A date and time, in the time zone of the service. */
 export function moment(seconds: number): string {
   return new Intl.DateTimeFormat(locale(), {
     dateStyle: 'medium',
@@ -63,7 +63,7 @@ export function moment(seconds: number): string {
   }).format(seconds * 1_000)
 }
 
-/** `12 de enero de 2026` from `2026-01-12`, which is a day wherever one is. */
+/** `12 de enero de 2026` from `2026-01-12`, independent of the time zone. */
 export function bareDay(day: string): string {
   return new Intl.DateTimeFormat(locale(), { dateStyle: 'long', timeZone: 'UTC' }).format(Date.parse(day))
 }

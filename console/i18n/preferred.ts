@@ -1,8 +1,8 @@
 export type Language = 'es' | 'en'
 
 /**
- * Returns the first language of the console in a list of language tags, most wanted first (`en-GB`, `es-419`, …). Spanish where
- * there is none of its languages.
+ * Returns the first language of the console in a list of language tags, most wanted first (`en-GB`, `es-419`, …).
+ * Spanish by default.
  */
 export function preferredLanguage(tags: readonly string[]): Language {
   for (const tag of tags) {

@@ -12,7 +12,7 @@ import { watches } from './texts/watches.ts'
 
 const placesIn = (text: string | undefined) => (text?.match(/\{\w+\}/g) ?? []).toSorted()
 
-test('both languages have the same texts with the same places in them, each in one part only', () => {
+test('both languages have the same texts with the same placeholders, each in one part only', () => {
   const keys = [...PARTS, adding, home, images, importing, owner, palette, watches].flatMap((part) =>
     Object.keys(part.es),
   )

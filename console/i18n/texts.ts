@@ -17,7 +17,10 @@ import { usage } from './texts/usage.ts'
 import { views } from './texts/views.ts'
 import type { watches } from './texts/watches.ts'
 
-/** One for each screen or part of one; each key is in one of them only. Texts of rare screens are loaded with their screens. */
+/**
+ * One for each screen or part of one. Keys are unique across all of them. Texts of rare screens are loaded with
+ * their screens.
+ */
 export const PARTS = [app, columns, domains, facets, figures, query, sheet, triage, usage, views] as const
 
 type KeyOf<Part extends { readonly es: object }> = Part extends unknown ? keyof Part['es'] : never

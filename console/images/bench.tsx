@@ -44,7 +44,7 @@ function modifierOf({ width, height, fit, format, quality, turn, effects }: Choi
     .join(',')
 }
 
-/** Modifiers are chosen and what comes of them is seen: the picture, its address, its bytes and kind. */
+/** Tries modifiers and shows the result: the image, its URL, size and format. */
 export function Bench({ image }: { image: ImageRecord }) {
   const [choice, setChoice] = useState(AS_IS)
   const modifier = modifierOf(choice)
@@ -140,7 +140,7 @@ export function Bench({ image }: { image: ImageRecord }) {
 
 const digits = (text: string) => text.replace(/\D/g, '')
 
-/** Made by the service, and fetched so that its bytes can be counted. */
+/** Rendered by the service, and fetched to measure its size. */
 function useResult({ hash }: ImageRecord, modifier: string) {
   return useQuery({
     queryKey: ['images', 'bench', hash, modifier],

@@ -15,7 +15,7 @@ interface Props {
   readonly onDelete: (image: ImageRecord) => void
 }
 
-/** Two images that look alike, with what tells them apart, to choose which one goes. */
+/** Two similar images with their differences, to choose which one to delete. */
 export function Compare({ hashes: [first, second], onClose, onDelete }: Props) {
   const { query } = usePlace()
   const [one, other] = [useImage(first), useImage(second)]

@@ -11,7 +11,7 @@ const KINDS = [
   ['bbcode', 'images.linkBbcode'],
 ] as const satisfies readonly (readonly [string, TextKey])[]
 
-/** Buttons that copy the link, as each target wants it. */
+/** Buttons that copy the link in the format of each target. */
 export function Copies({ image, modifier = '' }: { image: ImageRecord; modifier?: string }) {
   const title = t(modifier === '' ? 'images.links' : 'images.resultLinks')
   const links = linksOf(image, (one) => linkOf(image.hash, one), modifier)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAYS, everyDay } from './days.ts'
 
-test('days without uploads are days, and what is older is left out', () => {
+test('includes days without uploads, and omits older ones', () => {
   const now = Date.parse('2026-03-01T23:59:59Z')
   const days = everyDay(
     [

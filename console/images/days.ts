@@ -9,8 +9,8 @@ export interface Day {
 }
 
 /**
- * The last days, oldest first, those included on which nothing came.
- * @param known days on which something came
+ * Returns the last days, oldest first, including those without uploads.
+ * @param known days with uploads
  * @param now milliseconds since 1970
  */
 export function everyDay(known: readonly Day[], now: number): Day[] {

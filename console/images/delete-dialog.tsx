@@ -5,7 +5,7 @@ import './delete-dialog.css'
 
 const SHOWN = 8
 
-/** Asks once more. */
+/** Asks for confirmation. */
 export function DeleteDialog(props: {
   images: readonly ImageRecord[]
   onClose: () => void

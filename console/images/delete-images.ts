@@ -8,7 +8,7 @@ import type { ImageRecord } from './record.ts'
 
 export const subjectOf = ({ hash }: Pick<ImageRecord, 'hash'>): string => `image:${hash}`
 
-/** Deletes images one after the other; one that cannot be deleted keeps no other. */
+/** Deletes images one after the other; a failure does not affect the others. */
 export function deleteImages(
   images: readonly ImageRecord[],
   settled: (gone: readonly ImageRecord[], kept: readonly ImageRecord[]) => void,
@@ -48,7 +48,7 @@ async function remove(hash: string, key: string | undefined): Promise<void> {
   try {
     await ask('POST /api/v1/imagestore/delete', { query: { hash }, ...(key === undefined ? {} : { key }) })
   } catch (error) {
-    // Somebody else was faster.
+    // It was deleted by someone else already.
     if (!(error instanceof ApiError) || error.status !== 404) throw error
   }
 }

@@ -12,7 +12,7 @@ import './detail.css'
 
 interface Props {
   readonly hash: string
-  /** Its record, where the gallery has it already. */
+  /** Its record, if the gallery has it already. */
   readonly known: ImageRecord | undefined
   readonly onClose: () => void
   readonly onDelete: (image: ImageRecord) => void

@@ -4,7 +4,7 @@ import { ask } from '../api/client.ts'
 
 const PAGE_IMAGES = 200
 
-/** The images in the order of the list, as far as somebody scrolled. */
+/** The images in the order of the list, as far as the user has scrolled. */
 export function useGallery(search: string, isGrouped: boolean) {
   const query = useInfiniteQuery({
     queryKey: ['images', 'list', search, isGrouped],

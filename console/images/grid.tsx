@@ -18,11 +18,11 @@ interface Props {
     readonly open: (image: ImageRecord) => void
     readonly toggle: (image: ImageRecord, isRange: boolean) => void
   }
-  /** The last rows are in sight. */
+  /** Called when the last rows become visible. */
   readonly onEnd: () => void
 }
 
-/** Only the rows in sight are there, however many images there are. */
+/** Renders only visible rows. */
 export function Grid({ images, selected, actions, onEnd }: Props) {
   const isNarrow = useNarrow()
   const pending = usePendingSubjects()

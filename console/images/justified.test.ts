@@ -8,7 +8,7 @@ const sized = fc.record({
   height: fc.integer({ min: 1, max: 20_000 }),
 })
 
-test('every picture is there once, in order, and every row but the last reaches from edge to edge', () => {
+test('places every image once and in order, and fills every row except the last', () => {
   fc.assert(
     fc.property(fc.array(sized, { maxLength: 60 }), fc.integer({ min: 200, max: 3_000 }), (items, width) => {
       const rows = layOut(items, width, 200, 6)

@@ -15,13 +15,13 @@ export interface LaidRow<T> {
   readonly items: readonly LaidOut<T>[]
 }
 
-/** Beyond these a picture would be a line. */
+/** Limits on the aspect ratio: beyond them an image would be a line. */
 const NARROWEST = 0.5
 const WIDEST = 2.4
 
 /**
- * Rows that are filled from edge to edge, each of a height near the wanted one, in the order given. The last row is not
- * stretched. Lengths are in CSS pixels.
+ * Lays out images in justified rows, each with nearly the wanted height, in order. The last row is not stretched.
+ * Lengths in CSS pixels.
  */
 export function layOut<T extends Sized>(
   items: readonly T[],

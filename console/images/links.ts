@@ -1,4 +1,4 @@
-/** What a link is pasted into, each with its own rules of quoting. */
+/** The targets of a link, each with its own quoting. */
 export interface Links {
   readonly url: string
   readonly html: string
@@ -15,8 +15,8 @@ interface Pictured {
 const WIDTHS = [320, 640, 1_280, 1_920] as const
 
 /**
- * @param link the address for a modifier
- * @param modifier what is applied; without one HTML offers several widths
+ * @param link returns the URL for a modifier
+ * @param modifier the modifier; without one, HTML offers several widths
  */
 export function linksOf(image: Pictured, link: (modifier: string) => string, modifier = ''): Links {
   const url = link(modifier)
@@ -35,7 +35,7 @@ export function linksOf(image: Pictured, link: (modifier: string) => string, mod
     url,
     html,
     markdown: `![${escapeMarkdown(alt)}](<${url}>)`,
-    // BBCode has no escapes: an address has no brackets, and nothing else is in there.
+    // BBCode has no escapes, but URLs contain no brackets.
     bbcode: `[img]${url}[/img]`,
   }
 }
@@ -52,7 +52,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 }
 
-/** One line, with everything that Markdown or HTML in it would read as more than a letter behind a backslash. */
+/** Returns one line with all characters escaped that are special in Markdown or HTML. */
 function escapeMarkdown(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/[\\`*_{}[\]()<>#+!|&~-]/g, '\\$&')
 }

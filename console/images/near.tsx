@@ -20,7 +20,7 @@ export function useNear(hash: string) {
   return useQuery({
     queryKey: ['images', 'similar', hash],
     queryFn: async ({ signal }): Promise<readonly Near[]> => {
-      // It is among those that look like it.
+      // The image itself is among the results.
       const asked = { hash, limit: SHOWN + 1 }
       const { data } = await ask('GET /api/v1/imagestore/similar', { query: asked, signal })
       return data.data.filter((one) => one.hash !== hash).slice(0, SHOWN)
@@ -28,7 +28,7 @@ export function useNear(hash: string) {
   })
 }
 
-/** Each leads to the two side by side. */
+/** Each links to a comparison of the two. */
 export function NearDuplicates({ hash }: { hash: string }) {
   const { query } = usePlace()
   const { data, isPending } = useNear(hash)

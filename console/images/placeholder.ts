@@ -1,16 +1,16 @@
 import { thumbHashToAverageRGBA, thumbHashToDataURL } from 'thumbhash'
 
 export interface Placeholder {
-  /** A `data:` address of a blurred picture of some 32 pixels a side. */
+  /** Returns a `data:` URL of a blurred image with some 32 pixels per side. */
   readonly url: string
-  /** Behind what can be seen through it must not stay. */
+  /** Not for transparent images, behind which it would show. */
   readonly isSeeThrough: boolean
 }
 
 const MAX_KEPT = 2_000
 const kept = new Map<string, Placeholder | undefined>()
 
-/** What stands where a picture will be; undefined where the service has no ThumbHash of it. */
+/** The placeholder of an image; undefined without a ThumbHash. */
 export function placeholderOf(thumbhash: string | null): Placeholder | undefined {
   if (thumbhash === null) return undefined
   if (!kept.has(thumbhash)) {
@@ -25,7 +25,7 @@ function drawn(thumbhash: string): Placeholder | undefined {
     const hash = Uint8Array.from(atob(thumbhash), (character) => character.charCodeAt(0))
     return { url: thumbHashToDataURL(hash), isSeeThrough: thumbHashToAverageRGBA(hash).a < 1 }
   } catch {
-    // A picture without a placeholder is better than none.
+    // An image without a placeholder is better than an error.
     return undefined
   }
 }

@@ -44,7 +44,7 @@ export default function ImagesScreen() {
     box.current?.focus()
   }
   const close = () => go('imagenes', changed(query, { imagen: undefined, con: undefined }))
-  /** Of two that were compared the one that stays is shown. */
+  /** After a comparison, the remaining image is shown. */
   const afterDeleting = (gone: readonly ImageRecord[]) => {
     const isGone = (hash: string | undefined) => gone.some((image) => image.hash === hash)
     if (beside !== undefined && isGone(open))
@@ -52,7 +52,7 @@ export default function ImagesScreen() {
     else if (isGone(beside)) go('imagenes', changed(query, { con: undefined }))
     else if (isGone(open)) close()
   }
-  /** For what ends later, perhaps at another image. */
+  /** For operations that end later, possibly at another image. */
   const leave = useRef(afterDeleting)
   leave.current = afterDeleting
   useKeys({
@@ -66,7 +66,7 @@ export default function ImagesScreen() {
     }),
     [query, selection.toggle],
   )
-  // Of a search or of groups nobody has a count before the end was seen.
+  // Searches and groups have no count until the end was reached.
   const usage = useUsage()
   const all = search === '' && !isGrouped ? usage.data?.images : undefined
   const shown = images.find(({ hash }) => hash === open)
@@ -183,7 +183,7 @@ export default function ImagesScreen() {
             const wasSelected = deleting.filter(({ hash }) => selected.has(hash))
             selection.drop(deleting)
             deleteImages(deleting, (gone, kept) => {
-              // What could not be deleted is selected again.
+              // Images that could not be deleted are selected again.
               selection.add(kept.filter((image) => wasSelected.includes(image)))
               leave.current(gone)
               void queries.invalidateQueries({ queryKey: ['images'] })

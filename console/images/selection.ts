@@ -2,9 +2,9 @@ import { useCallback, useRef, useState } from 'react'
 import type { ImageRecord } from './record.ts'
 
 export interface ImageSelection {
-  /** By hash: tiles move. */
+  /** By hash, because tiles may move. */
   readonly selected: ReadonlyMap<string, ImageRecord>
-  /** Selects one or takes it out; a range adds all from the last one toggled to this one. */
+  /** Toggles an image; a range adds all from the last one toggled to this one. */
   readonly toggle: (image: ImageRecord, isRange: boolean) => void
   readonly add: (images: readonly ImageRecord[]) => void
   readonly drop: (images: readonly ImageRecord[]) => void
@@ -14,7 +14,7 @@ export interface ImageSelection {
 const byHash = (images: readonly ImageRecord[]): ReadonlyMap<string, ImageRecord> =>
   new Map(images.map((image) => [image.hash, image]))
 
-/** The selected images of a gallery, in whose order a range goes. */
+/** The selected images of a gallery, whose order defines ranges. */
 export function useImageSelection(images: readonly ImageRecord[]): ImageSelection {
   const [selected, setSelected] = useState(() => byHash([]))
   const pivot = useRef<string>(undefined)

@@ -3,7 +3,7 @@ import { Icon } from '../design/icon.tsx'
 import { placeholderOf } from './placeholder.ts'
 import { thumbOf, type ImageRecord } from './record.ts'
 
-/** A picture of the gallery: its blurred placeholder at once, over which it appears. */
+/** An image of the gallery: its blurred placeholder, then the image over it. */
 export function Thumb({ image, height }: { image: ImageRecord; height: number }) {
   const [state, setState] = useState<'loading' | 'loaded' | 'broken'>('loading')
   if (state === 'broken') {

@@ -6,7 +6,7 @@ import { bytes, count, t, tn } from '../i18n/index.ts'
 import { clearUploads, retryUploads, uploads, type Upload } from './uploads.ts'
 import './upload.css'
 
-/** Rows at a time; of thousands of files those that want a look come first. */
+/** Maximum rows shown; files with problems come first. */
 const SHOWN = 100
 const RANKS = { failed: 0, sending: 1, checking: 1, done: 2, waiting: 3 } as const
 

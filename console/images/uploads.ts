@@ -10,9 +10,9 @@ import '../i18n/texts/images.ts'
 export type UploadState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'sending'; readonly part: number }
-  /** All of it was sent: the service decodes it. */
+  /** The upload is complete and the service decodes it. */
   | { readonly kind: 'checking' }
-  /** `similar`: others of the application that look like it. */
+  /** `similar`: number of similar images of the application. */
   | { readonly kind: 'done'; readonly hash: string; readonly similar: number }
   | { readonly kind: 'failed'; readonly message: string }
 
@@ -23,22 +23,22 @@ export interface Upload {
   readonly state: UploadState
 }
 
-/** The service decodes as many as it has cores; more would only wait there. */
+/** Concurrent uploads: the service decodes one per core, and more would only wait there. */
 const AT_ONCE = 3
 const TIMEOUT_MS = 125_000
-/** The page does not know where its reader sits, and the API wants an address: the unspecified one says just that. */
+/** The API requires the uploader's address, which the page does not know: the unspecified address. */
 const NO_ADDRESS = '0.0.0.0'
 
 export const uploads = createStore<readonly Upload[]>([])
 const queue: { id: number; file: File }[] = []
-/** Files that were not stored, for another try. */
+/** Files that were not stored, for a retry. */
 const failed = new Map<number, File>()
 const TASK = 'uploads'
 let running = 0
 let lastId = 0
 let whenDone: () => void = () => undefined
 
-/** Tells of each image that was stored. */
+/** Called with each stored image. */
 export function onUploaded(listener: () => void): void {
   whenDone = listener
 }
@@ -58,7 +58,7 @@ export function addUploads(files: Iterable<File>): void {
   startNext()
 }
 
-/** Sends what failed once more. */
+/** Retries failed uploads. */
 export function retryUploads(): void {
   for (const [id, file] of failed) {
     queue.push({ id, file })
@@ -99,7 +99,7 @@ function show(id: number, state: UploadState): void {
   uploads.set(uploads.get().map((one) => (one.id === id ? { ...one, state } : one)))
 }
 
-// Who signs out leaves nothing behind.
+// Cleared at sign-out.
 session.subscribe(() => {
   if (Object.keys(session.get()).length > 0) return
   queue.length = 0
@@ -107,7 +107,7 @@ session.subscribe(() => {
   uploads.set([])
 })
 
-// Uploads go on while other screens are shown.
+// Uploads continue on other screens.
 uploads.subscribe(() => {
   const all = uploads.get()
   const open = all.filter(({ state }) => state.kind !== 'done' && state.kind !== 'failed').length
@@ -123,7 +123,7 @@ interface Stored {
   readonly similar: number
 }
 
-/** Not by `fetch`, which does not tell how much of a body has gone out. */
+/** Not with `fetch`, which does not report upload progress. */
 function send(file: File, tell: (state: UploadState) => void): Promise<Stored> {
   const body = new FormData()
   const mime = file.type === '' ? 'application/octet-stream' : file.type

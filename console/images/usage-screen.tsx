@@ -11,7 +11,7 @@ import { everyDay } from './days.ts'
 import { useUsage, type ImageStats } from './usage.ts'
 import './usage.css'
 
-/** What the application's images take up, of which kinds they are, and how many come. */
+/** The storage, formats and daily uploads of the application. */
 export default function UsageScreen() {
   const usage = useUsage()
   return (

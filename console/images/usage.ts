@@ -5,7 +5,7 @@ import { DAYS } from './days.ts'
 
 export type ImageStats = Operations['GET /api/v1/imagestore/stats']['answer']
 
-/** What the application holds. */
+/** The usage of the application. */
 export function useUsage() {
   return useQuery({
     queryKey: ['images', 'stats'],

@@ -1,11 +1,11 @@
-/** How a list writes its days: `2025-12-31`, `31/12/2025` or `12/31/2025`. */
+/** The date format of a list: `2025-12-31`, `31/12/2025` or `12/31/2025`. */
 export type DayOrder = 'year-first' | 'day-first' | 'month-first'
 
 export interface WrittenDate {
   readonly text: string
   readonly isYearFirst: boolean
   readonly year: number
-  /** As they are written: which of them is the month, only the whole list tells. */
+  /** As written: only the whole list shows which of them is the month. */
   readonly first: number
   readonly second: number
   /** `HH:MM:SS` */
@@ -15,7 +15,7 @@ export interface WrittenDate {
 const DATE =
   /^(?:(\d{4})([-/.])(\d\d?)\2(\d\d?)|(\d\d?)([-/.])(\d\d?)\6(\d{4}))(?:(?:[ T]|, ?)(\d\d?):(\d\d)(?::(\d\d)(?:\.\d+)?)?)?$/
 
-/** Takes a date apart, whether it exists or not; undefined for what is no date. */
+/** Splits a date, valid or not; undefined if it is not a date. */
 export function readDate(text: string): WrittenDate | undefined {
   const found = DATE.exec(text.trim())
   if (found === null) return undefined
@@ -30,7 +30,7 @@ export function readDate(text: string): WrittenDate | undefined {
   }
 }
 
-/** What the dates of a list that begin with a day or a month tell about it. */
+/** What the dates of a list show about the order of day and month. */
 export class DayOrderVotes {
   #daysFirst = 0
   #monthsFirst = 0
@@ -43,14 +43,14 @@ export class DayOrderVotes {
     else this.#undecided++
   }
 
-  /** Undefined where every date begins with its year. */
+  /** Undefined if every date starts with the year. */
   get order(): 'day-first' | 'month-first' | undefined {
     if (this.#daysFirst + this.#monthsFirst + this.#undecided === 0) return undefined
-    // The custom of Chile, where nothing tells.
+    // The Chilean order by default.
     return this.#monthsFirst > 0 && this.#daysFirst === 0 ? 'month-first' : 'day-first'
   }
 
-  /** Whether nothing in the list tells one order from the other. */
+  /** Whether the list is ambiguous. */
   get isGuess(): boolean {
     return this.#daysFirst === 0 && this.#monthsFirst === 0 && this.#undecided > 0
   }

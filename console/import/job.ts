@@ -13,9 +13,9 @@ import { notePastImport } from './past-imports.ts'
 import { NOTHING_DONE, storeList, type Progress } from './run.ts'
 import { forgetUnfinished, keepUnfinished, unfinished } from './unfinished.ts'
 
-/** A list that was read, and how far it has been stored. It outlives the screen: storing goes on while others are shown. */
+/** A list and the progress of storing it, which continues on other screens. */
 export interface Import {
-  /** Two files of one name are two imports. */
+  /** Distinguishes files with the same name. */
   readonly id: number
   readonly file: File
   readonly list: ReadList
@@ -23,12 +23,12 @@ export interface Import {
   readonly order: DayOrder | undefined
   readonly state: 'read' | 'running' | 'waiting' | 'stopped' | 'done'
   readonly progress: Progress
-  /** Why it stopped, if nobody stopped it. */
+  /** Why it stopped, unless the user stopped it. */
   readonly fault: string | undefined
 }
 
 export const current = createStore<Import | undefined>(undefined)
-/** The file that is being read, from 0 to 1. */
+/** Progress of reading the file, from 0 to 1. */
 export const reading = createStore<number | undefined>(undefined)
 
 const TASK = 'import'
@@ -37,13 +37,13 @@ let stop = new AbortController()
 
 export const isStoring = (): boolean => ['running', 'waiting'].includes(current.get()?.state ?? '')
 
-/** @throws UnreadableFile for what holds no list */
+/** @throws UnreadableFile if it is not a list */
 export async function loadFile(file: File, order?: DayOrder): Promise<void> {
   const id = ++lastId
   reading.set(0)
   try {
     const list = await readList(file, { order, onProgress: (part) => id === lastId && reading.set(part) })
-    // Another file was taken meanwhile.
+    // Another file was chosen in the meantime.
     if (id !== lastId || isStoring()) return
     current.set({ id, file, list, order, state: 'read', progress: NOTHING_DONE, fault: undefined })
   } finally {
@@ -51,7 +51,7 @@ export async function loadFile(file: File, order?: DayOrder): Promise<void> {
   }
 }
 
-/** Forgets the list; what is stored stays. */
+/** Discards the list; stored records stay. */
 export function closeImport(): void {
   stop.abort()
   dropTask(TASK)
@@ -133,7 +133,7 @@ export async function storeImport(from?: Progress): Promise<void> {
     note(false)
     show(last, 'stopped', signal.aborted ? undefined : faultText(error))
   }
-  // What was stored before it ended is there.
+  // Records stored before it ended are visible.
   await queries.invalidateQueries({ queryKey: ['domains'] })
 }
 

@@ -5,7 +5,7 @@ import { UnreadableFile } from './source.ts'
 export const SEPARATORS = [',', ';', '\t', '|'] as const
 export type Separator = (typeof SEPARATORS)[number]
 
-/** How the lines of a list are taken apart. */
+/** How to split the lines of a list. */
 export interface Layout {
   readonly kind: 'registrations' | 'deletions'
   readonly separator: Separator
@@ -15,7 +15,7 @@ export interface Layout {
   /** Columns of our own export. */
   readonly status: number | undefined
   readonly reserved: number | undefined
-  /** The names of the columns, where the first line holds them. */
+  /** The names of the columns, if the first line is a header. */
   readonly head: readonly string[] | undefined
 }
 
@@ -25,10 +25,10 @@ const REGISTERED_HEAD = /inscri|regist|date_reg|crea/i
 const DELETED_HEAD = /elimin|borra|baja|delet/i
 const LONE_HEADS = new Set(['nombre', 'dominio', 'dominios', 'domain', 'domains', 'name'])
 
-/** The first lines that are not blank tell it. */
+/** Detected from the first lines that are not blank. */
 export const SAMPLE_LINES = 50
 
-/** @throws UnreadableFile when the lines have several columns and none of dates */
+/** @throws UnreadableFile if the lines have several columns but no dates */
 export function layoutOf(sample: readonly string[]): Layout {
   const separator = separatorOf(sample)
   const rows = sample.map((line) => fieldsOf(line, separator))
@@ -75,7 +75,7 @@ function headColumns(head: readonly string[]) {
   }
 }
 
-/** Of one word nobody could tell whether it is a domain, but by the lines below. */
+/** A single word may be a header or a domain, which the following lines decide. */
 function isHead(first: readonly string[], others: readonly (readonly string[])[]): boolean {
   const cells = first.map((cell) => cell.trim())
   if (cells.some((cell) => readDate(cell) !== undefined || /\.cl\.?$/i.test(cell))) return false
@@ -88,7 +88,7 @@ function isHead(first: readonly string[], others: readonly (readonly string[])[]
   return cells.some((cell) => NAME_HEAD.test(cell))
 }
 
-/** The column that most lines fit. */
+/** Returns the column that fits most lines. */
 function columnWhere(
   rows: readonly (readonly string[])[],
   test: (cell: string, column: number) => boolean,
@@ -107,7 +107,10 @@ function separatorOf(sample: readonly string[]): Separator {
   return SEPARATORS[uses.indexOf(Math.max(...uses))] ?? ','
 }
 
-/** The cells of a line (RFC 4180). A line without the list's separator may have another one: lists get put together. */
+/**
+ * Returns the cells of a line (RFC 4180). A line without the list's separator may have another one, because lists
+ * are concatenated.
+ */
 export function fieldsOf(line: string, separator: Separator): string[] {
   const used = line.includes(separator)
     ? separator

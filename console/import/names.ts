@@ -5,7 +5,7 @@ const ALPHABET = /^[a-z0-9áéíóúüñ-]+$/
 
 export type ReadName = { readonly name: string } | { readonly reason: TextKey }
 
-/** A name as lists write it, in any case, with the suffix or in the form of the DNS, by the rules of .cl. */
+/** Parses a name in any case, with or without suffix, or as an A-label, by the rules of .cl. */
 export function readName(text: string): ReadName {
   const bare = text
     .trim()
@@ -33,7 +33,7 @@ function asciiOf(name: string): string | undefined {
   }
 }
 
-/** RFC 3492, section 6.2, for the letters of Latin-1; undefined for others and for what is no Punycode. */
+/** Decodes Punycode (RFC 3492, section 6.2) to Latin-1; undefined for other letters and invalid input. */
 function decodePunycode(input: string): string | undefined {
   const cut = input.lastIndexOf('-')
   const output = input.slice(0, Math.max(0, cut)).split('')

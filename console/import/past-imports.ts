@@ -1,7 +1,7 @@
 import { SERVICE, serverNow } from '../api/server.ts'
 import { accountOf } from '../api/scope.ts'
 
-/** An import that ended, or that somebody stopped. */
+/** An import that ended or was stopped. */
 export interface PastImport {
   readonly name: string
   /** Seconds since 1970, by the service's clock. */
@@ -17,7 +17,7 @@ const MAX_KEPT = 90
 
 const placeOf = (account: string): string => `catalejo.imports ${SERVICE.pathname} ${account}`
 
-/** The imports of an account in this browser, the newest first. */
+/** Returns the imports of an account in this browser, newest first. */
 export function pastImports(account: string | undefined): readonly PastImport[] {
   if (account === undefined) return []
   try {
@@ -28,7 +28,7 @@ export function pastImports(account: string | undefined): readonly PastImport[] 
   }
 }
 
-/** Notes how an import ended. One that goes on where it stopped takes the place of its earlier part. */
+/** Records how an import ended. A resumed import replaces its earlier part. */
 export function notePastImport(ended: Omit<PastImport, 'at'>): void {
   const account = accountOf('domainwatch')
   if (account === undefined) return

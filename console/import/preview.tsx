@@ -18,7 +18,7 @@ const EFFECTS: Readonly<Record<Effect, TextKey>> = {
   same: 'import.same',
 }
 
-/** What storing the list would do; then how far it is. */
+/** The effect of storing the list, then the progress. */
 export function Preview({ loaded, onOrder }: { loaded: Import; onOrder: (order: DayOrder) => void }) {
   const { id, file, list, state, progress } = loaded
   const queryKey = ['import', id]
@@ -29,7 +29,7 @@ export function Preview({ loaded, onOrder }: { loaded: Import; onOrder: (order: 
     refetch,
   } = useQuery({
     queryKey,
-    // Compared with what is recorded before, not with what has been stored since.
+    // Compared with the records before the import.
     enabled: state === 'read',
     staleTime: Infinity,
     queryFn: async ({ signal }) => (await foresee(list, signal)) ?? null,

@@ -10,7 +10,7 @@ const rowsOf = async (text: string | Uint8Array<ArrayBuffer>) =>
 const LIST = 'Nombre Dominio,Fecha Inscripción\r\nñandú.cl,2025-12-31 22:17:44\r\n'
 const ROWS = [['ñandú', 1, '2025-12-31 22:17:44']]
 
-test("the registry's list of registrations, with its head line, and what cannot be read", async () => {
+test("reads the registry's list of registrations with its header, and reports invalid lines", async () => {
   const text =
     'Nombre Dominio,Fecha Inscripción\r\nshadharspa.cl,2025-12-31 22:17:44\r\nÑANDÚ.CL;2025-12-30\r\nroto\r\n\r\n'
   assert.deepEqual(await read(`\uFEFF${text}`), {
@@ -32,7 +32,7 @@ test("the registry's list of registrations, with its head line, and what cannot 
   })
 })
 
-test('the list of deletions: one name a line', async () => {
+test('reads the list of deletions, one name per line', async () => {
   const { kind, rows, bad } = await read('casa.cl\nfaro.cl.\nde dos palabras\n')
   assert.equal(kind, 'deletions')
   assert.deepEqual(rows, [
@@ -42,7 +42,7 @@ test('the list of deletions: one name a line', async () => {
   assert.deepEqual(bad, [{ line: 3, text: 'de dos palabras', reason: 'import.reason.letters' }])
 })
 
-test('any of the usual encodings, line ends, separators and quotes', async () => {
+test('reads the usual encodings, line ends, separators and quotes', async () => {
   assert.deepEqual(await rowsOf(LIST), ROWS)
   assert.deepEqual(await rowsOf(LIST.replaceAll('\r\n', '\n')), ROWS)
   assert.deepEqual(await rowsOf(LIST.replaceAll('\r\n', '\r')), ROWS)
@@ -55,12 +55,12 @@ test('any of the usual encodings, line ends, separators and quotes', async () =>
   assert.deepEqual(await rowsOf(new Uint8Array(Buffer.from(`\uFEFF${LIST}`, 'utf16le'))), ROWS)
   assert.deepEqual(await rowsOf(new Uint8Array(Buffer.from(`\uFEFF${LIST}`, 'utf16le').swap16())), ROWS)
   assert.deepEqual(await rowsOf(new Uint8Array(gzipSync(LIST))), ROWS)
-  // One line of another encoding among others.
+  // One line in another encoding.
   const mixed = Buffer.concat([Buffer.from(LIST), Buffer.from('árbol.cl,2025-12-30 00:00:00\n', 'latin1')])
   assert.deepEqual(await rowsOf(new Uint8Array(mixed)), [...ROWS, ['árbol', 1, '2025-12-30 00:00:00']])
 })
 
-test('the order of day and month is that of the whole list', async () => {
+test('the whole list decides the order of day and month', async () => {
   const dates = async (...given: string[]) => {
     const { rows, bad, understood } = await read(given.map((date, i) => `n${i}.cl,${date}`).join('\n'))
     return [
@@ -94,7 +94,7 @@ test('the order of day and month is that of the whole list', async () => {
   assert.equal(guess?.date, '2025-03-04 00:00:00')
 })
 
-test('bad lines have their number and a reason, and cost no other', async () => {
+test('invalid lines are reported with number and reason, and do not affect others', async () => {
   const lines = [
     'bien.cl,2025-12-31 10:00:00',
     'mal.cl,2025-02-30 10:00:00',
@@ -136,7 +136,7 @@ test('bad lines have their number and a reason, and cost no other', async () => 
   )
 })
 
-test('an export of ours keeps what is bought and reserved', async () => {
+test('reads bought and reserved from our own exports', async () => {
   const head =
     'name,length,agent,status,reserved,revision,discarded,date_reg,date_mod,deleted_at,discarded_at'
   const text = `${head}\ncasa,4,"a, b",0,1,0,0,2025-01-02 03:04:05,2025-01-02 03:04:05,,\n`
@@ -145,7 +145,7 @@ test('an export of ours keeps what is bought and reserved', async () => {
   assert.deepEqual(bad, [])
 })
 
-test('a list of deletions is one by its head, too', async () => {
+test('a header can identify a list of deletions, too', async () => {
   assert.deepEqual(await rowsOf('Dominio;Fecha de eliminación\ncasa.cl;01-02-2025'), [['casa', 0, undefined]])
   assert.deepEqual(await rowsOf('Nombre de dominio\ncasa.cl'), [['casa', 0, undefined]])
   assert.deepEqual(await rowsOf('dominio\ncasa.cl'), [['casa', 0, undefined]])
@@ -155,7 +155,7 @@ test('a list of deletions is one by its head, too', async () => {
   ])
 })
 
-test('what holds no list is refused with the reason', async () => {
+test('other files are rejected with the reason', async () => {
   const png = Buffer.from(
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
     'base64',

@@ -4,14 +4,14 @@ import { fieldsOf, layoutOf, SAMPLE_LINES, type Layout, type Separator } from '.
 import { readName } from './names.ts'
 import { textOf, UnreadableFile, type Encoding } from './source.ts'
 
-/** What a line of a list says about a domain. */
+/** The domain in a line of a list. */
 export interface Row {
   /** From 1, in the file. */
   readonly line: number
   readonly domain: string
   readonly status: 0 | 1
   readonly reserve: 0 | 1
-  /** `YYYY-MM-DD HH:MM:SS`; undefined where the list has none. */
+  /** `YYYY-MM-DD HH:MM:SS`; undefined in a list without dates. */
   readonly date: string | undefined
 }
 
@@ -21,35 +21,35 @@ export interface BadLine {
   readonly reason: TextKey | { readonly said: string }
 }
 
-/** How the file was read, to be shown. */
+/** How the file was read, for the user. */
 export interface Understood {
   readonly encoding: Encoding
-  /** Undefined where a line is one name. */
+  /** Undefined if each line is a name. */
   readonly separator: Separator | undefined
   readonly columns: readonly string[]
   readonly order: DayOrder | undefined
-  /** Whether `order` could as well be another. */
+  /** Whether `order` is ambiguous. */
   readonly isGuess: boolean
 }
 
 export interface ReadList {
   readonly kind: 'registrations' | 'deletions'
-  /** In the order of the file; of a name that is there twice the last line. */
+  /** In the order of the file; for a repeated name, the last line. */
   readonly rows: readonly Row[]
-  /** The first of them. */
+  /** The first ones. */
   readonly bad: readonly BadLine[]
   readonly badCount: number
-  /** Lines that a later one about the same name replaces. */
+  /** Number of lines replaced by a later line with the same name. */
   readonly repeated: number
   readonly understood: Understood
 }
 
-/** Twice the zone. */
+/** Twice the size of the zone. */
 const MAX_LINES = 1_500_000
 const MAX_BAD = 1_000
-/** No line that could be right is longer. */
+/** Longer than any valid line. */
 const MAX_LINE = 65_536
-/** Work without a pause for what else the page does. */
+/** Maximum time without yielding to the page. */
 const SLICE_MS = 12
 
 interface Draft extends Omit<Row, 'date'> {
@@ -57,14 +57,15 @@ interface Draft extends Omit<Row, 'date'> {
 }
 
 interface Options {
-  /** Instead of the order that the dates themselves tell. */
+  /** Overrides the detected order of day and month. */
   readonly order?: DayOrder | undefined
   readonly onProgress?: (part: number) => void
 }
 
 /**
- * Reads a list of the registry: registrations as CSV with a date, or deletions, one name a line. A bad line costs no other.
- * @throws UnreadableFile for what holds no list at all
+ * Reads a list of the registry: registrations as CSV with a date, or deletions, one name per line. An invalid line
+ * does not affect others.
+ * @throws UnreadableFile if it is not a list
  */
 export async function readList(file: Blob, options: Options = {}): Promise<ReadList> {
   const { isLong, pause } = slices()
@@ -149,7 +150,7 @@ function draftOf(
   layout: Layout,
 ): Draft | { readonly reason: TextKey } {
   const found = readName(cells[layout.name] ?? '')
-  // A list of names has a name in its line and no more.
+  // A line of a list of names has only a name.
   if (
     layout.kind === 'deletions' &&
     layout.head === undefined &&
@@ -158,7 +159,7 @@ function draftOf(
     return { reason: 'import.reason.columns' }
   }
   if ('reason' in found) {
-    // Without its columns a line is not blamed for a name that it may not have.
+    // A line without the columns is reported as such, not for its name.
     return layout.date !== undefined && cells.length === 1 ? { reason: 'import.reason.columns' } : found
   }
   const bit = (column: number | undefined, otherwise: 0 | 1): 0 | 1 | undefined => {
@@ -176,12 +177,12 @@ function draftOf(
   return { line, domain: found.name, status, reserve, written }
 }
 
-/** The lines of a text, whatever ends them, many at a time: the number of the first, and their texts. */
+/** Yields the lines of a text, with any line ends, in batches: the number of the first, and their texts. */
 async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<[number, string[]]> {
   let rest = ''
   let number = 1
   for await (const piece of pieces) {
-    // A carriage return at the end may be half of an end of line.
+    // A final carriage return may be half of a line end.
     const text = rest + piece
     const isOpen = text.endsWith('\r')
     const lines = (isOpen ? text.slice(0, -1) : text).replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)
@@ -193,7 +194,7 @@ async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<[number, 
   if (rest.trim() !== '') yield [number, [rest.trim()]]
 }
 
-/** Cuts long work into slices, so that the page breathes between them. */
+/** Splits long work into slices, so that the page stays responsive. */
 function slices() {
   let begun = performance.now()
   return {

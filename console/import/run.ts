@@ -5,12 +5,12 @@ import { localNow } from '../api/server.ts'
 import { linesOf } from '../domains/lines.ts'
 import type { BadLine, ReadList, Row } from './read.ts'
 
-/** One request: large enough to be quick, small enough that progress is seen. */
+/** Records per request: large enough to be fast, small enough to show progress. */
 const BATCH_ROWS = 2_000
-/** Names that are looked up one by one, so many at a time. */
+/** Names looked up one by one, and concurrently. */
 const MAX_LOOKED_UP = 2_000
 const LOOK_UPS_AT_ONCE = 6
-/** Recorded names of the list's own days that a preview compares with. */
+/** Maximum recorded names, of the list's days, that a preview compares with. */
 const MAX_COMPARED = 400_000
 const NOT_RECORDED = 'El dominio no está registrado en el servicio'
 
@@ -24,11 +24,11 @@ interface Known {
 export interface Foreseen {
   readonly effects: ReadonlyMap<string, Effect>
   readonly sums: Readonly<Record<Effect, number>>
-  /** Else names that are told to be new may be recorded with a date outside the list's days. */
+  /** Otherwise, names shown as new may be recorded with a date outside the list's days. */
   readonly isExact: boolean
 }
 
-/** What storing the list would do, name by name; undefined where it is too long to compare. */
+/** The effect of storing the list, by name; undefined if it is too long to compare. */
 export async function foresee(list: ReadList, signal: AbortSignal): Promise<Foreseen | undefined> {
   const sums = { new: 0, changed: 0, same: 0 }
   if (list.rows.length === 0) return { effects: new Map(), sums, isExact: true }
@@ -91,10 +91,10 @@ async function lookUp(
 }
 
 export interface Progress {
-  /** Rows from the start of the list whose fate is settled. */
+  /** Number of rows, from the start, that are stored or rejected. */
   readonly done: number
   readonly stored: number
-  /** The first of them. */
+  /** The first ones. */
   readonly refused: readonly BadLine[]
   readonly refusedCount: number
 }
@@ -103,7 +103,7 @@ export const NOTHING_DONE: Progress = { done: 0, stored: 0, refused: [], refused
 
 const MAX_REFUSED = 1_000
 
-/** Stores the list batch by batch from where `progress` ends. A row that the service refuses is reported and costs no other. */
+/** Stores the list in batches, from the end of `progress`. A rejected row is reported and does not affect others. */
 export async function storeList(
   list: ReadList,
   progress: Progress,
@@ -114,7 +114,7 @@ export async function storeList(
   while (now.done < list.rows.length) {
     const before = now
     const batch = list.rows.slice(before.done, before.done + BATCH_ROWS)
-    // A batch that was stored and not acknowledged is stored again, which changes nothing.
+    // A batch that was stored but not acknowledged is sent again, which has no effect.
     const work = () => storeBatch(batch, signal)
     const refused = await persistently(work, () => tell(before, 'waiting'), signal)
     now = {
@@ -131,7 +131,7 @@ export async function storeList(
 async function storeBatch(batch: readonly Row[], signal: AbortSignal): Promise<BadLine[]> {
   const refused: BadLine[] = []
   const unknown: Row[] = []
-  // Names that are recorded keep their date of registration: only what is bought or not is set.
+  // Recorded names keep their date of registration: only the status is set.
   const deleted = batch.filter(({ date }) => date === undefined)
   await sendAll(
     deleted,
@@ -159,7 +159,7 @@ interface Order {
   readonly rows: readonly Row[]
 }
 
-/** Sends rows, without those that are refused: a batch is stored whole or not at all, and the first 100 faults are told. */
+/** Sends rows, repeatedly without rejected ones: a batch is atomic, and only the first 100 faults are reported. */
 async function sendAll(
   rows: readonly Row[],
   order: (rows: readonly Row[]) => Order,

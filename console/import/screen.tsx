@@ -12,7 +12,7 @@ import { Preview } from './preview.tsx'
 import { UnreadableFile } from './source.ts'
 import './import.css'
 
-/** A list of the registry is dropped, looked through, and stored. */
+/** Reads a dropped list of the registry, shows a preview, and stores it. */
 export default function ImportScreen() {
   const loaded = useStore(current)
   const part = useStore(reading)
@@ -75,7 +75,7 @@ export default function ImportScreen() {
         accept=".csv,.txt,.tsv,.gz,text/csv,text/plain"
         onChange={(event) => {
           void take(event.target.files?.[0])
-          // The same file again is a choice, too.
+          // Allows choosing the same file again.
           event.target.value = ''
         }}
       />

@@ -1,6 +1,6 @@
 import type { TextKey } from '../i18n/index.ts'
 
-/** A file that holds no list, with the reason for people. */
+/** A file that is not a list, with the reason for the user. */
 export class UnreadableFile extends Error {
   readonly reason: TextKey
 
@@ -12,9 +12,9 @@ export class UnreadableFile extends Error {
 
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
 
-/** Before and after decompression: the whole zone as a list is a third of that. */
+/** Limits before and after decompression: a list of the whole zone is a third of this. */
 const MAX_BYTES = 100_000_000
-/** How much of a file tells its kind. */
+/** Bytes read to detect the type of a file. */
 const SAMPLE_BYTES = 4_096
 const NEWLINE = 0x0a
 const GZIP = [0x1f, 0x8b]
@@ -23,7 +23,7 @@ const BYTE_ORDER_MARKS: readonly (readonly [Encoding, readonly number[]])[] = [
   ['utf-16le', [0xff, 0xfe]],
   ['utf-16be', [0xfe, 0xff]],
 ]
-/** Zip, which is what spreadsheets of today are, and the spreadsheets of before. */
+/** Zip, the container of current spreadsheets, and the older spreadsheet format. */
 const SPREADSHEETS = [
   [0x50, 0x4b, 0x03, 0x04],
   [0xd0, 0xcf, 0x11, 0xe0],
@@ -32,9 +32,9 @@ const SPREADSHEETS = [
 type Bytes = Uint8Array<ArrayBuffer>
 
 /**
- * The text of a file, in pieces that end anywhere. Unpacks gzip, whatever the name says. A text is read as its byte order mark
- * says, else as UTF-8 and, line by line where it is not that, as Windows-1252.
- * @throws UnreadableFile when it is empty, too large or no text
+ * Yields the text of a file in chunks. Decompresses gzip, whatever the file name. Decodes by the byte order mark,
+ * otherwise as UTF-8, and lines that are not valid UTF-8 as Windows-1252.
+ * @throws UnreadableFile if it is empty, too large or not text
  */
 export async function* textOf(file: Blob, tell: (encoding: Encoding) => void): AsyncGenerator<string> {
   if (file.size > MAX_BYTES) throw new UnreadableFile('import.tooLarge')
@@ -77,14 +77,14 @@ async function* chunksOf(stream: ReadableStream<Bytes>, isPacked: boolean): Asyn
   }
 }
 
-/** @throws UnreadableFile when it is no text */
+/** @throws UnreadableFile if it is not text */
 function encodingOf(bytes: Bytes): Encoding {
   const sample = bytes.subarray(0, SAMPLE_BYTES)
   const [marked] = BYTE_ORDER_MARKS.find(([, mark]) => startsWith(sample, mark)) ?? []
   if (marked !== undefined) return marked
   if (SPREADSHEETS.some((mark) => startsWith(sample, mark))) throw new UnreadableFile('import.spreadsheet')
   if (sample.includes(0)) {
-    // Of UTF-16 without a mark every second byte of common letters is zero.
+    // In UTF-16 without a mark, every second byte of common letters is zero.
     const zeros = [0, 0]
     for (const [i, byte] of sample.entries()) if (byte === 0) zeros[i % 2] = (zeros[i % 2] ?? 0) + 1
     const [even = 0, odd = 0] = zeros
@@ -105,7 +105,7 @@ async function* decoded(chunks: AsyncIterable<Bytes>, encoding: Encoding): Async
   yield decoder.decode()
 }
 
-/** Whole lines at a time, so that one that is not UTF-8 leaves the others as they are. */
+/** Decodes whole lines, so that an invalid one does not affect the others. */
 async function* decodedLines(
   chunks: AsyncIterable<Bytes>,
   tell: (encoding: Encoding) => void,

@@ -22,7 +22,7 @@ const ORDERS: Readonly<Record<DayOrder, TextKey>> = {
   'month-first': 'import.monthFirst',
 }
 
-/** How the file was read. Where its dates could be read in two ways, the person chooses. */
+/** How the file was read. If its dates are ambiguous, the user chooses. */
 export function UnderstoodAs(props: { list: ReadList; onOrder: ((order: DayOrder) => void) | undefined }) {
   const { list, onOrder } = props
   const { encoding, separator, columns, order, isGuess } = list.understood

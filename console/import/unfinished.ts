@@ -7,7 +7,7 @@ export interface Unfinished {
   readonly name: string
   readonly size: number
   readonly rows: number
-  /** Rows from the start that are stored or refused. */
+  /** Number of rows, from the start, that are stored or rejected. */
   readonly done: number
   readonly stored: number
   readonly refused: number

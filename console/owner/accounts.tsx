@@ -6,7 +6,7 @@ import { Bar } from '../design/bar.tsx'
 import { bytes, count, moment, t } from '../i18n/index.ts'
 import { SettleDialog, type Account } from './settle-dialog.tsx'
 
-/** The accounts with what they hold and may hold. */
+/** The accounts with their usage and limits. */
 export function Accounts() {
   const [settling, setSettling] = useState<Account>()
   const accounts = useQuery({

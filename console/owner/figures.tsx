@@ -15,7 +15,7 @@ const QUEUES = [
   ['queue.streams', 'event_streams'],
 ] as const
 
-/** What was found in it, and what was not. */
+/** Hits and misses. */
 const CACHES = [
   ['cache.images', 'images_cache_hits_total', 'images_cache_misses_total'],
   ['cache.derivatives', 'derivatives_disk_hits_total', 'derivatives_made_total'],
@@ -28,7 +28,7 @@ const SIZES = [
   ['size.derivatives', 'derivatives_disk_bytes'],
 ] as const
 
-/** Queues and caches in words; below them everything that the service counts, by its name in the metrics. */
+/** Queues and caches with labels, followed by all metrics by name. */
 export function Figures({ figures }: { figures: Values }) {
   const valueOf = (name: string) => Number(figures[`catalejo_${name}`] ?? 0)
   return (

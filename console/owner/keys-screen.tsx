@@ -16,7 +16,7 @@ import './owner.css'
 
 type Key = Operations['GET /api/v1/admin/keys']['answer']['data'][number]
 
-/** Accounts with what they hold, and all keys. */
+/** The accounts with their usage, and all keys. */
 export default function KeysScreen() {
   const [isMaking, setMaking] = useState(false)
   const [revoking, setRevoking] = useState<Key>()

@@ -14,7 +14,7 @@ interface Made {
   readonly account: string
 }
 
-/** Asks for an account and a service, then shows the key, which is in no other place. */
+/** Asks for an account and a service, then shows the key, once. */
 export function NewKey({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const [account, setAccount] = useState('')
@@ -29,7 +29,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
 
   async function make(event: FormEvent) {
     event.preventDefault()
-    // A second press would make a second key, which nobody sees.
+    // A second click would create a second key that is never shown.
     setBusy(true)
     setFault(undefined)
     try {

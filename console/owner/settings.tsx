@@ -4,7 +4,7 @@ import { t } from '../i18n/index.ts'
 
 type Setting = Operations['GET /api/v1/admin/system']['answer']['settings'][number]
 
-/** What the service was started with: those first that somebody set. */
+/** The settings of the service, non-default ones first. */
 export function Settings({ settings }: { settings: readonly Setting[] }) {
   const isSet = ({ from }: Setting) => from !== 'default'
   const sorted = [...settings.filter(isSet), ...settings.filter((one) => !isSet(one))]

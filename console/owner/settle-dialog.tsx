@@ -11,10 +11,10 @@ export type Account = Operations['GET /api/v1/admin/accounts']['answer']['data']
 
 const MODES = ['open', 'ladder', 'presets', 'signed'] as const
 const MB = 1_000_000
-/** What the service takes for no bound. */
+/** The value for no limit. */
 const NONE = 'none'
 
-/** Settles what an application may hold, and how its images may be asked for. */
+/** Edits the limits and the delivery mode of an application. */
 export function SettleDialog({ account, onClose }: { account: Account; onClose: () => void }) {
   const queries = useQueryClient()
   const [images, setImages] = useState(account.max_images === null ? '' : String(account.max_images))

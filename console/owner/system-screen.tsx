@@ -12,7 +12,7 @@ import './owner.css'
 
 const EVERY_MS = 10_000
 
-/** How the service is, now. */
+/** The current state of the service. */
 export default function SystemScreen() {
   const system = useQuery({
     queryKey: ['admin', 'system'],

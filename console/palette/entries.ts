@@ -7,17 +7,17 @@ import { chooseTheme, theme, THEMES } from '../app/theme.ts'
 import type { IconName } from '../design/icon.tsx'
 import { chooseLanguage, language, t } from '../i18n/index.ts'
 
-/** A line of the palette. */
+/** An entry of the palette. */
 export interface Entry {
   readonly id: string
   readonly label: string
   readonly icon: IconName
-  /** A key that does the same, or why it cannot be done. */
+  /** Its shortcut, or why it is not available. */
   readonly hint?: string | undefined
   readonly run: () => void
 }
 
-/** The screens that the keys of the session open. */
+/** The screens available to the session's keys. */
 export function screenEntries(may: (ability: Ability) => boolean): Entry[] {
   const keys = session.get()
   const open = SCREENS.filter(({ service }) => keys[service] !== undefined)
@@ -38,7 +38,7 @@ export function screenEntries(may: (ability: Ability) => boolean): Entry[] {
     : screens
 }
 
-/** What the shown screen can do. */
+/** The actions of the current screen. */
 export const actionEntries = (): Entry[] =>
   currentActions().map(({ id, label, icon, key, run }: Action) => ({
     id: `action-${id}`,
@@ -48,7 +48,7 @@ export const actionEntries = (): Entry[] =>
     run,
   }))
 
-/** What can be changed from every screen. */
+/** Preferences. */
 export function choiceEntries(): Entry[] {
   const other = language.get() === 'es' ? 'en' : 'es'
   return [

@@ -10,7 +10,7 @@ const Results = lazy(load)
 /** Fetches the list ahead, so that the palette opens without waiting. A failure shows when it is opened. */
 export const fetchPalette = (): void => void load().catch(() => undefined)
 
-/** What the field tells the list to do. */
+/** Commands from the field to the list. */
 export interface ListControl {
   move(by: 1 | -1 | 'first' | 'last'): void
   run(): void
@@ -25,8 +25,8 @@ const MOVES: Readonly<Record<string, Parameters<ListControl['move']>[0]>> = {
 const MAX_TEXT = 200
 
 /**
- * The command palette: a combobox in a modal dialog. The field is there at once and keeps what is typed while the list is
- * still being fetched.
+ * The command palette: a combobox in a modal dialog. The field works immediately, while the list is still being
+ * fetched.
  */
 export function Palette({ onClose }: { onClose: () => void }) {
   const box = useRef<HTMLDialogElement>(null)
@@ -91,7 +91,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
             control={control}
             onActive={setActive}
             onPick={(act) => {
-              // Closing gives the focus back first, so that the action can put it elsewhere.
+              // Closing restores the focus first, so that the action can move it.
               box.current?.close()
               onClose()
               act()

@@ -1,6 +1,6 @@
 import { fold } from '../domains/filters.ts'
 
-/** The entries in whose label every word of the text occurs: first those where words of the label begin so. */
+/** Returns the entries whose labels contain every word of the text, matches at the start of words first. */
 export function matching<T extends { readonly label: string }>(entries: readonly T[], text: string): T[] {
   const words = fold(text)
     .split(/\s+/)

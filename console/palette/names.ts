@@ -12,8 +12,8 @@ const MIN_LETTERS = 2
 const FRESH_MS = 30_000
 
 /**
- * Recorded names that contain what is typed, the name itself first. Asked for once somebody pauses; a request for an older
- * text is cancelled, and its names are shown meanwhile only as far as they match the newer text, too.
+ * Recorded names that contain the typed text, an exact match first. Debounced; a request for an older text is
+ * cancelled, and its names are shown only if they match the new text, too.
  */
 export function useNames(text: string) {
   const hasKey = useStore(session).domainwatch !== undefined

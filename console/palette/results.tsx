@@ -26,7 +26,7 @@ interface Group {
 interface Props {
   readonly text: string
   readonly control: RefObject<ListControl | undefined>
-  /** Hears the id of the option that Enter would choose. */
+  /** Called with the id of the option that Enter would choose. */
   readonly onActive: (id: string | undefined) => void
   readonly onPick: (run: () => void) => void
 }
@@ -39,7 +39,7 @@ export default function Results({ text, control, onActive, onPick }: Props) {
   const groups = useGroups(text, actions, names, may)
   const all = groups.flatMap(({ entries }) => entries)
   const [chosen, setChosen] = useState<string>()
-  // An entry that comes later moves nobody off the one that was chosen.
+  // An entry that arrives later does not change the selected one.
   const index = Math.max(
     0,
     all.findIndex(({ id }) => id === chosen),
@@ -144,7 +144,7 @@ const nameEntries = (names: ReturnType<typeof useNames>['names'], match: string)
     run: () => go('dominios', new URLSearchParams({ search: name, ficha: name })),
   }))
 
-/** The whole list of what contains the text: the last line, for those who want more than a few names. */
+/** The last entry: the full list of names that contain the text. */
 function searchEntries(text: string): Shown[] {
   const search = bareName(text)
   if (search === '' || session.get().domainwatch === undefined) return []

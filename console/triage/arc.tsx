@@ -2,7 +2,7 @@ import { count, t } from '../i18n/index.ts'
 
 const CIRCLE = 2 * Math.PI * 20
 
-/** How far one has come, and how many are left once they are counted. */
+/** The progress, and the number of names left once counted. */
 export function Arc({ done, left }: { done: number; left: number | undefined }) {
   const part = left === undefined || done + left === 0 ? 0 : done / (done + left)
   return (

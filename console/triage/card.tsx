@@ -14,12 +14,12 @@ import { TagField } from '../domains/tag-field.tsx'
 import { t } from '../i18n/index.ts'
 import { pastOf } from './past.ts'
 
-/** As many changes as tell who marked a record. */
+/** Number of changes read to find who marked a record. */
 const CHANGES = 20
 const FRESH_MS = 60_000
 const LOOKALIKES = 6
 
-/** Who marked a record, and the name servers that it had. */
+/** Who marked a record, and its earlier name servers. */
 export function usePast(name: string, isWanted = true) {
   return useQuery({
     queryKey: ['domains', 'past', name],
@@ -38,7 +38,7 @@ interface Props {
   readonly onNoted: () => void
 }
 
-/** One record to decide on, with what others do to it meanwhile. */
+/** The record to decide on, updated with changes of others. */
 export function Card({ record: read, note, onNoted }: Props) {
   const over = useStore(patches)
   const record = patched({ ...read, ...useStore(changedRecords).get(read.name) }, over)

@@ -3,16 +3,16 @@ import { keyFor } from '../api/session.ts'
 import type { Filters } from '../domains/filters.ts'
 import type { DomainRecord } from '../domains/records.ts'
 
-/** As long as the service holds a claim. */
+/** Duration of a claim. */
 export const CLAIM_MS = 10 * 60_000
-/** As many as one call may claim. */
+/** Maximum claims per call. */
 export const MAX_CLAIMED = 100
 
-/** What is triaged unless somebody chose a view: free names. The service adds that nobody has decided on them. */
+/** The default view: free names. The service adds that they are undecided. */
 export const viewOf = (filters: Filters): Filters =>
   Object.keys(filters).length === 0 ? { status: '0' } : filters
 
-/** The filters as the queue takes them: a flag that asks for marked records must not meet the default that leaves them out. */
+/** The filters for the queue: a flag for marked records must override the default that excludes them. */
 export function queueQuery(filters: Filters): Filters {
   const { rev, dis, ...others } = filters
   return {
@@ -25,7 +25,7 @@ export function queueQuery(filters: Filters): Filters {
 
 interface Claimed {
   readonly records: readonly DomainRecord[]
-  /** Matches that nobody else holds. */
+  /** Matches that no one else holds. */
   readonly remaining: number
 }
 
@@ -33,13 +33,13 @@ interface Claimed {
 export async function claim(filters: Filters, limit: number, signal: AbortSignal): Promise<Claimed> {
   const query = { ...queueQuery(filters), limit, fields: 'all' }
   const { data } = await ask('POST /api/v1/domainwatch/queue', { query, signal })
-  // What the queue leaves out unless it is asked for.
+  // What the queue excludes by default.
   const seen = Number(filters['seen'] ?? 0)
   const records = (data.data[0] ?? []).map((record) => ({ seen, ...record }))
   return { records, remaining: data.remaining }
 }
 
-/** Lets others have these names, also while the page is being left. */
+/** Releases these names, also while the page is being closed. */
 export function release(names: readonly string[], key = keyFor('domainwatch')): void {
   if (names.length === 0 || key === undefined) return
   ask('DELETE /api/v1/domainwatch/queue', {

@@ -8,10 +8,10 @@ import { t } from '../i18n/index.ts'
 import { queueQuery } from './claims.ts'
 
 const ASK_EVERY_MS = 15_000
-/** Claims are taken from the top of a view: those further down are nobody's. */
+/** Claims are at the top of a view, so only its first records are read. */
 const LOOKED_AT = 400
 
-/** Who else is at work on this view, with how many names each holds. */
+/** Other accounts that work on this view, with the number of names that each holds. */
 export function Colleagues({ filters }: { filters: Filters }) {
   const own = useAccounts()('domainwatch')
   const { data } = useQuery({

@@ -9,11 +9,11 @@ interface Props {
   readonly canGoBack: boolean
   readonly onDecide: (mark: Mark | undefined) => void
   readonly onBack: () => void
-  /** Gives the focus back, so that the keys go on working. */
+  /** Restores the focus, so that shortcuts keep working. */
   readonly toKeys: () => void
 }
 
-/** The decisions as buttons of one size, for thumbs; each names its key. */
+/** The decisions as large buttons of one size, each with its key. */
 export function Decisions({ isReady, canGoBack, onDecide, onBack, toKeys }: Props) {
   const press = (act: () => void) => (event: MouseEvent) => {
     act()
@@ -23,11 +23,11 @@ export function Decisions({ isReady, canGoBack, onDecide, onBack, toKeys }: Prop
     <div
       className="triage-keys"
       onKeyDown={(event) => {
-        // A key that is held down is one gesture.
+        // Key repeats are ignored.
         if (event.repeat && event.key === 'Enter') event.preventDefault()
       }}
       onKeyUp={(event) => {
-        // Some browsers press a button when the space key is let go.
+        // Some browsers click a button on keyup of the space key.
         if (event.key === ' ' && letters.get()) event.preventDefault()
       }}
     >

@@ -1,13 +1,13 @@
 import type { History } from '../domains/time-line.ts'
 import { t, type TextKey } from '../i18n/index.ts'
 
-/** Name servers of earlier days that a card has room for. */
+/** Maximum number of earlier name servers on a card. */
 const MAX_BEFORE = 3
 
 export interface Past {
-  /** Marks that the record has, with who set them. */
+  /** Marks of the record, with their authors. */
   readonly marks: readonly { readonly text: string; readonly account: string; readonly date: string }[]
-  /** Name servers that it had, the newest first. */
+  /** Earlier name servers, newest first. */
   readonly servers: readonly { readonly until: string; readonly text: string }[]
 }
 
@@ -16,7 +16,7 @@ const MARKS: Readonly<Record<string, TextKey>> = {
   discarded: 'domains.discarded',
 }
 
-/** Who set the marks that a record has, and which name servers it had before the present ones. */
+/** Returns who set the marks of a record, and its earlier name servers. */
 export function pastOf({ data, dns }: History): Past {
   const marks = Object.entries(MARKS).flatMap(([field, label]) => {
     const last = data.find(({ to, from }) => to?.[field] !== undefined && to[field] !== (from?.[field] ?? 0))

@@ -9,26 +9,26 @@ import { readRecord } from '../domains/read-records.ts'
 import { claim, CLAIM_MS, MAX_CLAIMED, release } from './claims.ts'
 import { lostOf, type Lost } from './lost.ts'
 
-/** Claimed ahead: enough for a slow line, few enough that colleagues find work, too. */
+/** Records claimed in advance: enough for a slow connection, few enough to leave work for colleagues. */
 const AHEAD = 20
 /** More are claimed before they run out. */
 const MIN_AHEAD = 10
 const MAX_STEPS = 500
-/** After own decisions are stored. */
+/** Delay of a refresh after own decisions are stored. */
 const RECOUNT_MS = 1_500
-/** After decisions of others, which come in numbers. */
+/** Delay of a refresh after decisions of others, which arrive in bursts. */
 const RECOUNT_OTHERS_MS = 5_000
-/** Claims are extended well before they end. */
+/** Claims are extended well before they expire. */
 const EXTEND_MS = CLAIM_MS * 0.4
 
 export interface PileState {
   readonly current: DomainRecord | undefined
   readonly next: readonly DomainRecord[]
-  /** Records that nobody has decided on and nobody else holds; undefined until the service has told. */
+  /** Number of undecided records that no one else holds; undefined until known. */
   readonly left: number | undefined
   readonly handled: number
   readonly canGoBack: boolean
-  /** The claim of the record on top is gone: it ran out, or somebody else decided. */
+  /** The claim of the current record is lost: it expired, or someone else decided. */
   readonly lost: Lost | undefined
   readonly isReading: boolean
   readonly error: unknown
@@ -50,14 +50,14 @@ const EMPTY: PileState = {
   error: undefined,
 }
 
-/** Records of a view that this account has claimed, one at a time, with more claimed as they are used up. */
+/** The records of a view that this account has claimed, one at a time. Claims more as they are decided. */
 export class Pile {
   readonly state = createStore<PileState>(EMPTY)
   readonly #filters: Filters
   #current: DomainRecord | undefined
   #ahead: readonly DomainRecord[] = []
   #steps: readonly Step[] = []
-  /** Decided here, and perhaps not known to the service's last count. */
+  /** Decided here, and possibly not in the service's last count. */
   readonly #decided = new Set<string>()
   #handled = 0
   #remaining: number | undefined
@@ -77,7 +77,7 @@ export class Pile {
     this.#filters = filters
   }
 
-  /** Begins to claim. Returns what ends it and releases what was not decided on. */
+  /** Starts claiming. Returns a function that stops and releases undecided records. */
   start(): () => void {
     this.#stop = new AbortController()
     this.#key = keyFor('domainwatch')
@@ -104,7 +104,7 @@ export class Pile {
     }
   }
 
-  /** Decides on the record on top: with a mark, or that it needs none. */
+  /** Decides on the current record, with a mark or without. */
   decide(mark: Mark | undefined): void {
     const record = this.#current
     this.#actedAt = Date.now()
@@ -119,7 +119,7 @@ export class Pile {
     void handle.settled.then(() => this.#readSoon())
   }
 
-  /** Takes the last decision back: its record is on top again, and exactly its operation is undone. */
+  /** Undoes the last decision, whose record becomes the current one again. */
   back(): void {
     this.#actedAt = Date.now()
     const step = this.#steps.at(-1)
@@ -127,7 +127,7 @@ export class Pile {
     const { record, operation } = step
     this.#steps = this.#steps.slice(0, -1)
     this.#handled--
-    // The service counted it as decided.
+    // The service had counted it as decided.
     if (!this.#decided.delete(record.name) && this.#remaining !== undefined) this.#remaining++
     this.#ahead = [...(this.#current === undefined ? [] : [this.#current]), ...this.#ahead].filter(
       ({ name }) => name !== record.name,
@@ -136,7 +136,7 @@ export class Pile {
     this.#lost = undefined
     const handle = operation === undefined ? undefined : undo(operation)
     void handle?.settled.then((outcome) => {
-      // Somebody changed it since, which the message says: it is not this account's to decide any more.
+      // Someone has changed it since, as the message says, so this account no longer decides on it.
       if (outcome === 'failed' && this.#current === record) this.#current = undefined
       this.#readSoon()
       this.#fill()
@@ -144,7 +144,7 @@ export class Pile {
     this.#publish()
   }
 
-  /** Leaves the record on top, whose claim is gone, to others. */
+  /** Skips the current record, whose claim is lost. */
   next(): void {
     this.#actedAt = Date.now()
     this.#current = undefined
@@ -153,13 +153,13 @@ export class Pile {
     void this.#read()
   }
 
-  /** Claims the record on top again, after something else than a decision was written. */
+  /** Claims the current record again, after a change that was not a decision. */
   extendSoon(): void {
     this.#actedAt = Date.now()
     this.#readSoon()
   }
 
-  /** Claims anew, after claims ran out or a request failed. */
+  /** Claims again, after claims expired or a request failed. */
   retry(): void {
     this.#actedAt = Date.now()
     this.#error = undefined
@@ -167,7 +167,7 @@ export class Pile {
     void this.#read()
   }
 
-  /** What was not stored comes after the name that is looked at: nothing changes under a key about to be pressed. */
+  /** Records whose decision failed come after the current one, which must not change under the user. */
   #giveBack(record: DomainRecord, isConflict: boolean): void {
     const before = this.#steps.length
     this.#steps = this.#steps.filter((step) => step.record.name !== record.name)
@@ -178,7 +178,7 @@ export class Pile {
     this.#fill()
   }
 
-  /** Puts the next record on top, and claims more where few are left. */
+  /** Advances to the next record, and claims more if few are left. */
   #fill(): void {
     if (this.#current === undefined) {
       // Others may have claimed by now what was claimed then.
@@ -205,7 +205,7 @@ export class Pile {
     this.#isReading = true
     this.#publish()
     const { signal } = this.#stop
-    // Those under way are still held, and come first in the answer.
+    // Pending ones are still held, and come first in the response.
     const settledBefore = new Set([...this.#decided].filter((name) => !this.#isUnderWay(name)))
     const shown = this.#current
     const limit = Math.min(MAX_CLAIMED, this.#decided.size - settledBefore.size + AHEAD + 1)
@@ -219,7 +219,7 @@ export class Pile {
       this.#error = undefined
       const wasBusy = this.#decided.size > settledBefore.size
       for (const name of settledBefore) this.#decided.delete(name)
-      // What was stored while the service counted may be in the count or not.
+      // Decisions stored during the count may be in it or not.
       if (wasBusy && [...this.#decided].some((name) => !this.#isUnderWay(name))) this.#readSoon()
     } catch (error) {
       if (signal.aborted) return
@@ -240,7 +240,7 @@ export class Pile {
     const held = records.find(({ name }) => name === shown.name)
     if (held !== undefined) {
       this.#lost = undefined
-      // What colleagues wrote meanwhile is shown.
+      // Show changes of colleagues.
       this.#current = held
     } else if (!this.#isUnderWay(shown.name)) void this.#lose(shown, this.#isExpired() ? 'expired' : 'taken')
   }
@@ -256,7 +256,7 @@ export class Pile {
     this.#publish()
   }
 
-  /** Whether an operation on the record is not through yet. */
+  /** Whether an operation on the record is pending. */
   #isUnderWay(name: string): boolean {
     return operations
       .get()
@@ -278,7 +278,7 @@ export class Pile {
       void this.#lose(this.#current, 'expired')
   }
 
-  /** Claims of somebody who went away run out, so that others get the names. */
+  /** Claims of an inactive user expire, so that others get the names. */
   #isAway(): boolean {
     return Date.now() - this.#actedAt >= CLAIM_MS
   }

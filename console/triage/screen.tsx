@@ -20,7 +20,10 @@ import { Pile } from './pile.ts'
 import { Swipe } from './swipe.tsx'
 import './triage.css'
 
-/** One name at a time, claimed so that no colleague decides on it too. The view is in the address, as in the table. */
+/**
+ * Shows one name at a time, claimed so that no colleague decides on it, too. The view is in the URL, as in the
+ * table.
+ */
 export default function TriageScreen() {
   const { query } = usePlace()
   const chosen = useFilters(query)
@@ -29,7 +32,7 @@ export default function TriageScreen() {
   useEffect(() => pile.start(), [pile])
   const state = useStore(pile.state)
   const spoken = useStore(language)
-  // Decisions of colleagues are heard of.
+  // Follows decisions of colleagues.
   useLive(filters)
   const main = useRef<HTMLDivElement>(null)
   const note = useRef<HTMLTextAreaElement>(null)
@@ -37,7 +40,7 @@ export default function TriageScreen() {
   usePrefetch(next[0]?.name)
   usePrefetch(next[1]?.name)
   const toKeys = () => main.current?.focus({ preventScroll: true })
-  // The menu's link that led here must not keep the focus: keys are for the name from now on.
+  // Removes the focus from the menu link, so that shortcuts apply to the name.
   useEffect(toKeys, [])
 
   useKeys({
@@ -51,7 +54,7 @@ export default function TriageScreen() {
     z: once(() => pile.back()),
     Backspace: once(() => pile.back()),
     n: (event) => {
-      // The letter must not be written into the field that it opens.
+      // Prevents the letter from being typed into the field.
       event.preventDefault()
       note.current?.focus()
     },
@@ -114,14 +117,14 @@ export default function TriageScreen() {
   )
 }
 
-/** What helps to decide is there when the turn of a name comes. */
+/** Prefetches the facts about the next names. */
 function usePrefetch(name: string | undefined): void {
   useDns(name ?? '', name !== undefined)
   useSimilar(name ?? '', name !== undefined)
   usePast(name ?? '', name !== undefined)
 }
 
-/** Whether the space key is for the name: not where it presses something that is no part of the card. */
+/** Whether the space key applies to the name: not on a focused control outside the card. */
 function isForCard(target: EventTarget | null): boolean {
   if (!(target instanceof Element) || target.closest('.triage-keys') !== null) return letters.get()
   return target.closest('button, input, summary, [role=button]') === null

@@ -2,9 +2,9 @@ import { useRef, type PointerEvent, type ReactNode } from 'react'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 
-/** Less is a slip of the thumb. */
+/** Minimum distance of a swipe in pixels. */
 const DECIDES_PX = 96
-/** From here on it is a swipe, and no tap. */
+/** Distance from which on it is not a tap. */
 const BEGINS_PX = 10
 
 interface Props {
@@ -20,7 +20,7 @@ interface Touch {
   isSwipe: boolean
 }
 
-/** Moves with the finger. Let go far enough to a side it decides; moved back, or let go sooner, nothing happens. */
+/** Follows the finger. Released far enough to a side, it decides; otherwise nothing happens. */
 export function Swipe({ onLeft, onRight, children }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const touch = useRef<Touch>(undefined)

@@ -5,7 +5,7 @@ import { formatWords, type Filters } from '../domains/filters.ts'
 import { language, t } from '../i18n/index.ts'
 import { MAX_NAME, MAX_VIEWS, saveView } from './saved-views.ts'
 
-/** Asks for the name under which a view is kept. */
+/** Asks for the name of a saved view. */
 export default function SaveDialog({ filters, onClose }: { filters: Filters; onClose: () => void }) {
   const [name, setName] = useState(() => formatWords(filters, language.get()).slice(0, MAX_NAME))
   const save = (event: FormEvent) => {

@@ -2,20 +2,20 @@ import { TIME_ZONE, SERVICE, serverNow } from '../api/server.ts'
 import { createStore } from '../app/store.ts'
 import { filtersOf, queryOf, type Filters } from '../domains/filters.ts'
 
-/** Filters under a name. */
+/** Named filters. */
 export interface SavedView {
   readonly name: string
-  /** As in the address. */
+  /** As in the URL. */
   readonly query: string
-  /** When it was last open, in the service's time: `YYYY-MM-DD HH:MM:SS`. */
+  /** When it was last opened, in the service's time zone: `YYYY-MM-DD HH:MM:SS`. */
   readonly visited: string
 }
 
-/** A side bar that is still read at a glance; each costs two counts. */
+/** Maximum number of views: keeps the side bar short, and each costs two counts. */
 export const MAX_VIEWS = 20
 export const MAX_NAME = 40
 
-/** Two services may share an origin, and two people a browser. */
+/** Services may share an origin, and users a browser. */
 const placeOf = (account: string): string => `catalejo.views ${SERVICE.pathname} ${account}`
 
 interface Kept {
@@ -29,7 +29,7 @@ const NOTHING: Kept = { account: undefined, views: [], all: undefined }
 
 export const savedViews = createStore<Kept>(NOTHING)
 
-/** Shows the views of an account; of none while nobody is signed in. */
+/** Switches to the views of an account; undefined after a sign-out. */
 export function openViews(account: string | undefined): void {
   if (savedViews.get().account === account) return
   if (account === undefined) {
@@ -47,7 +47,7 @@ export function openViews(account: string | undefined): void {
 export const addressOf = (filters: Filters): string => queryOf(filters).toString()
 export const filtersOfView = ({ query }: SavedView): Filters => filtersOf(new URLSearchParams(query))
 
-/** Keeps a view under a name, in place of one with the same filters. Returns false if there are too many. */
+/** Saves a view, replacing one with the same filters. Returns false if there are too many. */
 export function saveView(name: string, filters: Filters): boolean {
   const query = addressOf(filters)
   const others = savedViews.get().views.filter((view) => view.query !== query)
@@ -60,7 +60,7 @@ export function removeView(query: string): void {
   keep({ views: savedViews.get().views.filter((view) => view.query !== query) })
 }
 
-/** Notes that a view is open: what is new counts from now on. */
+/** Records that a view was opened, so that its count of new records restarts. */
 export const visitView = (query: string): void => visitViews((view) => view.query === query)
 
 /** Notes that what is new in every view has been read. */

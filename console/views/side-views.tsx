@@ -10,7 +10,7 @@ import { countsOf, sinceVisit } from './fresh.ts'
 import { addressOf, filtersOfView, savedViews, type SavedView } from './saved-views.ts'
 import './views.css'
 
-/** The saved views of the account, each with its records and what is new in it since it was last open. */
+/** The saved views of the account, each with its count and the number of new records since it was last opened. */
 export default function SideViews() {
   const { views } = useStore(savedViews)
   const { path, query } = usePlace()

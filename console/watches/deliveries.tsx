@@ -14,7 +14,7 @@ import type { Watch } from './watch-item.tsx'
 type Delivery = Operations['GET /api/v1/domainwatch/watches/deliveries']['answer']['data'][number]
 
 const PAGE = 50
-/** While something is under way. */
+/** Refetch interval while a delivery is pending. */
 const REFRESH_MS = 2_000
 
 const STATES = {
@@ -25,7 +25,7 @@ const STATES = {
 
 const isUnderWay = ({ state, replaying }: Delivery) => state === 'pending' || replaying === 1
 
-/** What a watch sent in the last 30 days, and how that went: the newest on top. */
+/** The deliveries of a watch in the last 30 days with their results, newest first. */
 export function Deliveries({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const { id } = watch
   const deliveries = useInfiniteQuery({

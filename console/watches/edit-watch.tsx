@@ -10,7 +10,7 @@ import { ShownOnce, type Shown } from './shown-once.tsx'
 import { destinationsIn, toParameter, WatchForm, type WatchFields } from './watch-form.tsx'
 import type { Watch } from './watch-item.tsx'
 
-/** Changes a watch; then shows the secret or the address of the feed that this made. */
+/** Edits a watch, then shows a secret or feed address that the edit created. */
 export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const spoken = useStore(language)
   const queries = useQueryClient()
@@ -51,7 +51,7 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
   )
 }
 
-/** What somebody else changed meanwhile, and this form did not, stays. What has no words here is not lost either. */
+/** Sends only the changed properties, so that changes of others and unknown filters are kept. */
 function changesIn(initial: WatchFields, fields: WatchFields) {
   const { name, url, digest, language, hasFeed, changes, isRechecked, isShared } = fields
   const hasNewFilters = initial.words !== fields.words || initial.similar !== fields.similar

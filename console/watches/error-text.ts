@@ -1,6 +1,6 @@
 import { language, t, type TextKey } from '../i18n/index.ts'
 
-/** What the service says of a failed delivery, in Spanish alone. */
+/** Delivery errors of the service, which are in Spanish only. */
 const ERRORS: readonly (readonly [RegExp, TextKey])[] = [
   [/^El receptor respondió (?<code>\d+)$/, 'watch.error.code'],
   [/^El receptor no respondió a tiempo$/, 'watch.error.timeout'],
@@ -8,7 +8,7 @@ const ERRORS: readonly (readonly [RegExp, TextKey])[] = [
   [/^No se ha podido conectar con el receptor( \((?<code>\w+)\))?$/, 'watch.error.connection'],
 ]
 
-/** Why a delivery failed, in the language of the page where there is a text, else in the words of the service. */
+/** Returns the error of a delivery, translated if possible. */
 export function errorText(error: string): string {
   if (language.get() === 'es') return error
   for (const [pattern, key] of ERRORS) {

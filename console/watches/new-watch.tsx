@@ -9,14 +9,14 @@ import { ShownOnce, type Shown } from './shown-once.tsx'
 import { destinationsIn, MAX_NAME, toParameter, WatchForm, type WatchFields } from './watch-form.tsx'
 
 interface Props {
-  /** Of the view that is to be watched. */
+  /** The filters of the view to watch. */
   readonly filters: Filters
-  /** A name whose lookalikes are to be watched for. */
+  /** A name whose lookalikes to watch. */
   readonly similar: string
   readonly onClose: () => void
 }
 
-/** Asks what to look for and whom to tell; then shows what is in no other place. */
+/** Asks for the filters and destinations, then shows the secrets, once. */
 export function NewWatch({ filters, similar, onClose }: Props) {
   const spoken = useStore(language)
   const queries = useQueryClient()

@@ -5,12 +5,12 @@ import { Dialog } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import type { Watch } from './watch-item.tsx'
 
-/** Asks once more: its secret and the address of its feed cannot be had again. */
+/** Asks for confirmation, because its secret and feed address are lost. */
 export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const queries = useQueryClient()
   function remove() {
     const { id, name } = watch
-    // Gone already, by somebody else: the list says so.
+    // Deleted by someone else already, as the list shows.
     const refresh = () => void queries.invalidateQueries({ queryKey: ['watches'] })
     perform({
       subjects: [`watch:${id}`],

@@ -11,7 +11,7 @@ interface Rotated {
   readonly until_utc: string
 }
 
-/** Asks once more, because receivers have to be told; then shows the new secret. */
+/** Asks for confirmation, because receivers need the new secret, then shows it. */
 export function RotateSecret({ watch, onClose }: { watch: Watch; onClose: () => void }) {
   const [fault, setFault] = useState<string>()
   const [isBusy, setBusy] = useState(false)

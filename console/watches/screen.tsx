@@ -17,7 +17,7 @@ import { RotateSecret } from './rotate-secret.tsx'
 import { WatchItem, type Watch } from './watch-item.tsx'
 import './watches.css'
 
-/** Filters that are kept, and tell of what is new by webhook or feed. */
+/** The watches of the account. */
 export default function WatchesScreen() {
   const { query } = usePlace()
   const may = useMay()
@@ -28,7 +28,7 @@ export default function WatchesScreen() {
     queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/watches', { signal })).data.data,
   })
   const isMaking = query.has('nueva')
-  // What is open is in the address, so that the back button closes it.
+  // Open dialogs are in the URL, so that the back button closes them.
   const opened = (name: string) => watches.data?.find(({ id }) => id === query.get(name))
   const editing = opened('editar')
   const delivered = opened('entregas')

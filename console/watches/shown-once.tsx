@@ -1,14 +1,14 @@
 import { CopyButton, Dialog } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 
-/** What the service tells once. */
+/** Values that the service returns only once. */
 export interface Shown {
   readonly secret: string | null
-  /** Address of a feed. */
+  /** The address of a feed. */
   readonly atom: string | null
 }
 
-/** What the service shows once: it closes when the person says so, not by a press beside it. */
+/** Shows values that are returned only once. Closes only with its button, not by a click outside. */
 export function ShownOnce(props: { title: string; note?: string; shown: Shown; onClose: () => void }) {
   const { title, note, shown, onClose } = props
   return (

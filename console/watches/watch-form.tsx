@@ -8,7 +8,7 @@ export const MAX_NAME = 100
 const MAX_TEXT = 2_048
 const MAX_DESTINATIONS = 16_384
 
-/** The webhook has a field of its own. */
+/** The webhook has a separate field. */
 const FOR_PEOPLE = CHANNELS.filter((name) => name !== 'webhook')
 const EXAMPLES: Readonly<Record<string, string>> = {
   telegram: 'telegram:-1001234567890',
@@ -22,16 +22,16 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 export const CHANGES = ['new', 'all', 'dns', 'new,dns', 'all,dns'] as const
 export type Changes = (typeof CHANGES)[number]
 
-/** What a person chooses about a watch. */
+/** The properties of a watch that users choose. */
 export interface WatchFields {
-  /** Filters in the words of the search box. */
+  /** Filters in the syntax of the search box. */
   readonly words: string
   readonly similar: string
   readonly name: string
   readonly url: string
-  /** Other destinations, one in a line. */
+  /** Other destinations, one per line. */
   readonly to: string
-  /** HH:MM of the one message of a day; empty for messages as it comes. */
+  /** HH:MM of the daily message; empty for immediate messages. */
   readonly digest: string
   readonly language: Language
   readonly hasFeed: boolean
@@ -46,12 +46,12 @@ interface Props {
   readonly title: string
   readonly action: string
   readonly initial: WatchFields
-  /** Rejects with what is wrong, which the form shows. */
+  /** Rejects with the error that the form shows. */
   readonly onSend: (fields: WatchFields) => Promise<void>
   readonly onClose: () => void
 }
 
-/** Asks what to look for and whom to tell: for a new watch as for one that is there. */
+/** The form of a new or existing watch. */
 export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
   const [fields, setFields] = useState(initial)
   const [fault, setFault] = useState<string>()
@@ -127,7 +127,7 @@ export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
   )
 }
 
-/** Where messages for people go, when, and in which language. */
+/** Destination, time and language of messages. */
 function Destinations(props: { fields: WatchFields; onChange: (change: Partial<WatchFields>) => void }) {
   const { fields, onChange } = props
   const id = useId()
@@ -228,7 +228,7 @@ export function destinationsIn({ to }: WatchFields): string {
 
 /**
  * Destinations and the last day of registration have the same name in the API, which takes both in one list.
- * @param destinations empty for none; undefined if they stay as they are
+ * @param destinations empty for none; undefined to keep them
  */
 export function toParameter(day: string | undefined, destinations: string | undefined): { to?: string } {
   if (day === undefined) return destinations === undefined ? {} : { to: destinations }

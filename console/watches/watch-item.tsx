@@ -22,7 +22,7 @@ export interface WatchActions {
   readonly onRemove: () => void
 }
 
-/** One watch: what it looks for, how it tells, and how that went. */
+/** A watch: its filters, destinations and the state of deliveries. */
 export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions) {
   const spoken = useStore(language)
   const own = useAccounts()('domainwatch')
@@ -104,7 +104,7 @@ export function WatchItem({ watch, ...actions }: { watch: Watch } & WatchActions
   )
 }
 
-/** What went wrong since the last delivery that arrived, at each destination. */
+/** The errors since the last successful delivery, by destination. */
 function Trouble({ watch }: { watch: Watch }) {
   const failing = watch.destinations.filter(
     ({ state, last_error }) => state === 'dead' || last_error !== null,
@@ -170,7 +170,7 @@ function Actions({ watch, onEdit, onDeliveries, onRotate, onRemove }: { watch: W
   )
 }
 
-/** Pauses the watch, or lets it go on. */
+/** Pauses or resumes the watch. */
 function usePause({ id, name, paused }: Watch): () => void {
   const queries = useQueryClient()
   const isPaused = paused === 1
@@ -222,5 +222,5 @@ function TestButton({ watch, isLocked }: { watch: Watch; isLocked: boolean }) {
   )
 }
 
-/** A moment as the service writes it, in its time zone. */
+/** A date and time in the service's format and time zone. */
 const said = (date: string) => moment(Date.parse(date) / 1_000)

@@ -70,7 +70,7 @@ suite('verify, on the rows of the database', { timeout: 60_000 }, () => {
         'domain marca: a mark is neither 0 nor 1',
         'domain fecha: a date is not valid',
         'domain agente: its agent and its folded form differ',
-        'domain ñandú: its A-label form is another',
+        'domain ñandú: its A-label form does not match',
         'domain MAYÚSCULA: its name is not valid; its A-label form does not match',
         `image ${hash} of account ${account?.id}: its name and its folded form differ`,
         `blob ${key}: it is to be removed, and in use`,

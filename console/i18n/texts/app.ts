@@ -1,6 +1,6 @@
 import { inBoth } from '../dictionary.ts'
 
-/** The frame of the console: screens, signing in, keys of the keyboard. */
+/** The frame of the console: screens, sign-in, keyboard shortcuts. */
 export const app = inBoth(
   {
     'app.title': 'Catalejo',

@@ -1,6 +1,6 @@
 import { inBoth } from '../dictionary.ts'
 
-/** Counts beside the filters, and the strip of days. */
+/** Counts next to the filters, and the strip of days. */
 export const facets = inBoth(
   {
     'facets.days': 'Días: inscritos y eliminados',

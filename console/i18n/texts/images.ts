@@ -1,6 +1,6 @@
 import { addTexts, inBoth } from '../dictionary.ts'
 
-/** The gallery, uploads, details and the bench. */
+/** The gallery, uploads, details and transformations. */
 export const images = inBoth(
   {
     'images.title': 'Imágenes',

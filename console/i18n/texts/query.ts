@@ -1,6 +1,6 @@
 import { inBoth } from '../dictionary.ts'
 
-/** The query box: what it offers and what it does not understand. */
+/** The query box: completions and errors. */
 export const query = inBoth(
   {
     'query.complete': 'Completar',
@@ -22,7 +22,7 @@ export const query = inBoth(
     'query.today': 'today',
     'query.yesterday': 'yesterday',
     'query.daysAgo': '{n} days ago',
-    'query.unknown': '“{word}” is no filter: there is none called “{name}”.',
+    'query.unknown': '“{word}” is not a filter: there is none called “{name}”.',
     'query.noValue': '“{word}” lacks a value.',
     'query.oneOf': 'it must be {values}',
   },

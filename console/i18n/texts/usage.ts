@@ -1,6 +1,6 @@
 import { inBoth } from '../dictionary.ts'
 
-/** What the images take up. */
+/** Storage used by images. */
 export const usage = inBoth(
   {
     'usage.perDay': 'Subidas por día (UTC)',

@@ -22,7 +22,7 @@ export const views = inBoth(
     'views.removed': 'View removed',
     'views.name': 'Name',
     'views.keep': 'Save view',
-    'views.where': 'It is kept in this browser, for your account.',
+    'views.where': 'It is stored in this browser, for your account.',
     'views.saved': 'View saved: {name}',
     'views.full': 'You can save {n} views. Remove one first.',
     'views.new.one': '{n} change since your last visit',

@@ -1,6 +1,6 @@
 import { addTexts, inBoth } from '../dictionary.ts'
 
-/** Filters that are kept and tell of what is new. */
+/** Watches: saved filters with notifications. */
 export const watches = inBoth(
   {
     'watch.new': 'Nueva alerta',
@@ -174,7 +174,7 @@ export const watches = inBoth(
     'watch.to': 'Other destinations, one per line',
     'watch.toHint': 'For example: {examples}',
     'watch.digest': 'Daily summary at',
-    'watch.digestHint': 'Without a time, each notification is sent at once.',
+    'watch.digestHint': 'Without a time, each notification is sent immediately.',
     'watch.language': 'Language of the messages',
     'watch.sends': 'Sends to',
     'watch.when': 'When',
@@ -191,7 +191,7 @@ export const watches = inBoth(
     'watch.sharedBy': 'Shared by {account}',
     'watch.pause': 'Pause',
     'watch.pausing': 'Pausing “{name}”…',
-    'watch.pausedNow': '“{name}” is paused: you will not be notified later of what happens meanwhile',
+    'watch.pausedNow': '“{name}” is paused: events during the pause are not notified later',
     'watch.resume': 'Resume',
     'watch.resuming': 'Resuming “{name}”…',
     'watch.resumed': '“{name}” notifies again',
