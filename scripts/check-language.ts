@@ -14,10 +14,8 @@ import { proseOf } from './language/prose.ts'
 
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'src/**/README.md']
 /** Add a folder when its language is done. */
-const SOURCES = [
-  'src/{accounts,admin,cli,console,domainwatch,http,imagestore,lib,operations,server,storage}/**/*.{ts,tsx,js}',
-]
-/** Generated files, data, and shell scripts. */
+const SOURCES = ['{src,console}/**/*.{ts,tsx,js}']
+/** Generated files, released files, data, and shell scripts. */
 const EXCLUDED = [
   '**/node_modules/**',
   '**/*-wasm.ts',

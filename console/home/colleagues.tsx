@@ -15,7 +15,7 @@ export function Colleagues() {
     queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/queue', { signal })).data.data,
   })
   const others = data.filter(({ account }) => account !== own)
-  // Until the service has told whose key this is, anybody may be a colleague.
+  // Until the account of this key is known, anyone may be a colleague.
   if (own === undefined || others.length === 0) return null
   return (
     <section className="stack" aria-labelledby="home-colleagues">

@@ -9,9 +9,9 @@ export type Lost =
   | { readonly kind: 'decided'; readonly account: string }
 
 /**
- * What became of a record whose claim ended, as far as it tells.
+ * The state of a record whose claim ended, if it is known.
  * @param shown as the person sees it
- * @param otherwise what is told if nobody decided on it or holds it
+ * @param otherwise the message if no one decided on it or holds it
  */
 export function lostOf(record: DomainRecord, shown: DomainRecord, otherwise: 'expired' | 'taken'): Lost {
   const { seen, seen_by: decider, claimed_by: holder, claimed_until: until } = record

@@ -245,7 +245,7 @@ export class Pile {
     } else if (!this.#isUnderWay(shown.name)) void this.#lose(shown, this.#isExpired() ? 'expired' : 'taken')
   }
 
-  /** Tells that the claim of the record on top is gone, and to whom. */
+  /** Reports that the claim of the current record is lost, and to whom. */
   async #lose(shown: DomainRecord, kind: 'expired' | 'taken'): Promise<void> {
     if (this.#lost === undefined || kind === 'taken') this.#lost = { kind }
     this.#publish()

@@ -12,7 +12,7 @@ const slots = createSlots(2)
 const FRESH_MS = 60_000
 const RECOUNT_MS = 120_000
 
-/** Counts beside a view, from time to time. Hidden pages ask for none. */
+/** Counts next to a view, refreshed from time to time, except on hidden pages. */
 export const countsOf = (filters: Filters, isWanted = true) => ({
   queryKey: ['domains', 'stats', 'view', filters],
   enabled: isWanted && filterFault(filters) === undefined,

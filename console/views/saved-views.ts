@@ -21,7 +21,7 @@ const placeOf = (account: string): string => `catalejo.views ${SERVICE.pathname}
 interface Kept {
   readonly account: string | undefined
   readonly views: readonly SavedView[]
-  /** All records, which nobody has to save to be told what is new. */
+  /** All records: a view that is always there, with its count of new records. */
   readonly all: SavedView | undefined
 }
 

@@ -34,7 +34,7 @@ export function entryOf(event: DomainEvent, language: Language): AtomEntry {
   }
 }
 
-/** The entry that tells that changes are missing before it. */
+/** The entry that reports missing changes before it. */
 export function gapEntry(id: string, at: number, language: Language): AtomEntry {
   const { gapTitle: title, gap: text } = atomTextsIn(language)
   return { id, title, updated: new Date(at).toISOString(), author: SERVICE, text }
