@@ -19,7 +19,10 @@ interface Kept {
 const store = createStore('catalejo', 'imports')
 const placeOf = (account: string): string => `${SERVICE.pathname} ${account}`
 
-/** Keeps the file of an import, so that it can go on after the page was left. Browsers that cannot do so keep nothing. */
+/**
+ * Stores the file of an import, so that it can be resumed after the page was closed. Does nothing in browsers
+ * without support.
+ */
 export async function keepFile(account: string, file: File): Promise<void> {
   if (file.size > MAX_BYTES) return dropFile(account)
   await attempt(async () => {

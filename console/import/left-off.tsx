@@ -8,7 +8,7 @@ import { forgetUnfinished, unfinished, type Unfinished } from './unfinished.ts'
 
 export type OnResume = (file: File, order: DayOrder | undefined) => void
 
-/** The import that an earlier visit left, and the ways to go on or to forget it. */
+/** An import interrupted by closing the page, with buttons to resume or discard it. */
 export function LeftOff({ onResume }: { onResume: OnResume }) {
   const account = useAccounts()('domainwatch')
   const [left, setLeft] = useState<Unfinished>()
