@@ -38,7 +38,7 @@ for (const [text, faults] of [
     '{"presets": {"A": "w_1", "x y": "w_1", "": "w_1"}}',
     ['A', 'x y', ''].map(
       (name) =>
-        `presets: "${name}" is no name, it takes up to 32 of a to z, 0 to 9 and hyphens, the first one no hyphen`,
+        `presets: "${name}" is not a name, it takes up to 32 of a to z, 0 to 9 and hyphens, the first one no hyphen`,
     ),
   ],
   [
@@ -59,8 +59,8 @@ for (const [text, faults] of [
     }),
     [
       'presets: "thumb" is the name of a built-in one',
-      'presets: "gray" is a modifier by itself',
-      'presets: "10x10" is a modifier by itself',
+      'presets: "gray" is a modifier',
+      'presets: "10x10" is a modifier',
       'presets: "empty" takes the text of modifiers',
       'presets: "number" takes the text of modifiers',
       'presets: "wide" has «w_0», which is not valid',

@@ -92,7 +92,7 @@ test('what the key command refuses', async () => {
   const service =
     "option '--service <SERVICE>' argument 'otro' is invalid. Allowed choices are domainwatch, imagestore, admin"
   const name =
-    "catalejo: an account's name takes 1 to 100 characters, none of them a control or invisible character\n"
+    "catalejo: an account name takes 1 to 100 characters, none of them a control or invisible character\n"
 
   const lifetime = 'minutes, hours or days, such as 30m, 12h or 90d, at most 3650d'
   const rate = 'a number of requests, at most 1000000, per s, min, h or day, such as 5/s or 60/min'

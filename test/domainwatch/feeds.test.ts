@@ -141,7 +141,7 @@ test('wrong entries stop the start with a line for each fault', async () => {
     ]),
     [
       'feed 2: takes an object with "name", "url", "format", "every", "account"',
-      'feed 3: "name" is that of another feed: "eliminados"',
+      'feed 3: "name" is used by another feed: "eliminados"',
       'feed 4: "mas" is not known',
       'feed 4: "name" takes 1 to 50 characters',
       'feed 4: "account" takes the name of an account',

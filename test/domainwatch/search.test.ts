@@ -128,14 +128,14 @@ test('an index that would take too much memory is left, and lists go on', async 
   assert.equal(opened.nameIndex.stats().bytes, 0)
 })
 
-test('a record that the index cannot hold switches it off', async () => {
+test('a record that the index cannot represent disables it', async () => {
   await using opened = await openBoth(tasks)
   await opened.store(many(10))
   await opened.ready()
   await opened.database.transaction((tx) =>
     tx.run(sql`UPDATE domains SET date_reg = 'no date' WHERE name = 'ca0'`),
   )
-  assert.match(await opened.left(), /cannot hold/)
+  assert.match(await opened.left(), /cannot represent/)
   assert.equal(await opened.nameIndex.current(), undefined)
 })
 

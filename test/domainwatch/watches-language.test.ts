@@ -63,7 +63,7 @@ test('changes of records and of the DNS are told in the language of the watch', 
   assert.match(feed, /<feed xmlns="http:\/\/www\.w3\.org\/2005\/Atom" xml:lang="en">/)
   assert.deepEqual(titlesIn(feed), [
     '.cl domains: Words',
-    'Receives no more mail: words.cl',
+    'No longer receives mail: words.cl',
     'Began to receive mail: words.cl',
     'New name servers: words.cl',
     'Deleted: words.cl',
@@ -85,7 +85,7 @@ test('changes of records and of the DNS are told in the language of the watch', 
       `Date of registration: ${date}\nNote: good (before: none)\nTags: brand (before: none)`,
   )
   const chats = () => slack.received.map(({ body }) => String(body['text'])).join('\n')
-  await eventually(() => /receives no more mail/.test(chats()), 'the last message')
+  await eventually(() => /no longer receives mail/.test(chats()), 'the last message')
   // News that come together are on one line.
   for (const phrase of [
     'deleted',

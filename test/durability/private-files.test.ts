@@ -45,7 +45,7 @@ suite('what the service writes is for its user alone', { skip, timeout: 240_000 
     await using data = await temporaryFolder()
     {
       await using service = await serve(['--data', data.path])
-      assert.ok(!service.stdout().includes('others'), service.stdout())
+      assert.ok(!service.stdout().includes('other users'), service.stdout())
     }
     const file = join(data.path, 'catalejo.db')
     await chmod(file, 0o644)
@@ -54,7 +54,7 @@ suite('what the service writes is for its user alone', { skip, timeout: 240_000 
     const warnings = service
       .stdout()
       .split('\n')
-      .filter((line) => line.includes('others can read'))
+      .filter((line) => line.includes('other users can read'))
     assert.equal(warnings.length, 1)
     const warning: unknown = JSON.parse(warnings[0] ?? '')
     assert.ok(typeof warning === 'object' && warning !== null && 'level' in warning && 'folder' in warning)

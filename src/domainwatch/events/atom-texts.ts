@@ -90,7 +90,7 @@ const en: AtomTexts = {
     deleted: 'Removed from the list',
     nameServers: 'New name servers',
     mailBegins: 'Began to receive mail',
-    mailEnds: 'Receives no more mail',
+    mailEnds: 'No longer receives mail',
   },
   domain: (name, length) => `Domain: ${name} (${length} characters)`,
   status: 'Status',
