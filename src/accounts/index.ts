@@ -6,21 +6,59 @@ import type { Query } from '../storage/database/sql.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
 import { type KeyLimits, type Service, UNLIMITED } from '../http/auth/key-limits.ts'
-import { digestOf, limitedDigestOf, newApiKey, newKeyId, type ApiKey } from './keys.ts'
 import * as queries from './queries.ts'
 import { KeyUses } from './uses.ts'
+import { hash, randomBytes } from 'node:crypto'
+
+/** An API key as its holder knows it. It is shown once and never stored. */
+type ApiKey = string & { readonly __brand: 'ApiKey' }
+
+/** 32 letters and digits, 5 bits each, without those that are easily confused. */
+const ALPHABET = 'abcdefghijkmnpqrstuvwxyz23456789'
+
+/** Generates a key of 160 random bits. */
+function newApiKey(): ApiKey {
+  return randomText(32) as ApiKey
+}
+
+/** Generates a short public id of a key, for lists and revocation. */
+function newKeyId(): string {
+  return randomText(10)
+}
+
+/**
+ * Returns the digest of a key, the only form in which it is stored. A plain hash is enough, because a key is random and not a
+ * password. Looking it up in an index leaks no timing: an attacker cannot choose the leading characters of a digest.
+ */
+function digestOf(key: string): string {
+  return hash('sha256', key)
+}
+
+/**
+ * Returns the digest of a limited key. It differs from `digestOf`, so that a node of a version without limits rejects the key
+ * instead of taking it for an unlimited one.
+ */
+function limitedDigestOf(key: string): string {
+  return hash('sha256', `limited ${key}`)
+}
+
+function randomText(length: number): string {
+  let text = ''
+  for (const byte of randomBytes(length)) text += ALPHABET[byte & 31]
+  return text
+}
 
 /** Identities cached until any key changes. */
 const MAX_CACHED_KEYS = 10_000
 const MAX_NAME_LENGTH = 100
 const MAX_CACHED_NAMES = 1_000
 
-export type CreateKeyOutcome =
+type CreateKeyOutcome =
   | { readonly kind: 'created'; readonly key: ApiKey; readonly id: string }
   | { readonly kind: 'other-service'; readonly service: Service }
   | { readonly kind: 'bad-name'; readonly takes: string }
 
-export interface NewAccount {
+interface NewAccount {
   readonly name: string
   readonly service: Service
 }

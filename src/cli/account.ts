@@ -4,10 +4,9 @@ import { systemClock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import { createAccountPolicies, listDelivery, updateDelivery } from '../imagestore/account-policy.ts'
 import { DELIVERY_MODES, type DeliveryMode } from '../imagestore/links/access.ts'
-import { withDatabase } from './database.ts'
-import { fail } from './failure.ts'
+import { withDatabase } from './instance.ts'
+import { fail, usageFault } from './failure.ts'
 import type { Options } from './options.ts'
-import { usageFault } from './usage.ts'
 
 const NONE = 'none'
 

@@ -1,7 +1,7 @@
 import { Command, Option } from 'commander'
 import { HelpText, type ShownSettings } from './help.ts'
 import { readOptions, rejectFlag, type Options } from './options.ts'
-import { reportUsageError } from './usage.ts'
+import { reportUsageError } from './failure.ts'
 
 type Run = (options: Options) => Promise<void>
 

@@ -10,7 +10,7 @@ import {
   RecordFields,
 } from '../domainwatch/index.ts'
 import type { Options } from './options.ts'
-import { usageFault } from './usage.ts'
+import { usageFault } from './failure.ts'
 
 const EVERYTHING = { filters: { reserve: false, rev: false, dis: false }, ascending: false }
 

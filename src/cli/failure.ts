@@ -1,6 +1,43 @@
 import { HttpError } from '../lib/errors.ts'
 import { reasonOf } from '../storage/blobs/open.ts'
 import { StorageFault } from '../storage/database/faults.ts'
+import type { Command } from 'commander'
+import { suggestion } from '../lib/suggestion.ts'
+
+/** Exit codes beyond 0 and 1 that a supervisor may act upon: a wrong command line, and wrong settings (EX_CONFIG of sysexits.h). */
+export const USAGE = 2
+export const WRONG_SETTINGS = 78
+
+/** Reports in one line what is wrong with the command line, and sets the exit code. */
+export function usageFault(message: string): void {
+  console.error(`catalejo: ${message}`)
+  process.exitCode = USAGE
+}
+
+/** Reports an error of the parser, with the most similar name if a command or an option is unknown. */
+export function reportUsageError(text: string, command: Command): void {
+  const message = text.replace(/^error: /, '').replace(/\.?\s*$/, '')
+  const [, kind, unknown] = /^unknown (option|command) '(.*)'$/s.exec(message) ?? []
+  if (kind === undefined || unknown === undefined) return usageFault(`${message}${seeHelp(command)}`)
+  // The value after an equals sign may be secret.
+  const name = unknown.replace(/=.*/s, '')
+  const known = kind === 'option' ? optionsOf(command) : command.commands.map((one) => one.name())
+  const similar = suggestion(name, known)
+  const advice = similar === undefined ? seeHelp(command) : `, did you mean ${similar}?`
+  usageFault(`unknown ${kind} '${name}'${advice}`)
+}
+
+/** The long flags that a command accepts, including those of the whole program. */
+function optionsOf(command: Command | null): string[] {
+  if (command === null) return ['--help']
+  return [...command.options.flatMap(({ long }) => long ?? []), ...optionsOf(command.parent)]
+}
+
+function seeHelp(command: Command): string {
+  const names: string[] = []
+  for (let one: Command | null = command; one !== null; one = one.parent) names.unshift(one.name())
+  return `; see ${names.join(' ')} --help`
+}
 
 /** Returns why a command failed, in one line: a fault of a disk or a database needs no stack. */
 export function failureLine(error: unknown): string {

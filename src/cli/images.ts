@@ -7,10 +7,9 @@ import { exportImages, MANIFEST } from '../imagestore/transfer/export.ts'
 import { importImages } from '../imagestore/transfer/import.ts'
 import { filesIn, listedImages } from '../imagestore/transfer/sources.ts'
 import { checkpointsOf } from './checkpoint.ts'
-import { failureLine } from './failure.ts'
+import { failureLine, usageFault } from './failure.ts'
 import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
-import { usageFault } from './usage.ts'
 
 /** Images that an interrupted import repeats at most. */
 const CHECKPOINT_EVERY = 50

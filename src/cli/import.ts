@@ -17,11 +17,10 @@ import {
   type ImportOutcome,
 } from '../domainwatch/index.ts'
 import { checkpointsOf } from './checkpoint.ts'
-import { reportMigration } from './database.ts'
-import { failureLine } from './failure.ts'
+import { reportMigration } from './instance.ts'
+import { failureLine, usageFault } from './failure.ts'
 import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
-import { usageFault } from './usage.ts'
 
 const STANDARD_INPUT = '-'
 

@@ -11,10 +11,9 @@ import {
   parseRate,
   parseScope,
 } from '../http/auth/key-limits.ts'
-import { reportMigration, withDatabase } from './database.ts'
-import { fail } from './failure.ts'
+import { reportMigration, withDatabase } from './instance.ts'
+import { fail, usageFault } from './failure.ts'
 import type { Options } from './options.ts'
-import { usageFault } from './usage.ts'
 
 /** `catalejo key create`. The key commands work while the service runs. */
 export async function createKey({ config, own }: Options): Promise<void> {

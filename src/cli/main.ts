@@ -1,7 +1,7 @@
 /** The `catalejo` command. Without arguments it runs the service. */
 import { CommanderError } from 'commander'
 import { createProgram } from './program.ts'
-import { USAGE } from './usage.ts'
+import { USAGE } from './failure.ts'
 
 const words = process.argv.slice(2)
 let isService = false

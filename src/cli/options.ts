@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { readConfig, type Config, type Flags } from '../server/config/config.ts'
 import { environmentName, type Setting } from '../server/config/setting.ts'
-import { WRONG_SETTINGS } from './usage.ts'
+import { WRONG_SETTINGS } from './failure.ts'
 
 /** The flag of a setting. A wrong value is reported together with all other settings, not by the parser. */
 export class SettingOption extends Option {

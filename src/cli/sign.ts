@@ -4,7 +4,7 @@ import { parseLink, readLink } from '../imagestore/links/read-link.ts'
 import { canonical, findMisplaced } from '../lib/modifiers/index.ts'
 import { blobByHash } from '../imagestore/queries.ts'
 import { faultOf } from './account.ts'
-import { withDatabase } from './database.ts'
+import { withDatabase } from './instance.ts'
 import { fail } from './failure.ts'
 import type { Options } from './options.ts'
 

@@ -8,11 +8,10 @@ import type { Config, Flags } from '../server/config/config.ts'
 import { settings } from '../server/config/settings.ts'
 import { isBlobKey } from '../storage/blobs/blob-store.ts'
 import { parseS3Location, S3_LOCATION_TAKES } from '../storage/blobs/s3/location.ts'
-import { fail, failureLine } from './failure.ts'
+import { fail, failureLine, usageFault } from './failure.ts'
 import { openInstance } from './instance.ts'
 import type { Options } from './options.ts'
 import { createProgress, type ShownProgress } from './progress.ts'
-import { usageFault } from './usage.ts'
 
 /** `catalejo backup`. Exits with 0 if the snapshot is complete, otherwise with 1. */
 export async function backupCommand({ config, own, positionals }: Options): Promise<void> {

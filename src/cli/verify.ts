@@ -9,10 +9,9 @@ import type { Database } from '../storage/database/database.ts'
 import { StorageFault } from '../storage/database/faults.ts'
 import { isKind, KINDS } from '../operations/integrity/findings.ts'
 import { countBlobs, verify, type Verified, type VerifyOptions } from '../operations/integrity/index.ts'
-import { failureLine } from './failure.ts'
+import { failureLine, usageFault } from './failure.ts'
 import type { Options } from './options.ts'
 import { createProgress } from './progress.ts'
-import { usageFault } from './usage.ts'
 
 /** No upload takes longer, so that older bytes without a record are leftovers. */
 const MIN_AGE_MS = 60 * 60_000

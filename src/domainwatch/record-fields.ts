@@ -5,7 +5,7 @@ import type { Parameter } from '../http/parameters.ts'
 import type { Database, Reader } from '../storage/database/database.ts'
 import { recordsNamed, type RecordRow } from './queries-records.ts'
 import { splitTags } from './tags.ts'
-import type { SplitName } from './words/words-column.ts'
+import type { SplitName } from './words/dictionary.ts'
 
 /**
  * The fields that `fields` adds to those of the seed: the only place that defines one. Parameter, answers and OpenAPI document

@@ -4,10 +4,10 @@ import { DISPLAY_NAME_TAKES, isDisplayName } from '../lib/free-text.ts'
 import { parseLabel } from '../lib/domain-names.ts'
 import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
 import type { RowOf } from '../storage/database/batch.ts'
-import { EXPECTABLE_FIELDS, type ExpectableField, type Expected } from './expected.ts'
+import { EXPECTABLE_FIELDS, type ExpectableField, type Expected } from './queries-expected.ts'
 import type { markDomains, recordDomains, restoreDomains } from './queries-batches.ts'
 import { foldTag, joinTags, MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
-import { toColumn, type SplitName } from './words/words-column.ts'
+import { toColumn, type SplitName } from './words/dictionary.ts'
 
 /** A bad record of a batch: its position, its first bad field, and what is wrong with it. */
 export interface RecordFault {

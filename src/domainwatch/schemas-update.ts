@@ -7,7 +7,7 @@ import {
   string,
   type JsonSchema,
 } from '../http/openapi/json-schema.ts'
-import { EXPECTABLE_FIELDS, type ExpectableField } from './expected.ts'
+import { EXPECTABLE_FIELDS, type ExpectableField } from './queries-expected.ts'
 import { MAX_BATCH_RECORDS } from './limits.ts'
 import { furtherFields } from './record-fields.ts'
 import { MAX_NOTE_CHARACTERS } from './records.ts'

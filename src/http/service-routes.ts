@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../lib/errors.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
+import { withTimeout } from '../lib/concurrency.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { PRIVATE_HEADERS } from './headers.ts'
 import { requestLog } from './observability/request-log.ts'

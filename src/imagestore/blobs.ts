@@ -1,7 +1,6 @@
 import type { BlobStore } from '../storage/blobs/blob-store.ts'
 import type { Database } from '../storage/database/database.ts'
-import { heldKeys, instance, someBlobs } from './queries.ts'
-import { trashedKeys } from './queries-removal.ts'
+import { heldKeys, instance, someBlobs, trashedKeys } from './queries.ts'
 
 /**
  * Suffix of the key of a blob whose bytes are lost. Its rows stay: applications still see what they lost, can delete it, or

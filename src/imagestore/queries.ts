@@ -3,7 +3,38 @@ import { allOf, empty, join, limit, raw, sql, type Sql } from '../storage/databa
 import { ANSWER_FIELDS, BLOB_FIELDS, columnOf, type BlobRow, type ImageRow } from './image-fields.ts'
 import type { DeliveryMode } from './links/access.ts'
 
-export interface HolderRow {
+/** Expired images, in the order in which their blobs are locked. */
+export const expiredImages = (now: number, count: number) => sql<{ account_id: number; hash: string }>`
+  SELECT account_id, hash FROM images WHERE expires <= ${now} ORDER BY hash, account_id ${limit(count)}`
+
+export const expiredImagesOf = (accountId: number, now: number, count: number) => sql<{ hash: string }>`
+  SELECT hash FROM images WHERE expires <= ${now} AND account_id = ${accountId} ORDER BY hash ${limit(count)}`
+
+/** Removes an image if it has expired: it may have been uploaded again since it was found. */
+export const deleteExpiredImage = (accountId: number, hash: string, now: number) => sql`
+  DELETE FROM images WHERE account_id = ${accountId} AND hash = ${hash} AND expires <= ${now}`
+
+export const anyExpired = (now: number) => sql<{ hash: string }>`
+  SELECT hash FROM images WHERE expires <= ${now} LIMIT 1`
+
+/** Images with an uploader's address that were uploaded before a time, in seconds since 1970. */
+export const anyAddress = (before: number) => sql<{ hash: string }>`
+  SELECT hash FROM images WHERE ip <> '' AND date < ${before} LIMIT 1`
+
+export const eraseAddresses = (before: number, count: number) => sql`
+  UPDATE images SET ip = '' WHERE (account_id, hash) IN (
+    SELECT account_id, hash FROM images WHERE ip <> '' AND date < ${before} ORDER BY date ${limit(count)})`
+
+export const addTrash = (key: string) => sql`INSERT INTO blob_trash (key) VALUES (${key})`
+
+export const trash = (count: number) => sql<{ key: string }>`SELECT key FROM blob_trash ${limit(count)}`
+
+export const removeTrash = (key: string) => sql`DELETE FROM blob_trash WHERE key = ${key}`
+
+export const trashedKeys = (keys: readonly string[]) => sql<{ key: string }>`
+  SELECT key FROM blob_trash WHERE key IN (${join(keys)})`
+
+interface HolderRow {
   readonly mode: DeliveryMode
   readonly secret: string | null
   /** Of its own record of the image: seconds since 1970, null for never. */
@@ -107,7 +138,7 @@ export const removeUploads = (accountId: number, hash: string) => sql`
 export const touchImage = (accountId: number, hash: string) => sql`
   UPDATE images SET date = date WHERE account_id = ${accountId} AND hash = ${hash}`
 
-export interface ImagePage {
+interface ImagePage {
   readonly accountId: number
   /** Seconds since 1970. Images that have expired by then are left out. */
   readonly now: number

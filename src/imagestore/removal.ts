@@ -1,11 +1,11 @@
 import { secondsOf, type Clock } from '../lib/clock.ts'
-import { withTimeout } from '../lib/with-timeout.ts'
+import { withTimeout } from '../lib/concurrency.ts'
 import type { Database, Transaction } from '../storage/database/database.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import { bytesKey } from './blobs.ts'
 import { isImageHash, type ImageHash } from './hash.ts'
 import { anyHolder, deleteBlob, lockBlob, type deleteImage } from './queries.ts'
-import * as queries from './queries-removal.ts'
+import * as queries from './queries.ts'
 
 /** Images removed in one transaction. Other writers run between transactions. */
 const EXPIRED_BATCH_IMAGES = 200

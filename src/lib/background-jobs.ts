@@ -1,4 +1,4 @@
-import { InterruptibleSleep } from './interruptible-sleep.ts'
+import { InterruptibleSleep } from './clock.ts'
 
 /** A job that a process repeats for as long as it runs. */
 export interface BackgroundJob {

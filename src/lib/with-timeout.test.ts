@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withTimeout } from './with-timeout.ts'
+import { withTimeout } from './concurrency.ts'
 
 const never = new Promise<void>(() => {})
 

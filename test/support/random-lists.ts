@@ -1,5 +1,4 @@
-import { Dictionary } from '../../src/domainwatch/words/dictionary.ts'
-import { toColumn } from '../../src/domainwatch/words/words-column.ts'
+import { Dictionary, toColumn } from '../../src/domainwatch/words/dictionary.ts'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { parseLabel } from '../../src/lib/domain-names.ts'

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import type { App } from '../../src/server/app.ts'
 import type { Flags } from '../../src/server/config/config.ts'
-import { InterruptibleSleep } from '../../src/lib/interruptible-sleep.ts'
-import type { Clock } from '../../src/lib/clock.ts'
+import { InterruptibleSleep, type Clock } from '../../src/lib/clock.ts'
 import type { KeyLimits, Service } from '../../src/http/auth/key-limits.ts'
 
 /** A clock that stands still until it is moved. */

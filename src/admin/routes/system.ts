@@ -1,7 +1,7 @@
 import type { HttpServer } from '../../http/server.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { throttledCount } from '../../lib/throttled-count.ts'
-import { withTimeout } from '../../lib/with-timeout.ts'
+import { withTimeout } from '../../lib/concurrency.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import type { Measurements } from '../../http/observability/metrics.ts'

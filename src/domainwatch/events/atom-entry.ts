@@ -2,8 +2,7 @@ import type { MxRecord } from '../../lib/dns/index.ts'
 import type { Language } from '../language.ts'
 import { splitTags } from '../tags.ts'
 import { atomTextsIn, type AtomTexts } from './atom-texts.ts'
-import { acceptsMail, type DnsNews } from './dns-news.ts'
-import { recordIn, seenIn, type ChangedRecord, type DomainEvent } from './event.ts'
+import { acceptsMail, type DnsNews, recordIn, seenIn, type ChangedRecord, type DomainEvent } from './event.ts'
 
 /** An entry, in the form in which watches store it. */
 export interface AtomEntry {

@@ -1,12 +1,33 @@
 import type { Change, Cursor, Fields } from '../../storage/database/changes/change.ts'
-import { dnsNewsOf, type DnsNews } from './dns-news.ts'
-import { toColumn, type SplitName } from '../words/words-column.ts'
+import { toColumn, type SplitName } from '../words/dictionary.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 import { splitTags } from '../tags.ts'
+import type { MxRecord } from '../../lib/dns/index.ts'
+
+/** A change of name servers, or the first or last MX record of a name. Null: the name did not exist. */
+export type DnsNews =
+  | { readonly type: 'ns'; readonly from: readonly string[] | null; readonly to: readonly string[] | null }
+  | { readonly type: 'mx'; readonly from: readonly MxRecord[]; readonly to: readonly MxRecord[] }
+
+/** Returns undefined for a kind that a newer version writes. */
+function dnsNewsOf({ kind, before, after }: Change): DnsNews | undefined {
+  const [from, to] = [answerIn(before), answerIn(after)]
+  if (kind === 'ns') return { type: 'ns', from, to }
+  return kind === 'mx' ? { type: 'mx', from: from ?? [], to: to ?? [] } : undefined
+}
+
+function answerIn(fields: Fields | null) {
+  return JSON.parse(String(fields?.['answer'] ?? null))
+}
+
+/** A null MX (RFC 7505) says that the domain accepts no mail. */
+export function acceptsMail(records: readonly MxRecord[]): boolean {
+  return records.some(({ exchange }) => exchange !== '.')
+}
 
 const RECORD_EVENTS = ['added', 'changed', 'discarded', 'deleted'] as const
-export const EVENT_KINDS = [...RECORD_EVENTS, 'dns'] as const
-export type EventKind = (typeof EVENT_KINDS)[number]
+const EVENT_KINDS = [...RECORD_EVENTS, 'dns'] as const
+type EventKind = (typeof EVENT_KINDS)[number]
 
 /** A record as stored in a change. */
 export interface ChangedRecord extends FilteredRecord {
@@ -29,7 +50,7 @@ export interface DomainEvent {
   readonly dns?: DnsNews
 }
 
-export type AccountName = (id: number) => Promise<string | undefined>
+type AccountName = (id: number) => Promise<string | undefined>
 
 /** What reading changes needs. */
 export interface ChangeReading {

@@ -3,7 +3,7 @@ import { partsOf, type Cursor } from '../../storage/database/changes/change.ts'
 import { clientOf } from '../../storage/database/connection-slots.ts'
 import type { ChangeLog } from '../../storage/database/changes/change-log.ts'
 import { FairSlots } from '../../lib/fair-slots.ts'
-import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
+import { InterruptibleSleep } from '../../lib/clock.ts'
 import type { Filters } from '../filters.ts'
 import { concerns, eventOf, toJson, type ChangeReading, type Changes, type DomainEvent } from './event.ts'
 

@@ -1,6 +1,6 @@
 import { request, type ClientRequest, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { isDiskError } from '../../lib/disk-errors.ts'
+import { isDiskError } from '../../lib/errors.ts'
 import type { StagedFile, Staging } from '../../storage/blobs/staging.ts'
 import {
   connectTo,

@@ -1,4 +1,4 @@
-import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
+import { InterruptibleSleep } from '../../lib/clock.ts'
 import { ImportLanes } from './import-lanes.ts'
 import { feedStates, type FeedStateRow } from './queries.ts'
 import type { Feed } from './settings.ts'

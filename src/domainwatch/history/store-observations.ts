@@ -1,4 +1,4 @@
-import { acceptsMail } from '../events/dns-news.ts'
+import { acceptsMail } from '../events/event.ts'
 import type { Database, Transaction } from '../../storage/database/database.ts'
 import type { Dialect } from '../../storage/database/dialect.ts'
 import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'

@@ -6,7 +6,7 @@ import { joinLines, SourceFault, type Line } from './lines.ts'
 import { completeness, parseLine } from './parse-line.ts'
 import { RowBuffer } from './row-buffer.ts'
 import { STATEMENTS } from './store.ts'
-import type { SplitName } from '../words/words-column.ts'
+import type { SplitName } from '../words/dictionary.ts'
 import { ImportWriter, type ImportCounts, type Reached, type WriterOptions } from './writer.ts'
 
 /** Lines held to detect the format, blank ones included. */

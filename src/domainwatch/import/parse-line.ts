@@ -9,7 +9,7 @@ import {
 } from '../records.ts'
 import { bareName, registryDate, splitCsv, type Layout } from './format.ts'
 import type { Completeness } from './lines.ts'
-import type { SplitName } from '../words/words-column.ts'
+import type { SplitName } from '../words/dictionary.ts'
 
 const INTEGERS = new Set(['length', 'status', 'reserved', 'revision', 'discarded', 'seen'])
 

@@ -7,7 +7,7 @@ import {
   UnsupportedValueError,
   type Order,
 } from '../../lib/name-index/index.ts'
-import { Mutex } from '../../lib/mutex.ts'
+import { Mutex } from '../../lib/fair-slots.ts'
 import type { Tasks } from '../../lib/tasks.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { ChangeFollower, type CatchUpResult } from './change-follower.ts'

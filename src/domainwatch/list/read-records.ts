@@ -11,7 +11,7 @@ import {
 import { aLabelOf } from '../../lib/domain-names.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { recordsAsText } from '../queries.ts'
-import type { SplitName } from '../words/words-column.ts'
+import type { SplitName } from '../words/dictionary.ts'
 
 /** Records read at a time: some 80 ms on the shared connection, and 8 MB of text. */
 const CHUNK = 65_536

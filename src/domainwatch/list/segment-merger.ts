@@ -1,5 +1,5 @@
 import { ORDERS, partOf, type Order, type Segment, type SegmentSet } from '../../lib/name-index/index.ts'
-import type { Mutex } from '../../lib/mutex.ts'
+import type { Mutex } from '../../lib/fair-slots.ts'
 import type { IndexBuilder } from './index-builder.ts'
 
 export interface SegmentMergerOptions {

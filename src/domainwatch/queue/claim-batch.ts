@@ -14,7 +14,7 @@ import type { NameIndex } from '../list/name-index.ts'
 import { stagesFrom, type Listing } from '../list/order.ts'
 import { countMatching } from '../queries.ts'
 import { advanced, BEFORE_EXPIRY, changesOf, type MatchCounts, type RecordChange } from './match-counts.ts'
-import type { SplitName } from '../words/words-column.ts'
+import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
 import type { QueueView } from './queries.ts'
 

@@ -5,7 +5,7 @@ import { recordOf } from '../events/event.ts'
 import { matches, type FilteredRecord, type Filters } from '../filters.ts'
 import { countMatches } from '../list/count-matches.ts'
 import type { LatestSegments } from '../list/name-index.ts'
-import type { SplitName } from '../words/words-column.ts'
+import type { SplitName } from '../words/dictionary.ts'
 
 /** Filters whose count is cached: the views that a group works on. */
 const MAX_FILTERS = 256

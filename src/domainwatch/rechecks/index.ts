@@ -1,4 +1,4 @@
-import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
+import { InterruptibleSleep } from '../../lib/clock.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { removeRows, storeRows, type Row } from '../../storage/database/rows.ts'
 import type { Dns } from '../dns-lookups.ts'

@@ -5,7 +5,7 @@ import type { Database } from '../../storage/database/database.ts'
 import { storeRows } from '../../storage/database/rows.ts'
 import { recordOf } from '../events/event.ts'
 import type { EventPages } from '../events/pages.ts'
-import type { SplitName } from '../words/words-column.ts'
+import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
 import { dnsWatchOf, EVERYBODY, RecheckRules, type DnsWatch, nextCheck } from './rules.ts'
 

@@ -4,8 +4,7 @@ import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { integer } from '../../http/parameters.ts'
 import { filterParameters, readFilters } from '../filters.ts'
 import { statsAnswer } from '../schemas.ts'
-import { addDays, dayOf, daysBetween } from '../stats/days.ts'
-import { wordWeeks } from '../stats/rising-words.ts'
+import { addDays, dayOf, daysBetween, wordWeeks } from '../stats/counts.ts'
 import type { Statistics } from '../stats/statistics.ts'
 
 /** Days of the series when none are given; from its first to its last at most. */

@@ -1,9 +1,15 @@
 import { OverloadError } from '../../lib/errors.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { DayCounts, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
-import { dayOf } from './days.ts'
+import {
+  DayCounts,
+  seriesFilters,
+  Totals,
+  type Counted,
+  type CountRequest,
+  dayOf,
+  RisingWords,
+} from './counts.ts'
 import { daysAfter, groupsAfter, wordsAfter } from './queries.ts'
-import { RisingWords } from './rising-words.ts'
 
 /** Records counted in one statement, about 60 ms, so that other scans get a turn. */
 const PAGE = 50_000

@@ -12,9 +12,16 @@ import {
 } from '../../lib/name-index/index.ts'
 import { MAX_LABEL_CHARACTERS } from '../limits.ts'
 import { indexQuery, type IndexSegments } from '../list/index-page.ts'
-import { DayCounts, seriesFilters, Totals, type Counted, type CountRequest } from './counts.ts'
-import { RisingWords, type WordWeeks } from './rising-words.ts'
-import { dayOf } from './days.ts'
+import {
+  DayCounts,
+  seriesFilters,
+  Totals,
+  type Counted,
+  type CountRequest,
+  dayOf,
+  RisingWords,
+  type WordWeeks,
+} from './counts.ts'
 
 /** How long counting blocks the event loop before it yields, and records between checks: about 2 ms at most. */
 const SLICE_MS = 3

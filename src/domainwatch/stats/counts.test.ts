@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Totals } from './counts.ts'
-import { addDays, daysBetween } from './days.ts'
+import { Totals, addDays, daysBetween } from './counts.ts'
 
 test('counts of several parts add up', () => {
   const totals = new Totals()

@@ -10,8 +10,7 @@ import type { NameIndex } from '../list/name-index.ts'
 import type { NameSplits } from '../words/split-names.ts'
 import { countInDatabase } from './count-in-database.ts'
 import { countInIndex } from './count-in-index.ts'
-import { type CountRequest } from './counts.ts'
-import { dayOf } from './days.ts'
+import { type CountRequest, dayOf } from './counts.ts'
 import { lastAdds } from './queries.ts'
 
 /** Requests that wait: each may take a second with a million records. */

@@ -6,7 +6,7 @@ import { rowValues, type BatchStatement, type Columns, type RowOf } from '../../
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
 import { readData, type Unreadable } from '../data-field.ts'
 import { MAX_BATCH_RECORDS } from '../limits.ts'
-import { expectedRow } from '../expected.ts'
+import { expectedRow } from '../queries-expected.ts'
 import { markDomains, recordDomains } from '../queries-batches.ts'
 import {
   countOfFaults,

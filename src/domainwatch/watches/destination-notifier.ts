@@ -1,6 +1,5 @@
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, InterruptibleSleep } from '../../lib/clock.ts'
 import { nextLocalTime } from '../../lib/dates.ts'
-import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'
 import { attempt, delayAfter, newDeliveryId } from './attempt.ts'

@@ -1,4 +1,4 @@
-import { InterruptibleSleep } from '../../lib/interruptible-sleep.ts'
+import { InterruptibleSleep } from '../../lib/clock.ts'
 import { notifyDestination, notifyReplays, type DestinationContext } from './destination-notifier.ts'
 import { notifyFeed } from './feed-notifier.ts'
 import * as queries from './queries.ts'

@@ -2,9 +2,8 @@ import type { Database } from '../../storage/database/database.ts'
 import { OverloadError } from '../../lib/errors.ts'
 import type { Filters } from '../filters.ts'
 import { rowValues } from '../../storage/database/batch.ts'
-import type { Dictionary } from './dictionary.ts'
+import { type Dictionary, toColumn } from './dictionary.ts'
 import * as queries from './queries.ts'
-import { toColumn } from './words-column.ts'
 
 /** Names per transaction: other writers wait for some 20 ms. */
 const BATCH = 2_000

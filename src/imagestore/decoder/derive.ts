@@ -24,7 +24,7 @@ import { encode, smallestAnimation, smallestPng, smallestStill, type Encoded } f
 import { geometryOf, type Geometry } from './geometry.ts'
 import { outputFormat, outputMime, staysAnimated } from './output-format.ts'
 import { openForDisplay, type Source } from './source.ts'
-import type { DerivedImage } from './types.ts'
+import type { DerivedImage } from './protocol.ts'
 
 /** Smallest side that sharp trims, in pixels. */
 const MIN_TRIM_SIDE = 3

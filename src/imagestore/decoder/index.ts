@@ -1,11 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { Requesters, SERVICE_CLIENT } from './job-queue.ts'
 import { DecoderPool } from './pool.ts'
-import type { EngineOptions, ImageEngine } from './types.ts'
+import type { EngineOptions, ImageEngine } from './protocol.ts'
 
 export { Requesters, SERVICE_CLIENT } from './job-queue.ts'
 export { machineTurns } from './machine-turns.ts'
-export type * from './types.ts'
+export type * from './protocol.ts'
 
 const DEFAULT_MEMORY = 1200 * 1024 * 1024
 const DEFAULT_QUEUE = 64

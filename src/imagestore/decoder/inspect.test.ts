@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import sharp from 'sharp'
 import { corpus, hashedPicture } from '../../../test/support/corpus.ts'
 import { createImageEngine } from './index.ts'
-import type { Inspection } from './types.ts'
+import type { Inspection } from './protocol.ts'
 
 const engine = createImageEngine({ workers: 2 })
 const folder = await mkdtemp(join(tmpdir(), 'catalejo-inspect-'))

@@ -1,10 +1,83 @@
 import { mimeOf } from '../../lib/image-metadata/index.ts'
-import { asPixels, clipGray, cmykToRgb, dhash, highBytes } from '../../lib/perceptual-hash/index.ts'
+import {
+  asPixels,
+  clipGray,
+  cmykToRgb,
+  dhash,
+  highBytes,
+  type Pixels,
+} from '../../lib/perceptual-hash/index.ts'
 import { releaseBuffer } from '../../lib/release-buffer.ts'
 import { firstFrameLuma } from './gif.ts'
 import { openSharp, RejectedImage, type Source } from './source.ts'
-import { thumbhash } from './thumbhash.ts'
-import type { InspectedImage } from './types.ts'
+import type { InspectedImage } from './protocol.ts'
+import { rgbaToThumbHash } from 'thumbhash'
+
+/** Limit of the format, in pixels per side. */
+const MAX_SIDE = 100
+/** Larger images are reduced to this: the hash keeps waves of a seventh of a side at most, and 100 pixels take four times as long. */
+const REDUCED_SIDE = 48
+/** Samples per side of a cell: more would not change the hash, and would cost as much as decoding. */
+const SAMPLES = 4
+
+/**
+ * The ThumbHash of a picture in base64. Pictures above the format's size limit are averaged over cells first.
+ * @param hasAlpha whether a fourth (or second) channel is alpha
+ */
+function thumbhash(pixels: Pixels, hasAlpha = true): string {
+  const { width, height } = pixels
+  const longest = Math.max(width, height)
+  const scale = longest > MAX_SIDE ? REDUCED_SIDE / longest : 1
+  const columns = Math.max(1, Math.round(width * scale))
+  const rows = Math.max(1, Math.round(height * scale))
+  const rgba = new Uint8Array(columns * rows * 4)
+  const xs = samplePositions(width, columns)
+  const ys = samplePositions(height, rows)
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      const cell = rgba.subarray((row * columns + column) * 4)
+      writeMean(pixels, hasAlpha, xs[column] ?? [], ys[row] ?? [], cell)
+    }
+  }
+  return Buffer.from(rgbaToThumbHash(columns, rows, rgba)).toString('base64')
+}
+
+/** The positions of the samples in each of `count` cells along a side. */
+function samplePositions(size: number, count: number): number[][] {
+  const step = size / count
+  const samples = Math.min(SAMPLES, Math.max(1, Math.round(step)))
+  return Array.from({ length: count }, (_, cell) =>
+    Array.from({ length: samples }, (_, i) =>
+      Math.min(size - 1, Math.floor((cell + (i + 0.5) / samples) * step)),
+    ),
+  )
+}
+
+/** Writes the mean of the samples to `target`, weighted by alpha: what is invisible has no colour. */
+function writeMean(
+  { data, width, channels }: Pixels,
+  hasAlpha: boolean,
+  xs: readonly number[],
+  ys: readonly number[],
+  target: Uint8Array,
+): void {
+  let [red, green, blue, alpha] = [0, 0, 0, 0]
+  const isGray = channels < 3
+  const alphaAt = hasAlpha && channels % 2 === 0 ? channels - 1 : undefined
+  for (const y of ys) {
+    for (const x of xs) {
+      const from = (y * width + x) * channels
+      const weight = alphaAt === undefined ? 255 : (data[from + alphaAt] ?? 0)
+      const first = (data[from] ?? 0) * weight
+      red += first
+      green += isGray ? first : (data[from + 1] ?? 0) * weight
+      blue += isGray ? first : (data[from + 2] ?? 0) * weight
+      alpha += weight
+    }
+  }
+  if (alpha === 0) return
+  target.set([red / alpha, green / alpha, blue / alpha, alpha / (xs.length * ys.length)].map(Math.round))
+}
 
 /** Decodes every pixel of every frame once and hashes the first frame. Rejects if the image does not decode. */
 export async function inspectSource(source: Source): Promise<InspectedImage> {

@@ -2,8 +2,7 @@ import { CpuTimer } from './cpu-timer.ts'
 import { DecoderProcess, type Ending } from './decoder-process.ts'
 import { FairQueue, makeRoom, type Requesters } from './job-queue.ts'
 import { MemoryBudget, type JobClass } from './memory-budget.ts'
-import type { JobOutcome, Task } from './protocol.ts'
-import type { EngineOptions, EngineStats } from './types.ts'
+import type { JobOutcome, Task, EngineOptions, EngineStats } from './protocol.ts'
 
 export type PoolOutcome =
   JobOutcome | { readonly kind: 'too-slow' } | { readonly kind: 'busy' } | { readonly kind: 'aborted' }

@@ -1,6 +1,117 @@
 /** The messages between the pool and its processes. */
 import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
-import type { Damaged, DerivedImage, InspectedImage, TooHeavy, WatermarkFile } from './types.ts'
+import type { ImageFormat } from '../../lib/image-metadata/index.ts'
+import type { BlobRow } from '../image-fields.ts'
+import type { MarkPlace } from '../image-settings.ts'
+import type { Requesters } from './job-queue.ts'
+import type { AcquireTurn } from './machine-turns.ts'
+
+/** `reason` is for the log, never for a client. */
+interface Damaged {
+  readonly kind: 'damaged'
+  readonly reason: string
+  /** The file does not hold the bytes that were stored. */
+  readonly isAltered?: boolean
+}
+
+/** An image of which every pixel of every frame has been decoded. */
+export interface InspectedImage extends Omit<BlobRow, 'hash' | 'key' | 'size'> {
+  readonly kind: 'image'
+  readonly format: ImageFormat
+  /** Base64 of the ThumbHash. */
+  readonly thumbhash: string
+}
+
+export interface DerivedImage {
+  readonly kind: 'image'
+  readonly bytes: Uint8Array
+  readonly mime: string
+  readonly width: number
+  readonly height: number
+}
+
+/** Not started, because it would exceed the limits on memory or time. `reason` is for the log. */
+interface TooHeavy {
+  readonly kind: 'too-heavy'
+  readonly reason: string
+}
+
+/** `busy`: the queue is full or the wait timed out, try later. `aborted`: the signal fired first. */
+type NotRun = { readonly kind: 'busy' } | { readonly kind: 'aborted' }
+/** Images that are too heavy or too slow count as damaged. */
+export type Inspection = InspectedImage | Damaged | NotRun
+/** `too-slow`: started, and killed when its time was up. */
+export type Derivation = DerivedImage | Damaged | TooHeavy | { readonly kind: 'too-slow' } | NotRun
+
+export interface EngineStats {
+  /** Jobs that run in a process. */
+  readonly running: number
+  /** Jobs that wait for a process. */
+  readonly waiting: number
+  /** Processes that crashed or were killed because of their job. */
+  readonly restarts: number
+  /** Process ids. */
+  readonly pids: readonly number[]
+  /** Bytes of memory granted to running jobs. */
+  readonly memory: number
+}
+
+/** An image to put on another one. */
+export interface WatermarkFile {
+  readonly path: string
+  readonly place: MarkPlace
+  /** Of the bytes that were stored; undefined if unknown. */
+  readonly hash?: string | undefined
+}
+
+interface DeriveOptions {
+  readonly watermark?: WatermarkFile | undefined
+  /** The clients that wait for it; the service itself by default. */
+  readonly requesters?: Requesters | undefined
+  /** Of the bytes that were stored: a file with other bytes is reported as altered. */
+  readonly hash?: string | undefined
+}
+
+export interface ImageEngine {
+  /**
+   * Decodes the whole file at `path`. Never rejects because of the file's content.
+   * @param requesters the clients that wait for it; the service itself by default
+   */
+  inspect(path: string, signal?: AbortSignal, requesters?: Requesters): Promise<Inspection>
+  /** Renders the derivative that `plan` describes from the file at `path`. */
+  derive(
+    path: string,
+    plan: ResolvedTransformation,
+    signal?: AbortSignal,
+    options?: DeriveOptions,
+  ): Promise<Derivation>
+  stats(): EngineStats
+  /** Ends all processes within about a second. Running jobs resolve to `aborted`. */
+  close(): Promise<void>
+}
+
+export interface EngineOptions {
+  /** Processes for light jobs; half as many, and at least one, are added for heavy ones. Default: the number of cores. */
+  readonly workers: number
+  /** Limit on the pixels of all frames. Default: 64 million. */
+  readonly maxPixels: number
+  /** Limit on the processor time of a job, and four times as much on its duration without waits. In milliseconds. Default: 20,000. */
+  readonly timeoutMs: number
+  /** Bytes of memory for all running jobs, and a quarter more (see memory-budget.ts). Default: 1.2 GiB. */
+  readonly memoryBudget: number
+  /** Bytes of memory for one job; more expensive images are rejected. Default: all of `memoryBudget`. */
+  readonly largestJob: number
+  /** What a job that exceeds `memoryBudget` waits for: a turn shared with the engines of other processes. Default: none. */
+  readonly acquireTurn: AcquireTurn
+  /** Jobs that may wait for a process. Default: 64. */
+  readonly queue: number
+  /** Of these, jobs of one client. Default: all. */
+  readonly queuePerClient: number
+  /** Limit on the wait for a process, and on the wait for memory. In milliseconds. Default: 30,000. */
+  readonly waitMs: number
+  /** Idle time after which all processes end. In milliseconds. Default: 300,000. */
+  readonly idleMs: number
+}
 
 export type Task =
   | { readonly operation: 'inspect' }

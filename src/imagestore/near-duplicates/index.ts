@@ -13,7 +13,7 @@ import {
   type MultiIndexArrays,
 } from '../../lib/perceptual-hash/index.ts'
 import { taskModule, type Tasks } from '../../lib/tasks.ts'
-import { withTimeout } from '../../lib/with-timeout.ts'
+import { withTimeout } from '../../lib/concurrency.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { ImageRow } from '../image-fields.ts'
 import { ImageFollower } from './image-follower.ts'

@@ -1,7 +1,6 @@
 import type { Message, ResourceRecord } from './message.ts'
 import type { ServerRole, Conclusion, Reply } from './outcomes.ts'
-import { canonicalOrder, type RecordValue } from './record-data.ts'
-import type { QueryType } from './types.ts'
+import { canonicalOrder, type RecordValue, type QueryType } from './record-data.ts'
 
 const AUTHORITATIVE = 0x0400
 const RECURSION_AVAILABLE = 0x0080

@@ -1,4 +1,4 @@
-import type { PendingQuery, Channel, ServerReply } from './channel.ts'
+import type { PendingQuery, Channel, ServerReply } from './pending.ts'
 import { Pipeline } from './pipeline.ts'
 import type { ServerAddress } from './servers.ts'
 import { queryOverTcp } from './tcp.ts'

@@ -1,6 +1,5 @@
-import { readRecordData, textLength, type RecordType, type RecordValue } from './record-data.ts'
+import { readRecordData, textLength, type RecordType, type RecordValue, TYPE_CODES } from './record-data.ts'
 import { MALFORMED, Malformed, Reader } from './reader.ts'
-import { TYPE_CODES } from './types.ts'
 
 /** A resource record of class IN. Records of other types are skipped without being parsed. */
 export type ResourceRecord =

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { PendingQuery } from './channel.ts'
-import { Pending } from './pending.ts'
+import { type PendingQuery, Pending } from './pending.ts'
 
 const pendingQuery = (name: string): PendingQuery => ({
   query: { name, type: 'ns', role: 'resolver', edns: true },

@@ -1,5 +1,160 @@
-import { PipelineConnection } from './pipeline-connection.ts'
 import type { ServerAddress } from './servers.ts'
+import { connect, type Socket } from 'node:net'
+import { type PendingQuery, type Channel, Pending } from './pending.ts'
+import { frameLength, Frames, writeFrame } from './frames.ts'
+import { messageId, readReply } from './wire.ts'
+
+/** Maximum queries in flight on the connection (additive increase with each answer, halved after a slow interval). */
+const [INITIAL_WINDOW, MIN_WINDOW, MAX_WINDOW] = [64, 16, 8_192]
+/**
+ * Interval of the throughput check, in milliseconds. A server is slow if it answers neither `MIN_ANSWERS` queries nor
+ * half of the pending ones in it: some resolvers process the queries of a connection one by one, but datagrams in
+ * parallel. The latency of single answers says less, because they queue after thousands of others.
+ */
+const CHECK_MS = 150
+const MIN_ANSWERS = 50
+const CONNECT_MS = 1_000
+/** Idle connections are closed after this time, because servers limit them (RFC 7766, section 6.2.3). */
+const IDLE_MS = 1_000
+/**
+ * Answers that make a connection worth repeating even if it ended with open queries: some servers limit the queries
+ * of a connection.
+ */
+const WORTHWHILE = 100
+/** Octets per write. */
+const OUT_BYTES = 64 * 1024
+
+/**
+ * Pipelines queries over one TCP connection, answered in any order (RFC 7766, section 6.2.1.1). The queries of one
+ * turn of the event loop are one write, and a read yields many answers, which costs a fraction of as many
+ * datagrams. When the connection stalls or ends, pending queries are dropped and then sent over UDP.
+ */
+class PipelineConnection implements Channel {
+  readonly #socket: Socket
+  readonly #onEnd: (isUseless: boolean) => void
+  readonly #frames = new Frames()
+  readonly #pending = new Pending()
+  readonly #checks: NodeJS.Timeout
+  #isOpen = false
+  #hasEnded = false
+  #window = INITIAL_WINDOW
+  #answered = 0
+  /** `pending` at the last check. */
+  #pendingBefore = 0
+  #answeredBefore = 0
+  #out = Buffer.allocUnsafeSlow(OUT_BYTES)
+  #written = 0
+  #lastAsked = performance.now()
+
+  /** @param onEnd called once; useless if reconnecting soon is pointless */
+  constructor(server: ServerAddress, onEnd: (isUseless: boolean) => void) {
+    this.#onEnd = onEnd
+    this.#socket = connect({
+      host: server.address,
+      port: server.port,
+      family: server.family,
+      noDelay: true,
+      onread: { buffer: this.#frames.room, callback: (count) => this.#receive(count) },
+    })
+    this.#socket.unref()
+    this.#socket.once('connect', () => (this.#isOpen = true))
+    this.#socket.on('error', () => this.#end())
+    this.#socket.on('close', () => this.#end())
+    // After reading: if this process was blocked, the answers have arrived and are not late.
+    this.#checks = setInterval(() => setImmediate(this.#check), CHECK_MS)
+    this.#checks.unref()
+  }
+
+  get hasRoom(): boolean {
+    return this.#isOpen && this.#pending.size < this.#window
+  }
+
+  ask(pendingQuery: PendingQuery): number {
+    if (this.#written === 0) {
+      this.#lastAsked = performance.now()
+      setImmediate(this.#flush)
+    }
+    const id = this.#pending.add(pendingQuery)
+    const length = frameLength(pendingQuery.query)
+    if (this.#written + length > OUT_BYTES) this.#flush()
+    writeFrame(this.#out, this.#written, pendingQuery.query, id)
+    this.#written += length
+    return id
+  }
+
+  forget(id: number, pendingQuery: PendingQuery): void {
+    this.#pending.delete(id, pendingQuery)
+  }
+
+  /** Drops pending queries without notifying them. */
+  close(): void {
+    this.#pending.drain()
+    this.#end()
+  }
+
+  readonly #flush = (): void => {
+    if (this.#written === 0 || this.#hasEnded) return
+    this.#socket.write(this.#out.subarray(0, this.#written))
+    // The socket buffers what the kernel did not accept.
+    if (this.#socket.writableLength > 0) this.#out = Buffer.allocUnsafeSlow(OUT_BYTES)
+    this.#written = 0
+  }
+
+  #receive(count: number): boolean {
+    this.#frames.received(count, this.#take)
+    return true
+  }
+
+  readonly #take = (message: Buffer): void => {
+    const id = messageId(message)
+    const pendingQuery = id === undefined ? undefined : this.#pending.get(id)
+    // A late answer to a cancelled query.
+    if (id === undefined || pendingQuery === undefined) return
+    const reply = readReply(message, pendingQuery.query)
+    // Over TCP only the server can have sent it, so the server is at fault.
+    if (reply.kind === 'mismatch') return this.#end()
+    this.#pending.delete(id, pendingQuery)
+    this.#answered++
+    if (this.#window < MAX_WINDOW) this.#window++
+    pendingQuery.replied(reply.kind === 'truncated' ? { kind: 'failed' } : reply)
+  }
+
+  readonly #check = (): void => {
+    if (this.#hasEnded) return
+    const waiting = this.#pendingBefore
+    const answered = this.#answered - this.#answeredBefore
+    this.#pendingBefore = this.#pending.size
+    this.#answeredBefore = this.#answered
+    if (!this.#isOpen || this.#pending.size === 0) {
+      if (performance.now() - this.#lastAsked > (this.#isOpen ? IDLE_MS : CONNECT_MS)) this.#end()
+      return
+    }
+    if (waiting === 0) return
+    if (answered >= Math.min(MIN_ANSWERS, waiting / 2)) return
+    // The last few of many may just be slow to resolve.
+    if (answered === 0) this.#drop()
+    else if (waiting < MIN_WINDOW) return
+    this.#window >>= 1
+    if (this.#window < MIN_WINDOW) this.#end()
+  }
+
+  #drop(): void {
+    const open = this.#pending.drain()
+    this.#pendingBefore = 0
+    for (const pendingQuery of open) pendingQuery.dropped()
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    this.#isOpen = false
+    clearInterval(this.#checks)
+    this.#socket.destroy()
+    const isWorthwhile = this.#answered >= WORTHWHILE || (this.#pending.size === 0 && this.#answered > 0)
+    this.#onEnd(!isWorthwhile || this.#window < MIN_WINDOW)
+    this.#drop()
+  }
+}
 
 /** Queries in flight to one server from which on a connection pays off. */
 const BULK = 32

@@ -1,6 +1,10 @@
 import { SocketAddress } from 'node:net'
 import { MALFORMED, type Reader } from './reader.ts'
-import type { QueryType } from './types.ts'
+
+/** Codes of the record types that can be queried (RFC 1035, 3596, 8659). */
+export const TYPE_CODES = { a: 1, ns: 2, soa: 6, mx: 15, txt: 16, aaaa: 28, caa: 257 } as const
+
+export type QueryType = keyof typeof TYPE_CODES
 
 /** Record types other than NS, whose answers name servers are. */
 export type RecordType = Exclude<QueryType, 'ns'>

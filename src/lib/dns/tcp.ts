@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { ServerReply } from './channel.ts'
+import type { ServerReply } from './pending.ts'
 import { frameLength, Frames, writeFrame } from './frames.ts'
 import { randomUint16 } from './random.ts'
 import type { ServerAddress } from './servers.ts'

@@ -1,6 +1,121 @@
-import { UdpSocket } from './udp-socket.ts'
 import { randomUint16 } from './random.ts'
 import type { ServerAddress } from './servers.ts'
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import { type PendingQuery, type Channel, Pending } from './pending.ts'
+import { encodeQuery, messageId, readReply, type Query } from './wire.ts'
+
+/** Far below 65,536, so that drawing a free id is fast and guessing one is infeasible. */
+const MAX_PENDING = 4_096
+/** The id of a query that was not sent. */
+const NO_ID = -1
+
+/**
+ * One UDP socket, connected to one server: the kernel drops datagrams from anywhere else and reports ICMP errors.
+ * Several queries share it, identified by their ids. Closes when it is retired and nothing is pending.
+ */
+export class UdpSocket implements Channel {
+  readonly bornAt = performance.now()
+  queries = 0
+  retired = false
+  readonly #server: ServerAddress
+  readonly #socket: Socket
+  readonly #pending = new Pending()
+  readonly #onClosed: () => void
+  readonly #closed: Promise<void>
+  #connected = false
+  #isHeard = false
+  #closing = false
+
+  constructor(server: ServerAddress, onClosed: () => void) {
+    this.#server = server
+    this.#onClosed = onClosed
+    this.#socket = createSocket(server.family === 6 ? 'udp6' : 'udp4')
+    // The timer of a look-up keeps the process alive while there is something to wait for; an idle socket must not.
+    this.#socket.unref()
+    this.#closed = new Promise((resolve) => this.#socket.once('close', resolve))
+    this.#socket.on('message', (message, source) => this.#receive(message, source))
+    this.#socket.on('error', () => this.#fail())
+    // Not the callback of connect(), which would receive errors instead of the listener above.
+    this.#socket.once('connect', () => this.#flush())
+    this.#socket.connect(server.port, server.address)
+  }
+
+  ask(pendingQuery: PendingQuery): number {
+    if (this.#pending.size >= MAX_PENDING) {
+      queueMicrotask(() => pendingQuery.replied({ kind: 'unreachable' }))
+      return NO_ID
+    }
+    const id = this.#pending.add(pendingQuery)
+    this.queries++
+    if (this.#connected) this.#send(id, pendingQuery.query)
+    return id
+  }
+
+  forget(id: number, pendingQuery: PendingQuery): void {
+    if (this.#pending.delete(id, pendingQuery)) this.#settled()
+  }
+
+  /** Stops accepting queries. Those in flight still get their answers. */
+  retire(): void {
+    this.retired = true
+    if (this.#pending.size === 0) void this.close()
+  }
+
+  /** Drops pending queries without notifying them. */
+  close(): Promise<void> {
+    this.retired = true
+    this.#pending.drain()
+    if (!this.#closing) {
+      this.#closing = true
+      this.#onClosed()
+      this.#socket.close()
+    }
+    return this.#closed
+  }
+
+  #flush(): void {
+    this.#connected = true
+    this.#pending.each((id, { query }) => this.#send(id, query))
+  }
+
+  #send(id: number, query: Query): void {
+    const message = encodeQuery(query, id)
+    // Without a callback, Node ignores errors of synchronous sends. The callback costs a tenth of a look-up, so it
+    // is omitted once the server has answered: later failures show as socket errors or silence.
+    if (this.#isHeard) this.#socket.send(message)
+    else this.#socket.send(message, this.#afterSend)
+  }
+
+  readonly #afterSend = (error: Error | null): void => {
+    if (error !== null) this.#fail()
+  }
+
+  #receive(message: Buffer, source: RemoteInfo): void {
+    // For some microseconds, until it was connected, the socket accepted datagrams from anyone.
+    if (source.port !== this.#server.port || source.address !== this.#server.address) return
+    const id = messageId(message)
+    if (id === undefined) return
+    const pending = this.#pending.get(id)
+    if (pending === undefined) return
+    const reply = readReply(message, pending.query)
+    if (reply.kind === 'mismatch') return
+    this.#isHeard = true
+    this.#pending.delete(id, pending)
+    this.#settled()
+    pending.replied(reply)
+  }
+
+  /** An error of a connected socket, usually ICMP "port unreachable", concerns all queries sent from it. */
+  #fail(): void {
+    const failed = this.#pending.drain()
+    void this.close()
+    for (const pendingQuery of failed) pendingQuery.replied({ kind: 'unreachable' })
+  }
+
+  #settled(): void {
+    if (this.retired && this.#pending.size === 0) void this.close()
+  }
+}
 
 /** Ports change this often, so that probing cannot find one while it is in use. */
 const MAX_QUERIES_PER_SOCKET = 512

@@ -1,7 +1,7 @@
+import { TYPE_CODES, type QueryType } from './record-data.ts'
 import { classify } from './classify.ts'
 import { decodeMessage } from './message.ts'
 import type { ServerRole, Reply } from './outcomes.ts'
-import { TYPE_CODES, type QueryType } from './types.ts'
 
 /** A question for one name and type. */
 export interface Query {

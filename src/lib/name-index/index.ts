@@ -10,5 +10,5 @@ export { mergeParts, partOf, SegmentSet, type EntryKeys, type SegmentPart } from
 export { compareBytes } from './sort.ts'
 export { namePrefix, SORTED_ORDERS, sortedMatches } from './sorted-matches.ts'
 export { TimeSlice } from './time-slice.ts'
-export { wordsOf } from './word-test.ts'
+export { wordsOf } from './name-test.ts'
 export { formatTimestamp, parseTimestamp, TIMESTAMP_LENGTH, writeTimestamp } from './timestamp.ts'

@@ -1,7 +1,6 @@
 import { MAX_LENGTH, Plane } from './columns.ts'
-import { NameTest } from './name-test.ts'
+import { NameTest, WordTest } from './name-test.ts'
 import { parseTimestamp } from './timestamp.ts'
-import { WordTest } from './word-test.ts'
 
 /** A condition on records. */
 export type IndexTerm =

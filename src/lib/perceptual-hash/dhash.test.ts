@@ -3,8 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { buildWasm, wasmModule } from '../../../scripts/build-wasm.ts'
-import { dhash, lanczosTaps } from './dhash.ts'
-import type { Pixels } from './pixels.ts'
+import { dhash, lanczosTaps, type Pixels } from './dhash.ts'
 
 /** The same hash in simple steps: luma of the whole image, then both passes with 64-bit sums. */
 function reference({ data, width, height, channels }: Pixels): string {

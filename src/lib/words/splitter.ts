@@ -1,5 +1,4 @@
-import { letterOf, NO_LETTER } from './letters.ts'
-import { NO_WORD, type WordTrie } from './trie.ts'
+import { letterOf, NO_LETTER, NO_WORD, type WordTrie } from './trie.ts'
 
 /** Characters of a text. */
 const MAX_TEXT = 63

@@ -1,4 +1,4 @@
-import { isDiskError } from '../../lib/disk-errors.ts'
+import { isDiskError } from '../../lib/errors.ts'
 import { blobKey, isBlobKey, type BlobStore, type DerivativeStore } from './blob-store.ts'
 import { openFileBlobs } from './file-store.ts'
 import type { S3Location } from './s3/location.ts'

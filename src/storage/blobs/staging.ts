@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isDiskError } from '../../lib/disk-errors.ts'
+import { isDiskError } from '../../lib/errors.ts'
 import { createFile } from '../../lib/private-files.ts'
 import { makeFolder } from './durable.ts'
 

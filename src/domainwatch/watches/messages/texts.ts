@@ -1,7 +1,12 @@
 import type { Language } from '../../language.ts'
 import { splitTags } from '../../tags.ts'
-import { acceptsMail, type DnsNews } from '../../events/dns-news.ts'
-import { recordIn, type ChangedRecord, type DomainEvent } from '../../events/event.ts'
+import {
+  acceptsMail,
+  type DnsNews,
+  recordIn,
+  type ChangedRecord,
+  type DomainEvent,
+} from '../../events/event.ts'
 
 /** Fields whose change is reported by name, in this order. */
 const COMPARED = ['agent', 'reserved', 'revision', 'date_reg', 'note', 'tags'] as const

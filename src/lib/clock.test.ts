@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { InterruptibleSleep } from './interruptible-sleep.ts'
+import { InterruptibleSleep } from './clock.ts'
 
 const LONG_MS = 1_000_000
 
