@@ -14,7 +14,11 @@ import { proseOf } from './language/prose.ts'
 
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'src/**/README.md']
 /** Add a folder when its language is done. */
-const SOURCES = ['{src,console}/**/*.{ts,tsx,js}']
+const SOURCES = [
+  '{src,console}/**/*.{ts,tsx,js}',
+  'test/{admin,cli,contracts,corpus,deploy,dns,domainwatch,durability,http,imagestore,keys,moving,nodes}/**/*.ts',
+  'test/{s3,soak,support,tooling,two-nodes,upgrades,verifying}/**/*.ts',
+]
 /** Generated files, released files, data, and shell scripts. */
 const EXCLUDED = [
   '**/node_modules/**',

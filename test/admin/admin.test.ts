@@ -26,7 +26,7 @@ function rowsOf({ body, text }: Reply): Record<string, unknown>[] {
   return body.data
 }
 
-test('a key made here opens its service at once, is shown this once, and shuts at once', async () => {
+test('a created key works immediately, is shown once, and stops working when revoked', async () => {
   const made = await post('create', { account: ' Ana Ñ ', service: 'domainwatch' })
   assert.equal(made.headers.get('cache-control'), 'no-store')
   assert.ok(typeof made.body === 'object' && made.body !== null && 'key' in made.body && 'id' in made.body)
@@ -150,7 +150,7 @@ test('administrators are made and shut out the same way', async () => {
   assert.equal(await status(), 401)
 })
 
-test('what is refused', async () => {
+test('rejects invalid requests', async () => {
   const other = (account: string, is: string) => ({
     status: 409,
     msg: `La cuenta ${account} es del servicio ${is}`,
@@ -283,7 +283,7 @@ test('the limits and the delivery mode of an application are updated, all of the
   assert.equal((await send(service, '/api/v1/admin/limits', { account: 'galería', api: key })).status, 403)
 })
 
-test('how the service is', async () => {
+test('reports the state of the service', async () => {
   const { body } = await get('system')
   assert.ok(typeof body === 'object' && body !== null && 'figures' in body)
   const { figures, settings, ...rest }: Record<string, unknown> = { ...body }

@@ -4,7 +4,7 @@ import { catalejo } from '../support/cli.ts'
 import { bytesOf, expectedHash, gradient, ImageClient } from '../support/images.ts'
 import { startService } from '../support/service.ts'
 
-test('an owner closes the images of an application, and signs links to them, beside a running service', async () => {
+test('account set and sign work while the service runs', async () => {
   await using service = await startService()
   const client = new ImageClient(service.url, service.imageKey)
   const photo = await gradient(60, 40).jpeg().toBuffer()

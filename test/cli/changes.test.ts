@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { catalejo } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-test('changes prints a line each, goes on after a cursor, and tells when it cannot', async () => {
+test('changes prints a line for each, resumes after a cursor, and reports a gap', async () => {
   await using folder = await temporaryFolder()
   const data = ['--data', folder.path]
   await catalejo(['key', 'create', '--account', 'grupo', '--service', 'domainwatch', ...data])

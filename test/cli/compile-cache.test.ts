@@ -5,7 +5,7 @@ import { suite, test } from 'node:test'
 import { catalejo } from '../support/cli.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
-/** Somebody else, for a test that runs as root. */
+/** Another user, for a test that runs as root. */
 const STRANGER = 65_534
 const onlyRoot = process.getuid?.() !== 0 && 'only root may give files away'
 

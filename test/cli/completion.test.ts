@@ -25,7 +25,7 @@ const CASES: readonly (readonly [string, readonly string[]])[] = [
   // Of two flags of one name each command has its own values.
   ['export --format ', ['csv', 'ndjson']],
   ['import --format ', ['csv', 'deletions', 'ndjson', 'registrations']],
-  // A value that is the name of a command is no command.
+  // A value that equals the name of a command is not a command.
   ['key create --account list --serv', ['--service']],
   ['serve --log-level tr', ['trace']],
   ['serve --dns-', ['--dns-in-flight', '--dns-mode', '--dns-resolvers', '--dns-servers', '--dns-tcp']],

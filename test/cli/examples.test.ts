@@ -12,7 +12,7 @@ import { serve } from '../support/cli.ts'
 const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 const PICTURE = fileURLToPath(new URL('../../assets/catalejo.png', import.meta.url))
 
-/** They go on until they are stopped, or need another shell. */
+/** They run until stopped, or need another shell. */
 const OTHERS = ['catalejo serve', 'catalejo changes --follow yes', 'catalejo completion fish | source']
 
 test('the examples of all commands work when pasted after a first start', { timeout: 240_000 }, async () => {

@@ -15,7 +15,7 @@ const COUNT = 150
 /** Before the first such step, and past it. */
 const KILLED_AT = [10, 70]
 
-test('an import that is killed goes on where it was: nothing is lost, and nothing twice', async () => {
+test('a killed import resumes without losing or repeating anything', async () => {
   await using service = await startService()
   const client = new ImageClient(service.url, service.imageKey)
   await using folder = await temporaryFolder()

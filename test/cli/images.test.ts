@@ -76,7 +76,7 @@ test('a folder moves in, and what is exported moves in again to the same state',
   assert.doesNotMatch(await readFile(join(moved, 'images.ndjson'), 'utf8'), /"ip"/)
 })
 
-test("what cannot be read is refused by itself, and nothing outside of a list's folder is read", async () => {
+test("unreadable files are rejected individually, and nothing outside a list's folder is read", async () => {
   await using service = await startService()
   const client = new ImageClient(service.url, service.imageKey)
   await using folder = await temporaryFolder()
@@ -123,7 +123,7 @@ test("what cannot be read is refused by itself, and nothing outside of a list's 
   assert.equal((await client.get(expectedHash(stamped(png, 'ajena')))).status, 404)
 })
 
-test('bounds are set by command and hold for uploads and imports', async () => {
+test('limits set by command apply to uploads and imports', async () => {
   await using service = await startService()
   const client = new ImageClient(service.url, service.imageKey)
   await using folder = await temporaryFolder()
@@ -164,7 +164,7 @@ test('an import takes metadata out where uploads do', async () => {
   assert.equal(kept.includes('Calle Falsa 742'), false)
 })
 
-test('a place that is none is told in a line, and names of files cannot write to the terminal', async () => {
+test('a missing folder is reported in a line, and file names are escaped for the terminal', async () => {
   await using service = await startService()
   await using folder = await temporaryFolder()
   const where = { CATALEJO_DATA: service.data, CATALEJO_DATABASE_URL: service.app.context.config.databaseUrl }
@@ -180,7 +180,7 @@ test('a place that is none is told in a line, and names of files cannot write to
   assert.match(exported.stderr, /^catalejo: export of .*archivo: ENOTDIR: [^\n]*\n$/)
 })
 
-test('what is imported over an uploaded image shows at once: its name, and its end to the second', async () => {
+test('an import over an uploaded image shows its name and expiry immediately', async () => {
   const clock = new ManualClock('2090-01-01T00:00:00Z')
   await using service = await startService({ clock })
   const client = new ImageClient(service.url, service.imageKey)

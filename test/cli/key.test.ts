@@ -12,7 +12,7 @@ function assertPrints({ code, stdout, stderr }: CliResult, wanted: Partial<CliRe
   assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '', ...wanted })
 }
 
-test('a key made beside a running service opens it at once, and is shut out at once when revoked', async () => {
+test('a key created while the service runs works immediately, until it is revoked', async () => {
   await using service = await startService()
   const data = ['--data', service.data]
   const status = async (api: string) => (await call(service, LIST, { query: { api } })).status
@@ -82,7 +82,7 @@ test('a key for less, and what the list says of it', async () => {
   assert.ok(Math.abs(Date.parse(expires) - Date.parse(made) - 90 * 86_400_000) < 60_000)
 })
 
-test('what the key command refuses', async () => {
+test('the key command rejects invalid arguments', async () => {
   await using folder = await temporaryFolder()
   const run = (...args: string[]) => catalejo(['key', ...args, '--data', folder.path])
   const usage = (message: string, command: string) => ({
@@ -92,7 +92,7 @@ test('what the key command refuses', async () => {
   const service =
     "option '--service <SERVICE>' argument 'otro' is invalid. Allowed choices are domainwatch, imagestore, admin"
   const name =
-    "catalejo: an account name takes 1 to 100 characters, none of them a control or invisible character\n"
+    'catalejo: an account name takes 1 to 100 characters, none of them a control or invisible character\n'
 
   const lifetime = 'minutes, hours or days, such as 30m, 12h or 90d, at most 3650d'
   const rate = 'a number of requests, at most 1000000, per s, min, h or day, such as 5/s or 60/min'

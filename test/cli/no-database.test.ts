@@ -27,7 +27,7 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['migrate', '--to-data', 'TARGET'],
 ]
 
-/** Runs a command beside `data`. @returns what it said, which is one line: nothing was begun that could go on */
+/** Runs a command next to `data`. @returns its one line of output */
 async function run(words: readonly string[], folder: string, data: string) {
   const args = words.map((word) => (/^[A-Z]+$/.test(word) ? join(folder, word) : word))
   const { code, stdout, stderr } = await catalejo([...args, '--data', data])

@@ -43,7 +43,7 @@ test('the first start makes an account and a key for each service and shows them
   for (const line of second.stdout().trimEnd().split('\n')) JSON.parse(line)
 })
 
-test('a port that is taken is told in one line', async () => {
+test('a port in use is reported in one line', async () => {
   await using folder = await temporaryFolder()
   await using first = await serve(['--data', folder.path])
   const { port } = new URL(first.url)

@@ -9,7 +9,7 @@ import { call, send } from '../support/http.ts'
 import { record } from '../support/domains.ts'
 import { startService } from '../support/service.ts'
 
-test('every wrong setting is told at once, one line for each', async () => {
+test('all wrong settings are reported together, one line for each', async () => {
   await using folder = await temporaryFolder()
   const file = join(folder.path, 'zona')
   await writeFile(file, 'Marte/Olimpo\n')
@@ -46,7 +46,7 @@ test('every wrong setting is told at once, one line for each', async () => {
   ])
 })
 
-test('the key command heeds the same settings', async () => {
+test('the key command uses the same settings', async () => {
   const { code, stderr } = await catalejo(['key', 'list'], { CATALEJO_PORT: 'x' })
   assert.deepEqual(
     [code, stderr],
@@ -88,7 +88,7 @@ test('a setting without the one that it needs is a warning', async () => {
   ])
 })
 
-test('a setting and its _FILE twin at once are a fault', async () => {
+test('a setting and its _FILE variable together are a fault', async () => {
   const { code, stderr } = await catalejo(['key', 'list'], { CATALEJO_DATA: 'x', CATALEJO_DATA_FILE: 'y' })
   assert.equal(code, 78)
   assert.equal(

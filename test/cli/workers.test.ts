@@ -85,7 +85,7 @@ suite('two workers', () => {
     assert.deepEqual([await count(), await count()], [first + 10, first + 10])
   })
 
-  test('write large batches at once, and small uploads beside them, and nobody fails', async () => {
+  test('handle concurrent large batches and small uploads without failures', async () => {
     const api = keyOf(service, 'domainwatch')
     const fotos = new ImageClient(service.url, keyOf(service, 'imagestore'))
     const png = await gradient(20, 10).png().toBuffer()

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream'
 import { BlobDamaged, type BlobStore } from '../../src/storage/blobs/blob-store.ts'
 import { Staging } from '../../src/storage/blobs/staging.ts'
 
-/** Opens the store that `folder` stands for, empty at first. Files staged for it are in another folder beside it. */
+/** Opens the store that `folder` stands for, empty at first. Files staged for it are in another folder next to it. */
 export type OpenBlobStore = (folder: string, staging: Staging) => Promise<BlobStore>
 
 async function collect(stream: Readable | undefined): Promise<Buffer | undefined> {
@@ -74,7 +74,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       })
     }
 
-    test('a blob that is not there is undefined, and removing it is no fault', async () => {
+    test('a missing blob is undefined, and removing it is not an error', async () => {
       let lent = false
       assert.equal(await store.read('absent', 5), undefined)
       assert.equal(await store.read('absent', 5_000_000), undefined)
@@ -85,7 +85,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
     })
 
     for (const size of [0, 300_000]) {
-      test(`all ${size} bytes of a blob come with their number, for whoever does not know it`, async () => {
+      test(`all ${size} bytes of a blob are returned with their size`, async () => {
         await put(`whole.${size}`, bytes.subarray(0, size))
         const found = await store.openWhole(`whole.${size}`)
         assert.equal(found?.size, size)
@@ -111,7 +111,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       assert.deepEqual(await store.read('ill', bytes.length - 1), bytes.subarray(1))
     })
 
-    test('the store belongs to whoever claims it first, also of many at once, and that is no blob', async () => {
+    test('the first claim owns the store, also among concurrent ones, and is not a blob', async () => {
       const before = await keys()
       assert.equal(await store.owner(), undefined)
       const owners = await Promise.all(['uno', 'dos', 'tres'].map((id) => store.owner(id)))
@@ -135,14 +135,14 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       assert.ok(!(await keys()).includes('twin.a'))
     })
 
-    test('a stream that was opened goes on to its end though the blob is removed', async () => {
+    test('an open stream continues to its end after the blob is removed', async () => {
       await put('reading', bytes)
       const stream = await store.stream('reading', 0, bytes.length - 1)
       await store.remove('reading')
       assert.deepEqual(await collect(stream), bytes)
     })
 
-    test('what lending is used for may fail, and its fault comes through', async () => {
+    test('an error in the use of a local copy is passed on', async () => {
       await put('failing', bytes)
       const fault = new Error('of the user')
       await assert.rejects(
@@ -152,7 +152,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       assert.deepEqual(await store.read('failing', bytes.length), bytes)
     })
 
-    test('a file is lent to many at once, and lending leaves nothing behind', async () => {
+    test('concurrent users share a local copy, which is removed afterwards', async () => {
       await put('lent', bytes)
       const contents = await Promise.all(
         Array.from({ length: 20 }, () => store.withLocalFile('lent', (path) => readFile(path))),
@@ -194,7 +194,7 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       )
     })
 
-    test('a staged file that was discarded is no blob, and one that was put leaves nothing staged', async () => {
+    test('a discarded staged file is not a blob, and a stored one leaves nothing staged', async () => {
       const before = await keys()
       const staged = await staging.write(bytes)
       await staged.discard()
@@ -202,12 +202,12 @@ export function blobStoreContract(name: string, open: OpenBlobStore, skip: strin
       await assert.rejects(readFile(staged.path))
     })
 
-    test('blobs are there for whoever opens the store next', async () => {
+    test('blobs are there when the store is opened again', async () => {
       await put('lasting', bytes)
       const reopened = await open(join(folder, 'store'), staging)
       assert.deepEqual(await reopened.read('lasting', bytes.length), bytes)
     })
 
-    test('it says that it can be used', () => store.ping())
+    test('ping succeeds', () => store.ping())
   })
 }

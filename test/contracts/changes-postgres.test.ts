@@ -161,7 +161,7 @@ describe('changes of transactions that overlap on PostgreSQL', { skip: SKIP, tim
         if (own !== undefined) await finish(step.writer, step.kind === 'commit' ? 'COMMIT' : 'ROLLBACK')
         continue
       }
-      // It would wait for somebody who is never going to commit before: this one's turn comes later.
+      // It would wait for a transaction that commits later: this one runs later.
       const isTaken = [...open].some(
         ([writer, rows]) => writer !== step.writer && rows.some(({ name }) => name === step.name),
       )

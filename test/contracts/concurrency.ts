@@ -15,9 +15,9 @@ import {
   type TwoNodes,
 } from './nodes.ts'
 
-/** What holds where several nodes write at once. */
+/** Tests of several nodes that write concurrently. */
 export function concurrencyContract(name: string, make: () => Promise<OpenDatabase>): void {
-  describe(`${name}: nodes that write at once`, () => {
+  describe(`${name}: nodes that write concurrently`, () => {
     let nodes: TwoNodes
     let database: Database
     let other: Database

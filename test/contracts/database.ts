@@ -53,7 +53,7 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
       let started = 0
       const write = (account: number, i: number) =>
         database.transaction(async (tx) => {
-          // Far more than run at a time: without turns by account the second one would wait here for ever.
+          // Far more than run at a time: without fair turns the second one would wait forever.
           if (account === 1 && ++started > 40) await second.promise
           await tx.run(insertTrash(`turno ${account} ${i}`))
         }, account)
@@ -90,7 +90,7 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
       assert.deepEqual(await database.all(findTrash('perdida')), [])
     })
 
-    test('what a transaction wrote is read at once, and by others', async () => {
+    test('writes of a transaction are visible immediately, also to others', async () => {
       assert.equal(await database.transaction((tx) => tx.run(insertTrash('escrita'))), 1)
       for (const reader of [database, database.scanner, other, other.scanner]) {
         assert.deepEqual(
@@ -132,7 +132,7 @@ function basics(name: string, make: () => Promise<OpenDatabase>): void {
       )
     })
 
-    test('a version changes with a commit of this node at once', async () => {
+    test('a version changes immediately with a commit of this node', async () => {
       const before = database.version('domain')
       await record([row('version-propia')])
       assert.notEqual(database.version('domain'), before)

@@ -77,7 +77,7 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
       assertChained(heard)
     })
 
-    test('whoever fell behind what is kept, or comes from elsewhere, is told so', async () => {
+    test('a follower that fell behind, or has a foreign cursor, gets a gap', async () => {
       const start = await settledHead(database)
       await recordOn(
         database,
@@ -100,7 +100,7 @@ export function followingContract(name: string, make: () => Promise<OpenDatabase
       )
       assert.equal(kept.changes.length, 10)
 
-      // By age: all but the newest, from which ids go on.
+      // By age: all but the newest, from which ids continue.
       clock.advance(2 * DAY_MS)
       await sweepChanges(other, clock, { maxAgeMs: DAY_MS, maxCount: 1_000 })
       const last = await database.changes.since(await database.changes.start(), 100)

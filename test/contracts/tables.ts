@@ -18,7 +18,7 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
     })
     after(() => nodes.close())
 
-    test('every table says what becomes of it when an instance moves, with all columns and its key', async () => {
+    test('every table has a policy for transfers, all of its columns and its key', async () => {
       const names = (await database.values(tablesOf(name))).flat().map(String)
       const listed = policies.map((policy) => (policy.kind === 'copied' ? policy.table.name : policy.name))
       // PostgreSQL's alone.
@@ -36,7 +36,7 @@ export function tablesContract(name: string, make: () => Promise<OpenDatabase>):
       }
     })
 
-    test('rows are stored, replaced and removed as they are given; ids go on behind them', async () => {
+    test('rows are stored, replaced and removed as given; ids continue after them', async () => {
       const [accounts, images] = ['accounts', 'images'].map((name) =>
         copiedTables.find((table) => table.name === name),
       )

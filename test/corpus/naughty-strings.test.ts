@@ -30,7 +30,7 @@ test('as search and as agent: never a 5xx, and echoed in lower case', async () =
 })
 
 for (const encoding of ENCODINGS) {
-  test(`as the agent of a record: comes back to the letter (${encoding})`, async () => {
+  test(`as the agent of a record: returned unchanged (${encoding})`, async () => {
     await using service = await startService()
     const fitting = strings().filter(
       (text) => text.trim() !== '' && [...text].length <= 100 && text.isWellFormed(),

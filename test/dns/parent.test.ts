@@ -50,7 +50,7 @@ for (const [what, answer, expected] of CASES) {
   })
 }
 
-test('a lame server, a copy, a refusal: the next one is asked at once', async (t) => {
+test('after a lame answer, a copy or a refusal the next server is queried immediately', async (t) => {
   for (const answer of [
     upward,
     { answers: [ns(NAME, 'x.cl')] },
@@ -109,7 +109,7 @@ async function foundBy(t: TestContext, handler: Handler, parent: Handler, now: (
   return { resolver, directory: servers[0], zoneServer }
 }
 
-test('the servers of the zone are found, kept while their TTL lasts, and found anew', async (t) => {
+test('the servers of the zone are found, cached for their TTL, and refreshed', async (t) => {
   let time = 1_000_000
   let addresses = ['127.0.0.1']
   const {
@@ -129,7 +129,7 @@ test('the servers of the zone are found, kept while their TTL lasts, and found a
   assert.equal(asked?.queries.length, once, 'the directory was asked once for all of them')
   assert.equal(zoneServer.queries.length, 3)
 
-  // Nobody is there: the next look-up begins the search, and those after it ask whoever was found.
+  // No server responds: the next look-up starts a search, and later ones use its result.
   addresses = ['127.0.0.9']
   time += 300_001
   await resolver.nameServers('cuatro.cl')

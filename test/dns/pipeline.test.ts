@@ -34,7 +34,7 @@ async function setUp(
     server,
     connections,
     over: (transport: Asked['transport']) => server.queries.filter((query) => query.transport === transport),
-    /** Asks for so many new names, as many at a time, and looks at every answer. */
+    /** Looks up this many new names concurrently, and checks every answer. */
     ask: async (count: number, inFlight: number) => {
       const end = next + count
       const run = async () => {

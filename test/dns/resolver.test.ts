@@ -27,7 +27,7 @@ test('the delegation that a parent server gives counts as found', async (t) => {
   assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
 })
 
-test('a name without name servers is empty, an absent one is no such name', async (t) => {
+test('a name without name servers is empty, a missing one does not exist', async (t) => {
   const { resolver } = await setUp(t, [
     ({ name }) => ({
       rcode: name === 'libre.cl' ? RCODE.NXDOMAIN : 0,
@@ -55,7 +55,7 @@ for (const [what, handler] of [
     (asked) => [garbled(reply(asked, { answers: [ns(asked.name, 'ns1.hosting.cl')] }))],
   ],
 ] satisfies [string, Handler][]) {
-  test(`${what} from one server: the next is asked at once`, async (t) => {
+  test(`${what} from one server: the next is queried immediately`, async (t) => {
     const { resolver, servers } = await setUp(t, [handler, find], { retryMs: 60_000, deadlineMs: 10_000 })
     assert.deepEqual(await resolver.nameServers('registrado.cl'), found)
     assert.equal(servers[1]?.queries.length, 1)
@@ -120,7 +120,7 @@ test('a server that is only busy is not asked again and again', async (t) => {
   assert.deepEqual([timesAsked('d0.cl'), timesAsked('d29.cl')], [2, 1])
 })
 
-test('a closed port is noticed at once, and the next server asked', async (t) => {
+test('a closed port is detected immediately, and the next server queried', async (t) => {
   const gone = await startScriptedDns(silence)
   await gone.stop()
   const alive = await startScriptedDns(find)

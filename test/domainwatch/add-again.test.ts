@@ -81,7 +81,7 @@ test('a Unicode name and its A-label are one domain', async () => {
   assert.equal((await one('peñón'))?.reserved, 1)
 })
 
-test('50,000 records go in at once, 50,001 do not', async () => {
+test('50,000 records are accepted in one call, 50,001 are not', async () => {
   const many = Array.from({ length: 50_000 }, (_, i) => record(`masivo${i}`))
   for (const encoding of ENCODINGS) {
     const { body } = await add(service, [...many, record('masivosobra')], { encoding })

@@ -174,7 +174,7 @@ test('the longest note and ten tags of the longest, in two scripts', async () =>
   assert.deepEqual([found['note'], found['tags']], [note, tags])
 })
 
-test('fields: each alone, and what is no field', async () => {
+test('each field alone, and unknown fields', async () => {
   await stored(service, [record('zcampos', { status: 0 })])
   await succeeds({ domain: 'zcampos', discarded: 1 })
   const all = await whole('zcampos')

@@ -41,7 +41,7 @@ test('a discarded record is listed for 7 days to the second, then in no answer',
   })
 })
 
-test('marking again does not start the 7 days anew, un-marking stops them', async () => {
+test('marking again does not restart the 7 days, unmarking stops them', async () => {
   const clock = new ManualClock(START)
   await using service = await startService({ clock })
   await stored(service, [record('dos-veces'), record('perdonado'), record('otra-vez')])
@@ -87,7 +87,7 @@ test('a domain added again after its 7 days starts afresh', async () => {
   assert.deepEqual(await names(service, { last_deleted: 2 }), ['reciente', 'vuelve'])
 })
 
-test('of very many that ran out at once, those that are written again start afresh', async () => {
+test('among very many expired records, those written again start afresh', async () => {
   const clock = new ManualClock(START)
   await using service = await startService({ clock })
   const domains = Array.from({ length: 4_500 }, (_, i) => `n${i}`)

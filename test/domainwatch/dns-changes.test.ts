@@ -45,7 +45,7 @@ async function history(domain: string) {
   return { dns: periods(nameServers), mx: periods(mx) }
 }
 
-/** Waits until the history of a name has so many entries. */
+/** Waits until the history of a name has this many entries. */
 async function observed(domain: string, entries: { dns: number; mx: number }) {
   const limit = performance.now() + 20_000
   for (;;) {
@@ -142,7 +142,7 @@ test('a feed of DNS changes has titles that say what happened', async () => {
   assert.deepEqual([...without.matchAll(/<entry>/g)].length, 1)
 })
 
-test('a watch with changes=dns tells of them, and of nothing else', async () => {
+test('a watch with changes=dns notifies of them, and of nothing else', async () => {
   using receiver = await WebhookReceiver.start()
   await stored(service, [record('vigilado'), record('vecino')])
   const { id } = await watch(service, { search: 'vigi', dns: '1', changes: 'dns', url: receiver.url })

@@ -38,7 +38,7 @@ async function until(isSo: () => boolean | Promise<boolean>, what: () => unknown
   }
 }
 
-/** Waits until each name was asked for so many times. */
+/** Waits until each name was queried this many times. */
 const asked = (names: readonly string[], times: number) =>
   until(
     () => names.every((name) => timesAsked(name) >= times),
@@ -71,7 +71,7 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^catalejo_dns_rechecks_${name} (\\d+)$`, 'm').exec(text)?.[1])
 }
 
-test('names in review are looked up again, and no others: the history and events show what changed', async () => {
+test('only names in review are looked up again, and history and events show changes', async () => {
   const names = ['revisado', 'estable', 'enfermo', 'ñandú']
   await stored(
     service,
@@ -129,7 +129,7 @@ test('a watch with dns=1 has the names that it matches looked up, from its creat
 
   await removeWatch(service, id)
   await removeWatch(service, other.id)
-  // Its names are looked at once more, to find that nobody wants them.
+  // Its names are checked again, and found to be no longer wanted.
   const { database } = service.app.context
   const left = async () => {
     clock.advance(DAY_MS)
@@ -139,7 +139,7 @@ test('a watch with dns=1 has the names that it matches looked up, from its creat
   await until(left, () => 'the name is still scheduled')
 })
 
-test('each name has its own time of the day, and a restart goes on where it was', async (t) => {
+test('each name has its own time of day, also after a restart', async (t) => {
   const names = Array.from({ length: 30 }, (_, i) => `repartido${i}`)
   const own = new ManualClock('2026-03-01T12:00:00Z')
   const first = await startService({ clock: own, flags })

@@ -91,7 +91,7 @@ test('dns without domain: 400', async () => {
   assert.deepEqual(body, { status: 400, msg })
 })
 
-test('too many questions at once: 503 that says when to come again', async () => {
+test('too many concurrent look-ups: 503 with Retry-After', async () => {
   await using small = await startService({ flags: { 'dns-servers': dns.address, 'dns-in-flight': '1' } })
   const query = (domain: string) => ({ query: { api: small.domainKey, domain } })
   // There is a silent one under way at nearly every moment; how long a moment is depends on the machine.
@@ -169,7 +169,7 @@ test('a thousand names come whole; answers do not wait for silent ones', async (
 })
 
 test('lines are sent as the answers come; who leaves stops the asking', async () => {
-  // A balancer goes on taking the answer for a client that has left.
+  // A load balancer continues to read the response for a client that has left.
   assert.ok(service.app)
   const released = Promise.withResolvers<void>()
   script['lento.cl'] = released.promise.then(() => ({ answers: [ns('lento.cl', 'ns1.hosting.cl')] }))
@@ -199,7 +199,7 @@ async function inFlight(): Promise<number> {
   return Number(/^catalejo_dns_in_flight (\d+)$/m.exec(text)?.[1])
 }
 
-test('what is no list of names is a 400 that says so', async () => {
+test('a body without a list of names is a 400', async () => {
   const refused = async (data: unknown) => (await bulk(data)).body
   const answer = (msg: string) => ({ status: 400, msg })
   const missing = await send(service, DNS, {}, { query: { api: service.domainKey } })

@@ -12,7 +12,7 @@ const BATCH = 60
 
 const name = ({ data }: ServerSentEvent) => String(Object(Object(data).record).name)
 
-test('hundreds of readers hear everything, in the same order, beside one who takes nothing', async () => {
+test('hundreds of readers receive everything in the same order, while one reads nothing', async () => {
   await using service = await startService({ flags: { 'event-streams': '1000' } })
   // Each process has readers of its own.
   assert.ok(service.app)

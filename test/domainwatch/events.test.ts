@@ -46,7 +46,7 @@ suite('events', () => {
       ...fields,
     })
     await stored(service, [record('otra'), record('vida')])
-    // The same again is no change.
+    // An equal record is not a change.
     await stored(service, [record('vida')])
     await stored(service, [record('vida', { status: 0, agent: 'Añá "x" <y>' })])
     for (const discarded of [1, 0, 1]) await update(service, [{ domain: 'vida', discarded }])
@@ -96,7 +96,7 @@ suite('events', () => {
     assert.deepEqual((await marked.take(2)).map(kindAndName), ['changed comun', 'changed comun'])
   })
 
-  test('whoever resumes, by header or parameter, misses nothing and hears nothing twice', async () => {
+  test('a client that resumes, by header or parameter, misses and repeats nothing', async () => {
     const rounds = 20
     const each = 25
     let reader = await open({ search: 'r' })
@@ -134,7 +134,7 @@ suite('events', () => {
     assert.equal(new Set(heard.map(({ id }) => id)).size, rounds * each)
   })
 
-  test('what is not kept any more is told, then what comes', async () => {
+  test('deleted changes are reported as a gap before new events', async () => {
     await using early = await open()
     const [old] = await stored(service, [record('antes1')]).then(() => early.take(1))
     await stored(service, [record('antes2'), record('antes3')])
@@ -243,7 +243,7 @@ test('places are limited for all and for an account, and come free again', async
   const readers = [await open(service.domainKey), await open(service.domainKey)]
   assert.equal(await refusal(service.domainKey), 503)
   readers.push(await open(another), await open(another))
-  // Whoever has none takes the newest of those who have most, and no more than that.
+  // An account without streams takes the newest one of the account with most, and no more.
   const welcome = await open(third)
   const ended = await Promise.race([1, 3].map(async (i) => ({ i, event: await readers[i]?.next() })))
   assert.deepEqual(ended, { i: 1, event: undefined })
@@ -259,7 +259,7 @@ test('places are limited for all and for an account, and come free again', async
   for (const reader of readers) reader.close()
 })
 
-test('a stop ends streams at once, in good order', async () => {
+test('a shutdown ends streams immediately and cleanly', async () => {
   await using service = await startService()
   // Nodes are stopped together with what stands before them.
   assert.ok(service.app)

@@ -78,7 +78,7 @@ test('bad parameters and keys are refused like those of list', async () => {
   assert.equal((await exported(service, { api: service.imageKey })).status, 403)
 })
 
-test('more records than are read at once come whole, and import again to the same state', async () => {
+test('exports of several parts are complete, and import to the same state', async () => {
   await using service = await startService()
   const many = Array.from({ length: 4_500 }, (_, i) =>
     record(`n${i}`, {
@@ -215,7 +215,7 @@ test('decisions, notes and tags are exported if named, and import again; an expo
   )
 })
 
-test('the lists of the registry load beside a running service; bad lines are told and lose no other', async () => {
+test('the lists of the registry load while the service runs; bad lines are reported individually', async () => {
   await using service = await startService()
   await using folder = await temporaryFolder()
   const file = async (name: string, lines: readonly string[]) => {
@@ -282,7 +282,7 @@ test('the lists of the registry load beside a running service; bad lines are tol
   assert.deepEqual(await names(service, { status: 1 }), ['ñandú'])
 })
 
-test('an import that was cut off goes on where it was', async () => {
+test('an interrupted import resumes', async () => {
   await using service = await startService()
   await using folder = await temporaryFolder()
   const path = join(folder.path, 'baja.txt')
@@ -315,7 +315,7 @@ test('an import that was cut off goes on where it was', async () => {
     part: { to: 25_000, name },
   })
   let rest = 0
-  // What is told of it is how much is stored, not how much is read.
+  // The report counts what was stored, not what was read.
   const told: number[] = []
   const outcome = await importLines(readLines(createReadStream(path)), {
     ...options,

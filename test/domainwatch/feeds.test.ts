@@ -33,7 +33,7 @@ const feed = (fields: Readonly<Record<string, unknown>> = {}) => ({
   ...fields,
 })
 
-test('the state of each feed tells what was imported, what failed and what is stale', async () => {
+test('the state of each feed shows imports, failures and staleness', async () => {
   await using folder = await temporaryFolder()
   const clock = new ManualClock('2026-03-01T12:00:00Z')
   const path = await feedsFile(folder.path, [feed(), feed({ name: 'ajena', account: 'nadie', every: '1d' })])

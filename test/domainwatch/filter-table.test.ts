@@ -35,7 +35,7 @@ test('all engines give the same answer to the same filters', async () => {
   })
   await fc.assert(
     fc.asyncProperty(step, async ({ added, marks, dates, hours, requests }) => {
-      // As `add` does it: a record that has expired begins anew.
+      // Like `add`: an expired record starts afresh.
       await purgeExpired(database, clock, new AbortController().signal)
       await opened.store(added, dates[0])
       model.add(added, clock.now(), dates[0])

@@ -47,7 +47,7 @@ test('living records keep all of their history, deleted ones theirs for a while'
   const later = new ManualClock(new Date(Date.now() + 100 * DAY_MS).toISOString())
   const sweep = (days: number) => sweepHistory(database, later, days * DAY_MS, new AbortController().signal)
   const lives = ['deleted', 'discarded', 'added']
-  // Somebody may still follow the changes.
+  // Followers may still need the changes.
   assert.equal(await sweep(99), 0)
   await sweepChanges(database, later, { maxAgeMs: 99 * DAY_MS, maxCount: 1_000_000 })
   assert.deepEqual(await history('muerto'), { kinds: lives, servers: ['ns.muerto.cl'] })
@@ -70,7 +70,7 @@ test('a name keeps its newest hundred entries', async () => {
   )
 })
 
-test('nodes that see the same at once write it once', async () => {
+test('nodes that observe the same at the same time store it once', async () => {
   await stored(service, [record('juntos')])
   const at = clock.now()
   await Promise.all(Array.from({ length: 5 }, (_, i) => see('juntos', at + i, 'ns.uno.cl')))

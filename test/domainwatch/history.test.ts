@@ -67,7 +67,7 @@ test('every change: who, when, from what to what, the newest first', async () =>
   const { key } = await service.newKey('Ana "Ñ"', 'domainwatch')
   await stored(service, [record('ñandú')])
   clock.advance(1_000)
-  // The same again is no change.
+  // An equal record is not a change.
   await stored(service, [record('ñandú')])
   await stored(service, [record('ñandú', { status: 0 })], { key })
   clock.advance(1_000)
@@ -140,7 +140,7 @@ test('decisions, notes and tags: by whom, and that a new status takes a decision
   ])
 })
 
-test('the history of a record that deleted itself stays, and goes on when the name comes back', async () => {
+test('the history of an expired record stays, and continues when the name is added again', async () => {
   await stored(service, [record('vuelve')])
   await update(service, [{ domain: 'vuelve', discarded: 1 }])
   const gone = new Date(clock.now() + 7 * DAY_MS - 3 * 3_600_000)

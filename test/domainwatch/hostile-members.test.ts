@@ -33,7 +33,7 @@ async function startServer(answer: (path: string, response: ServerResponse) => v
   return (host = 1) => `http://127.0.0.${host}:${port}`
 }
 
-test('a chat service that asks for a year, sends without end or redirects gets a day, 64 KiB and nothing', async () => {
+test('a chat service that asks for a year, sends endlessly or redirects gets a day, 64 KiB and nothing', async () => {
   const endless = (response: ServerResponse) => {
     const chunk = 'x'.repeat(65_536)
     const more = () => {

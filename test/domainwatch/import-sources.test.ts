@@ -19,14 +19,17 @@ function on(service: TestService): string[] {
   return ['--data', service.data, ...(databaseUrl === '' ? [] : ['--database-url', databaseUrl])]
 }
 
-/** The registry's list of so many registrations; their dates differ, as else gzip would hardly have anything to cut. */
+/**
+ * The registry's list of this many registrations. Their dates differ, so that gzip does not compress them to almost
+ * nothing.
+ */
 function registrations(count: number): string {
   const date = (i: number) => new Date(Date.UTC(2025, 0, 1) + ((i * 7_919_317) % 30_000_000) * 1_000)
   const lines = Array.from({ length: count }, (_, i) => `n${i}.cl,${date(i).toISOString().slice(0, 19)}`)
   return `Nombre Dominio,Fecha Inscripción\n${lines.join('\n')}\n`
 }
 
-test('what cannot be read is told in a line, and the other files are loaded; what was read of it stays', async () => {
+test('an unreadable file is reported in a line, the others are loaded, and what was read of it stays', async () => {
   await using service = await startService()
   await using folder = await temporaryFolder()
   const [cut, good] = [join(folder.path, 'cortado.csv.gz'), join(folder.path, 'bueno.txt')]
@@ -50,7 +53,7 @@ test('what cannot be read is told in a line, and the other files are loaded; wha
   assert.equal((await list(service, { search: `n${Number(read) - 1}` })).count, 1)
 })
 
-test('a database that refuses the rows is told in a line, and nothing is said of the other files', async () => {
+test('a database error is reported in one line for all files', async () => {
   await using service = await startService()
   await using folder = await temporaryFolder()
   const [first, second] = [join(folder.path, 'uno.csv'), join(folder.path, 'dos.csv')]
@@ -114,7 +117,7 @@ test('lists come with heads of all kinds, and joined; what is none of them store
   assert.equal((await names(service)).length, 4)
 })
 
-test('whoever takes only the beginning of an export gets no complaint; a full disk is told', async () => {
+test('a closed pipe ends an export silently, a full disk is reported', async () => {
   await using service = await startService()
   const child = spawn(process.execPath, [COMMAND, 'export', ...on(service)], { env: {} })
   let stderr = ''

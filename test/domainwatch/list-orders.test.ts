@@ -207,7 +207,7 @@ test('an unknown order is refused', async () => {
   }
 })
 
-test('several words must all occur, in any order; one word is a text as ever', async () => {
+test('several words must all occur, in any order; one word is a plain text', async () => {
   await stored(service, [record('casa-sol'), record('solcasa'), record('casa'), record('ñandú-sol')])
   const found = async (search: string) =>
     (await names(service, { search, order: 'name', sort: 'asc' })).join()

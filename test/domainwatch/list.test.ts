@@ -103,7 +103,7 @@ test('of a repeated parameter the last counts', async () => {
   assert.equal(JSON.stringify(body).includes('"alfa"'), false)
 })
 
-test('one whole answer, to the letter', async () => {
+test('one complete response, exactly', async () => {
   const { text, headers } = await call(service, LIST, { query: { api: service.domainKey, search: 'Nand' } })
   assert.equal(text, '{"status":200,"count":0,"query":"nand","data":[[]]}')
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')

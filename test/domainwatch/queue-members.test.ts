@@ -1,4 +1,4 @@
-/** A hundred members at once: whatever they do, nobody gets a record that another holds, and none is lost. */
+/** A hundred concurrent members: no member gets a record that another holds, and none is lost. */
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
@@ -63,7 +63,7 @@ class Morning {
   readonly #suffix = `x${++run}`
   /** Held for certain: by the last answer that the holder got. */
   readonly #holds = new Map<string, Hold>()
-  /** Until when each crashed member may hold records that no answer told of. */
+  /** Until when each crashed member may hold records whose response it did not receive. */
   readonly #crashedUntil = new Map<number, number>()
   readonly #decided = new Set<string>()
 
@@ -142,7 +142,7 @@ class Morning {
     clock.advance(minutes * MINUTE)
   }
 
-  /** What one member is told between two rounds is exact, unless a crashed one may hold something. */
+  /** Between rounds, answers are exact, unless a crashed member may hold something. */
   async #check(): Promise<void> {
     const now = clock.now()
     const held = [...this.#holds].filter(([, { until }]) => until > now)

@@ -198,7 +198,7 @@ for (const [mode, flags] of [
       assert.equal(await remaining(beto, { dis: '' }), 1)
       clock.advance(7 * 24 * 60 * MINUTE)
       assert.equal(await remaining(beto, { dis: '' }), 0)
-      // Many at once: more than are looked at one by one.
+      // More at a time than are processed one by one.
       const many = Array.from({ length: 2_500 }, (_, i) => deleted(`lote${i}`, i % 60))
       await stored(service, many)
       assert.equal(await remaining(beto, { search: 'lote' }), 2_500)
@@ -333,7 +333,7 @@ test('everybody can see who holds a record and until when, in list, export and q
   const fields = 'claimed_by,claimed_until'
   const listed = async () => {
     const { body } = await call(service, LIST, { query: { api: beto, fields, starts: 'n', order: 'name' } })
-    // Its shape is asserted by whoever compares it.
+    // Its shape is asserted by the comparison.
     const [data] = (body as { data: [Record<string, unknown>[]] }).data
     return data.slice(0, 3).map((each) => [each['name'], each['claimed_by'], each['claimed_until']])
   }
@@ -366,7 +366,7 @@ test('claims end with their records', async () => {
   clock.advance(7 * 24 * 60 * MINUTE - 5 * MINUTE)
   assert.deepEqual((await claim(service, ana, { dis: '' })).names, ['n9'])
   clock.advance(5 * MINUTE)
-  // Any write removes what has expired; the name is then recorded anew, and nobody holds it.
+  // Any write removes what has expired; the name is then recorded again, unclaimed.
   await stored(service, [deleted('n9', 9)])
   assert.deepEqual((await claim(service, beto, { limit: 1 })).names, ['n9'])
   assert.deepEqual((await names(service, { search: 'n9' })).length, 1)

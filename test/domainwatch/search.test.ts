@@ -61,7 +61,7 @@ async function compareAll(opened: OpenedBoth, limits: readonly (number | undefin
         const one = await opened.fromIndex.page(asked)
         const other = await opened.fromDatabase.page(asked)
         const asWhat = JSON.stringify({ ...given, sort, limit })
-        // Not as texts: the difference of two pages of 200 KB is no help.
+        // Not as texts: the difference of two pages of 200 KB would not help.
         assert.ok(one.json.equals(other.json), asWhat)
         compared += one.count
         assert.equal(one.next, other.next)
@@ -119,7 +119,7 @@ test('what begins an A-label is found in the middle of names too', async () => {
   }
 })
 
-test('an index that would take too much memory is left, and lists go on', async () => {
+test('an index that exceeds its memory is disabled, and lists still work', async () => {
   await using opened = await openBoth(tasks, 1_000)
   await opened.store(many(100))
   opened.nameIndex.start()
@@ -139,7 +139,7 @@ test('a record that the index cannot represent disables it', async () => {
   assert.equal(await opened.nameIndex.current(), undefined)
 })
 
-test('when the log of changes goes on elsewhere, the records are read anew', async () => {
+test('the index is reloaded when the change log was replaced', async () => {
   await using opened = await openBoth(tasks)
   await opened.store(many(10))
   await opened.ready()

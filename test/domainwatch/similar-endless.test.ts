@@ -21,7 +21,7 @@ test(
     const second = Promise.withResolvers<void>()
     let sweeps = 0
     async function* names() {
-      // With turns by account the second one needs no more than these; without them the test would wait here for ever.
+      // With turns by account the second one needs no more than these; without them the test would wait forever.
       if (++sweeps > 6) await second.promise
       for await (const block of databaseNames(database, clock)) yield block
       // Several queries: by then the second account has asked for the version, and is waiting for its turn.

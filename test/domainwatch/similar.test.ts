@@ -41,13 +41,13 @@ interface Resembling {
 async function found(query: Fields): Promise<readonly Resembling[]> {
   const { status, body, text } = await similar(query)
   assert.equal(status, 200, text)
-  // Its shape is asserted to the letter below.
+  // Its exact shape is asserted below.
   const { count, data } = body as { count: number; data: [Resembling[]] }
   assert.equal(data[0].length, count)
   return data[0]
 }
 
-test('one whole answer, to the letter', async () => {
+test('one complete response, exactly', async () => {
   const { text, headers } = await similar({ domain: 'MiBanco.cl', limit: 2 })
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8')
   assert.equal(
@@ -120,7 +120,7 @@ for (const [query, msg] of MALFORMED) {
   })
 }
 
-test('what was stored is found at once, and not once its days are over', async () => {
+test('new records are found immediately, and expired ones not', async () => {
   const names = async () => (await found({ domain: 'catalejo', limit: 2 })).map(({ name }) => name)
   assert.deepEqual(await names(), [])
   await stored(
@@ -197,7 +197,7 @@ test('the index in memory and the database say the same, whatever was changed', 
   }
 })
 
-test('misspelt brands beside words are found, and nearer than names two letters away', async () => {
+test('misspelt brands next to words are found, and rank before names two letters away', async () => {
   const names = [
     'bancestado-login',
     'bancodelestado',

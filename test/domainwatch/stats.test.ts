@@ -39,11 +39,11 @@ const stats = (query: Fields = {}) => call(service, STATS, { query: { api: servi
 async function counts(query: Fields = {}) {
   const { status, body, text } = await stats(query)
   assert.equal(status, 200, text)
-  // Its shape is asserted to the letter below.
+  // Its exact shape is asserted below.
   return body as Record<'days' | 'lengths' | 'agents' | 'totals' | 'feeds', Record<string, unknown>>
 }
 
-test('one whole answer, to the letter', async () => {
+test('one complete response, exactly', async () => {
   const { text } = await stats({ from: '2026-01-02', to: '2026-01-05', agents: 1 })
   assert.equal(
     text,

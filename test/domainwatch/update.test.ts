@@ -153,7 +153,7 @@ test('no body at all is a 400, no records a 200', async () => {
   assert.deepEqual((await update(service, [])).body, { status: 200, count: 0 })
 })
 
-test('50,000 marks go in at once, 50,001 do not', async () => {
+test('50,000 marks are accepted in one call, 50,001 are not', async () => {
   const domains = Array.from({ length: 50_000 }, (_, i) => `lote${i}`)
   await stored(
     service,

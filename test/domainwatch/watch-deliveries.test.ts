@@ -32,7 +32,7 @@ suite('deliveries of watches', () => {
 
   const replay = (id: string, delivery: unknown) => onWatch(service, 'replay', { id, delivery })
 
-  test('each delivery is listed with what became of it', async () => {
+  test('each delivery is listed with its outcome', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { starts: 'cada', url: receiver.url })
     assert.deepEqual((await deliveriesOf(service, { id })).body, { status: 200, count: 0, data: [] })

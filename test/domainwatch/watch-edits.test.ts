@@ -139,7 +139,7 @@ suite('watches that are edited', () => {
     await removeWatch(service, id)
   })
 
-  test('a paused watch is silent; what happened meanwhile is not told later, what was pending is', async () => {
+  test('a paused watch sends nothing, and later only what was pending before', async () => {
     using receiver = await WebhookReceiver.start()
     const { id, atom } = await watch(service, { starts: 'pausa', url: receiver.url, atom: '' })
     const feed = async () => (await call(service, new URL(atom).pathname)).text
@@ -271,7 +271,7 @@ suite('watches that are shared', () => {
     const [, , , , last = ''] = accounts
     assert.deepEqual((await createWatch(service, { name: 'n', atom: '', shared: 1 }, last)).body, full)
     assert.equal((await watchesOf(service, last)).length, 200)
-    // An edit by somebody else moves it to nobody's count, and needs no further place.
+    // An edit by another account does not change whose limit it counts for.
     assert.equal((await onWatch(service, 'update', { id: mine.id, shared: 1, name: 'x' }, last)).status, 200)
     const { id } = await watch(service, { atom: '' }, last)
     assert.deepEqual((await onWatch(service, 'update', { id, shared: 1 }, last)).body, full)

@@ -101,7 +101,7 @@ suite('watches that send messages to chat services', () => {
     await removeWatch(service, id)
   })
 
-  test('in English, with what became of a name', async () => {
+  test('in English, with what happened to a name', async () => {
     const before = telegram.received.length
     const { id } = await watch(service, {
       search: 'words',

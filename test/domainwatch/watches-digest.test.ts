@@ -18,7 +18,7 @@ const linesOf = ({ received }: ChatReceiver) =>
     ),
   )
 
-/** Resolves once a webhook has been told of so many changes: from then on, on PostgreSQL too, a digest contains them. */
+/** Resolves once a webhook has received this many changes: then, also on PostgreSQL, a digest contains them. */
 const told = ({ received }: WebhookReceiver, count: number) =>
   eventually(
     async () => received.reduce((sum, { body }) => sum + Number(Object(body.data).count), 0) === count,
@@ -58,7 +58,7 @@ test('a digest is one message a day at its hour, also when the clocks of Chile c
   assert.deepEqual(linesOf(telegram), [['dia1 nuevo, eliminado', 'dia2 nuevo', 'dia3 nuevo']])
   assert.match(String(telegram.received[0]?.body['text']), /^<b>prueba: 3 nombres<\/b>/)
 
-  // It is 23:30 again, which is no other day; then the day after.
+  // It is 23:30 again on the same day; then the next day.
   await store(record('dia4'))
   clock.advance(60 * 60 * 1000)
   await store(record('dia5'))

@@ -36,7 +36,7 @@ async function withMail(
 test('mails go out encrypted, with text and HTML that no note or name can break', async () => {
   await using server = await startMailServer('loopback')
   await using service = await startService()
-  // What is asked is a process of its own, beside no balancer.
+  // Needs a process of its own, without a load balancer.
   assert.ok(service.app)
   await service.stop()
   await withMail(service, server.port, PASSWORD, async (target) => {

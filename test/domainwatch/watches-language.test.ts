@@ -32,14 +32,14 @@ after(async () => {
 const titlesIn = (feed: string) => [...feed.matchAll(/<title>(.*?)<\/title>/g)].map(([, title = '']) => title)
 const feedOf = async (address: string) => (await call(service, new URL(address).pathname)).text
 
-/** Looks the name up and waits until the feed tells of it. */
+/** Looks the name up and waits until the feed shows it. */
 async function changesTo(next: typeof zone, feed: string, titles: number): Promise<void> {
   zone = next
   await call(service, DNS, { query: { api: service.domainKey, domain: 'words.cl', types: 'mx' } })
   await eventually(async () => titlesIn(await feedOf(feed)).length >= titles, `${titles} titles`)
 }
 
-test('changes of records and of the DNS are told in the language of the watch', async () => {
+test('changes of records and of the DNS are reported in the language of the watch', async () => {
   using receiver = await WebhookReceiver.start()
   using slack = await ChatReceiver.start(() => ({ code: 200, body: 'ok' }))
   zone = { ns: ['ns0.cl'], mx: [] }

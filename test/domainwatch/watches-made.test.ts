@@ -14,7 +14,7 @@ suite('watches that are made, shown and removed', () => {
   })
   after(() => service[Symbol.asyncDispose]())
 
-  test('a body of JSON may hold numbers and truth; what is neither text nor number is told, and makes no watch', async () => {
+  test('a JSON body may have numbers and booleans; other types are rejected', async () => {
     const make = (body: unknown) =>
       call(service, WATCHES, {
         method: 'POST',
@@ -47,13 +47,13 @@ suite('watches that are made, shown and removed', () => {
     assert.deepEqual(await watchesOf(service), [])
   })
 
-  test('an account sees and deletes its own, and may have 50; without a key it is told nothing', async () => {
+  test('an account sees and deletes its own, at most 50, and without a valid key gets no notifications', async () => {
     using receiver = await WebhookReceiver.start()
     using shutOut = await WebhookReceiver.start()
     const other = await service.newKey('vecino', 'domainwatch')
     const theirs = await watch(service, { search: 'ajeno', url: shutOut.url, atom: '' }, other.key)
     const own = await watch(service, { search: 'ajeno', url: receiver.url })
-    // Both are being told by now.
+    // Both receive notifications by now.
     await stored(service, [record('ajeno1')])
     await Promise.all([receiver.until(1), shutOut.until(1)])
     await watchUntil(service, own.id, ({ pending }) => pending === 0)

@@ -13,13 +13,13 @@ const receiverWith = async (name: string) => WebhookReceiver.start(await readFil
 
 test('a webhook goes to whom a known authority vouches for, and to nobody else', async () => {
   await using service = await startService()
-  // What is asked is a process of its own, beside no balancer.
+  // Needs a process of its own, without a load balancer.
   assert.ok(service.app)
   using signed = await receiverWith('loopback')
   using self = await receiverWith('self-signed')
   using other = await receiverWith('elsewhere')
 
-  /** What becomes of a test to each, by a node that knows the authorities of an environment. */
+  /** The outcome of a test to each, from a node with the certificate authorities of an environment. */
   async function outcomes(environment: Record<string, string>) {
     const node = await startNode({
       flags: {

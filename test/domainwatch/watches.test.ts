@@ -20,11 +20,11 @@ suite('watches with a webhook', () => {
   })
   after(() => service[Symbol.asyncDispose]())
 
-  test('a webhook tells of what comes to match, signed, once, from the making on', async () => {
+  test('a webhook notifies of new matches, signed and once, from its creation on', async () => {
     using receiver = await WebhookReceiver.start()
     await using reader = await EventReader.open(service, { api: service.domainKey })
     await stored(service, [record('viejo', { status: 0 })])
-    // On PostgreSQL a change counts as made when all that were under way beside it have ended.
+    // On PostgreSQL a change is settled when all concurrent transactions have ended.
     await reader.next()
     const { id, secret, atom } = await watch(service, {
       name: 'Cortos y libres',
@@ -56,7 +56,7 @@ suite('watches with a webhook', () => {
     assert.equal((await removeWatch(service, id)).status, 200)
   })
 
-  test('with changes=all it tells of everything that happens to what matches', async () => {
+  test('with changes=all it notifies of every change of matching records', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { search: 'todo', changes: 'all', url: receiver.url })
     await stored(service, [record('todo')])
@@ -67,7 +67,7 @@ suite('watches with a webhook', () => {
     await removeWatch(service, id)
   })
 
-  test('it may look for names that resemble one, beside all other filters', async () => {
+  test('it can watch for lookalikes, in addition to all other filters', async () => {
     using receiver = await WebhookReceiver.start()
     const { id } = await watch(service, { similar: 'MiBanco.cl', status: '1', url: receiver.url })
     const near = ['m1banco', 'mi-banco', 'mibancochile', 'mibamco', 'mibnco-login']
@@ -141,7 +141,7 @@ suite('watches with a webhook', () => {
     await removeWatch(service, id)
   })
 
-  test('410 ends it at once; Retry-After is heeded', async () => {
+  test('410 ends it immediately; Retry-After is respected', async () => {
     using receiver = await WebhookReceiver.start()
     receiver.answer = (response) => void response.writeHead(503, { 'retry-after': '3600' }).end()
     const { id } = await watch(service, { search: 'nomas', url: receiver.url })

@@ -21,7 +21,7 @@ test('after kill -9 every account still holds what it was given, and what it dec
   )
   await founder.stop()
 
-  /** By name, the last member that was told to hold it and has not sent a decision. */
+  /** By name, the last member that got it and has not sent a decision. */
   const holders = new Map<string, number>()
   const decided = new Set<string>()
   for (let round = 0; round < 3; round++) {

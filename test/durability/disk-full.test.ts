@@ -11,7 +11,7 @@ import { BATCH_NOT_SAVED, heals, IMAGE_NOT_SAVED, startSingleNode } from './sing
 const skip = process.getuid?.() !== 0 && 'only root may mount a small disk'
 
 suite('a full disk', { skip, timeout: 120_000 }, () => {
-  test('refuses what it cannot keep, goes on answering, loses nothing, and takes writes again', async (context) => {
+  test('rejects writes, continues to answer, loses nothing, and accepts writes again', async (context) => {
     await using disk = await smallDisk()
     if (disk === undefined) return context.skip('no disk may be mounted here')
     const png = await gradient(20, 10).png().toBuffer()
@@ -43,7 +43,7 @@ suite('a full disk', { skip, timeout: 120_000 }, () => {
         for (const picture of [first, second, large]) await place.expectPicture(picture, true)
         await place.expectPicture(third, false)
       }
-      // To delete makes room, and so must go on.
+      // Deletions free space, so they must still work.
       assert.equal((await place.remove(first)).status, 200)
       assert.equal((await place.remove(large)).status, 200)
       for (const picture of [first, large]) await place.expectPicture(picture, false)

@@ -28,7 +28,7 @@ async function failFlushes(pid: number): Promise<(() => Promise<void>) | undefin
 const skip = spawnSync('strace', ['-V'], { stdio: 'ignore' }).error !== undefined && 'not installed: strace'
 
 suite('a disk that cannot flush', { skip, timeout: 120_000 }, () => {
-  test('nothing is acknowledged that is not on it, reads go on, and it takes writes again', async (context) => {
+  test('acknowledges only durable writes, serves reads, and accepts writes again', async (context) => {
     await using folder = await temporaryFolder()
     const png = await gradient(20, 10).png().toBuffer()
     const [first, second, third] = ['uno', 'dos', 'tres'].map((text) => stamped(png, text))

@@ -130,38 +130,42 @@ test(
   },
 )
 
-test('what is no list stores nothing, says why, and delays no other feed', { skip: noNginx }, async () => {
-  await serve('pagina.html', '<!doctype html><html><body>Error\nfalso.cl\n</body></html>')
-  await serve('pagina.txt', '\n  <html><body>\nfalso\nfalso.cl\n</body></html>')
-  await serve('otra.csv', 'uno,dos,tres\n1,2,3\n')
-  await serve('partida.gz', gzipSync('partida.cl\n'.repeat(1_000)).subarray(0, 30))
-  await serve('grande.txt', '')
-  await truncate(join(nginx.root, 'grande.txt'), 257 * 1024 * 1024)
-  await serve('buena.txt', 'buena.cl\n')
-  const faults = {
-    'cortada.txt': 'La descarga se cortó antes del final',
-    'rota.txt': 'El servidor respondió con el código 503',
-    'falta.txt': 'El servidor respondió con el código 404',
-    'lejos.txt': 'La dirección no está permitida',
-    'vueltas.txt': 'El servidor redirige demasiadas veces',
-    'pagina.html': 'El servidor respondió con una página web en vez de una lista',
-    'pagina.txt': 'El servidor respondió con una página web en vez de una lista',
-    'otra.csv': 'La lista tiene un formato desconocido',
-    'partida.gz': 'El archivo comprimido está dañado',
-    'grande.txt': 'La lista tiene más de 256 MiB',
-  }
-  await using folder = await temporaryFolder()
-  const clock = new ManualClock('2026-03-01T12:00:00Z')
-  await using service = await startWith([...Object.keys(faults), 'buena.txt'], clock, folder.path)
-  await allAttempted(service)
-  const states = await feedStates(service)
-  assert.deepEqual(Object.fromEntries(states.map(({ name, error }) => [name, error])), {
-    ...faults,
-    'buena.txt': null,
-  })
-  assert.deepEqual(await names(service), ['buena'])
-  assert.deepEqual(await readdir(join(service.data, 'staging')), [])
-})
+test(
+  'a download that is not a list stores nothing, reports why, and delays no other feed',
+  { skip: noNginx },
+  async () => {
+    await serve('pagina.html', '<!doctype html><html><body>Error\nfalso.cl\n</body></html>')
+    await serve('pagina.txt', '\n  <html><body>\nfalso\nfalso.cl\n</body></html>')
+    await serve('otra.csv', 'uno,dos,tres\n1,2,3\n')
+    await serve('partida.gz', gzipSync('partida.cl\n'.repeat(1_000)).subarray(0, 30))
+    await serve('grande.txt', '')
+    await truncate(join(nginx.root, 'grande.txt'), 257 * 1024 * 1024)
+    await serve('buena.txt', 'buena.cl\n')
+    const faults = {
+      'cortada.txt': 'La descarga se cortó antes del final',
+      'rota.txt': 'El servidor respondió con el código 503',
+      'falta.txt': 'El servidor respondió con el código 404',
+      'lejos.txt': 'La dirección no está permitida',
+      'vueltas.txt': 'El servidor redirige demasiadas veces',
+      'pagina.html': 'El servidor respondió con una página web en vez de una lista',
+      'pagina.txt': 'El servidor respondió con una página web en vez de una lista',
+      'otra.csv': 'La lista tiene un formato desconocido',
+      'partida.gz': 'El archivo comprimido está dañado',
+      'grande.txt': 'La lista tiene más de 256 MiB',
+    }
+    await using folder = await temporaryFolder()
+    const clock = new ManualClock('2026-03-01T12:00:00Z')
+    await using service = await startWith([...Object.keys(faults), 'buena.txt'], clock, folder.path)
+    await allAttempted(service)
+    const states = await feedStates(service)
+    assert.deepEqual(Object.fromEntries(states.map(({ name, error }) => [name, error])), {
+      ...faults,
+      'buena.txt': null,
+    })
+    assert.deepEqual(await names(service), ['buena'])
+    assert.deepEqual(await readdir(join(service.data, 'staging')), [])
+  },
+)
 
 test('a small file that decompresses to a large one is not imported', { skip: noNginx }, async () => {
   await serve('bomba.gz', gzipSync(Buffer.alloc(257 * 1024 * 1024, 'bomba.cl\n')))
@@ -207,7 +211,7 @@ test('a slow server is left when it is silent, and when it takes too long', { sk
   assert.deepEqual(await readdir(folder.path), [])
 })
 
-test('a service that stops leaves a slow download at once', { skip: noNginx }, async () => {
+test('a shutdown aborts a slow download immediately', { skip: noNginx }, async () => {
   await serve('lenta.txt', 'lenta.cl\n'.repeat(10_000))
   await using folder = await temporaryFolder()
   const clock = new ManualClock('2026-03-01T12:00:00Z')

@@ -10,7 +10,7 @@ import { LIST, record, stored, update } from '../support/domains.ts'
 import { call } from '../support/http.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
-/** The index of lists is kept in this file between starts, once there are so many records. */
+/** The list index is stored in this file between starts, from this many records on. */
 const FILE = 'lists'
 const ENOUGH = 20_000
 
@@ -108,7 +108,7 @@ test('a start takes the lists from the file', async () => {
   const { restored, told, log } = await visit(data)
   assert.deepEqual({ restored, told }, { restored: true, told: truth })
   assert.doesNotMatch(log, /lists/)
-  // Nothing was written, so there was nothing to be kept anew.
+  // Nothing was written, so the file was not written again.
   assert.ok((await readFile(file)).equals(kept))
 })
 
@@ -196,7 +196,7 @@ for (const [name, damage] of DAMAGES) {
   })
 }
 
-test('a database that went another way from an older state does not go on from the file', async () => {
+test('a database restored from an older state does not use the file', async () => {
   const service = await start(data, { 'search-memory': '0' })
   await service.stop()
   await visit(data)
@@ -204,7 +204,7 @@ test('a database that went another way from an older state does not go on from t
   assert.deepEqual(pick(await visit(data)), { restored: false, told: truth })
 })
 
-test('a log of which a part is gone does not go on from the file', async () => {
+test('a change log with missing changes does not use the file', async () => {
   const service = await start(data, { 'search-memory': '0' })
   await stored(service, records(60, 'mas'))
   truth = await answers(service)

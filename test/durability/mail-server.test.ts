@@ -9,7 +9,7 @@ import { PASSWORD, pathOfPem, USER } from '../support/smtp.ts'
 import { watch, watchUntil } from '../support/watches.ts'
 
 test(
-  'a real mail server takes the mails of watches, and its refusals and its outage are told apart',
+  'a real mail server accepts mails of watches, and rejections and outages are distinguished',
   { skip: noExim },
   async () => {
     const exim = await startExim()

@@ -34,7 +34,7 @@ async function idle(url: string, count: number): Promise<Disposable> {
 }
 
 suite('too many open files', { skip, timeout: 120_000 }, () => {
-  test('idle connections leave enough for the others; who finds no place is told so', async () => {
+  test('idle connections leave enough for others; surplus ones get a 503', async () => {
     await using folder = await temporaryFolder()
     await using place = await start(folder.path)
     const png = await gradient(20, 10).png().toBuffer()

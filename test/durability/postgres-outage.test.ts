@@ -95,7 +95,7 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
     }
   })
 
-  test('while it refuses connections: 503 with Retry-After; then all is well by itself', async () => {
+  test('while it refuses connections: 503 with Retry-After; then recovers automatically', async () => {
     await using place = await start()
     const { service, database } = place
     const name = new URL(database.url).pathname.slice(1)
@@ -116,7 +116,7 @@ describe('when PostgreSQL goes away', { skip: NO_SERVER, timeout: 120_000 }, () 
     assert.deepEqual((await names(service)).toSorted(), ['dos', 'uno'])
   })
 
-  test('while it is frozen: a clear 503 in time; then all is well by itself', async () => {
+  test('while it is frozen: 503 in time; then recovers automatically', async () => {
     await using place = await start()
     const { service, database } = place
     await add(service, [record('uno')])

@@ -91,7 +91,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
     }
   }
 
-  test('a wrong password, a missing role or database: one line each, at once, exit 1', async () => {
+  test('a wrong password, a missing role or database: one line each, immediately, exit 1', async () => {
     await using folder = await temporaryFolder()
     const absent = databaseAt(SERVER, 'no_such_database')
     for (const args of [
@@ -119,7 +119,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
     assert.match(await refusal(SERVER.replace('?', '') + '?sslmode=require'), /does not support SSL/)
   })
 
-  test('a password that the server refuses is told, not shown', async () => {
+  test('a rejected password is reported without showing it', async () => {
     const server = await startPostgres(process.env['TEST_POSTGRES_BIN'], [
       'password_encryption=scram-sha-256',
     ])
@@ -154,7 +154,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
     }
   })
 
-  test('a server that only reads is told of, and waited for', async () => {
+  test('a read-only server is reported and waited for', async () => {
     await using here = await place()
     const { database, role } = here
     await administer(database.url, `GRANT CREATE ON SCHEMA public TO ${role}`)
@@ -170,7 +170,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
     assert.match(faults[0] ?? '', /only reads/)
   })
 
-  test('a role that may not make tables is told so; where they are made, it serves without any right but theirs', async () => {
+  test('a role that cannot create tables is reported; with existing tables it needs no further rights', async () => {
     await using here = await place()
     const { database, role } = here
     assert.match(await refusal(here.url), /permission denied for schema public \(42501\).*needs CREATE/)
@@ -198,7 +198,7 @@ describe('starting on PostgreSQL', { skip: NO_SERVER, timeout: 120_000 }, () => 
     assert.equal((await administer(database.url, indexes)).length, 3)
   })
 
-  test('a server that is not up yet is waited for, and for so long only', async () => {
+  test('a server that is not up yet is waited for, up to a limit', async () => {
     const server: TestDatabase = await makeDatabase(SERVER, unique('late'))
     const port = await freePort()
     const url = new URL(server.url)

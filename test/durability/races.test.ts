@@ -9,7 +9,7 @@ import { sweepsOf } from './sweeps.ts'
 
 const ROUNDS = 15
 
-suite('the same bytes uploaded and deleted at once', () => {
+suite('the same bytes uploaded and deleted concurrently', () => {
   let service: TestService
   let png: Buffer
 
@@ -54,7 +54,7 @@ suite('the same bytes uploaded and deleted at once', () => {
     await assertEmpty()
   })
 
-  test('of an upload and a deletion at once either may win, and the link agrees with the record', async () => {
+  test('of a concurrent upload and deletion either may win, and the link agrees with the record', async () => {
     const client = await newClient('carrera')
     const bytes = stamped(png, 'carrera')
     const hash = expectedHash(bytes)

@@ -73,7 +73,7 @@ suite('/readyz follows what requests meet', { timeout: 240_000 }, () => {
     },
   )
 
-  test('a write that fails shows at once', { skip: notRoot }, async (context) => {
+  test('a failed write shows immediately', { skip: notRoot }, async (context) => {
     await using disk = await smallDisk()
     if (disk === undefined) return context.skip('no disk may be mounted here')
     await using place = await startSingleNode(disk.path)
@@ -119,7 +119,7 @@ async function sayAll(data: string, elsewhere: string) {
   return said
 }
 
-/** One line, or two of `migrate`, which says that the same command goes on; and no stack. */
+/** One line, or two of `migrate`, which says how to resume; and no stack. */
 function assertShort(said: Awaited<ReturnType<typeof sayAll>>): void {
   for (const { words, stderr } of said) {
     assert.doesNotMatch(stderr, /\n\s+at |node:internal/, words)

@@ -45,7 +45,7 @@ const BOUGHT: Source = { kind: 'all', status: 1 }
 const FREED: Source = { kind: 'all', status: 0 }
 const MANY: Partial<Filters> = { revision: 1, from: FROM, modified_from: FROM, status: 0 }
 
-/** Pages of an export: each goes on in the order of an index, and sorts nothing, whatever the filters. */
+/** Pages of an export: each continues in the order of an index, and sorts nothing, whatever the filters. */
 const WALKS: readonly (readonly [SortKey, Source, Partial<Filters>, RegExp])[] = [
   ['date_reg', ALL, { modified_from: FROM, deleted_to: FROM }, /USING INDEX domains_by_date/],
   ['date_reg', BOUGHT, { modified_from: FROM }, /USING INDEX domains_by_status/],
@@ -98,7 +98,7 @@ test('SQLite finds the names to look up again by indexes', async () => {
   }
 })
 
-test('SQLite goes through the shortest index that tells what a list asks', async () => {
+test('SQLite scans the shortest index that covers a list', async () => {
   await using folder = await temporaryFolder()
   const database = await openSqlite(join(folder.path, 'plans.db'))
   try {

@@ -5,8 +5,8 @@ import { bytesOf, expectedHash, ImageClient, stamped } from '../support/images.t
 const BATCH = 100
 
 /**
- * Something the service was told to keep, and what of it may be found after a crash: the last acknowledged
- * state and every state asked for since.
+ * Something that the service had to store, and its possible states after a crash: the last acknowledged state and
+ * every state asked for since.
  */
 interface Kept<State> {
   may: Set<State>

@@ -104,7 +104,7 @@ const TARGETS: readonly [string, number, string][] = [
 ]
 
 for (const [target, status, msg] of TARGETS) {
-  test(`the target ${target.slice(0, 60)}: ${status}, and the connection goes on`, async () => {
+  test(`the target ${target.slice(0, 60)}: ${status}, and the connection stays open`, async () => {
     const connection = await RawConnection.open(service)
     connection.send(`GET ${target} HTTP/1.1\r\nhost: x\r\n\r\n`)
     const reply = await connection.reply()

@@ -42,7 +42,7 @@ test('answers and refusals alike may be read by any page', async () => {
   }
 })
 
-test('an OPTIONS that is no preflight', async () => {
+test('an OPTIONS request that is not a preflight', async () => {
   const { status, text } = await call(service, '/healthz', { method: 'OPTIONS' })
   assert.deepEqual([status, text], [204, ''])
 })
@@ -79,7 +79,7 @@ test('what an answer varies by is one header, whichever way it comes', async () 
   assert.deepEqual(await varyLines(`${other.url}/i/nada`, asked), ['Origin'])
 })
 
-/** Each by itself: proxies there are that look at one of several alone. */
+/** Each separately, because some proxies look at one of several only. */
 async function varyLines(url: string, headers: Readonly<Record<string, string>>): Promise<string[]> {
   const sent = get(url, { headers, agent: false })
   const raw = await new Promise<string[]>((resolve, reject) => {

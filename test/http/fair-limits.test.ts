@@ -39,7 +39,7 @@ suite('a body that comes too slowly', { timeout: 60_000 }, () => {
     })
   }
 
-  test('is not read on for ever after a refusal', async () => {
+  test('is not read indefinitely after a rejection', async () => {
     const connection = await RawConnection.open(service)
     connection.send(head(`/api/v1/imagestore/delete?api=${service.imageKey}`, MIB))
     assert.equal((await connection.reply())?.status, 413)
@@ -91,7 +91,7 @@ suite('connections of one address', { timeout: 60_000 }, () => {
     for (const { socket } of opened) socket.destroy()
   })
 
-  test('past the limit and those that are told so, they are closed', async () => {
+  test('beyond the limit and those that get a 503, they are closed', async () => {
     await using service = await startService({ flags: { 'client-connections': '2' } })
     const opened = await connections(service, '127.0.0.2', 200)
     await Promise.all(opened.slice(2).map(({ closed }) => closed))

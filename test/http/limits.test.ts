@@ -39,7 +39,7 @@ const FORM = 'content-type: application/x-www-form-urlencoded'
 for (const [path, key, limit] of LIMITS) {
   const head = `POST ${path}?api=${key} HTTP/1.1\r\nhost: x\r\n${FORM}\r\n`
 
-  test(`${path}: a declared body past the limit is a 413 and the connection goes on`, async () => {
+  test(`${path}: a declared body beyond the limit is a 413 and the connection stays open`, async () => {
     const connection = await RawConnection.open(service)
     connection.send(`${head}content-length: ${limit + 1}\r\n\r\n`)
     // The answer comes before the body.
@@ -49,7 +49,7 @@ for (const [path, key, limit] of LIMITS) {
     await assertGoesOn(connection)
   })
 
-  test(`${path}: a chunked body past the limit is a 413 and the connection goes on`, async () => {
+  test(`${path}: a chunked body beyond the limit is a 413 and the connection stays open`, async () => {
     const connection = await RawConnection.open(service)
     connection.send(`${head}transfer-encoding: chunked\r\n\r\n`)
     const chunk = Buffer.concat([Buffer.from('10000\r\n'), Buffer.alloc(64 * 1024, 'a'), Buffer.from('\r\n')])
@@ -91,7 +91,7 @@ test('a body that arrives octet by octet is read', async () => {
   connection.close()
 })
 
-test('requests sent all at once are answered in their order', async () => {
+test('pipelined requests are answered in order', async () => {
   const connection = await RawConnection.open(service)
   const body = 'data=[]'
   const post = `POST ${ADD}?api=${service.domainKey} HTTP/1.1\r\nhost: x\r\n${FORM}\r\ncontent-length: ${body.length}\r\n\r\n${body}`

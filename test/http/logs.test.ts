@@ -9,7 +9,7 @@ import { startService } from '../support/service.ts'
 const service = await startService()
 after(() => service[Symbol.asyncDispose]())
 
-/** Of requests other than what a balancer asks by itself. */
+/** Without the health checks of a load balancer. */
 async function requestLines(): Promise<Record<string, unknown>[]> {
   const lines: Record<string, unknown>[] = (await service.log())
     .split('\n')

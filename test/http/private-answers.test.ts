@@ -120,7 +120,7 @@ test('a transfer coding that is not undone is a 415 too', async () => {
   connection.close()
 })
 
-test('identity, and a header without a body, are no encoding', async () => {
+test('identity, and a header without a body, are not an encoding', async () => {
   const headers = { 'content-type': 'application/json', 'content-encoding': 'identity' }
   const query = { api: service.domainKey }
   assert.deepEqual((await call(service, ADD, { query, headers, body: JSON_BODY })).body, {

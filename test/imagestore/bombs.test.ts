@@ -117,17 +117,17 @@ suite('decompression bombs', () => {
     assert.equal((await fotos.upload(manyFrames(1_000, 60))).status, 200)
   })
 
-  test('all of them at once', async () => {
+  test('all of them concurrently', async () => {
     const work = Promise.all(bombs.map(([, bytes]) => fotos.upload(Buffer.concat([bytes]))))
     for (const { status } of await meanwhileHealthy(work)) assert.ok([200, 401, 503].includes(status))
     assert.equal((await fotos.upload(png)).status, 200)
   })
 })
 
-suite('more images at once than can be decoded', () => {
+suite('more concurrent images than can be decoded', () => {
   const OVERLOAD = problem(503, 'El servicio está saturado, inténtelo de nuevo')
 
-  test('each is stored whole or told to come back', async () => {
+  test('each is stored completely or gets a 503', async () => {
     await using service = await startService({ flags: { 'image-workers': '1', 'image-queue': '64' } })
     const fotos = new ImageClient(service.url, service.imageKey)
     const picture = await gradient(1_500, 1_000).png().toBuffer()

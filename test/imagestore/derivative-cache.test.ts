@@ -1,4 +1,4 @@
-/** How often the engine really works, and what becomes of what it made. */
+/** How often the engine runs, and what happens to its results. */
 import assert from 'node:assert/strict'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const keptFiles = async (service: TestService) =>
   (await filesUnder(folderOf(service))).filter((name) => !name.includes('.claim'))
 
 suite('the cache of derivatives', { concurrency: 2 }, () => {
-  test('equal requests at once are one computation, and later ones none, also after a restart', async () => {
+  test('equal concurrent requests are one computation, and later ones none, also after a restart', async () => {
     const { service, client } = await open()
     await using _ = service
     await client.upload(photo)
@@ -101,7 +101,7 @@ suite('the cache of derivatives', { concurrency: 2 }, () => {
     assert.equal((await client.remove(hash)).status, 200)
     await eventually(async () => (await filesUnder(folderOf(service)).catch(() => ['going'])).length === 0)
     assert.equal((await client.link(`${hash}&m=w_10`)).status, 404)
-    // Anew, with nothing left of before.
+    // Rendered again, with nothing left from before.
     await client.upload(photo)
     assert.equal((await client.link(`${hash}&m=w_10`)).status, 200)
     assert.equal(await metric(service, 'made_total'), 4)

@@ -1,4 +1,4 @@
-/** Clients take turns at heavy images: nobody waits for the queue of somebody else, and nobody waits for ever. */
+/** Clients take turns at heavy images: no client waits for the queue of another, or indefinitely. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'

@@ -81,7 +81,7 @@ suite('addresses of the public link', () => {
     })
   }
 
-  test('an answer that is no image is not kept by caches', async () => {
+  test('responses other than images are not cached', async () => {
     const response = await fotos.link('a'.repeat(32))
     assert.doesNotMatch(response.headers.get('cache-control') ?? '', /immutable|max-age=[1-9]/)
     assert.equal(response.headers.get('etag'), null)
@@ -206,7 +206,7 @@ suite('addresses of the public link', () => {
     })
   }
 
-  test('parameters that are no modifiers are ignored', async () => {
+  test('parameters other than modifiers are ignored', async () => {
     for (const other of [
       'api=nada',
       'x=1',
@@ -246,7 +246,7 @@ suite('addresses of the public link', () => {
   }
 
   for (const token of ['w_+3', 'w_10&h_5', 'w_%31', 'w_%5F', 'á+%26=?#m=w_5']) {
-    test(`a token is told to the letter, in the path and in the query: ${token}`, async () => {
+    test(`a token is quoted exactly, in the path and in the query: ${token}`, async () => {
       for (const mark of ['&', '?']) {
         const refused = await answerOf(await fotos.link(`${hash}${mark}m=${encodeURIComponent(token)}`))
         assert.equal(refused.status, 400)

@@ -1,4 +1,7 @@
-/** More modified images at once than can be made: bounded for each address and for all, and dropped when nobody waits. */
+/**
+ * More concurrent derivatives than can be rendered: limited per address and in total, and dropped when no client
+ * waits.
+ */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
@@ -74,7 +77,7 @@ suite('a flood of links', () => {
     stop.abort()
     await Promise.all(left)
     while ((await metric('waiting')) > 0) await new Promise(setImmediate)
-    // There is room for as many again, once what was lent to them is given back.
+    // There is room for as many again, once their resources are released.
     await eventually(async () => {
       const again = await Promise.all(Array.from({ length: 4 }, () => ask('203.0.113.9')))
       return (await sorted(again, TOO_MANY)).made === 4

@@ -74,7 +74,7 @@ suite('the grammar of modifiers', () => {
   let client: ImageClient
 
   before(async () => {
-    // Each is made anew, so that equal bytes come from equal plans and not from a cache.
+    // Each is rendered again, so that equal bytes come from equal plans and not from a cache.
     service = await startService({ flags: { 'derivative-cache': '0', 'memory-cache': '0' } })
     client = new ImageClient(service.url, service.imageKey)
     for (const [, bytes] of images) assert.equal((await client.upload(bytes)).status, 200)

@@ -67,7 +67,7 @@ suite('modes of delivery', () => {
     for (const width of [1, 17, 299, 301]) assert.equal((await sizeOf(`${hash}&m=w_${width}`))[0], width)
   })
 
-  test('ladder: sizes are those of the steps, whoever asks for them how', async () => {
+  test('ladder: sizes are rounded to steps, however they are requested', async () => {
     await settle('ladder')
     const hash = await stored(fotos)
     assert.deepEqual(await sizeOf(`${hash}&m=w_300`), [320, 213])
@@ -142,7 +142,7 @@ suite('modes of delivery', () => {
     assert.deepEqual(await sizeOf(`${hash}&m=w_60,f_auto,sig_${auto}`, { dpr: '3' }), [60, 40])
   })
 
-  test('exp_: until then, not a second longer, and nobody is told to keep it for longer', async () => {
+  test('exp_: valid until then and not a second longer, also for caches', async () => {
     const secret = await settle('signed')
     const hash = await stored(fotos)
     const until = NOW / 1_000 + 100

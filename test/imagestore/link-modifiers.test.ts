@@ -204,7 +204,7 @@ suite('public link of a derivative', () => {
     })
   }
 
-  test('equal requests at once get equal bytes', async () => {
+  test('equal concurrent requests get equal bytes', async () => {
     const links = Array.from({ length: 20 }, () => fotos.link(`${expectedHash(photo)}&m=w_77`).then(bytesOf))
     const [first, ...others] = await Promise.all(links)
     for (const other of others) assert.ok(first?.equals(other))

@@ -43,7 +43,7 @@ const byAccept: readonly (readonly [accept: string | undefined, mime: string])[]
   [',;,=;q=', 'image/jpeg'],
 ]
 
-/** What hints make of a modifier: width, and what the client is told of the density. */
+/** What hints make of a modifier: width, and the density reported to the client. */
 const byHints: readonly (readonly [
   modifier: string,
   headers: Record<string, string>,
@@ -58,7 +58,7 @@ const byHints: readonly (readonly [
   ['w_100,f_auto', { dpr: '0.5' }, 100, '1'],
   ['w_100,f_auto', { dpr: 'two' }, 100, null],
   ['w_100,f_auto', { dpr: '-1' }, 100, null],
-  // The link says it by itself.
+  // The link itself sets it.
   ['w_100,dpr_2,f_auto', { dpr: '3' }, 200, null],
   ['f_auto', { dpr: '2' }, 600, null],
   ['f_auto', { 'sec-ch-width': '250' }, 250, null],
@@ -117,7 +117,7 @@ suite('f_auto', () => {
     assert.equal(await varies('w_60,f_webp'), null)
   })
 
-  test('each outcome has a tag of its own, and is known again by it alone', async () => {
+  test('each variant has its own ETag, which matches only that variant', async () => {
     const avif = await ask(photo, 'w_200,f_auto', { accept: CHROME })
     const jpeg = await ask(photo, 'w_200,f_auto', {})
     const [tag = '', other = ''] = [avif, jpeg].map((response) => response.headers.get('etag') ?? '')
@@ -138,7 +138,7 @@ suite('f_auto', () => {
     assert.deepEqual([part.status, await part.text()], [206, 'RIFF'])
   })
 
-  test('an animation goes on moving', async () => {
+  test('an animation stays animated', async () => {
     const moving = await ask(gif, 'w_30,f_auto', { accept: CHROME })
     assert.equal(moving.headers.get('content-type'), 'image/webp')
     assert.equal((await sharp(await bytesOf(moving)).metadata()).pages, 3)

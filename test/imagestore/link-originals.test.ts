@@ -182,7 +182,7 @@ suite('public link of an original', () => {
     assert.deepEqual(await bytesOf(await fotos.link(expectedHash(large))), large)
   })
 
-  test('many at once each get their bytes', async () => {
+  test('concurrent requests each get their bytes', async () => {
     const answers = await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {
         const bytes = [small, large, svg][index % 3] ?? small

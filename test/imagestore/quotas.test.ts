@@ -46,7 +46,7 @@ suite('what an application may hold, and for how long', () => {
     return { client, id, stats, settle }
   }
 
-  test('uploads at once fill exactly the images there is room for', async () => {
+  test('concurrent uploads fill exactly the permitted number of images', async () => {
     const { client, stats } = await application({ max_images: 5 })
     const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => client.upload(image(`a${i}`))))
     const refused = problem(403, 'La aplicación ya tiene el máximo de 5 imágenes')
@@ -66,7 +66,7 @@ suite('what an application may hold, and for how long', () => {
     assert.deepEqual(plain(await client.upload(image('una más'))), refused)
   })
 
-  test('uploads at once fill exactly the bytes there is room for, bytes that others hold too', async () => {
+  test('concurrent uploads fill exactly the permitted bytes, shared ones included', async () => {
     const { client } = await application({ max_bytes: 3 * size + 10 })
     const other = (await application()).client
     const names = Array.from({ length: 10 }, (_, i) => `b${i}xx`)
@@ -227,7 +227,7 @@ suite('what an application may hold, and for how long', () => {
     ]
     assert.doesNotMatch(JSON.stringify([answers, await stats()]), /203\.0\.113/)
 
-    // What the service sweeps at the same moment is told of: then it is tried once more.
+    // A concurrent sweep of the service is detected, and the test repeats the step.
     let isUntold = false
     for (let attempt = 0; attempt < 10 && !isUntold; attempt++) {
       await client.upload(image(`otra ${attempt}`), { ip: '203.0.113.79' })

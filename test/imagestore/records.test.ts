@@ -125,7 +125,7 @@ suite('get and delete', () => {
     }
   }
 
-  test('a name comes back to the letter', async () => {
+  test('a name is returned unchanged', async () => {
     await assertNamesReturn([
       ' con espacios ',
       'línea\nsaltada\r\n',
@@ -142,10 +142,10 @@ suite('get and delete', () => {
     ])
   })
 
-  test('names of the corpus of naughty strings come back to the letter', async () => {
+  test('naughty strings as names are returned unchanged', async () => {
     const strings: unknown = JSON.parse(await readFile(NAUGHTY, 'utf8'))
     assert.ok(Array.isArray(strings) && strings.length > inCorpus(400, 60))
-    // An empty name is no name, and one past the limit is refused: both are other tests.
+    // Empty names and names beyond the limit have their own tests.
     await assertNamesReturn(strings.map(String).filter((name) => name !== '' && name.length <= 1_024))
   })
 

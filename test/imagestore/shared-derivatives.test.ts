@@ -66,7 +66,7 @@ suite('derivatives in the object store', { timeout: 60_000 }, () => {
     assert.ok((await bytesOf(await two.client.link(`${hash}&m=w_50`))).equals(made))
     assert.deepEqual(await counts(two.service), { made: 0, disk: 0, shared: 1 })
     assert.equal((await derivativesOf(two.service)).length, 1)
-    // They are no blobs: nobody takes them for uploads without a record.
+    // They are not blobs, so they are not mistaken for uploads without a record.
     assert.deepEqual(
       (await keysOf(two.service)).map((key) => key.split('.')[0]),
       [hash],

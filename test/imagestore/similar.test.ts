@@ -106,7 +106,7 @@ suite('similar images', () => {
     assert.deepEqual(plain(await similar({ hash: mine.hash }, diario)), NO_IMAGE)
   })
 
-  test('what an upload counts is what is found beside it at once, and a deletion is not', async () => {
+  test('an upload counts the images that a search finds immediately afterwards, without deleted ones', async () => {
     for (let i = 0; i < 4; i++) {
       const { body } = await diario.upload(await pictureOf(0xaaaa_5555_ffff_0000n, `nueva ${i}`))
       assert.equal(body['similar'], i)

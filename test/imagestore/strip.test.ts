@@ -1,4 +1,4 @@
-/** What images say beside the picture: gone from derivatives, and from originals where the service is told so. */
+/** Metadata of images: removed from derivatives, and from originals if the setting is on. */
 import assert from 'node:assert/strict'
 import { after, before, suite, test } from 'node:test'
 import sharp, { type Sharp } from 'sharp'
@@ -47,7 +47,7 @@ async function commentedGif(): Promise<Buffer> {
   return Buffer.concat([gif.subarray(0, -1), comment, gif.subarray(-1)])
 }
 
-/** The same with a small picture beside it, in a directory that is none of the pages, as cameras keep thumbnails. */
+/** The same with a small picture in a directory that is not a page, as cameras store thumbnails. */
 function withThumbnail(tiff: Buffer): Buffer {
   const text = Buffer.from(`${SECRET} \0`)
   const directory = tiff.readUInt32LE(4)

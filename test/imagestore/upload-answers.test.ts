@@ -137,7 +137,7 @@ suite('what upload and get answer', () => {
     assert.equal((await diario.link(hash)).status, 404)
   })
 
-  test('many uploads of the same new bytes at once all succeed and make one image', async () => {
+  test('concurrent uploads of the same new bytes all succeed and create one image', async () => {
     const bytes = stamped(await gradient(20, 10).png().toBuffer(), 'a la vez')
     clock.advance(5_000)
     const answers = await Promise.all(Array.from({ length: 12 }, () => fotos.upload(bytes, INFO)))

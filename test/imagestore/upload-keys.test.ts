@@ -69,7 +69,7 @@ suite('keys that see only what they uploaded', () => {
     assert.equal(await seenBy(theirs), '')
   })
 
-  test('whoever uploads the bytes of another deletes only its own part', async () => {
+  test('a key that uploads the bytes of another deletes only its own part', async () => {
     const bytes = picture()
     const hash = await uploaded(app, bytes)
     assert.equal(await uploaded(one, bytes), hash)
@@ -124,13 +124,13 @@ suite('keys that see only what they uploaded', () => {
     await uploaded(one, ownBytes, { expires: soon })
     await pause(service.lagMs)
     assert.equal(await expiryOf(own), soon)
-    // The application's own uploads replace what there was, as ever.
+    // The application's own uploads replace the existing record.
     await uploaded(app, limitedBytes, { expires: soon })
     await pause(service.lagMs)
     assert.equal(await expiryOf(hash), soon)
   })
 
-  test('an image that expired is nobody’s: who uploads it again has it alone', async () => {
+  test('an expired image has no owner: the key that uploads it again is its only owner', async () => {
     const bytes = picture()
     const expires = Math.floor(clock.now() / 1_000) + HOUR
     const hash = await uploaded(one, bytes, { expires })
@@ -142,7 +142,7 @@ suite('keys that see only what they uploaded', () => {
     assert.deepEqual(plain(await one.remove(hash)), NO_IMAGE)
   })
 
-  test('what else the application holds is no business of such a key', async () => {
+  test('such a key sees nothing else of the application', async () => {
     const near = await app.upload(picture())
     assert.notEqual(near.body['similar'], null)
     const { body } = await one.upload(picture())

@@ -45,7 +45,7 @@ test('a stream ends when its key expires', async () => {
   assert.notEqual(await other.next(), undefined)
 })
 
-test('a stream ends by itself, without anything to tell', async () => {
+test('an idle stream ends automatically', async () => {
   await using service = await startService()
   const limits = limited({ scope: 'read', expiresAt: Date.now() + 3_000 })
   const { key: api } = await service.newKey('grupo', 'domainwatch', limits)
@@ -88,11 +88,11 @@ test('the order of the checks: unknown, service, expiry, scope, rate', async () 
   const OTHER = { status: 403, msg: 'La clave de API no da acceso a este servicio' }
   assert.partialDeepStrictEqual(await read(), { status: 200 })
   assert.partialDeepStrictEqual(await read(), { status: 429 })
-  // Out of scope costs nothing and is told whatever the rate.
+  // An out-of-scope request does not count, and is rejected as such whatever the rate.
   assert.deepEqual(await write(), OUT_OF_SCOPE)
   assert.deepEqual(await other(), OTHER)
   clock.advance(1_000)
-  // An expired key is no guess: it may come as often as it likes.
+  // An expired key is not a guess, so it is never rate-limited.
   for (let i = 0; i < 3; i++) {
     assert.deepEqual(await read(), EXPIRED)
     assert.deepEqual(await write(), EXPIRED)

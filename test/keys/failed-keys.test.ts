@@ -44,7 +44,7 @@ test('300 a minute unless set otherwise, over all endpoints and places of the ke
     assert.equal((await call(service, '/api/v1/imagestore/get?api=mala')).status, 401)
   }
   const body = new URLSearchParams({ api: 'mala' })
-  // Of several processes each tells of its own, then hears of the others' when it has one more to tell of.
+  // Each process shares its count, and learns those of others at its next exchange.
   for (let round = 0; service.lagMs > 0 && round < 2; round++) {
     for (let i = 0; i < 4; i++) await call(service, '/api/v1/domainwatch/add', { body })
     await pause(service.lagMs)

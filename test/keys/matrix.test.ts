@@ -79,7 +79,7 @@ for (const { method, path, service: name } of ENDPOINTS) {
   })
 }
 
-test('a key that is no text in a JSON body is none', async () => {
+test('a key in a JSON body must be a string', async () => {
   for (const api of [7, null, true, [service.domainKey], { key: service.domainKey }]) {
     const reply = await send(service, '/api/v1/domainwatch/add', { api, data: [] }, { encoding: 'json' })
     assert.ok(
@@ -119,7 +119,7 @@ test('domains are shared by the group: another account lists and marks them', as
   assert.partialDeepStrictEqual(listed.body, { status: 200, count: 1 })
 })
 
-test('an account holds several keys, and one is revoked at once without the others', async () => {
+test('an account can have several keys, which are revoked individually', async () => {
   const first = await service.newKey('relevo', 'domainwatch')
   const second = await service.newKey('relevo', 'domainwatch')
   const status = async (api: string) =>

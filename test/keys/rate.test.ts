@@ -44,7 +44,7 @@ test('requests that come together are counted one by one', async () => {
   assert.equal(replies.filter(({ status }) => status === 429).length, 60)
 })
 
-test('what is past the rate is told when to come again', async () => {
+test('requests over the rate get a Retry-After', async () => {
   await using service = await startService()
   const { key: api } = await service.newKey('grupo', 'domainwatch', limited({ rate: perMinute(1) }))
   assert.equal((await call(service, LIST, { query: { api } })).status, 200)

@@ -1,4 +1,4 @@
-/** Wrong keys are read from the database, each of them: whoever sends many must leave its connections to others. */
+/** Each wrong key is read from the database: a client that sends many must not take all connections. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const HISTORY = '/api/v1/domainwatch/history'
 
 test(
-  'reads of others go on while wrong keys wait',
+  'reads of others continue while wrong keys wait',
   { skip: POSTGRES_URL === undefined, timeout: 60_000 },
   async () => {
     const made = await makeDatabase(POSTGRES_URL ?? '', `wrong_${randomBytes(6).toString('hex')}`)

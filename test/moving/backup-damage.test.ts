@@ -68,7 +68,7 @@ suite('backups that are damaged or cut off', { timeout: 400_000 }, () => {
     const { body } = await new ImageClient(copy.url, keys.imageKey).list({ limit: '100' })
     assert.equal(body['count'], 5)
 
-    // What is rotten in the instance itself is told when it is backed up.
+    // Damage in the instance itself is reported by a backup.
     const [own = ''] = (await filesUnder(join(service.data, 'blobs'))).filter(
       (path) => nameOf(path) !== 'owner',
     )
@@ -79,7 +79,7 @@ suite('backups that are damaged or cut off', { timeout: 400_000 }, () => {
     assert.match(damaged.stderr, new RegExp(`image ${nameOf(own)}: damaged`))
   })
 
-  test('killed while it restores, it goes on', async () => {
+  test('a killed restore resumes', async () => {
     await using service = await startHere()
     await using made = await folders()
     const [backups, place] = made

@@ -121,7 +121,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     const found = domains
       .filter(({ name }) => name.startsWith('escrito'))
       .map(({ name }) => Number(name.slice(7)))
-    // One after the other was acknowledged, so a view of one moment has the first so many of them.
+    // They were acknowledged one after the other, so a snapshot has a prefix of them.
     assert.deepEqual(
       found.toSorted((a, b) => a - b),
       Array.from({ length: found.length }, (_, i) => i),
@@ -154,7 +154,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     await sweeps.orphans(0)
     assert.equal(await isThere(), true)
     await endHold(database)
-    // One that died holds nothing off for ever.
+    // The hold of a killed backup expires.
     assert.equal(await beginHold(database, Date.now(), Date.now() - 1), undefined)
     await sweeps.trash()
     assert.equal(await isThere(), false)

@@ -11,15 +11,15 @@ import { furnish, startHere } from './portrait.ts'
 
 interface Backup {
   readonly path: string
-  /** Changes the manifest's text, and seals it anew. */
+  /** Changes the manifest, and computes its digest again. */
   manifest(change: (text: string) => string): Promise<void>
-  /** Changes a table's rows, and seals all anew. */
+  /** Changes a table's rows, and computes all digests again. */
   rows(table: string, change: (text: string) => string): Promise<void>
   /** Restores it into an empty folder. */
   restored(): Promise<CliResult & { readonly left: readonly string[] }>
 }
 
-/** A backup in the hands of somebody who can compute its digests. */
+/** A backup edited by an attacker, who can compute its digests. */
 async function withBackup(work: (backup: Backup) => Promise<void>): Promise<void> {
   await using made = await folders()
   const [path, data, parent] = made
@@ -60,7 +60,7 @@ async function withBackup(work: (backup: Backup) => Promise<void>): Promise<void
 /** Only the folder that it was to be restored into is there. */
 const isClean = (left: readonly string[]) => assert.deepEqual(left, ['outer', 'outer/inner'])
 
-suite('backups that somebody has edited', { timeout: 400_000 }, () => {
+suite('backups edited by an attacker', { timeout: 400_000 }, () => {
   for (const key of ['../../../../escaped', '..', '/etc/passwd', '..\\\\escaped', 'a/b', 'a\\u0000b', '']) {
     test(`an image key of ${JSON.stringify(key)} is refused before anything is written`, () =>
       withBackup(async (backup) => {

@@ -18,10 +18,10 @@ import { furnish, keepWriting, portrait, startHere } from './portrait.ts'
 const COMMAND = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 const noPostgres = POSTGRES_URL === undefined && 'no server: run npm run test:postgres'
 
-/** Copies beside a writer until one runs out of passes. */
+/** Copies while a writer runs, until a copy runs out of passes. */
 const ATTEMPTS = 5
 
-/** Runs `catalejo migrate` and kills it once it has told of `part`. */
+/** Runs `catalejo migrate` and kills it once it has printed `part`. */
 async function killedAfter(part: string, args: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, [COMMAND, 'migrate', ...args], {
     env: {},
@@ -43,7 +43,7 @@ async function filesOf(data: string): Promise<string[]> {
 
 suite('migrate', { timeout: 400_000 }, () => {
   test(
-    'to PostgreSQL and other files, and back: clients see the same, ids go on',
+    'to PostgreSQL and other files, and back: clients see the same, ids continue',
     { skip: noPostgres },
     async () => {
       await using there = await temporaryFolder()
@@ -91,7 +91,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     },
   )
 
-  test('killed among the rows and among the images, it goes on; nobody may serve what is not finished', async () => {
+  test('a killed migration resumes; an incomplete copy cannot be served', async () => {
     await using there = await temporaryFolder()
     await using service = await startHere()
     const keys = await furnish(service, 6_000)
@@ -106,7 +106,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     const place = await service.app.context.database.changes.head()
     await using copy = await startHere({ data: there.path })
     assert.deepEqual(await portrait(copy, keys), before)
-    // Followers of the source have to begin anew; its changes are history here, and what comes is followed.
+    // Followers of the source have to start over; its changes are history here, and new ones are followed.
     const { changes } = copy.app.context.database
     assert.deepEqual(await changes.since(place, 10), { kind: 'gap' })
     const head = await changes.head()
@@ -121,7 +121,7 @@ suite('migrate', { timeout: 400_000 }, () => {
     })
   })
 
-  test('beside a writer it says that it does not come to an end; when that has stopped it does', async () => {
+  test('a constant writer prevents completion, which is reported; it completes when the writer stops', async () => {
     await using there = await temporaryFolder()
     await using service = await startHere()
     const keys = await furnish(service)

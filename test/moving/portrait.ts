@@ -5,7 +5,7 @@ import { bytesOf, expectedHash, gradient, ImageClient, stamped } from '../suppor
 import { perMinute } from '../support/key-limits.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
 
-/** Keys of an instance, which must go on opening it wherever it goes. */
+/** Keys of an instance, which must still work after a move. */
 export interface Keys {
   readonly domainKey: string
   readonly imageKey: string

@@ -81,7 +81,7 @@ async function prepare(one: TestService) {
 }
 
 suite('feeds on several nodes', () => {
-  test('one of two nodes fetches, and another goes on with the schedule when that one is killed', async () => {
+  test('one of two nodes fetches, and another continues the schedule when that one is killed', async () => {
     requests.length = 0
     respond = sendList('uno.cl\ndos.cl\n')
     await using one = await startService()

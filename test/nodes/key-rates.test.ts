@@ -60,7 +60,7 @@ suite('the rate of a key on two nodes', () => {
     })
   }
 
-  test('a node that is started again goes on with the count', async () => {
+  test('a restarted node continues the count', async () => {
     await using nodes = await twoNodes()
     const { one, other, clock } = nodes
     const api = await newKey(nodes, 64)

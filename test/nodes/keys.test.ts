@@ -10,7 +10,7 @@ import { call } from '../support/http.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { openAt } from './open.ts'
 
-/** How long another node may go on taking a revoked key; SQLite's processes see it at once. */
+/** How long another node may accept a revoked key; processes on SQLite see it immediately. */
 const REVOCATION_MS = process.env['TEST_DATABASE'] === 'postgres' ? 3_000 : 0
 /** Counts of wrong keys are exchanged once a second. */
 const EXCHANGE_MS = 30_000

@@ -29,7 +29,7 @@ suite('work that one process of all does', () => {
     folder = await temporaryFolder()
     made = await databaseFor(folder.path)
     address = made.url === '' ? folder.path : made.url
-    // At once, as nodes may start: on an empty database.
+    // Concurrently, as nodes may start: on an empty database.
     ;[one, other] = await Promise.all([openAt(address), openAt(address)])
   })
   after(async () => {
@@ -41,7 +41,7 @@ suite('work that one process of all does', () => {
   const never = new AbortController().signal
   const work = (name: string, run: LeasedWork['run'], everyMs = 0): LeasedWork => ({ name, everyMs, run })
 
-  test('is never done by two at once, and once in its interval', async () => {
+  test('never runs twice concurrently, and once per interval', async () => {
     let running = 0
     let most = 0
     let runs = 0
@@ -73,7 +73,7 @@ suite('work that one process of all does', () => {
     assert.deepEqual([before, await leaseRow('nada')], [undefined, undefined])
   })
 
-  test('that fails or is stopped is free for others at once', async () => {
+  test('that fails or is stopped is immediately free for others', async () => {
     const leases = new Leases(one)
     const failure = new Error('on purpose')
     await assert.rejects(

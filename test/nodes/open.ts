@@ -9,7 +9,7 @@ export function openAt(address: string): Promise<Database> {
   return address.startsWith('postgres') ? openPostgres(address) : openSqlite(join(address, 'catalejo.db'))
 }
 
-/** Ends the leases of killed nodes. That they end by themselves, after 15 s, is another test's matter. */
+/** Ends the leases of killed nodes. Another test covers that they expire after 15 s. */
 export async function endLeases(folder: string, databaseUrl: string): Promise<void> {
   const database = await openAt(databaseUrl === '' ? folder : databaseUrl)
   await database.transaction((tx) => tx.run(sql`UPDATE leases SET expires_at = 0`))

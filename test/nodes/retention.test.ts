@@ -12,7 +12,7 @@ import { ManualClock, startService } from '../support/service.ts'
 const DAY = 24 * 60 * 60_000
 
 test('addresses, changes and histories are kept for the days that the settings say', async () => {
-  // Changes and deletions have the moments of the database, which is no part of the manual clock.
+  // Changes and deletions use the clock of the database, not the manual one.
   const clock = new ManualClock(new Date().toISOString())
   const flags = { 'ip-days': '2', 'changes-days': '3', 'history-days': '4' }
   await using service = await startService({ clock, flags })
@@ -35,7 +35,7 @@ test('addresses, changes and histories are kept for the days that the settings s
     )
     return { addresses: Number(row?.addresses), followed: Number(row?.floor) === 0, told: await told() }
   }
-  /** Has everything looked through anew, and waits for what comes of it. */
+  /** Triggers another sweep, and waits for its result. */
   async function come(wanted: Awaited<ReturnType<typeof kept>>): Promise<void> {
     await service.sql('DELETE FROM leases')
     await eventually(async () => isDeepStrictEqual(await kept(), wanted), JSON.stringify(wanted))
@@ -48,7 +48,7 @@ test('addresses, changes and histories are kept for the days that the settings s
   await come({ addresses: 0, followed: false, told: 0 })
 })
 
-test('no more changes can be followed than the setting says: the oldest go, told to who wanted them', async () => {
+test('only the configured number of changes can be followed; older ones are a gap', async () => {
   const flags = { 'changes-max': '1000' }
   await using first = await startService({ flags })
   const ids: string[] = []
@@ -60,7 +60,7 @@ test('no more changes can be followed than the setting says: the oldest go, told
       ids.push(...(await reader.take(names.length)).map(({ id }) => id))
     }
   }
-  // Started anew it does not have them in memory, and looks after all that is due.
+  // After a restart it does not have them in memory, and runs everything that is due.
   await first.stop()
   await first.sql('DELETE FROM leases')
   await using service = await startService({ flags, data: first.data })

@@ -14,7 +14,7 @@ const namesIn = ({ body }: Received) =>
   Object(body.data).changes.map((change: { record: { name: string } }) => change.record.name)
 
 suite('watches on several nodes', () => {
-  test('each change is told once, wherever it was made, and whoever stops', async () => {
+  test('each change is delivered once, wherever it was made and whichever node stops', async () => {
     using receiver = await WebhookReceiver.start()
     await using one = await startService({ flags: FLAGS })
     const { databaseUrl } = one.app.context.config
@@ -27,7 +27,7 @@ suite('watches on several nodes', () => {
       for (let i = 0; i < 30; i++) {
         const service = [one, ...at][i % 3] ?? one
         names.push(`nodo${i}`)
-        // Whoever had the lease goes: another takes over, and what was told is not told again.
+        // The holder of the lease stops: another takes over, and nothing is delivered again.
         if (i === 20) await nodes[0]?.stop()
         await stored(i >= 20 && i % 3 === 1 ? one : service, [record(`nodo${i}`)])
       }

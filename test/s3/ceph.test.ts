@@ -53,7 +53,7 @@ async function runOn(ceph: Ceph, files: readonly string[]): Promise<void> {
   assert.equal(code, 0, output)
   const skipped = Number(/^# skipped (\d+)$/m.exec(output)?.[1])
   const passed = Number(/^# pass (\d+)$/m.exec(output)?.[1])
-  // A run that skips everything is no proof of anything.
+  // A run that skips everything proves nothing.
   assert.ok(passed > files.length && skipped < passed, output)
 }
 

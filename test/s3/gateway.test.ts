@@ -53,7 +53,7 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
     close()
   })
 
-  test('serves large originals itself where it is told to, with the headers that keep them images', async () => {
+  test('serves large originals itself if configured, with safe headers', async () => {
     await using service = await startService({ flags: { 'blobs-redirect': '100000' } })
     const client = new ImageClient(service.url, service.imageKey)
     const large = await noise(300, 300).png().toBuffer()
@@ -151,7 +151,7 @@ suite('a real S3 gateway', { skip: noS3, timeout: 300_000 }, () => {
       'SignatureDoesNotMatch, status 403: the secret key is not the one of the access key',
     ],
   ] as const) {
-    test(`a wrong ${name} is told at the start`, async () => {
+    test(`a wrong ${name} is reported at the start`, async () => {
       const before = { ...process.env }
       Object.assign(process.env, variables)
       try {

@@ -23,8 +23,8 @@ export type Trouble =
   | { readonly kind: 'rot' }
 
 /**
- * An object store that does what it is told, to see what its client makes of trouble. It proves nothing about real
- * stores and checks no signature.
+ * A scripted object store, to test how its client handles faults. It proves nothing about real stores and checks no
+ * signature.
  */
 export class ScriptedGateway {
   readonly #server = createServer((request, response) => {

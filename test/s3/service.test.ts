@@ -56,7 +56,7 @@ suite('the service over an object store in trouble', { timeout: 60_000, concurre
     assert.equal((await client.link(`${hash}&m=w_10`)).status, 200)
   })
 
-  test('a large original that is cut on its way goes on; cut again and again it is cut for the client too', async () => {
+  test('a truncated large original resumes; truncated repeatedly, it is truncated for the client too', async () => {
     await using bench = await open()
     const large = await noise(700, 700).png().toBuffer()
     assert.ok(large.length > 1_200_000)
@@ -97,7 +97,7 @@ suite('the service over an object store in trouble', { timeout: 60_000, concurre
     }
   })
 
-  test('a deletion is answered at once while it hangs', async () => {
+  test('a deletion is answered immediately while it hangs', async () => {
     await using bench = await open()
     const { gateway, client } = bench
     const png = await gradient(20, 10).png().toBuffer()

@@ -1,4 +1,4 @@
-/** What becomes of an object store's troubles: cured by another attempt, or told clearly and in time. */
+/** How faults of an object store are handled: by a retry, or with a clear error in time. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -127,7 +127,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
         assert.deepEqual(bench.faults, [])
       })
 
-      test(`${name}: ${trouble} without end is told as an overload, in time`, async () => {
+      test(`${name}: ${trouble} permanently is reported as an overload, in time`, async () => {
         await using bench = await openBench()
         await put(bench, 'a', bytes)
         bench.gateway.requests.length = 0
@@ -136,7 +136,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
         assert.equal(bench.gateway.requests.length, 3)
         assert.deepEqual(bench.faults, [name])
         assert.deepEqual(await readdir(bench.folder), [])
-        // And it heals by itself.
+        // And it recovers automatically.
         bench.gateway.always = undefined
         assert.ok((await read(bench))?.equals(bytes))
       })
@@ -154,7 +154,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
   }
 
   for (const [name, read] of Object.entries(whole)) {
-    test(`${name}: bytes that changed on the way are read again, those that changed for good refused`, async () => {
+    test(`${name}: bytes corrupted in transit are read again, permanently corrupted ones rejected`, async () => {
       await using bench = await openBench()
       await put(bench, 'a', bytes)
       bench.gateway.script = [{ kind: 'rot' }]
@@ -167,7 +167,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
   for (const [trouble, scripted] of PASSING) {
     test(`put and remove: ${trouble} is cured by another attempt`, async () => {
       await using bench = await openBench()
-      // One that goes from memory and one that goes from its file, which has to be sent anew.
+      // One sent from memory and one from its file, which has to be sent again.
       for (const content of [bytes, randomBytes(3_000_000)]) {
         bench.gateway.script = [scripted, scripted]
         const key = `k${content.byteLength}`
@@ -179,7 +179,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
       }
     })
 
-    test(`put: ${trouble} without end is told as an overload, in time`, async () => {
+    test(`put: ${trouble} permanently is reported as an overload, in time`, async () => {
       await using bench = await openBench()
       bench.gateway.always = scripted
       await inTime(() => assert.rejects(put(bench, 'a', bytes), StoreUnavailable))
@@ -203,14 +203,14 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
     await using bench = await openBench()
     await put(bench, 'a', bytes)
     await assert.rejects(put(bench, 'a', bytes), /the key a is taken/)
-    // Also where an attempt failed before: what is there is somebody else's.
+    // Also where an attempt failed before: the object belongs to another upload.
     bench.gateway.script = [{ kind: 'status', status: 503 }]
     await assert.rejects(put(bench, 'a', randomBytes(SIZE)), /the key a is taken/)
     assert.ok(bench.gateway.objects.get('/bucket/images/a')?.bytes.equals(bytes))
   })
 
   for (const code of ['AccessDenied', 'SignatureDoesNotMatch', 'NoSuchBucket']) {
-    test(`${code} is a fault at once, no missing blob and no overload`, async () => {
+    test(`${code} is an immediate error, neither a missing blob nor an overload`, async () => {
       await using bench = await openBench()
       bench.gateway.always = { kind: 'status', status: code === 'NoSuchBucket' ? 404 : 403, code }
       for (const read of Object.values(reads)) {
@@ -229,7 +229,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
     await assert.rejects(bench.blobs.read('a', SIZE), BlobDamaged)
   })
 
-  test('nobody waits longer in line than told, and the line is no longer than told', async () => {
+  test('the queue respects its limits on wait and length', async () => {
     await using bench = await openBench({ requests: 2, maxWaiting: 3, waitMs: 100 })
     bench.gateway.always = { kind: 'hang' }
     const outcomes = await inTime(() =>
@@ -240,7 +240,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
     assert.ok(bench.gateway.requests.length <= 6)
   })
 
-  test('equal blobs lent at the same time are fetched once', async () => {
+  test('concurrent copies of a blob are fetched once', async () => {
     await using bench = await openBench()
     await put(bench, 'a', bytes)
     bench.gateway.requests.length = 0
@@ -266,7 +266,7 @@ suite('an object store in trouble', { timeout: 120_000, concurrency: 8 }, () => 
     assert.ok(Buffer.concat((await body?.toArray()) ?? []).equals(large.subarray(0, 10)))
   })
 
-  test('a slow reader that goes on reading gets all of it', async () => {
+  test('a slow reader that keeps reading gets all of it', async () => {
     await using bench = await openBench({ stallMs: 10_000 })
     const large = randomBytes(5_000_000)
     await put(bench, 'large', large)

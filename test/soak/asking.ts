@@ -38,7 +38,7 @@ export class Asking {
   /** The moment from which on all is well again; undefined while something is broken on purpose. */
   calmSince: number | undefined
 
-  /** @param say told at once: whoever ends a run that goes on and on has to know why it does */
+  /** @param say called immediately, so that a run that is stopped early shows its faults */
   constructor(say: (line: string) => void) {
     this.#say = say
   }
@@ -83,7 +83,7 @@ export class Asking {
     if (wasCalm && this.calmSince !== undefined && !this.#wasKilledSince(since)) {
       this.violation(`${name}: ${status} while nothing was broken`)
     }
-    // Whoever is told to come back does so a little later.
+    // Retries after a short pause.
     await pause(50)
     return { kind: 'unknown' }
   }
@@ -101,7 +101,7 @@ export class Asking {
   }
 }
 
-/** Of all faults here the right answer is one that says to come back: nothing of them is for good. */
+/** All faults here are temporary, so the right response is one to retry. */
 function isClear(status: number, body: unknown): boolean {
   if (status !== 502 && status !== 503 && status !== 504) return false
   if (typeof body !== 'object' || body === null || !('status' in body) || !('msg' in body)) return false

@@ -4,7 +4,7 @@ import { History } from './history.ts'
 
 /** Derived from every picture of one kind, so that its bytes are known beforehand. */
 const MODIFIER = 'w_8,f_png'
-/** Of a hundred pictures, so many are large ones, which are streamed from the store. */
+/** Percentage of large pictures, which are streamed from the store. */
 const LARGE = 0.05
 
 /** What an application calls a picture; undefined where it has none. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expectedHash, gradient, stamped } from '../support/images.ts'
 
-/** From the end of a fault until every node does everything again, by itself. */
+/** Maximum time from the end of a fault until every node has recovered. */
 const HEAL_MS = 30_000
 const PROBE_TIMEOUT_MS = 5_000
 

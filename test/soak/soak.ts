@@ -57,7 +57,7 @@ export async function soak(place: TwoNodes, { seed, faults, forMs, say }: SoakOp
     } catch (error) {
       asking.violation(`${fault.name}: ${String(error)}`)
     }
-    // Requests that were caught by it may still be told so.
+    // Requests in flight during the fault may still fail.
     await pause(CALM_MS)
     asking.calmSince = performance.now()
     for (const [index, { node }] of place.seats.entries()) {

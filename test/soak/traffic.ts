@@ -3,7 +3,7 @@ import type { Domains, Group } from './domains.ts'
 import type { Picture, Pictures } from './pictures.ts'
 import { randomFrom } from '../support/random.ts'
 
-/** Things that one client makes; past that it goes on with those it has. */
+/** Maximum things created by one client, which then reuses them. */
 const MAX_OWN = 400
 /** The pause between two requests of a client: others want the machine too. */
 const MAX_PAUSE_MS = 30
@@ -18,7 +18,7 @@ export interface TrafficOptions {
   readonly signal: AbortSignal
 }
 
-/** Clients that write and read at the same time until they are told to stop; each waits for its own answers. */
+/** Clients that write and read concurrently until stopped; each waits for its responses. */
 export async function runTraffic(options: TrafficOptions): Promise<void> {
   const { seed, imageKeys } = options
   const random = (client: number) => randomFrom(seed * 1000 + client)

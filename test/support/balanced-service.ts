@@ -16,7 +16,10 @@ import { ManualClock, type TestService, type TestServiceOptions } from './test-s
 
 const CLOCK = fileURLToPath(new URL('./clock-from-file.ts', import.meta.url))
 
-/** What the database interface promises, and how often wrong keys are told of, whichever is longer. */
+/**
+ * The lag that the database interface promises, or the interval of shared counts of wrong keys, whichever is
+ * longer.
+ */
 const LAG_MS = 3_000
 const LOG_LIMIT_MS = 30_000
 
@@ -94,7 +97,7 @@ export async function startBalanced(options: TestServiceOptions): Promise<TestSe
   )
   stack.defer(async () => void (await Promise.all(nodes.map((node) => node.stop()))))
   const addresses = nodes.map((node) => `http://127.0.0.1:${node.port}`)
-  // Many tests read at once what they have just written, which another node may not have noticed yet.
+  // Many tests read what they have just written, which another node may not have seen yet.
   stack.use(await startHaproxy(addresses, { port: balancerPort, deal: 'by key' }))
   const parts = stack.move()
 

@@ -78,7 +78,7 @@ export async function startBrowser(): Promise<TestBrowser> {
       const { host } = new URL(service.url)
       page.on('pageerror', (error) => complaints.push(String(error)))
       page.on('console', (message) => {
-        // Answers that are no 2xx are told of, too: they are the API's business.
+        // Other responses than 2xx are logged, too, but belong to the API.
         if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
           complaints.push(message.text())
         }
@@ -103,7 +103,7 @@ export async function startBrowser(): Promise<TestBrowser> {
 
 const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
 
-/** Colours on their way from one theme to the other have no contrast yet. What goes on for ever is not waited for. */
+/** Colours on their way from one theme to the other have no contrast yet. Infinite animations are not waited for. */
 const STILL = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
   .then(() => Promise.all(document.getAnimations()
     .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)

@@ -108,7 +108,7 @@ async function startDaemons(folder: string, daemons: ChildProcess[], limit: Abor
   ])
   await ceph('ceph-mon', folder, ['--mkfs', '-i', 'a', '--monmap', map, '--keyring', keyring])
   daemons.push(await daemon('ceph-mon', folder, ['-i', 'a']))
-  // The object server's id has to be the one that the cluster was told of.
+  // The object server's id has to be the one known to the cluster.
   const server = randomUUID()
   await ceph('ceph', folder, ['--connect-timeout', '20', 'osd', 'new', server])
   await ceph('ceph-osd', folder, ['-i', '0', '--mkfs', '--osd-uuid', server])

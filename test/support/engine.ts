@@ -35,7 +35,7 @@ export async function runOn(url: string, folder: string, statement: string): Pro
   await eventually(() => hasRun(database, statement), 'nobody else writes')
 }
 
-/** False while somebody else writes: a service in this very process may be, which needs our thread to come to its end. */
+/** False while another connection writes: it may be a service in this process, which needs our thread to finish. */
 function hasRun(database: DatabaseSync, statement: string): boolean {
   try {
     database.exec(statement)

@@ -1,6 +1,6 @@
 /**
- * Loaded into a service before its own modules: from SIGUSR2 on, time-outs that are set pass many times as fast, those of
- * sockets included. What takes minutes by itself is then seen in seconds.
+ * Loaded into a service before its own modules: from SIGUSR2 on, time-outs that are set pass many times as fast,
+ * those of sockets included. What takes minutes then takes seconds.
  */
 import { Socket } from 'node:net'
 

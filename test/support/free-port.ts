@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below those that a system gives to whoever takes any: no connection gets one of these before it is listened on. */
+/** Below the ephemeral ports, so that no connection takes one before it is listened on. */
 const FIRST = 12_000
 const END = 32_000
 const MOST_TRIES = 100
 
-/** A port that nobody listens on, for a program that has to be told one. */
+/** Returns a free port, for a program that needs a fixed one. */
 export async function freePort(address = '127.0.0.1'): Promise<number> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const port = randomInt(FIRST, END)

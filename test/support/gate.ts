@@ -4,7 +4,7 @@ import type { Page, Route } from 'playwright-core'
 /** Far longer than a page takes to ask. */
 const TIMEOUT_MS = 30_000
 
-/** Requests of a page to one operation, held until the test says what becomes of them. */
+/** Requests of a page to one operation, held until the test decides on them. */
 export interface Gate {
   /** Resolves to the oldest request that is held, once there is one. Rejects if none comes in 30 seconds. */
   next(): Promise<Held>

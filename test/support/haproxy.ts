@@ -34,8 +34,8 @@ export interface Balancer {
 }
 
 /**
- * How requests are dealt out: `in turn`, so that hardly two of one client reach the same node, or `by key`, so that who
- * writes reads the own writes at once; what has no key in its query goes in turn all the same.
+ * How requests are dealt out: `in turn`, so that hardly two of one client reach the same node, or `by key`, so that
+ * clients read their own writes; requests without a key in the query are still distributed in turn.
  */
 type Deal = 'in turn' | 'by key'
 

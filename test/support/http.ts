@@ -55,7 +55,7 @@ export function send(
   return call(service, path, { method, query, ...encode(encoding, fields) })
 }
 
-/** `fields` as a body: what is no string goes as JSON text, except in a JSON body, where it goes as it is. */
+/** Encodes `fields` as a body: values other than strings become JSON text, except in a JSON body. */
 function encode(
   encoding: Encoding,
   fields: Fields,

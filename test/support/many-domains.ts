@@ -9,7 +9,7 @@ const folder = new URL('registrations/', corpus)
 /** As many as a real installation holds after some months. */
 const COUNT = 109_431
 const BATCH = 40_000
-/** `nombre0`, `nombre1` and so on, at least so many, older than the others. */
+/** `nombre0`, `nombre1` and so on, at least this many, older than the others. */
 const MADE_UP = 100
 const OLDER = Date.UTC(2025, 3, 30)
 

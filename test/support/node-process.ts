@@ -8,7 +8,7 @@ const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const START_LIMIT_MS = 60_000
 /** Lines of its log that are kept for a failure's report. */
 const KEPT_LINES = 20_000
-/** Lines that are shown at once. */
+/** Lines that are printed immediately. */
 const LINES_OF_REPORT = 50
 
 /** However a test ends, what it started ends with it: handlers of our own do not run when we are killed. */

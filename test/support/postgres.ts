@@ -21,7 +21,7 @@ export interface TestPostgres {
    * recovery.
    */
   restart(mode: 'fast' | 'immediate', downMs?: number): Promise<void>
-  /** Stops all its processes where they are. @returns what lets them go on */
+  /** Stops all its processes where they are. @returns a function that resumes them */
   freeze(): () => void
   stop(): Promise<void>
 }

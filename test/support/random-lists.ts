@@ -154,7 +154,7 @@ function releasedAt(known: ModelRecord | undefined, status: number, date: string
   return known?.status === 1 ? date : (known?.released_at ?? null)
 }
 
-/** What the service should hold, kept in step with what it was told. */
+/** The expected contents of the service, updated with each write. */
 export class Model {
   readonly records = new Map<string, ModelRecord>()
 

@@ -53,7 +53,10 @@ export function referenceCost(name: string, other: string): number {
 
 const CONNECTORS = 'al de del el en la las los mi su tu'.split(' ')
 const BESIDE_COSTS = [0, 4, 6, 10, 12]
-/** What may stand beside a brand with at least so many characters: written as it is, with look-alikes, and with a change. */
+/**
+ * What may be next to a brand with at least this many characters: written exactly, with homoglyphs, and with an
+ * edit.
+ */
 const MOST_BESIDE = [
   [8, 4, 4, 4],
   [6, 4, 4, 3],
@@ -63,7 +66,10 @@ const MOST_BESIDE = [
   [1, -1, -1, -1],
 ] as const
 
-/** For tests: what it costs that `other` holds `name` with words beside it, straight from the definition. Infinity if it does not. */
+/**
+ * For tests: the cost of `name` inside `other` with words next to it, directly from the definition. Infinity if it
+ * does not.
+ */
 export function referenceInside(name: string, other: string, vocabulary: Vocabulary): number {
   const [, plain, exact, changed] = MOST_BESIDE.find(([length]) => name.length >= length) ?? [0, 0, 0, -1]
   const [before, after] = [vocabulary.before(other), vocabulary.after(other)]
@@ -92,7 +98,7 @@ function besideCost(beside: number, length: number): number {
   return (BESIDE_COSTS[beside] ?? Infinity) + (beside >= 2 && length > 8 ? 1 : 0)
 }
 
-/** What it costs that the name stands from one place to another, with so many changes at most, look-alikes not counted. */
+/** The cost of the name in a range, with at most this many edits besides homoglyphs. */
 function insideCost(name: string, other: string, from: number, to: number, most: number): number {
   const code = (text: string, at: number) => text.charCodeAt(at) || 0
   const known = new Map<string, number>()

@@ -32,8 +32,8 @@ const PAIRS: Readonly<Record<string, string>> = { rn: 'm', cl: 'd', vv: 'w' }
 const WORDS = ['login', 'www', 'chile', 'pago', 'zorro']
 
 /**
- * For tests: names that somebody might register to be taken for this one, each kind of change that the usual generators
- * of such names know, written down once more. Only those that .cl allows.
+ * For tests: names that could be registered to imitate this one, each kind of change that the usual generators of
+ * such names know, written down once more. Only those that .cl allows.
  */
 export function* variants(name: string): Generator<string> {
   for (const text of all(name)) if (parseLabel(text).ok && !text.startsWith('xn--')) yield text

@@ -27,7 +27,7 @@ export async function smallDisk(): Promise<({ path: string } & AsyncDisposable) 
   }
 }
 
-/** Writes a file until no byte more goes on its disk. */
+/** Writes a file until its disk is full. */
 export async function fill(path: string): Promise<void> {
   const file = createWriteStream(path)
   const full = finished(file)

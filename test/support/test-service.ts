@@ -48,7 +48,7 @@ export interface TestService {
   log(): Promise<string>
   /** Runs a statement on its database, behind its back. */
   sql(statement: string): Promise<void>
-  /** Takes its database away for good. */
+  /** Removes its database permanently. */
   loseDatabase(): Promise<void>
   /** All that its database holds, where that is not in the data folder. */
   dump(): Promise<Buffer>

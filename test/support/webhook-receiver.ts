@@ -17,7 +17,7 @@ type Answer = (response: ServerResponse, received: Received) => void
 
 const LIMIT_MS = 30_000
 
-/** Somebody who is sent webhooks, on loopback. */
+/** A receiver of webhooks on loopback. */
 export class WebhookReceiver {
   readonly url: string
   readonly received: Received[] = []
@@ -65,7 +65,7 @@ export class WebhookReceiver {
     return receiver
   }
 
-  /** Resolves once so many have come, in all. */
+  /** Resolves once this many have arrived in total. */
   async until(count: number): Promise<void> {
     const limit = performance.now() + LIMIT_MS
     while (this.received.length < count) {

@@ -11,10 +11,10 @@ const missing = missingPrograms()
 const noCeph =
   missing.length > 0 && `not installed: ${missing.join(', ')} (Debian: radosgw, ceph-mon, ceph-osd)`
 const BUCKET = 'catalejo'
-/** Tests that look into the process of the service are no proof for two nodes: they must stay few. */
+/** Tests that look into the process of the service prove nothing for two nodes, so they must stay few. */
 const MOST_IN_PROCESS = 45
 
-/** Characters of a failure's reason that are told. */
+/** Characters of a failure's reason that are printed. */
 const REASON = 1_000
 
 /** A failure that no line of the exceptions allows. */
@@ -26,7 +26,7 @@ function isUnexpected({ outcome, file, name }: Ran): boolean {
 const told = ({ file, name, reason }: Ran) => `${file}: ${name}: ${JSON.stringify(reason.slice(0, REASON))}`
 
 test(
-  'two nodes behind a balancer, over PostgreSQL and S3, keep the contract, but for what is listed',
+  'two nodes behind a balancer, over PostgreSQL and S3, keep the contract, except for the listed tests',
   { skip: noCeph || noHaproxy, timeout: 1_800_000 },
   async (context) => {
     const only = process.env['TEST_FILES']?.split(' ') ?? []

@@ -16,7 +16,7 @@ const END_OF_FILE = new URL('../../scripts/test/end-of-file.ts', import.meta.url
 const TIMEOUT_MS = 25 * 60_000
 /** Where the tests are that go through the public door. */
 const FOLDERS = ['corpus', 'domainwatch', 'http', 'imagestore', 'keys']
-/** Each has two nodes of its own: three at once took as long. */
+/** Each has two nodes of its own: three concurrent ones took as long. */
 const FILES_AT_ONCE = 2
 /** Failures after which nothing is run again. */
 const MOST_AGAIN = 8
@@ -82,7 +82,7 @@ export async function runSuite(
 
 /**
  * A shared machine may stand still for seconds: the files of a few failures are run once more, one at a time.
- * @returns what came of it at last, and the failures that passed then
+ * @returns the final result, and the failures that passed then
  */
 export async function runAgain(
   place: Place,

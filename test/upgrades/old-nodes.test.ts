@@ -59,7 +59,7 @@ async function postgresNode(statements: Statements, url: string) {
   }
 }
 
-/** An old node goes on writing while this version's node follows. */
+/** An old node keeps writing while a node of this version follows. */
 async function assertOverlap(old: OldNode, node: Database): Promise<void> {
   const head = await settledHead(node)
   const keys = node.version('key')

@@ -14,7 +14,7 @@ const NEWEST = RELEASED[RELEASED.length - 1] ?? ''
 const schema = Number(NEWEST)
 const freshName = () => `schema_${randomBytes(6).toString('hex')}`
 
-/** Without comments, and with the same blanks whoever wrote it. */
+/** Without comments, and with normalized white space. */
 const normalized = (text: unknown) =>
   String(text)
     .replaceAll(/--.*/g, '')

@@ -35,7 +35,7 @@ const HASH = 'abcdefghijklmnopqrstuvwxyz234567'
 const freshName = () => `upgrade_${randomBytes(6).toString('hex')}`
 const oldDatabase = (version: string) => oldPostgres(version, POSTGRES_URL ?? '', freshName())
 
-/** The service on an old database: what its data must answer, and that all goes on from there. */
+/** The service on an old database: checks its data, and that everything still works. */
 async function assertServes(data: string, databaseUrl: string): Promise<void> {
   const service = await startService({ data, flags: { 'database-url': databaseUrl, 'blobs-url': '' } })
   try {

@@ -31,7 +31,7 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     assert.deepEqual((await look(service, { repair: true, blobs: flickering })).found, {})
   })
 
-  test('images that are deleted or uploaded while it looks are no faults', async () => {
+  test('images deleted or uploaded during the check are not faults', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
     const { blobs } = service.app.context
@@ -45,7 +45,7 @@ suite('verify: stores', { timeout: 400_000 }, () => {
     const firstKey = await keyOf(service, first)
     const changing: BlobStore = {
       ...blobs,
-      // Between the look at the record and the one at the bytes the image is deleted, and uploaded anew.
+      // Between the look at the record and the one at the bytes the image is deleted and uploaded again.
       async openWhole(key) {
         if (key !== firstKey) return blobs.openWhole(key)
         await forget(first)

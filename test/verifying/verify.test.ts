@@ -10,7 +10,7 @@ import { bytesOf, expectedHash, ImageClient, stamped } from '../support/images.t
 import { startService } from '../support/service.ts'
 import { flipped, HOUR, keyOf, listed, look, NOTHING_DONE, png, put } from './looking.ts'
 
-/** Says at once that it does not let anybody in. One that is not there at all would be waited for. */
+/** Rejects connections immediately. A missing server would be waited for. */
 async function refusingServer(): Promise<{ readonly port: number } & AsyncDisposable> {
   const fields = Buffer.from('SFATAL\0C28P01\0Mpassword authentication failed\0\0')
   const head = Buffer.from('E____')
@@ -82,7 +82,7 @@ suite('verify', { timeout: 400_000 }, () => {
     Object.assign(blobs, { remove })
   })
 
-  test('marks lost images, which then say so, can be told, deleted, and healed by uploading them again', async () => {
+  test('marks lost images, which are then reported, and can be deleted or restored by an upload', async () => {
     await using service = await startService()
     const { blobs } = service.app.context
     const fotos = new ImageClient(service.url, service.imageKey)
@@ -141,7 +141,7 @@ suite('verify', { timeout: 400_000 }, () => {
     assert.deepEqual((await look(service)).found, {})
   })
 
-  test('the command tells what it found by its exit code, and what it did', async () => {
+  test('the command reports findings and repairs, also in its exit code', async () => {
     await using service = await startService()
     const fotos = new ImageClient(service.url, service.imageKey)
     for (const text of ['a', 'b', 'c']) await fotos.upload(stamped(png, text))
