@@ -1,7 +1,9 @@
 /** Every statement that the service runs is explained against large tables: none goes through one that does not have to. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
@@ -9,6 +11,7 @@ import pg from 'pg'
 import { catalejo, serve, type Served } from '../support/cli.ts'
 import { makeDatabase, POSTGRES_URL, runOn, type TestDatabase } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
+import { feedsFile } from '../support/feeds.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { gradient, ImageClient, stamped } from '../support/images.ts'
 import { JSON_INSIDE, mayScan, scansOfPostgres, scansOfSqlite, type Recorded } from '../support/plans.ts'
@@ -115,6 +118,8 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   }
   await ask('domainwatch/update', { api }, post({ data: [{ domain: 'tanda0', revision: 1 }] }))
   await ask('domainwatch/queue', { api })
+  await ask('domainwatch/queue', { api })
+  await ask('domainwatch/list', { api, fields: 'all', search: 'tanda', order: 'modified', limit: '5' })
   await ask('domainwatch/queue', { api, data: '["tanda2"]' }, { method: 'DELETE' })
   await ask('domainwatch/queue', { api }, { method: 'DELETE' })
   for (const query of [{ dis: '' }, { search: 'tanda1' }, { last_register: '5' }]) {
@@ -153,6 +158,16 @@ async function useAll(served: Served, keys: Readonly<Record<'domains' | 'images'
   await ask('domainwatch/watches/deliveries', { api, id: 'w7', limit: '5', cursor })
   await ask('domainwatch/watches/replay', { api, id: 'w7', delivery: 'msg_650' }, post({}))
   await ask('domainwatch/watches', { api, id }, { method: 'DELETE' })
+  // A digest that is planned for another hour, and given up.
+  const daily = { name: 'b', search: 'x', digest: '08:00', url: 'https://example.invalid/' }
+  const { id: digest } = JSON.parse((await ask('domainwatch/watches', { api }, post(daily))).text)
+  await ask('domainwatch/watches/update', { api }, post({ id: digest, digest: '09:30' }))
+  await ask('domainwatch/watches/test', { api }, post({ id: digest }))
+  await ask('domainwatch/watches/update', { api }, post({ id: digest, digest: '' }))
+  await eventually(async () => {
+    const { data } = JSON.parse((await ask('domainwatch/feeds', { api })).text)
+    return data.every(({ last_attempt }: { last_attempt: unknown }) => last_attempt !== null)
+  }, 'the feed was fetched')
   await ask('domainwatch/list', { api: 'no es una clave' })
 
   const client = new ImageClient(served.url, keys.images)
@@ -286,8 +301,20 @@ async function noScans(database: TestDatabase): Promise<void> {
       .trimEnd()
       .split('\n')
       .map((line) => JSON.parse(line))
+  // A list that changes records, and one that nobody serves.
+  const lists = createServer((_request, response) => void response.end('fuente1.cl\nn1.cl\n'))
+  lists.listen(0, '127.0.0.1')
+  await once(lists, 'listening')
+  const address = lists.address()
+  assert.ok(typeof address === 'object' && address !== null)
+  const feed = { format: 'deletions', every: '5m', account: 'grupo' }
+  const feeds = await feedsFile(folder.path, [
+    { ...feed, name: 'lista', url: `http://127.0.0.1:${address.port}/` },
+    { ...feed, name: 'ninguna', url: 'https://example.invalid/' },
+  ])
+  const flags = ['--feeds', feeds, '--webhook-networks', '127.0.0.0/8']
   for (const memory of ['0', '64']) {
-    await using served = await serve(['--search-memory', memory], environment)
+    await using served = await serve(['--search-memory', memory, ...flags], environment)
     await useAll(served, keys)
     // The background jobs look for work every few seconds.
     const jobs = [
@@ -307,6 +334,7 @@ async function noScans(database: TestDatabase): Promise<void> {
     }, 'every background job has run')
     assert.equal((await served.stop()).code, 0)
   }
+  lists.close()
   await run('key', 'list')
   await run('account', 'list')
   await run('changes')
@@ -315,6 +343,20 @@ async function noScans(database: TestDatabase): Promise<void> {
 
   const statements = await recorded()
   assert.ok(statements.length > 100, `${statements.length} statements`)
+  const asked = [
+    'INSERT INTO feed_states',
+    'DELETE FROM feed_states',
+    'INTO claims',
+    'max(until) AS until FROM claims',
+    'SET next_at',
+    'INSERT INTO watch_deliveries',
+    'UPDATE watch_deliveries',
+  ]
+  for (const part of asked)
+    assert.ok(
+      statements.some(({ text }) => text.replaceAll(/\s+/g, ' ').includes(part)),
+      part,
+    )
   const faults: string[] = []
   const look = async (state: string, scansOf: (statement: Recorded) => Promise<readonly string[]>) => {
     for (const statement of statements) {
