@@ -1,10 +1,12 @@
 import { ApiError, ask, ConnectionLost } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import { accountOf } from '../api/scope.ts'
 import { keyFor } from '../api/session.ts'
 import { perform, type Handle, type Outcome } from '../app/operations.ts'
 import { subjectOf } from '../domains/marks.ts'
 import { readRecord } from '../domains/read-records.ts'
 import { t, tn } from '../i18n/index.ts'
+import { takeBack } from './undo-add.ts'
 
 /** Common values of all names of one paste. */
 export interface Facts {
@@ -22,15 +24,22 @@ const MAX_ATTEMPTS = 12
 /** Records new names. Names that the service rejects do not affect the others and are reported with the reason. */
 export function addNames(names: readonly string[], facts: Facts): Handle | undefined {
   const key = keyFor('domainwatch')
+  const account = accountOf('domainwatch')
+  let stored = names
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
   return perform({
     subjects: names.map(subjectOf),
     pending: t('add.adding', { what }),
     failed: (reason) => t('add.failed', { what, reason }),
+    undo: () =>
+      takeBack(key, () => ({
+        records: stored.map((name) => ({ name, length: [...name].length, date_reg: facts.date })),
+        account,
+      })),
     async run(): Promise<Outcome> {
       const refused = await store(key, names, facts)
       await queries.invalidateQueries({ queryKey: ['domains'] })
-      const stored = names.filter((name) => !refused.has(name))
+      stored = names.filter((name) => !refused.has(name))
       const done = tn('add.added', stored.length)
       const text = stored.length === 1 ? `${done}: ${stored[0]}.cl` : done
       if (refused.size === 0) return { text }

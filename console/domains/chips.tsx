@@ -22,13 +22,16 @@ const TOGGLES: readonly Toggle[] = [
   { name: 'rev', value: '', label: 'domains.review', icon: 'flag' },
   { name: 'dis', value: '', label: 'domains.discarded', icon: 'clock' },
   { name: 'reserve', value: '', label: 'domains.reserved', icon: undefined },
+  { name: 'seen', value: '0', label: 'domains.unseen', icon: undefined },
   { name: 'words', value: '1', label: 'domains.oneWord', icon: undefined },
 ]
-/** Whether a filter has its own chip or another control. */
+/** Filters whose button stands for one of their values; the others have a chip while they are on. */
+const ONE_VALUE = new Set(['words', 'seen'])
+/** Whether a filter has a button of its own or another place. */
 const isToggled = (name: string, value: string) =>
   name === 'search' ||
   name === 'sort' ||
-  TOGGLES.some((toggle) => toggle.name === name && (name !== 'words' || toggle.value === value))
+  TOGGLES.some((toggle) => toggle.name === name && (!ONE_VALUE.has(name) || toggle.value === value))
 
 interface Props {
   readonly filters: Filters

@@ -17,8 +17,17 @@ const MAX_SHOWN = 8
 const wordAt = (text: string, caret: number): Token | undefined =>
   tokensOf(text).find(({ start, end }) => start < caret && caret <= end)
 
+/** Whether a tag is typed at the caret. */
+export const isTagAt = (text: string, caret: number): boolean => wordAt(text, caret)?.name === 'tag'
+
+/** What values are offered from. */
+export interface Known {
+  readonly facets: Facets | undefined
+  readonly tags: readonly string[]
+}
+
 /** Returns the completions of the word at the caret: filters while their name is typed, then their values. */
-export function completionsOf(text: string, caret: number, facets: Facets | undefined): Completion[] {
+export function completionsOf(text: string, caret: number, known: Known): Completion[] {
   const word = wordAt(text, caret)
   if (word === undefined) return []
   const typed = word.text.slice(0, caret - word.start)
@@ -27,7 +36,7 @@ export function completionsOf(text: string, caret: number, facets: Facets | unde
     ...wordsLike(typed),
     ...(colon < 1 || word.name === undefined
       ? []
-      : valuesLike(word.name, typed.slice(0, colon + 1), typed.slice(colon + 1), facets)),
+      : valuesLike(word.name, typed.slice(0, colon + 1), typed.slice(colon + 1), known)),
   ]
   return found.filter((one) => one.text !== word.text).slice(0, MAX_SHOWN)
 }
@@ -48,7 +57,7 @@ function wordsLike(typed: string): Completion[] {
   })
 }
 
-function valuesLike(name: string, prefix: string, typed: string, facets: Facets | undefined): Completion[] {
+function valuesLike(name: string, prefix: string, typed: string, { facets, tags }: Known): Completion[] {
   const field = filterField(name)
   const at = language.get() === 'es' ? 0 : 1
   const begins = (value: string) => fold(value).startsWith(fold(typed))
@@ -61,6 +70,7 @@ function valuesLike(name: string, prefix: string, typed: string, facets: Facets 
       .filter(({ day }) => begins(day))
       .map(({ day, hint }) => ({ text: prefix + day, hint }))
   }
+  if (name === 'tag') return tags.filter(begins).map((tag) => ({ text: prefix + tag, hint: '' }))
   if (name !== 'length') return []
   return (facets?.lengths ?? [])
     .filter(({ value }) => begins(value))

@@ -4,8 +4,9 @@ import { Icon } from '../design/icon.tsx'
 import { wordFault } from '../facets/filter-fault.ts'
 import type { Facets } from '../facets/facets.ts'
 import { language, t, tn } from '../i18n/index.ts'
-import { completed, completionsOf, type Completion } from './completions.ts'
+import { completed, completionsOf, isTagAt, type Completion } from './completions.ts'
 import { formatWords, parseWords, tokensOf, type Filters } from './filters.ts'
+import { useUsedTags } from './used-tags.ts'
 
 /**
  * The filters as words. Text is not rewritten while it is being typed, but by any other change of the filters.
@@ -29,7 +30,8 @@ export function QueryBox(props: {
   useEffect(() => {
     setText((old) => (formatWords(parseWords(old), spoken) === said ? old : said))
   }, [said, spoken])
-  const offers = caret === undefined ? [] : completionsOf(text, caret, facets)
+  const tags = useUsedTags(caret !== undefined && isTagAt(text, caret))
+  const offers = caret === undefined ? [] : completionsOf(text, caret, { facets, tags })
   const tokens = tokensOf(text)
   // The word being typed is not marked yet.
   const faults = tokens.map((token) => {

@@ -26,7 +26,7 @@ export async function readRecord(
  * @param seen the records as they were: those deleted, or with another day of registration now, are omitted
  */
 export async function readRecords(
-  seen: readonly DomainRecord[],
+  seen: readonly Pick<DomainRecord, 'name' | 'length' | 'date_reg'>[],
   key?: string,
 ): Promise<ReadonlyMap<string, DomainRecord>> {
   const found = new Map<string, DomainRecord>()

@@ -8,7 +8,6 @@ import { sayFault } from '../app/toasts.tsx'
 import { Icon } from '../design/icon.tsx'
 import { useFacets } from '../facets/facets.ts'
 import { count, t, tn } from '../i18n/index.ts'
-import { setMarkOfView } from './bulk.ts'
 import { Chips } from './chips.tsx'
 import { queryOf, type Filters } from './filters.ts'
 import { useLive } from './live.ts'
@@ -26,7 +25,7 @@ import { indexOf, useStepping } from './stepping.ts'
 import { DomainTable, type LoadedRows } from './table.tsx'
 import { useFilters } from './use-filters.ts'
 import { addressOf } from '../views/saved-views.ts'
-import { useVisit } from '../views/fresh.ts'
+import { useVisit } from '../views/visit.ts'
 import { ViewMenu } from './view-menu.tsx'
 import './domains.css'
 import './sheet-place.css'
@@ -88,7 +87,9 @@ export default function DomainsScreen() {
   )
 
   useEffect(() => {
-    const timer = setTimeout(() => void import('./sheet.tsx').catch(() => undefined), FETCH_DETAILS_MS)
+    const timer = setTimeout(() => {
+      for (const part of [import('./sheet.tsx'), import('./bulk.ts')]) part.catch(() => undefined)
+    }, FETCH_DETAILS_MS)
     return () => clearTimeout(timer)
   }, [])
   const close = () => go(path, changed(query, { ficha: undefined }))
@@ -116,7 +117,7 @@ export default function DomainsScreen() {
     if (selection.isBusy) return
     if (selection.isWhole) {
       selection.clear()
-      setMarkOfView(filters, name, 1)
+      import('./bulk.ts').then(({ setMarkOfView }) => setMarkOfView(filters, name, 1)).catch(sayFault)
       return
     }
     aimed().then((records) => {

@@ -1,7 +1,7 @@
+import { sayFault } from '../app/toasts.tsx'
 import { useMay } from '../api/scope.ts'
 import { Icon } from '../design/icon.tsx'
 import { t, tn } from '../i18n/index.ts'
-import { setMarkOfView } from './bulk.ts'
 import type { Filters } from './filters.ts'
 import { setMark } from './marks.ts'
 import type { Mark } from './overlay.ts'
@@ -21,7 +21,8 @@ export function SelectionBar({ selection, filters, total }: Props) {
   const act = (mark: Mark, value: 0 | 1) => () => {
     if (isBusy) return
     clear()
-    if (isWhole) setMarkOfView(filters, mark, value)
+    if (isWhole)
+      import('./bulk.ts').then(({ setMarkOfView }) => setMarkOfView(filters, mark, value)).catch(sayFault)
     else setMark([...records.values()], mark, value, add)
   }
   const label = isBusy ? t('domains.selecting') : countText(isWhole, records.size, total)

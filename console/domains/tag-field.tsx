@@ -3,9 +3,11 @@ import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import { setTags } from './annotate.ts'
 import type { DomainRecord } from './records.ts'
+import { useUsedTags } from './used-tags.ts'
 import './note-field.css'
 
 const MAX_TAGS = 10
+const MAX_OFFERED = 200
 const TAG = /^[\p{L}\p{N}-]{1,30}$/u
 
 /** The tags of a record, each with a remove button, and a field to add one. */
@@ -13,6 +15,8 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
   const id = useId()
   const [text, setText] = useState('')
   const [isWrong, setWrong] = useState(false)
+  const [isOpen, setOpen] = useState(false)
+  const used = useUsedTags(isOpen)
   const tags = record.tags ?? []
   const add = () => {
     const tag = text.trim().toLowerCase()
@@ -55,6 +59,7 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
           id={id}
           className="input"
           maxLength={30}
+          list={`${id}-used`}
           autoComplete="off"
           autoCapitalize="none"
           disabled={isLocked || tags.length >= MAX_TAGS}
@@ -66,8 +71,17 @@ export function TagField({ record, isLocked }: { record: DomainRecord; isLocked:
             setText(event.target.value)
           }}
           onKeyDown={press}
+          onFocus={() => setOpen(true)}
           onBlur={add}
         />
+        <datalist id={`${id}-used`}>
+          {used
+            .filter((tag) => !tags.includes(tag))
+            .slice(0, MAX_OFFERED)
+            .map((tag) => (
+              <option key={tag} value={tag} />
+            ))}
+        </datalist>
       </div>
       {isWrong && (
         <small className="fault-text" role="alert">

@@ -1,11 +1,9 @@
-import { useEffect } from 'react'
 import { ask } from '../api/client.ts'
 import { createSlots } from '../app/slots.ts'
-import { useStore } from '../app/store.ts'
 import { recordFilters, type Filters } from '../domains/filters.ts'
 import { filterFault } from '../facets/filter-fault.ts'
 import type { Stats } from '../facets/stats.ts'
-import { filtersOfView, savedViews, visitView, type SavedView } from './saved-views.ts'
+import { filtersOfView, type SavedView } from './saved-views.ts'
 
 /** Counting is work for the service, and nobody waits for these counts. */
 const slots = createSlots(2)
@@ -30,14 +28,4 @@ export function sinceVisit(view: SavedView): Filters {
   const filters = recordFilters(filtersOfView(view))
   const { modified_from: from = '' } = filters
   return { ...filters, modified_from: from > view.visited ? from : view.visited }
-}
-
-/** Notes when the view at this address is open and when it is left. */
-export function useVisit(query: string | undefined): void {
-  const { account } = useStore(savedViews)
-  useEffect(() => {
-    if (query === undefined || account === undefined) return
-    visitView(query)
-    return () => visitView(query)
-  }, [query, account])
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startBrowser, isOpenToAll, type TestBrowser } from '../support/browser.ts'
-import { record, records, stored } from '../support/domains.ts'
+import { record, records, stored, update } from '../support/domains.ts'
 import { holdRequests } from '../support/gate.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -79,5 +79,32 @@ test('a name that nobody could look up is not taken for new, and is asked for ag
   await gate.open()
   await page.getByRole('button', { name: 'Reintentar' }).click()
   await page.getByText('1 ya guardado', { exact: true }).waitFor()
+  await context.close()
+})
+
+test('adding is undone for names that it recorded new, and for no other', async () => {
+  const ana = (await service.newKey('Ana', 'domainwatch')).key
+  const { page, context, complaints } = await open()
+  const gate = await holdRequests(page, 'domainwatch/add')
+  await page.getByRole('textbox', { name: 'Nombres' }).fill('roble lenga coigue arrayan')
+  await page.getByRole('button', { name: 'Agregar 4 nombres' }).click()
+  const held = await gate.next()
+  // A colleague records one in the same moment.
+  await stored(service, [record('lenga', { status: 1 })], { key: ana })
+  await held.pass()
+  await gate.open()
+  const added = page.locator('.toast').filter({ hasText: '4 dominios agregados' })
+  await added.waitFor()
+  // And touches another one.
+  await update(service, [{ domain: 'arrayan', note: 'la quiero' }], { key: ana, encoding: 'json' })
+  await added.getByRole('button', { name: 'Deshacer' }).click()
+  await page
+    .locator('.toast')
+    .filter({ hasText: '2 nombres descartados, como si no se hubieran agregado. 2 quedan' })
+    .waitFor()
+  for (const [name, discarded] of Object.entries({ roble: 1, coigue: 1, lenga: 0, arrayan: 0 })) {
+    assert.equal((await records(service, { search: name }))[0]?.discarded, discarded, name)
+  }
+  assert.deepEqual(complaints, [])
   await context.close()
 })

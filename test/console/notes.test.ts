@@ -42,7 +42,7 @@ test('note and tags are written in the details, undone one by one, and told in t
   await note.fill('para el verano')
   await note.press('Enter')
   await toast(page, 'Se guardó la nota de casa.cl').waitFor()
-  const tag = page.getByRole('textbox', { name: 'Etiquetas' })
+  const tag = page.getByRole('combobox', { name: 'Etiquetas' })
   for (const text of ['Playa', 'sur-2']) {
     await tag.fill(text)
     await tag.press('Enter')

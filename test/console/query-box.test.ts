@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { barriers, isOpenToAll, startBrowser, type TestBrowser } from '../support/browser.ts'
-import { record, stored } from '../support/domains.ts'
+import { record, stored, update } from '../support/domains.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
@@ -84,5 +84,47 @@ test('an address is searched for as the name in it, and typing on keeps what was
   await box(page).fill('lar')
   await offers(page).first().waitFor()
   assert.deepEqual(await barriers(page), [])
+  await context.close()
+})
+
+test('tags in use are completed in the query box and where tags are written, the most frequent first', async () => {
+  const tagged = [
+    { domain: 'faro', tags: ['venta', 'playa'], seen: 1 },
+    { domain: 'sol', tags: ['playa'] },
+    { domain: 'casa', tags: ['palabra'], revision: 1 },
+  ]
+  assert.equal((await update(service, tagged, { encoding: 'json' })).status, 200)
+  const { page, context, complaints } = await open('dominios')
+  await row(page, 'sol').waitFor()
+  await box(page).fill('etiqueta:p')
+  await offers(page).nth(1).waitFor()
+  assert.deepEqual(await offers(page).allTextContents(), ['etiqueta:playa', 'etiqueta:palabra'])
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  assert.equal(await box(page).inputValue(), 'etiqueta:playa ')
+  await row(page, 'casa').waitFor({ state: 'detached' })
+  await row(page, 'faro').waitFor()
+  // What nobody has decided about has a button, what somebody has a chip of its own.
+  await box(page).fill('')
+  await page.getByRole('button', { name: 'Sin ver', exact: true }).click()
+  await page.waitForURL(/seen=0/)
+  await row(page, 'faro').waitFor({ state: 'detached' })
+  await box(page).fill('visto:sí')
+  await row(page, 'faro').waitFor()
+  await row(page, 'sol').waitFor({ state: 'detached' })
+  assert.equal(await page.getByRole('button', { name: 'Sin ver' }).getAttribute('aria-pressed'), 'false')
+  await page.getByRole('button', { name: 'visto:sí' }).click()
+  await row(page, 'sol').waitFor()
+  await page.goto(`${service.url}/console/dominios?ficha=sol`)
+  const field = page.getByRole('combobox', { name: 'Etiquetas' })
+  await field.focus()
+  // The browser shows them; the tag that the name has is not offered again.
+  await page.locator('datalist option').nth(1).waitFor({ state: 'attached' })
+  const values = await page
+    .locator('datalist option')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('value')))
+  assert.deepEqual(values, ['venta', 'palabra'])
+  assert.deepEqual(await barriers(page), [])
+  assert.deepEqual(complaints, [])
   await context.close()
 })

@@ -204,7 +204,7 @@ test('a note and tags are written on the card without leaving the keys, and are 
   await page.keyboard.type('rd: para el verano')
   await page.keyboard.press('Enter')
   await toast(page, `Se guardó la nota de ${nameAt(0)}.cl`).waitFor()
-  const tag = page.getByRole('textbox', { name: 'Etiquetas' })
+  const tag = page.getByRole('combobox', { name: 'Etiquetas' })
   await tag.fill('Marca-1')
   await tag.press('Enter')
   await toast(page, `Se guardó las etiquetas de ${nameAt(0)}.cl`)

@@ -34,6 +34,10 @@ export const adding = inBoth(
     'add.added.other': '{n} dominios agregados',
     'add.failed': 'No se pudo agregar {what}: {reason}',
     'add.refused': 'Sin agregar: {what} ({reason})',
+    'add.takenBack.one': '{n} nombre descartado, como si no se hubiera agregado.',
+    'add.takenBack.other': '{n} nombres descartados, como si no se hubieran agregado.',
+    'add.notTakenBack.one': '{n} queda: estaba guardado o alguien lo cambió.',
+    'add.notTakenBack.other': '{n} quedan: estaban guardados o alguien los cambió.',
   },
   {
     'add.names': 'Names',
@@ -67,6 +71,10 @@ export const adding = inBoth(
     'add.added.other': '{n} domains added',
     'add.failed': 'Could not add {what}: {reason}',
     'add.refused': 'Not added: {what} ({reason})',
+    'add.takenBack.one': '{n} name discarded, as if it had not been added.',
+    'add.takenBack.other': '{n} names discarded, as if they had not been added.',
+    'add.notTakenBack.one': '{n} stays: it was recorded or somebody changed it.',
+    'add.notTakenBack.other': '{n} stay: they were recorded or somebody changed them.',
   },
 )
 

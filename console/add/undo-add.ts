@@ -1,0 +1,71 @@
+import { ask } from '../api/client.ts'
+import type { Gesture } from '../app/operations.ts'
+import { createSlots } from '../app/slots.ts'
+import { queries } from '../api/queries.ts'
+import { storeChanges, type Change } from '../domains/changes.ts'
+import { subjectOf } from '../domains/marks.ts'
+import { readRecords } from '../domains/read-records.ts'
+import type { DomainRecord } from '../domains/records.ts'
+import { t, tn } from '../i18n/index.ts'
+
+/** A browser opens six connections to a host: some stay free for the rest of the page. */
+const MAX_RUNNING = 4
+const BATCH = 250
+
+/** The records that a gesture added, as far as they are known. */
+export interface Added {
+  readonly records: readonly Pick<DomainRecord, 'name' | 'length' | 'date_reg'>[]
+  readonly account: string | undefined
+}
+
+/**
+ * Takes added names back: the service keeps records, so they are discarded, and delete themselves a week later. Only those
+ * whose whole history is that this account added them; what was recorded before or touched since stays as it is.
+ */
+export function takeBack(key: string | undefined, added: () => Added): Gesture {
+  const { records, account } = added()
+  const names = records.map(({ name }) => name)
+  const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
+  return {
+    subjects: names.map(subjectOf),
+    pending: t('domains.undoing', { what }),
+    failed: (reason) => t('domains.undoFailed', { what, reason }),
+    async run() {
+      const slots = createSlots(MAX_RUNNING)
+      // Those that the service refused are known by now.
+      const { records: recorded } = added()
+      const own = await Promise.all(
+        recorded.map(async (record) =>
+          (await slots.run(() => isOwn(record.name, account, key))) ? [record] : [],
+        ),
+      )
+      const present = await readRecords(own.flat(), key)
+      const changes = [...present.values()].map(({ name, date_mod }): Change => {
+        return {
+          domain: name,
+          set: { discarded: 1 },
+          expect: { discarded: 0, seen: 0, revision: 0, date_mod },
+        }
+      })
+      let done = 0
+      for (let i = 0; i < changes.length; i += BATCH) {
+        const batch = changes.slice(i, i + BATCH)
+        done += batch.length - (await storeChanges(batch, key)).size
+      }
+      await queries.invalidateQueries({ queryKey: ['domains'] })
+      const left = recorded.length - done
+      const text = tn('add.takenBack', done)
+      return left === 0 ? { text } : { text: `${text} ${tn('add.notTakenBack', left)}`, isFault: true }
+    },
+  }
+}
+
+/** Whether all that ever happened to a name is that this account added it. */
+async function isOwn(domain: string, account: string | undefined, key: string | undefined): Promise<boolean> {
+  const { data } = await ask('GET /api/v1/domainwatch/history', {
+    query: { domain, limit: 2 },
+    ...(key === undefined ? {} : { key }),
+  })
+  const [only, ...others] = data.data
+  return only?.from === null && only.to !== null && only.account === account && others.length === 0
+}
