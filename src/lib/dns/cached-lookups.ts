@@ -1,5 +1,5 @@
 import { AnswerCache, type CacheLimits } from './cache.ts'
-import { Flight, Flights, type FlightOwner } from './flights.ts'
+import { Flight, type FlightOwner } from './flights.ts'
 import type { LookupSettings } from './lookup.ts'
 import type { Answer } from './outcomes.ts'
 import type { Upstream, Upstreams } from './upstream.ts'
@@ -28,7 +28,7 @@ export interface CachedLookupsOptions<A extends Answer> {
 export class CachedLookups<A extends Answer> implements FlightOwner<A> {
   readonly #options: CachedLookupsOptions<A>
   readonly #cache: AnswerCache<A>
-  readonly #flights = new Flights<A>()
+  readonly #flights = new Map<string, Flight<A>>()
   readonly #failed: Promise<A>
   readonly #overloaded: Promise<A>
   readonly narrow: (answer: Answer) => A
@@ -59,7 +59,7 @@ export class CachedLookups<A extends Answer> implements FlightOwner<A> {
       counts.hits++
       return Promise.resolve(cached)
     }
-    const flight = this.#flights.find(key)
+    const flight = this.#flights.get(key)
     if (flight !== undefined) {
       counts.coalesced++
       return flight.answer
@@ -75,7 +75,7 @@ export class CachedLookups<A extends Answer> implements FlightOwner<A> {
   }
 
   landed(flight: Flight<A>, answer: A, ttl: number | undefined): void {
-    this.#flights.delete(flight)
+    this.#flights.delete(flight.key)
     this.#options.counts.inFlight--
     if (!this.#isClosed) this.#cache.set(flight.key, answer, ttl)
   }
@@ -83,14 +83,14 @@ export class CachedLookups<A extends Answer> implements FlightOwner<A> {
   /** Look-ups in flight and later ones end as `failed`. */
   close(): void {
     this.#isClosed = true
-    for (const flight of this.#flights.all()) flight.end('failed')
+    for (const flight of [...this.#flights.values()]) flight.end('failed')
     this.#cache.clear()
   }
 
   #start(key: string, query: Query): Promise<A> {
     const { upstreams, settings, counts } = this.#options
     const flight = new Flight<A>(key, this)
-    this.#flights.add(flight)
+    this.#flights.set(key, flight)
     counts.inFlight++
     const upstream = upstreams.current()
     if (upstream instanceof Promise) void this.#startLater(flight, query, upstream)

@@ -2,7 +2,6 @@ import type { AttemptListener, Attempt, FinalReply } from './exchange.ts'
 import { combineFailures } from './outcomes.ts'
 import type { Answer, ServerFailure } from './outcomes.ts'
 import type { Upstream } from './upstream.ts'
-import { Wait, type Waits } from './waits.ts'
 import type { Query } from './wire.ts'
 
 export interface LookupResult {
@@ -16,7 +15,6 @@ export interface LookupSettings {
   readonly deadlineMs: number
   /** Silence after which the next server is queried as well; doubles with each round over all servers. */
   readonly retryMs: number
-  readonly waits: Waits
   readonly now: () => number
 }
 
@@ -35,7 +33,7 @@ const NONE_FAILED: (ServerFailure | undefined)[] = []
  * One look-up over several servers. Queries the next server if one fails or stays silent, and still accepts a late
  * answer; each attempt has its own id and port. The first conclusion wins.
  */
-export class Lookup extends Wait implements AttemptListener {
+export class Lookup implements AttemptListener {
   readonly #query: Query
   readonly #upstream: Upstream
   readonly #settings: LookupSettings
@@ -46,6 +44,7 @@ export class Lookup extends Wait implements AttemptListener {
   /** The latest attempt, and the earlier ones whose answers are still accepted. */
   #attempt: Attempt | undefined
   #earlier: Attempt[] | undefined
+  #timer: NodeJS.Timeout | undefined
   #tries = 0
   #endsAt: number
   #isLastWait = false
@@ -56,7 +55,6 @@ export class Lookup extends Wait implements AttemptListener {
   #finished = false
 
   constructor(query: Query, upstream: Upstream, settings: LookupSettings, owner: LookupOwner) {
-    super()
     this.#query = query
     this.#upstream = upstream
     this.#settings = settings
@@ -97,13 +95,15 @@ export class Lookup extends Wait implements AttemptListener {
 
   /** Waits until the latest attempt counts as unanswered. */
   #wait(delayMs: number): void {
-    const { deadlineMs, waits } = this.#settings
+    const { deadlineMs } = this.#settings
     const isFirst = this.#tries === 1
     const remaining = isFirst ? deadlineMs : this.#endsAt - performance.now()
     this.#isLastWait = delayMs >= remaining
-    waits.set(this, Math.max(0, Math.min(delayMs, remaining)))
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(onTimeout, Math.min(delayMs, remaining), this)
   }
 
+  /** Called when the latest attempt counts as unanswered. */
   waited(): void {
     if (this.#latest !== undefined) this.#upstream.health.silentSince(this.#latest, this.#sentAt)
     if (this.#isLastWait) this.#giveUp()
@@ -143,9 +143,12 @@ export class Lookup extends Wait implements AttemptListener {
   #finish(result: LookupResult): void {
     if (this.#finished) return
     this.#finished = true
-    this.#settings.waits.clear(this)
+    clearTimeout(this.#timer)
     this.#attempt?.cancel()
     if (this.#earlier !== undefined) for (const attempt of this.#earlier) attempt.cancel()
     this.#owner.landed(result)
   }
 }
+
+/** One function for all timers, because a closure for each look-up would cost more. */
+const onTimeout = (lookup: Lookup): void => lookup.waited()

@@ -4,7 +4,6 @@ import type { Answer, NameServerAnswer, RecordAnswer } from './outcomes.ts'
 import type { RecordType } from './record-data.ts'
 import type { ServerAddress } from './servers.ts'
 import { fixedUpstream } from './upstream.ts'
-import { Waits } from './waits.ts'
 import { createQuery } from './wire.ts'
 import { zoneUpstream } from './zone-servers.ts'
 
@@ -72,7 +71,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   const counts: LookupCounts = { hits: 0, misses: 0, coalesced: 0, overloaded: 0, inFlight: 0 }
   const shared = {
     upstreams,
-    settings: { deadlineMs, retryMs, waits: new Waits(), now },
+    settings: { deadlineMs, retryMs, now },
     limits: { maxBytes, maxTtl, maxNegativeTtl, failureTtl },
     maxInFlight,
     counts,
