@@ -83,7 +83,7 @@ export class CachedLookups<A extends Answer> implements FlightOwner<A> {
   /** Look-ups in flight and later ones end as `failed`. */
   close(): void {
     this.#isClosed = true
-    for (const flight of [...this.#flights.values()]) flight.end('failed')
+    for (const flight of this.#flights.values()) flight.end('failed')
     this.#cache.clear()
   }
 
