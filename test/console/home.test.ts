@@ -118,7 +118,10 @@ test('home tells which colleagues hold names, how many and until when, and follo
   const { page, context, complaints } = await browser.open(service, '', { domainwatch: service.domainKey })
   await page.clock.install()
   await page.reload()
-  await page.getByRole('region', { name: 'Últimos eliminados' }).getByText('dos').waitFor()
+  await page
+    .getByRole('region', { name: 'Últimos eliminados' })
+    .getByRole('link', { name: 'dos.cl' })
+    .waitFor()
   const held = page.getByRole('region', { name: 'Lo que deciden sus colegas ahora' })
   assert.equal(await held.count(), 0)
   await claim(service, service.domainKey, { limit: 1 })

@@ -99,12 +99,14 @@ test('a refusal is asked for once, whatever its status', async () => {
     const { page, context, complaints } = await open('sistema')
     await page.getByRole('heading', { name: 'Sistema', level: 1 }).waitFor()
     const seen = requests(page)
+    await page.clock.install()
     await page.route('**/domainwatch/stats?*', (route) => route.fulfill({ status, body: '' }))
     await page.getByRole('link', { name: 'Estadísticas' }).click()
     await page.getByRole('alert').waitFor()
-    // The counts beside the chips ask the same a moment later, and the strip of days after that.
+    // The counts beside the chips need the same a moment later, and the strip of days after that.
     await page.getByRole('link', { name: 'Dominios' }).click()
     await page.getByText('109.432 dominios').or(page.getByText('200 o más dominios')).waitFor()
+    await page.clock.fastForward('00:10')
     await page.getByRole('link', { name: 'Estadísticas' }).click()
     await page.getByRole('alert').waitFor()
     assert.deepEqual(
