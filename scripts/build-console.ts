@@ -1,6 +1,6 @@
 /**
- * Builds the console into assets/console, whose files are committed: a fresh clone serves them at once. Texts are stored
- * compressed. `--check` builds elsewhere, compares the contents and exits 1 when they differ.
+ * Builds the console into assets/console, whose files are committed: a fresh clone serves them without a build.
+ * Texts are stored compressed. `--check` builds elsewhere, compares the contents and exits 1 when they differ.
  */
 import { mkdtemp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

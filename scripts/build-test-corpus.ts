@@ -256,7 +256,7 @@ function scene(width: number, height: number): Sharp {
   ).removeAlpha()
 }
 
-/** What has to be done to upright pixels so that a viewer that heeds the tag shows them upright again. */
+/** The transformation of upright pixels that a viewer reverses by the orientation tag. */
 const STORED: Readonly<Record<number, { readonly angle: number; readonly isMirrored?: boolean }>> = {
   1: { angle: 0 },
   2: { angle: 0, isMirrored: true },

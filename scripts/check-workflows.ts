@@ -26,7 +26,7 @@ const actions = globSync('.github/actions/*/action.{yml,yaml}', { cwd: values.ro
 const breaches = [...workflows, ...actions].flatMap((path) => {
   const text = readFileSync(join(values.root, path), 'utf8')
   const found = [...findUnpinnedActions(text), ...findUnknownScripts(text, scripts)]
-  // An action is no workflow: actionlint reads those only.
+  // An action is not a workflow, and actionlint reads workflows only.
   if (workflows.includes(path)) found.push(...actionlint(text, path), ...findMissingLimits(text))
   return found.map((breach) => `${path}: ${breach}`)
 })

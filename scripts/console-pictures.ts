@@ -1,4 +1,7 @@
-/** Pictures of the console for the documents: on real registrations and photographs where they are beside the checkout. */
+/**
+ * Pictures of the console for the documents: with real registrations and photographs if they are next to the
+ * checkout.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'

@@ -42,7 +42,7 @@ if (passes.every((each) => each.passes.length === 0)) {
 
 const needsPostgres = passes.some((each) => each.passes.some((pass) => pass.needsPostgres))
 const postgres = needsPostgres ? await startPostgres(process.env['TEST_POSTGRES_BIN']) : undefined
-// Whoever stops the tests stops what they run on.
+// Stopping the tests stops their servers.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => void stop(postgres).then(() => process.exit(1)))
 }

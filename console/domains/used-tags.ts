@@ -5,7 +5,7 @@ import { useStore } from '../app/store.ts'
 import { patches } from './overlay.ts'
 
 const FRESH_MS = 5 * 60_000
-/** Tags are put on records that somebody decides on, so these have most of those in use. */
+/** Tags are put on records that someone decides on, so these have most of those in use. */
 const LOOKED_AT = [
   { seen: 1, order: 'modified', limit: 500 },
   { revision: 1, order: 'modified', limit: 500 },

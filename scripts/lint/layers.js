@@ -210,7 +210,7 @@ const filesArePrivate = {
   },
 }
 
-/** Tells whether flags of `open` create nothing: none, 'r', or a read-only constant. */
+/** Returns whether flags of `open` create nothing: none, 'r', or a read-only constant. */
 function isReading(flags) {
   if (flags === undefined || flags.value === 'r') return true
   if (flags.type === 'Identifier') return flags.name.startsWith('READ_')

@@ -4,7 +4,7 @@
  */
 import { after } from 'node:test'
 
-/** Sockets and children that are being closed end by themselves. */
+/** Sockets and children that are being closed end without help. */
 const GRACE_MS = 10_000
 
 after(() => {

@@ -1,4 +1,4 @@
-/** What came of a tier, printed at its end and kept in a file for `.ci/run`, which adds the tiers up. */
+/** The results of a tier, printed at its end and kept in a file for `.ci/run`, which adds the tiers up. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Ended, Results } from './run.ts'

@@ -24,7 +24,7 @@ export interface Results {
   readonly ended: readonly Ended[]
   /** How long each file took, in milliseconds. */
   readonly files: ReadonlyMap<string, number>
-  /** Tests that the suite on two nodes ran again by itself. */
+  /** Tests that the suite on two nodes ran again itself. */
   readonly flaky: readonly string[]
   /** Files with failures: a test may be written in a file that several of them share. */
   readonly failedFiles: readonly string[]

@@ -81,7 +81,7 @@ export interface Pass {
   readonly concurrency: number
 }
 
-/** Two processors take as long with four files at once, and each test twice as long. */
+/** Four concurrent files take as long on two processors, and each test twice as long. */
 const CONCURRENCY = 2
 /** One of these started last would be waited for alone. */
 const LONGEST = [
@@ -143,7 +143,8 @@ export function passesOf(tier: Tier, isWanted: (file: string) => boolean): Pass[
         name: 'cluster on PostgreSQL',
         files: own.filter((file) => file.startsWith('test/nodes/')),
       },
-      // Each file has some three servers and four processes of ours: beside one another they wait for the machine.
+      // Each file has some three servers and four processes of ours, so concurrent files would overload the
+      // machine.
       { ...sqlite, name: 'two nodes', needsPostgres: true, concurrency: 1, files: own.filter(isAlone) },
     ],
   }

@@ -84,7 +84,7 @@ test('axe is there to find something', async () => {
   await context.close()
 })
 
-test('English beside Spanish, and every date in the time zone of the service', async () => {
+test('English and Spanish, and every date in the time zone of the service', async () => {
   const keys = { domainwatch: service.domainKey, imagestore: service.imageKey }
   const { page, context } = await browser.open(service, `imagenes?imagen=${hash}`, keys, { language: 'en' })
   await page.getByRole('heading', { name: 'Images', level: 1 }).waitFor({ state: 'attached' })

@@ -20,7 +20,7 @@ after(async () => {
 
 const open = () => browser.open(service, 'agregar', { domainwatch: service.domainKey })
 
-test('pasted names are told apart as they come: new, recorded, not valid; the new ones are added', async () => {
+test('pasted names are shown as new, recorded or not valid; the new ones are added', async () => {
   const { page, context, complaints } = await open()
   const box = page.getByRole('textbox', { name: 'Nombres' })
   await box.fill('https://www.casa.cl/a, XN--AND-6MA2C.cl\nsol.cl luna mal_o luna')

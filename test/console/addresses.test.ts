@@ -11,7 +11,7 @@ async function firstFiles(service: TestService): Promise<{ html: string; files: 
   return { html: text, files }
 }
 
-test('the page is there under a strict policy, and its files for good', async () => {
+test('the page has a strict policy, and its files are immutable', async () => {
   await using service = await startService()
   const page = await call(service, '/console/')
   assert.equal(page.status, 200)

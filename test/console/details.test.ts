@@ -51,7 +51,7 @@ test('the time line tells who did what and when, from what to what, and how name
   // The page asked the DNS itself when it opened; what was seen is written down within a second.
   await line.getByText('visto hasta 2026-01-15 13:00:00').waitFor()
   const texts = (await line.getByRole('listitem').allTextContents()).map((text) =>
-    // Changes have the moments of the database, which is no part of the manual clock.
+    // Changes use the clock of the database, not the manual one.
     text.replace(/20(?!25)\d\d-(?!01-15)\d\d-\d\d \d\d:\d\d:\d\d/, ' NOW '),
   )
   assert.deepEqual(texts, [
@@ -61,7 +61,7 @@ test('the time line tells who did what and when, from what to what, and how name
     'Servidores de nombres 2026-01-15 12:00:00 · visto hasta 2026-01-15 13:00:00Aparece c.nic.clDesaparece a.nic.cl',
     'Servidores de nombres 2026-01-15 10:00:00Aparece a.nic.clAparece b.nic.cl',
   ])
-  // What is done here, and what others do meanwhile, is told of at once.
+  // Own changes and those of others are shown immediately.
   await sheet.getByRole('button', { name: 'Restaurar' }).click()
   await line.getByText('Restaurado').waitFor()
   await page.getByText('En vivo').waitFor()

@@ -159,7 +159,7 @@ test('marking by single keys, and taking it back; the time left of what was disc
   await page.getByText('1 dominio restaurado').waitFor()
   assert.equal((await stateOf('casa-blanca'))?.discarded, 0)
 
-  // Letters that somebody types are letters.
+  // Typed letters are not shortcuts.
   await page.getByRole('searchbox').fill('')
   await page.getByRole('searchbox').pressSequentially('dr')
   await page.getByText('Ningún dominio coincide').waitFor()
@@ -168,7 +168,7 @@ test('marking by single keys, and taking it back; the time left of what was disc
   await context.close()
 })
 
-test('many at once', async () => {
+test('marks many names together', async () => {
   const { page, context } = await open('dominios?search=nombre10')
   await row(page, 'nombre10').waitFor()
   await grid(page).focus()

@@ -40,7 +40,7 @@ test('chips tell how many records each filter would leave, and follow the others
   await page.getByRole('searchbox').fill('casa')
   await chip(page, 'Libre 0 Dominios').waitFor()
   await chip(page, 'Comprado 3 Dominios').click()
-  // One that is on tells what it leaves, its other value what that would.
+  // An active chip shows its count, and its other value the count it would have.
   await page.getByRole('searchbox').fill('estado:comprado')
   await chip(page, 'Comprado 4 Dominios').waitFor()
   await chip(page, 'Libre 1 Dominios').waitFor()
@@ -71,7 +71,7 @@ test('lengths and agents are picked from lists with counts, by keyboard', async 
   await page.keyboard.press('Enter')
   await page.waitForURL(/search=casa&length=5$/)
   await row(page, 'casas').waitFor()
-  // The other lengths are still told of.
+  // The other lengths are still listed.
   await lengths.click()
   assert.equal(await panel.getByRole('button').count(), 3)
   await panel.getByRole('button', { name: '5 caracteres', pressed: true }).click()
@@ -79,7 +79,7 @@ test('lengths and agents are picked from lists with counts, by keyboard', async 
 
   await page.getByRole('button', { name: 'Agente', exact: true }).click()
   await page.getByRole('group', { name: 'Agente' }).getByRole('button', { name: 'Mirones' }).click()
-  // The text that was looked for goes on beside the agent.
+  // The search text stays in addition to the agent.
   assert.equal(await page.getByRole('searchbox').inputValue(), 'Mirones en:agente patrón:*casa*')
   await row(page, 'mi-casa').waitFor()
   await page.getByText('2 dominios', { exact: true }).waitFor()

@@ -75,7 +75,7 @@ test('the chips of marks filter, though their values are empty', async () => {
   await context.close()
 })
 
-test('plots tell their values by pointer, and go back to what they told when it leaves', async () => {
+test('plots show values at the pointer, and the previous ones when it leaves', async () => {
   const { page, context, complaints } = await open('cifras')
   const days = page.getByRole('region', { name: 'Inscripciones y eliminaciones por día' })
   const said = (region: Locator, text: string) =>
@@ -91,7 +91,7 @@ test('plots tell their values by pointer, and go back to what they told when it 
   await said(days, '5 de enero de 2026')
   await said(days, '1 inscritos')
 
-  // Bars stand in the middle of their places. The most frequent length is told of where nobody points.
+  // Bars stand in the middle of their places. By default, the most frequent length is shown.
   const lengths = page.getByRole('region', { name: 'Largos', exact: true })
   await said(lengths, '5 caracteres')
   await lengths.locator('.u-over').hover({ position: { x: 1, y: 20 } })
@@ -99,7 +99,7 @@ test('plots tell their values by pointer, and go back to what they told when it 
   await pointAt(lengths, 1, -1)
   await said(lengths, '8 caracteres')
   await said(lengths, '1 nombres')
-  // Arrow keys go on from where the pointer is.
+  // Arrow keys continue from the pointer.
   await lengths.getByRole('img').focus()
   await page.keyboard.press('ArrowLeft')
   await said(lengths, '7 caracteres')

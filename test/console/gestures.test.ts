@@ -34,7 +34,7 @@ const row = (page: Page, name: string) =>
 const nameAt = (index: number) => names[index] ?? ''
 const toast = (page: Page, text: string | RegExp) => page.locator('.toast').filter({ hasText: text })
 
-/** Moves the active row there by keys, as somebody would, and returns where it came to be. */
+/** Moves the active row there by keys, and returns its position. */
 async function moveTo(page: Page, index: number): Promise<number> {
   await row(page, nameAt(0)).waitFor()
   await grid(page).focus()
@@ -219,7 +219,7 @@ test('after a failure the record is as it was, the reason is said, and undo leav
   await page.keyboard.press('z')
   await toast(page, 'No hay nada que deshacer').waitFor()
   assert.deepEqual(await marksOf(first), { revision: 1, discarded: 0 })
-  // Once told, the key is for the one before.
+  // Once reported, the key undoes the previous one.
   await page.keyboard.press('z')
   await toast(page, `Deshecho: ${first}.cl`).waitFor()
   assert.deepEqual(await marksOf(first), NO_MARKS)

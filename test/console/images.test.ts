@@ -244,7 +244,7 @@ test('what the images take up: bounds, kinds, and uploads a day', async () => {
   await context.close()
 })
 
-test('deleting asks first, many at once', async () => {
+test('deleting many images asks for confirmation', async () => {
   for (const [name, width] of [
     ['uno', 30],
     ['dos', 31],

@@ -24,7 +24,7 @@ const open = () => browser.open(service, 'importar', { domainwatch: service.doma
 const ADD = '**/domainwatch/add?*'
 const SLOW_MS = 1_500
 
-/** A list of so many names, `stem0` and on. */
+/** A list of this many names, `stem0` and so on. */
 const listOf = (stem: string, names: number) => ({
   name: `${stem}.csv`,
   mimeType: 'text/csv',
@@ -66,7 +66,7 @@ test('the whole list of the registry is read and compared, and one that is recor
   await context.close()
 })
 
-test('storing goes on while other screens are shown, on a slow service, beside another member', async () => {
+test('storing continues on other screens, on a slow service, while another member works', async () => {
   const { page, context, complaints } = await open()
   let sent = 0
   await page.route(ADD, async (route) => {
@@ -81,7 +81,7 @@ test('storing goes on while other screens are shown, on a slow service, beside a
   await page.getByRole('link', { name: 'Estadísticas' }).click()
   await page.getByRole('heading', { name: 'Estadísticas', level: 1 }).waitFor()
   await page.getByText('33 %').waitFor()
-  // Somebody else decides about a name that the list holds, too.
+  // Someone else decides on a name of the list.
   assert.equal((await update(service, [{ domain: 'sigue7', revision: 1 }])).status, 200)
   await page.getByRole('link', { name: 'Inicio' }).click()
   await page.getByText('Importación terminada: 6.000 guardados').waitFor()
@@ -89,7 +89,7 @@ test('storing goes on while other screens are shown, on a slow service, beside a
   assert.equal(sent, 3)
   assert.equal(await exists('sigue5999'), true)
   assert.equal((await records(service, { search: 'sigue7', limit: 1, sort: 'asc' }))[0]?.revision, 1)
-  // What became of it is still there.
+  // Its outcome is still shown.
   await page.getByRole('link', { name: 'Importar' }).click()
   await page.getByText('6.000 de 6.000 guardados').waitFor()
   // It stays in the history of this account, also after the page is left.
@@ -101,7 +101,7 @@ test('storing goes on while other screens are shown, on a slow service, beside a
   await context.close()
 })
 
-test('the browser asks before the page is left in mid-import, and the next visit goes on from there', async () => {
+test('the browser asks before the page is closed during an import, and the next visit resumes it', async () => {
   const { page, context, complaints } = await open()
   let sent = 0
   await page.route(ADD, (route) => (++sent === 2 ? undefined : route.continue()))

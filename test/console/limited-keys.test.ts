@@ -53,7 +53,7 @@ test('a key that only reads opens the lists, and says beforehand what it does no
   await context.close()
 })
 
-test('a key that writes is told nothing of it', async () => {
+test('a key that can write gets no such notice', async () => {
   const { key } = await service.newKey('grupo', 'domainwatch', limited({ scope: 'write' }))
   const { page, context, complaints } = await browser.open(service, 'vigilancias', { domainwatch: key })
   await page.getByRole('heading', { name: 'Cortos' }).waitFor()
@@ -84,7 +84,7 @@ test('a key of image hosting that only reads deletes nothing; one that uploads s
   await uploader.context.close()
 })
 
-test('an expired key is told so when it is pasted', async () => {
+test('an expired key is reported when it is pasted', async () => {
   const limits = limited({ expiresAt: Date.now() - 1 })
   const { key } = await service.newKey('grupo', 'domainwatch', limits)
   const { page, context } = await browser.open(service, '', {})

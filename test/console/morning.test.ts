@@ -12,7 +12,7 @@ import { watch } from '../support/watches.ts'
 /** 8:30 in Santiago, in summer. */
 const clock = new ManualClock('2026-01-05T11:30:00Z')
 const MINUTE_MS = 60_000
-/** Names that nobody needs to read one by one, and those that somebody does. */
+/** Names that can be decided in bulk, and those to be read one by one. */
 const [NOISE, WORTHY] = [1_700, 300]
 const MEMBERS = ['grupo', 'Ana', 'Beto'] as const
 
@@ -94,7 +94,7 @@ test('three members decide on 2,000 freed names in a morning, each once, and the
   const [first] = visits
   assert.ok(first !== undefined)
 
-  // One of them clears away what nobody needs to read, all of it at once.
+  // One of them decides on the bulk together.
   await first.page.goto(`${service.url}/console/dominios?starts=ruido-`)
   await first.page.getByRole('checkbox', { name: 'Seleccionar las filas cargadas' }).check()
   await first.page.getByRole('button', { name: 'Seleccionar los 1.700' }).click()

@@ -36,7 +36,7 @@ async function annotations(name: string) {
   return { note, tags }
 }
 
-test('note and tags are written in the details, undone one by one, and told in the history with their author', async () => {
+test('note and tags are edited in the details, undone one by one, and shown in the history with their author', async () => {
   const { page, context, complaints } = await open('casa')
   const note = page.getByRole('textbox', { name: 'Nota' })
   await note.fill('para el verano')
@@ -80,7 +80,7 @@ test('a note that a colleague wrote meanwhile is shown, and stays', async () => 
   await context.close()
 })
 
-test('a mark that a colleague set meanwhile is told, and not overwritten', async () => {
+test('a mark that a colleague set in the meantime is shown, and not overwritten', async () => {
   const { page, context } = await open('perro')
   const discard = page.locator('.sheet').getByRole('button', { name: 'Descartar' })
   await discard.waitFor()

@@ -51,7 +51,7 @@ test('a screen that was opened during an outage comes when the service is back',
   await context.close()
 })
 
-test('a screen whose file fails by itself is fetched again', async () => {
+test('a screen whose file failed to load is fetched again', async () => {
   const { page, context, complaints } = await open()
   await screen(page, 'Inicio').waitFor()
   let failures = 0
@@ -86,7 +86,7 @@ async function upgrade(page: Page): Promise<void> {
   })
 }
 
-test('after an upgrade a screen that is gone comes with the new release, by itself', async () => {
+test('after an upgrade a missing screen is loaded from the new release automatically', async () => {
   const { page, context, complaints } = await open()
   await screen(page, 'Inicio').waitFor()
   await upgrade(page)

@@ -37,7 +37,7 @@ test('the owner makes a key, sees it once, and revokes it', async () => {
   const status = async () => (await call(service, '/api/v1/imagestore/list', { query: { api: key } })).status
   assert.equal(await status(), 200)
   assert.deepEqual(await barriers(page), [])
-  // Nobody loses it by a press beside it, or by Escape.
+  // Neither a click outside nor Escape closes it.
   await page.mouse.click(4, 400)
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')

@@ -25,7 +25,7 @@ const open = (path: string, visit = {}) =>
   browser.open(service, path, { domainwatch: service.domainKey, imagestore: service.imageKey }, visit)
 const field = (page: Page, name = 'Paleta de comandos') => page.getByRole('combobox', { name })
 const option = (page: Page, name: string | RegExp) => page.getByRole('option', { name })
-/** Waits until Enter chooses an option that begins so, as a screen reader is told. */
+/** Waits until Enter would choose an option that starts with this, by its ARIA state. */
 const becomesActive = (page: Page, text: string) =>
   comesTrue(
     page,
@@ -33,7 +33,7 @@ const becomesActive = (page: Page, text: string) =>
       ?.textContent.startsWith(${JSON.stringify(text)})`,
   )
 
-test('Ctrl K opens it from every screen, also while somebody types, and it leads to screens by their names', async () => {
+test('Ctrl K opens it on every screen, also in text fields, and it leads to screens by name', async () => {
   const { page, context, complaints } = await open('dominios')
   await page.getByRole('grid').getByText('ñandú.cl').waitFor()
   await page.getByRole('searchbox').focus()
@@ -62,7 +62,7 @@ test('Ctrl K opens it from every screen, also while somebody types, and it leads
   await context.close()
 })
 
-test('names are found while somebody types: the name itself first, with `www.` and `.cl` left out, and open their details', async () => {
+test('names are found while typing: an exact match first, with `www.` and `.cl` left out, and open their details', async () => {
   const { page, context, complaints } = await open('')
   await page.getByRole('heading', { name: 'Inicio', level: 1 }).waitFor()
   await page.keyboard.press('Control+k')

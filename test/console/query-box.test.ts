@@ -104,7 +104,7 @@ test('tags in use are completed in the query box and where tags are written, the
   assert.equal(await box(page).inputValue(), 'etiqueta:playa ')
   await row(page, 'casa').waitFor({ state: 'detached' })
   await row(page, 'faro').waitFor()
-  // What nobody has decided about has a button, what somebody has a chip of its own.
+  // What nobody has decided about has a button, what someone has a chip of its own.
   await box(page).fill('')
   await page.getByRole('button', { name: 'Sin ver', exact: true }).click()
   await page.waitForURL(/seen=0/)

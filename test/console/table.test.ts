@@ -116,7 +116,7 @@ test('columns are chosen, made wider by hand and by keys, and closer rows: all o
   await context.close()
 })
 
-test('a column that says the same in every row steps back until somebody asks for it', async () => {
+test('a column with the same value in every row is hidden until it is chosen', async () => {
   const { page, context } = await open('dominios')
   await page.getByText(/^En todas las filas: /).waitFor()
   const said = (await page.getByText(/^En todas las filas: /).textContent()) ?? ''

@@ -70,8 +70,8 @@ const SIZES = [
 ] as const
 
 /**
- * Controls that are too small or out of reach, one line each. WCAG 2.5.8: 24 pixels but for links inside a sentence; the main
- * buttons of a screen have 44 where fingers are.
+ * Controls that are too small or out of reach, one line each. WCAG 2.5.8: 24 pixels except for links inside a
+ * sentence; the main buttons of a screen have 44 where fingers are.
  */
 const FAULTS = `(() => {
   const width = document.documentElement.clientWidth

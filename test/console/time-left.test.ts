@@ -52,7 +52,7 @@ test('the time left comes although the answer that tells it fails, breaks or lea
   }
 })
 
-test('what somebody else discards meanwhile has its time left, too', async () => {
+test('names discarded by someone else show their time left, too', async () => {
   await update(service, [{ domain: 'primero', discarded: 1 }])
   const { page, context, complaints } = await open('dominios')
   await told(page, 'primero')

@@ -1,4 +1,7 @@
-/** Claims while somebody triages, thinks, goes away and comes back: the clocks of the service and of the page are moved together. */
+/**
+ * Claims while a user triages, pauses, leaves and comes back: the clocks of the service and of the page are moved
+ * together.
+ */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -85,7 +88,7 @@ async function decisionOn(service: TestService, name: string) {
   return [found?.revision, found?.discarded, found?.seen_by]
 }
 
-test('claims are extended for as long as somebody triages, and end for somebody who went away, whatever colleagues do', async () => {
+test('claims are extended while a user triages, and end for one who left, whatever colleagues do', async () => {
   await using morning = await startMorning()
   const { service, page, complaints, ana, pass } = morning
   await heldUntil(service, '09:10')
@@ -117,7 +120,7 @@ test('claims are extended for as long as somebody triages, and end for somebody 
   assert.deepEqual(complaints, [])
 })
 
-test('when a claim ended under the hand the person is told who has the name now, and neither decision is lost', async () => {
+test('when a claim ends during a decision, the user sees who has the name now, and neither decision is lost', async () => {
   await using morning = await startMorning()
   const { service, page, complaints, ana, pass } = morning
   await pass(19)

@@ -133,7 +133,7 @@ test('two members never see the same name, and each sees that the other is at wo
   await theirs.context.close()
 })
 
-test('on a slow line the next name is there at once, and undo waits for the decision that it undoes', async () => {
+test('on a slow connection the next name is shown immediately, and undo waits for the decision that it undoes', async () => {
   const { page, context } = await open()
   await card(page, nameAt(0)).waitFor()
   const gate = await holdRequests(page, 'domainwatch/update')
@@ -172,7 +172,7 @@ test('a decision that could not be stored says why, and its name comes back afte
   await context.close()
 })
 
-test('what a colleague decided meanwhile is told with what it is now, and never overwritten', async () => {
+test('a decision of a colleague is shown with the current state, and never overwritten', async () => {
   const { page, context } = await open()
   await card(page, nameAt(0)).waitFor()
   const gate = await holdRequests(page, 'domainwatch/update')

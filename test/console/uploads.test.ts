@@ -31,7 +31,7 @@ async function pictures(stem: string, width: number, count: number) {
   return Promise.all(made)
 }
 
-test('uploads go on while other screens are shown, on a slow service, beside another member', async () => {
+test('uploads continue on other screens, on a slow service, while another member works', async () => {
   const { page, context, complaints } = await open()
   await page.route(UPLOAD, async (route) => {
     await new Promise((resolve) => setTimeout(resolve, SLOW_MS))

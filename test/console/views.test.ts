@@ -55,7 +55,7 @@ test('a view is saved under a name, counted in the side bar, opened from there, 
   await context.close()
 })
 
-test('what changed in a view since it was last open is counted beside it', async () => {
+test('changes in a view since it was last opened are counted next to it', async () => {
   const { page, context } = await open('dominios?search=casa')
   await row(page, 'casa-azul').waitFor()
   await page.getByRole('button', { name: 'Más', exact: true }).click()

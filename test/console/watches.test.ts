@@ -49,7 +49,7 @@ test('the view in sight is watched: its secret and feed are shown once, its webh
   await feed.getByText('Copiado').waitFor()
   assert.equal(await page.evaluate('navigator.clipboard.readText()'), address)
   assert.equal((await call(service, new URL(address).pathname)).status, 200)
-  // Nobody loses it by a press beside it, or by Escape.
+  // Neither a click outside nor Escape closes it.
   await page.mouse.click(4, 400)
   await page.keyboard.press('Escape')
   await page.keyboard.press('Escape')
@@ -224,7 +224,7 @@ test('deliveries are listed with what went wrong in words, and sent again, on a 
   await removeWatch(service, id)
 })
 
-test('somebody else of the group sees, in English, who shares a watch, and no other', async () => {
+test('another member sees, in English, who shares a watch, and no other watches', async () => {
   const { key } = await service.newKey('vecina', 'domainwatch')
   const common = await watch(service, { name: 'Común', atom: '', shared: 1 })
   const own = await watch(service, { name: 'Propia', atom: '' })

@@ -39,7 +39,7 @@ async function selectView(page: Page): Promise<void> {
 const countOf = async (query: Readonly<Record<string, string | number>>) =>
   (await records(service, { ...VIEW, limit: 1_024, ...query })).length
 
-test('all records of a view are marked at once, in batches that hold nobody up, and exactly those are undone', async () => {
+test('all records of a view are marked together, in small batches, and exactly those are undone', async () => {
   const [first, second] = await records(service, { ...VIEW, limit: 1_024 })
   // It is marked already: no change of this gesture, and none of its undo.
   await update(service, [{ domain: first?.name, revision: 1 }])
@@ -50,7 +50,7 @@ test('all records of a view are marked at once, in batches that hold nobody up, 
   const gate = await holdRequests(page, 'domainwatch/update')
   await bar(page).getByRole('button', { name: 'Marcar para revisión' }).click()
   const held = [await gate.next(), await gate.next()]
-  // It goes on on another screen, and the bar shows how far it is.
+  // It continues on another screen, with its progress in the bar.
   await page.getByRole('link', { name: 'Estadísticas' }).click()
   await held[0]?.pass()
   await page.locator('.task').filter({ hasText: '%' }).waitFor()
@@ -58,7 +58,7 @@ test('all records of a view are marked at once, in batches that hold nobody up, 
   await gate.open()
   await toast(page, `${TOTAL - 1} dominios en revisión`).waitFor()
   assert.equal(await countOf({ rev: '' }), TOTAL)
-  // A colleague takes one back meanwhile: undo leaves it alone, and says so.
+  // A colleague restores one in the meantime: undo skips it, and reports that.
   await update(service, [{ domain: second?.name, revision: 0 }], { key: otherKey, encoding: 'json' })
   await toast(page, 'dominios en revisión').getByRole('button', { name: 'Deshacer' }).click()
   await toast(page, `Deshecho: ${TOTAL - 2} dominios. A 1 lo cambió alguien mientras tanto`).waitFor()

@@ -73,8 +73,8 @@ export const adding = inBoth(
     'add.refused': 'Not added: {what} ({reason})',
     'add.takenBack.one': '{n} name discarded, as if it had not been added.',
     'add.takenBack.other': '{n} names discarded, as if they had not been added.',
-    'add.notTakenBack.one': '{n} stays: it was recorded or somebody changed it.',
-    'add.notTakenBack.other': '{n} stay: they were recorded or somebody changed them.',
+    'add.notTakenBack.one': '{n} stays: it was recorded or someone changed it.',
+    'add.notTakenBack.other': '{n} stay: they were recorded or someone changed them.',
   },
 )
 
