@@ -31,7 +31,7 @@ const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
   ],
   postgres: ['test/postgres/'],
   browser: ['test/console/'],
-  // Killed processes, lost power, full disks, servers and object stores in trouble, upgrades from old releases.
+  // Killed processes, lost power, full disks, damaged and missing data, servers and object stores in trouble, upgrades.
   faults: ['test/durability/', 'test/s3/', 'test/upgrades/'],
   // Several nodes or processes, with and without a balancer.
   cluster: ['test/nodes/', 'test/two-nodes/'],
@@ -40,19 +40,22 @@ const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
 /** Files whose tier is not their folder's. */
 const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'test/cli/images-killed.test.ts': 'faults',
+  'test/cli/no-database.test.ts': 'faults',
+  'test/cli/verify-damaged.test.ts': 'faults',
   'test/cli/workers.test.ts': 'cluster',
   'test/contracts/changes-postgres.test.ts': 'postgres',
   'test/contracts/postgres.test.ts': 'postgres',
   'test/deploy/balancer.test.ts': 'cluster',
   'test/durability/all-plans.test.ts': 'postgres',
   'test/durability/pgbouncer.test.ts': 'postgres',
-  'test/durability/private-files.test.ts': 'default',
   'test/durability/postgres-plans.test.ts': 'postgres',
   'test/durability/postgres-start.test.ts': 'postgres',
   'test/durability/postgres-transactions.test.ts': 'postgres',
   'test/durability/sqlite-erased.test.ts': 'default',
   'test/durability/sqlite-plans.test.ts': 'default',
   'test/imagestore/link-in-browser.test.ts': 'browser',
+  'test/moving/backup-damage.test.ts': 'faults',
+  'test/moving/hostile-backup.test.ts': 'faults',
   'test/moving/s3.test.ts': 'faults',
 }
 
