@@ -1,6 +1,7 @@
-// `add` of 50,000 records over HTTP, parsing, checks, changes and history included, beside a prepared upsert of the same
-// rows, and nothing else, on a copy of the same database. Lists that nobody asks for come behind the answer: what they
-// take is seen where a list follows at once. `--only 0`, `--only 1000000`: some of the tables only.
+// Measures `add` of 50,000 records over HTTP, including parsing, validation, changes and history. The floor is a bare
+// prepared upsert of the same rows on a copy of the same database. The service updates its lists after the response,
+// so one contender also requests a list immediately afterwards. `--only 0`, `--only 1000000`: measures these table
+// sizes only.
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -15,11 +16,11 @@ import { searchReady, startService } from './lib/service.ts'
 import { withWorkspace, type Workspace } from './lib/workspace.ts'
 
 const BATCH = 50_000
-/** By records that are there already; of the largest table the least is known from the whole zone. */
+/** By the number of existing records. The target is lower for the largest table. */
 const SIZES = [
   { before: 0, target: 0.8 },
   { before: 200_000, target: 0.8 },
-  // Each turn copies a third of a gigabyte, so there are fewer of them.
+  // Each turn copies a third of a gigabyte, so there are fewer rounds.
   { before: 1_000_000, target: 0.5, rounds: Math.min(2, ROUNDS), forms: 1 },
 ]
 let copies = 0
@@ -31,7 +32,7 @@ const bodies = {
     contentType: 'application/x-www-form-urlencoded',
     text: (data: readonly DomainRecord[]) => new URLSearchParams({ data: JSON.stringify(data) }).toString(),
   },
-  'JSON, `data` its text': {
+  'JSON, `data` a string': {
     contentType: 'application/json',
     text: (data: readonly DomainRecord[]) => JSON.stringify({ data: JSON.stringify(data) }),
   },
@@ -47,7 +48,7 @@ for (const { before, target, rounds, forms } of chosen(SIZES, (size) => String(s
     const floor = 'prepared upsert in one transaction, `synchronous=FULL`'
     const contender = (name: string, { contentType, text }: Body, target?: number): Contender => {
       const body = Buffer.from(text(batch))
-      // Read and checked like the other, but refused for its last record: it warms the service up.
+      // Warms up the service: it is parsed and validated like the other, but its last record is invalid.
       const refused = Buffer.from(
         text(batch.map((record, i) => (i === BATCH - 1 ? { ...record, length: 0 } : record))),
       )
@@ -58,7 +59,7 @@ for (const { before, target, rounds, forms } of chosen(SIZES, (size) => String(s
     const ours = Object.entries(bodies)
       .slice(0, forms)
       .map(([name, body]) => contender(name, body, target))
-    const listed = contender('form, and a list of 100 behind it', bodies.form)
+    const listed = contender('form, followed by a list of 100', bodies.form)
     const title = `\`add\` of ${BATCH} records to a table of ${before}`
     await compare(title, [{ name: floor, run: () => upsert(workspace, template) }, ...ours, listed], rounds)
   })
@@ -75,7 +76,7 @@ async function makeTemplate(workspace: Workspace, records: readonly DomainRecord
   const fresh = await startService(workspace)
   await fresh.stop()
   fillDatabase(fresh.data, records)
-  // Lists are read once, and kept for all copies.
+  // Builds the index of lists once, for all copies.
   const service = await startService(workspace, { existing: fresh })
   await searchReady(service)
   await service.stop()
@@ -104,7 +105,7 @@ interface Turn {
   readonly contentType: string
   readonly refused: Uint8Array
   readonly body: Uint8Array
-  /** Whether a list that shows what was added is part of it. */
+  /** Whether the turn includes a list that contains the added records. */
   readonly isListed: boolean
 }
 

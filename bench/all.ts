@@ -1,9 +1,12 @@
-// Every bench that package.json names, one after another, so that none disturbs the other.
+// Runs all benchmarks of package.json sequentially, so that they do not affect one another.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** Of one bench: the longest prepare a million records for several engines or peers, or ten million for us. */
+/**
+ * Timeout of one benchmark. The longest prepare a million records for several engines or peers, or ten million for
+ * us.
+ */
 const MAX_MS = 40 * 60_000
 
 const here = new URL('./', import.meta.url)
@@ -24,7 +27,7 @@ for (const file of named) {
   )
   if (status === 0) continue
   console.error(
-    `${file}: ${signal === null ? `ended with ${status}` : `stopped after ${MAX_MS / 60_000} minutes`}`,
+    `${file}: ${signal === null ? `exited with ${status}` : `stopped after ${MAX_MS / 60_000} minutes`}`,
   )
   process.exitCode = 1
 }

@@ -1,4 +1,4 @@
-// Small answers: what the service adds to the least that Node can do for an answer of the same size.
+// Measures small responses against a bare `node:http` server with a response of the same size.
 import { join } from 'node:path'
 import { startBare, startFastify } from './lib/bare.ts'
 import { compare, SMALL_WARM_UPS, type Contender } from './lib/compare.ts'
@@ -88,7 +88,7 @@ await withWorkspace(async (workspace) => {
       run: () => load({ server: service, url: searchLarge }),
     },
   ]
-  await compare('Small answers', contenders, ROUNDS, SMALL_WARM_UPS)
+  await compare('Small responses', contenders, ROUNDS, SMALL_WARM_UPS)
 })
 
 async function uploadSmall(service: Service): Promise<string[]> {
@@ -105,6 +105,6 @@ async function uploadSmall(service: Service): Promise<string[]> {
 
 async function sizeOf(url: string): Promise<number> {
   const response = await fetch(url)
-  if (response.status !== 200) throw new Error(`${url} answers ${response.status}`)
+  if (response.status !== 200) throw new Error(`${url} responds with ${response.status}`)
   return (await response.arrayBuffer()).byteLength
 }

@@ -1,5 +1,6 @@
-// What `f_auto` writes. `node auto.ts [FILE…]`: of these photographs (JPEG) AVIF beside WebP at equal SSIMULACRA scores, of these
-// drawings (PNG) bytes beside lossless WebP, PNG and the original. Scores need `ssimulacra_main` (Debian's libjxl-devtools).
+// Measures the output of `f_auto`. `node auto.ts [FILE…]` compares AVIF with WebP at equal SSIMULACRA scores for
+// photographs (JPEG), and sizes with lossless WebP, PNG and the original for drawings (PNG). Scores need
+// `ssimulacra_main` (package libjxl-devtools in Debian).
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -34,7 +35,7 @@ async function timed(make: () => Promise<Buffer>): Promise<{ bytes: Buffer; ms: 
   return { bytes, ms: (user + system) / 1_000 }
 }
 
-/** The lowest quality of AVIF that looks no worse than `worst`. */
+/** Finds the lowest AVIF quality whose score is at most `worst` (lower is better). */
 async function equalAvif(reference: Buffer, open: () => Sharp, effort: number, worst: number) {
   let found: { readonly quality: number; readonly bytes: number; readonly ms: number } | undefined
   for (let low = 30, high = 95; low <= high;) {
@@ -52,7 +53,7 @@ async function equalAvif(reference: Buffer, open: () => Sharp, effort: number, w
 
 const isDrawing = (path: string) => path.endsWith('.png')
 
-console.log('### Photographs: AVIF that looks like WebP of quality 80\n')
+console.log('### Photographs: AVIF with the score of WebP at quality 80\n')
 console.log(`| | WebP q80 | ${EFFORTS.map((effort) => `AVIF, effort ${effort}`).join(' | ')} |`)
 console.log(`|---|---|${EFFORTS.map(() => '---|').join('')}`)
 const photos = FILES.filter((path) => !isDrawing(path))

@@ -1,4 +1,5 @@
-// What each effort of the AVIF encoder costs and gives. `node avif.ts [FILE…]`: also of these pictures.
+// Measures CPU time, size and quality for each effort of the AVIF encoder. `node avif.ts [FILE…]` adds these
+// pictures.
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import sharp, { type AvifOptions } from 'sharp'

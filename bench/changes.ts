@@ -1,5 +1,5 @@
-// What the table of changes costs: batches of 50,000 rows with its triggers and without, on both engines; and small
-// commits of 16 writers on PostgreSQL, announced in the transaction and after it.
+// Measures the overhead of the change log: batches of 50,000 rows with and without its triggers, on both engines; and
+// small commits by 16 writers on PostgreSQL, with notifications sent in the transaction or after it.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
@@ -30,7 +30,7 @@ const others = rowsOf(1, BATCH, all.length)
 
 type Run = (rows: readonly (readonly (string | number | null)[])[]) => Promise<Sample>
 
-/** New rows, then the same ones changed. */
+/** Inserts rows, then updates the same rows. */
 function contenders(engine: string, prepare: (triggers: boolean) => Promise<Run>): Contender[] {
   const of = (triggers: boolean, change: boolean): Contender => ({
     name: name(triggers, change),
@@ -42,7 +42,7 @@ function contenders(engine: string, prepare: (triggers: boolean) => Promise<Run>
     },
   })
   const name = (triggers: boolean, change: boolean) =>
-    `${engine}: ${change ? 'rows that change' : 'new rows'}, ${triggers ? 'with' : 'without'} a table of changes`
+    `${engine}: ${change ? 'updated rows' : 'new rows'}, ${triggers ? 'with' : 'without'} a change log`
   return [of(false, false), of(true, false), of(false, true), of(true, true)]
 }
 
@@ -133,12 +133,12 @@ await withWorkspace(async (workspace) => {
   }
   let announcing = false
   const inside = `SELECT pg_notify('catalejo_changes', 'node'); `
-  const none = 'not announced'
+  const none = 'no notification'
   await compare(`Commits of ${WRITERS} writers on PostgreSQL`, [
     { name: none, run: () => small('', () => {}) },
-    { name: 'announced in the transaction', floor: none, run: () => small(inside, () => {}) },
+    { name: 'notification in the transaction', floor: none, run: () => small(inside, () => {}) },
     {
-      name: 'announced after it, one at a time',
+      name: 'notification after the commit, one at a time',
       floor: none,
       run: () =>
         small('', () => {

@@ -1,20 +1,20 @@
-// A key press in the console's query box among 1 million records: from the event to the frame that shows its answer, in a real
-// browser. Beside it the two floors that it stands on: fetching the same list in the same page, and drawing a state of React
-// that changes nothing but a number.
+// Measures key presses in the console's query box with 1 million records, in a real browser: from the event to the
+// frame that shows the result. There are two floors: fetching the same list in the same page, and rendering a minimal
+// change of React state.
 import { startBrowser } from '../test/support/browser.ts'
 import { addAll, generateDomains } from './lib/domains.ts'
 import { ROUNDS, RECORDS } from './lib/options.ts'
 import { startService } from './lib/service.ts'
 import { withWorkspace } from './lib/workspace.ts'
 
-/** What is typed letter by letter: common and rare, and what nothing matches. */
+/** Typed letter by letter: common and rare matches, and none. */
 const WORDS = ['casa', 'llanomar', 'sol-7', 'zzzz']
 const TYPED = WORDS.flatMap((word) => [...word].map((_, i) => word.slice(0, i + 1)))
-/** As somebody types who is quick. */
+/** The interval of a fast typist. */
 const BETWEEN_MS = 120
 const PAGE_ROWS = 200
 
-/** Milliseconds from the event to the frame after the answer was drawn. */
+/** Resolves to the milliseconds from the event until the frame with the result has been painted. */
 const pressed = (text: string) => `new Promise((resolve, reject) => {
   const box = document.querySelector('[role=search] input')
   const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set
@@ -26,9 +26,9 @@ const pressed = (text: string) => `new Promise((resolve, reject) => {
     const isAnswered = !table.classList.contains('stale') && (
       document.querySelector('.notice') !== null && document.querySelector('.table-row') === null ||
       document.querySelector('.table-row mark')?.textContent === ${JSON.stringify(text)})
-    // Just before the frame is painted; what is posted here comes when it was.
+    // Runs just before the frame is painted; the message arrives after that.
     if (isAnswered) port2.postMessage(0)
-    else if (performance.now() - start > 10000) reject(new Error('no answer'))
+    else if (performance.now() - start > 10000) reject(new Error('no result'))
     else requestAnimationFrame(look)
   }
   set.call(box, ${JSON.stringify(text)})
@@ -36,7 +36,7 @@ const pressed = (text: string) => `new Promise((resolve, reject) => {
   requestAnimationFrame(look)
 })`
 
-/** The same list, asked for by the page and read, nothing drawn. */
+/** Fetches and parses the same list in the page without rendering it. */
 const fetched = (address: string) => `(async () => {
   const start = performance.now()
   const answer = await fetch(${JSON.stringify(address)}, { cache: 'no-store' })
@@ -44,7 +44,7 @@ const fetched = (address: string) => `(async () => {
   return performance.now() - start
 })()`
 
-/** A mark of the focus on another row: a state of React, and the frame that shows it. */
+/** Moves the focus to another row, and resolves when the frame with this change has been painted. */
 const EMPTY = `new Promise((resolve) => {
   const grid = document.querySelector('[role=grid]')
   const start = performance.now()
@@ -69,7 +69,7 @@ await withWorkspace(async (workspace) => {
       const key = Number(await page.evaluate(pressed(text)))
       const state = Number(await page.evaluate(EMPTY))
       await page.waitForTimeout(BETWEEN_MS)
-      // The first round warms the service and the page up.
+      // The first round warms up the service and the page.
       if (round > 0)
         [times.list, times.key, times.state].forEach((all, i) => all.push([list, key, state][i] ?? NaN))
       await forget(text)
@@ -77,14 +77,14 @@ await withWorkspace(async (workspace) => {
   }
 
   console.log(
-    `\nA key press among ${RECORDS.toLocaleString('en')} records, ${times.key.length} of each, milliseconds\n`,
+    `\nKey presses with ${RECORDS.toLocaleString('en')} records, ${times.key.length} of each, in milliseconds\n`,
   )
-  console.log('| | median | 95 % | most |\n| --- | ---: | ---: | ---: |')
-  say('key press to the frame with its answer', times.key)
+  console.log('| | median | p95 | maximum |\n| --- | ---: | ---: | ---: |')
+  say('key press to the frame with its result', times.key)
   say('floor: fetching the same list in the page', times.list)
-  say('floor: a state of React that changes, to its frame', times.state)
+  say('floor: change of React state to its frame', times.state)
 
-  /** So that the next round asks again: the page keeps what it was told. */
+  /** Clears the page's cache after the last word, so that the next round fetches again. */
   async function forget(text: string) {
     if (text !== TYPED.at(-1)) return
     await page.goto(`${service.url}/console/dominios`)

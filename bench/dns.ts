@@ -1,7 +1,7 @@
-// Bulk DNS: questions a second and processor time of one, beside dnsperf, Node's datagrams alone and node:dns, each on one
-// core, the server on another; 50, 500 and 5,000 questions in flight; of a resolver; over HTTP, 1,000 names a call; and what
-// becomes of 100,000 questions when servers lose, fail and are silent. Some parts alone: `--only own,http` (of
-// `delegated`, `own`, `resolver`, `http`, `faults`).
+// Measures bulk DNS look-ups: queries per second and CPU time per query, compared with dnsperf, bare datagrams of
+// Node and node:dns. The client has one core and the server another; 50, 500 or 5,000 queries are in flight. Also
+// measures a resolver, calls over HTTP with 1,000 names each, and the results of 100,000 queries to servers that drop
+// queries, fail or time out. `--only own,http` selects parts (`delegated`, `own`, `resolver`, `http`, `faults`).
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { createSocket } from 'node:dgram'
@@ -31,10 +31,10 @@ const run = promisify(execFile)
 const lib = (name: string) => fileURLToPath(new URL(`lib/${name}`, import.meta.url))
 const QUESTIONS = 100_000
 const IN_FLIGHT = 500
-/** An account may have this many bulk calls under way. */
+/** Limit of concurrent bulk calls per account. */
 const CALLS = 4
 const NAMES_PER_CALL = 1_000
-/** Of each call under way at a time in the service. */
+/** Concurrent queries of each call in the service. */
 const CONCURRENCY = 100
 
 const latencies = new Map<string, number>()
@@ -49,7 +49,7 @@ async function asked(who: string, port: number, what: string, inFlight: number):
   return told
 }
 
-/** Its own account of itself: it has ended by the time its processor time could be read. */
+/** Parses the report of dnsperf: it has exited before its CPU time could be read. */
 async function dnsperf(port: number, file: string): Promise<Sample> {
   const args = `-s 127.0.0.1 -p ${port} -d ${file} -q ${IN_FLIGHT} -l ${SECONDS}`.split(' ')
   const line = pinned(CLIENT_CORE, 'dnsperf', args)
@@ -58,7 +58,7 @@ async function dnsperf(port: number, file: string): Promise<Sample> {
   return { perSecond, cpuMicros: undefined }
 }
 
-/** All names in calls of a thousand, some calls at a time. */
+/** Looks up all names in calls of a thousand, some of them concurrent. */
 async function overHttp(workspace: Workspace, port: number): Promise<Sample> {
   const flags = ['--dns-mode', 'parent', '--dns-servers', `127.0.0.1:${port}`, '--log-level', 'warn']
   const service = await startService(workspace, { flags, core: CLIENT_CORE })
@@ -89,7 +89,7 @@ async function overHttp(workspace: Workspace, port: number): Promise<Sample> {
   return { perSecond: (count / elapsed) * 1_000, cpuMicros: cpuMicros(cpu, after, count) }
 }
 
-/** Asks two faulty servers and one that is silent, and compares each outcome with what is true. */
+/** Queries two faulty servers and one that never answers, and compares each result with the expected one. */
 async function faults(workspace: Workspace): Promise<void> {
   const faulty = await Promise.all(
     [1, 2].map(async (n) => {
@@ -129,8 +129,8 @@ async function faults(workspace: Workspace): Promise<void> {
     )
     const seconds = ((performance.now() - start) / 1_000).toFixed(1)
     console.log(
-      `${QUESTIONS} questions, ${inFlight} in flight, 1% lost, 1% SERVFAIL, one of three servers silent: ${seconds} s, ` +
-        `${counts.right} right, ${counts.wrong} wrong, ${counts.unanswered} without an answer (both servers failed), ` +
+      `${QUESTIONS} queries, ${inFlight} in flight, 1% lost, 1% SERVFAIL, one of three servers silent: ${seconds} s, ` +
+        `${counts.right} correct, ${counts.wrong} wrong, ${counts.unanswered} without an answer (both servers failed), ` +
         `slowest ${Math.round(slowest)} ms\n`,
     )
     assert.equal(counts.wrong, 0)
@@ -165,9 +165,9 @@ await withWorkspace(async (workspace) => {
   })
   const floors = (path: string) => (hasFloor ? [{ name: floor, run: () => dnsperf(port, path) }] : [])
   if (wants('delegated')) {
-    await compare('DNS: delegations read from the server of cl', [
+    await compare('DNS: delegations from the authoritative server of cl', [
       ...floors(delegated),
-      contender('dgram', port, 'delegated', IN_FLIGHT, "Node's datagrams alone, nothing read"),
+      contender('dgram', port, 'delegated', IN_FLIGHT, "Node's datagrams alone, not parsed"),
       ...[50, IN_FLIGHT, 10 * IN_FLIGHT].map((inFlight) =>
         contender('ours', port, 'delegated', inFlight, 'ours'),
       ),
@@ -175,7 +175,7 @@ await withWorkspace(async (workspace) => {
     ])
   }
   if (wants('own')) {
-    await compare('DNS: name servers in the answer', [
+    await compare('DNS: name servers in the answer section', [
       ...floors(own),
       ...['ours', 'node:dns'].flatMap((who) =>
         [IN_FLIGHT, 10 * IN_FLIGHT].map((inFlight) => contender(who, port, 'own', inFlight, who)),
@@ -184,22 +184,22 @@ await withWorkspace(async (workspace) => {
   }
   if (wants('resolver')) {
     const resolver = await startUnbound(workspace, port)
-    await compare('DNS: a resolver (unbound) that has the answers', [
+    await compare('DNS: a resolver (unbound) with cached answers', [
       ...(hasFloor ? [{ name: floor, run: () => dnsperf(resolver, own) }] : []),
       ...['ours', 'ours-udp', 'node:dns'].map((who) => contender(who, resolver, 'own', IN_FLIGHT, who)),
     ])
   }
   if (wants('http')) {
-    await compare('DNS: over HTTP, and by the same client alone', [
+    await compare('DNS: over HTTP, and the same client without it', [
       contender('ours', port, 'delegated', CALLS * CONCURRENCY, 'ours'),
       {
-        name: `${CALLS} calls of ${NAMES_PER_CALL} names at a time, over HTTP`,
+        name: `${CALLS} calls of ${NAMES_PER_CALL} names, concurrent, over HTTP`,
         floor: `ours, ${CALLS * CONCURRENCY} in flight`,
         run: () => overHttp(workspace, port),
       },
     ])
   }
-  console.log('\nLongest answer of 99 in 100, last round:\n')
+  console.log('\np99 latency of the last round:\n')
   for (const [who, ms] of latencies) console.log(`- ${who}: ${ms.toFixed(1)} ms`)
   console.log('')
   if (wants('faults')) await faults(workspace)

@@ -1,5 +1,5 @@
-// SQLite and PostgreSQL in one run: `add` beside COPY into the same table with the same indexes, then `list` and `get`.
-// The service has one core; PostgreSQL runs wherever the system puts it, and its processor time is counted too.
+// Compares SQLite and PostgreSQL: `add` against COPY into the same table with the same indexes, then `list` and
+// `get`. The service is pinned to one core, PostgreSQL is not. CPU time includes that of PostgreSQL.
 import { cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compare, type Contender, type Sample } from './lib/compare.ts'
@@ -18,7 +18,7 @@ const ROWS = 110_000
 const IMAGES = 200
 const OF_COPY = 0.6
 const DATE_MOD = '2025-12-31 12:00:00'
-/** Where nothing listens: a node that hears of no changes keeps nothing in memory. */
+/** A port where nothing listens: a node that does not receive notifications does not cache. */
 const DEAF = 'postgres://nobody@127.0.0.1:9/none'
 
 const all = generateDomains(200_000 + BATCH)
@@ -109,7 +109,7 @@ async function copied(database: string): Promise<Sample> {
 async function added(workspace: Workspace, options: ServiceOptions, database?: number): Promise<Sample> {
   const service = await startService(workspace, options)
   const url = service.endpoint('domainwatch/add')
-  // Read and checked like the other, but refused for its last record: it warms the service up.
+  // Warms up the service: it is parsed and validated like the other, but its last record is invalid.
   const bad = { ...batch[0], length: 0 }
   const refused = Buffer.from(JSON.stringify({ data: [...batch.slice(0, -1), bad] }))
   for (let i = 0; i < 3; i++) await post(url, 'application/json', refused, { expected: 500 })
@@ -123,7 +123,7 @@ async function added(workspace: Workspace, options: ServiceOptions, database?: n
   return { perSecond, cpuMicros: cpuMicros(cpu, after, BATCH) }
 }
 
-/** Of the service and, where it has one, its database server. */
+/** CPU seconds of the service and, if it has one, its database server. */
 function cpuOf(service: Service, database: number | undefined): number | undefined {
   const own = cpuSeconds(service.pid)
   const other = database === undefined ? 0 : cpuSeconds(database)
@@ -147,7 +147,7 @@ async function compareReads(workspace: Workspace, server: DatabaseServer) {
   await client.query('VACUUM ANALYZE')
   await client.end()
 
-  const engines = { SQLite: sqlite, PostgreSQL: postgres, 'PostgreSQL, nothing kept in memory': deaf }
+  const engines = { SQLite: sqlite, PostgreSQL: postgres, 'PostgreSQL, no caching': deaf }
   const compared = (title: string, run: (service: Service) => () => Promise<Sample>) =>
     compare(
       title,

@@ -1,4 +1,4 @@
-// How long the slowest small answer takes while the service does something large.
+// Measures the latency of small responses while the service performs an expensive operation.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,7 +27,7 @@ await withWorkspace(async (workspace) => {
   const upload = service.endpoint('imagestore/upload')
   const send = (body: UploadBody) => post(upload, body.contentType, body.next())
   await send(new UploadBody(await photo(320, 213)))
-  // In turn, so that every record changes each time.
+  // Alternating batches, so that every record changes each time.
   const batches = [1, 0].map((reserve) =>
     Buffer.from(JSON.stringify({ data: domains.slice(0, BATCH).map((record) => ({ ...record, reserve })) })),
   )
@@ -67,9 +67,9 @@ await withWorkspace(async (workspace) => {
     process.stderr.write(`Event loop: round ${round + 1} of ${ROUNDS}\n`)
   }
 
-  console.log(`\n### The slowest \`/healthz\` while the service does something large\n`)
+  console.log(`\n### Latency of \`/healthz\` during expensive operations\n`)
   console.log(
-    '| Meanwhile | answers | half of them within | 99 of 100 within | slowest: median (worst) of rounds | event loop held at most | target |',
+    '| Operation | responses | p50 | p99 | slowest: median (worst) of rounds | longest event loop delay | target |',
   )
   console.log('|---|---|---|---|---|---|---|')
   for (const [name, rounds] of told) {
@@ -95,13 +95,13 @@ function ms(value: number): string {
   return `${value.toFixed(1)} ms`
 }
 
-/** Milliseconds that the service's event loop was held at most since this was last asked, by its own measure. */
+/** Returns the longest event loop delay since the previous call, in milliseconds, as the service reports it. */
 async function held({ url }: Service): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text()
   return Number(/^nodejs_eventloop_lag_max_seconds (\S+)/m.exec(metrics)?.[1]) * 1000
 }
 
-/** Marks records as discarded, and moves the marks to eight days ago. */
+/** Discards records, and backdates that by eight days. */
 async function discard(service: Service, names: readonly string[]): Promise<void> {
   const data = names.map((domain) => ({ domain, discarded: 1 }))
   await post(
@@ -120,7 +120,7 @@ async function purged(service: Service): Promise<void> {
   const left = db.prepare('SELECT count(*) AS count FROM domains WHERE discarded_at IS NOT NULL')
   const deadline = performance.now() + PURGE_MS
   while (left.get()?.['count'] !== 0) {
-    if (performance.now() > deadline) throw new Error('the purge did not come')
+    if (performance.now() > deadline) throw new Error('the purge timed out')
     await sleep(100)
   }
   db.close()

@@ -1,7 +1,7 @@
-// What else is done where there are many names (`--records`, a million): `update`, pages of 1,024 and a walk through all of
-// them, export and backup with the memory that they take, the removal of what was discarded, and lists and lookalikes without
-// the index. Beside them the same with SQLite alone. `npx node grown.ts --records 10000000`; with a path, in the data folder there,
-// which changes.
+// Measures other operations on many names (`--records`, a million by default): `update`, paging through all records,
+// export and backup with their peak memory, the purge of discarded records, and lists and lookalikes without the
+// index. Some are compared with SQLite alone. `npx node grown.ts --records 10000000`; with a path, it uses, and
+// changes, the data folder there.
 import { createWriteStream } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ await withWorkspace(async (workspace) => {
   await untilAtRest(service)
   const names = await metric(service, 'catalejo_search_names')
   tell('names', names.toLocaleString('en'))
-  tell('memory at rest', megabytes(memoryOf(service.pid)?.nowMb))
+  tell('idle memory', megabytes(memoryOf(service.pid)?.nowMb))
 
   await updates(service, names, file)
   await pages(service)
@@ -87,7 +87,7 @@ await withWorkspace(async (workspace) => {
 console.log('\n| | | SQLite alone |\n|---|---|---|')
 for (const row of rows) console.log(`| ${row.join(' | ')} |`)
 
-/** Marks that change and change back, of names from all over the table. */
+/** Changes marks of names spread over the table, and changes them back. */
 async function updates(service: Service, names: number, file: string) {
   const db = new DatabaseSync(file, { readOnly: true })
   const domains: string[] = []
@@ -105,7 +105,7 @@ async function updates(service: Service, names: number, file: string) {
   }
 }
 
-/** A page of 1,024, then as many behind it as there are. */
+/** Reads the first page of 1,024, then all following pages. */
 async function pages(service: Service) {
   const newest = service.endpoint('domainwatch/list', { limit: '1024' })
   await timed('`list`, 1,024 newest', 20, () => text(newest))
@@ -123,7 +123,7 @@ async function pages(service: Service) {
   }
   const seconds = (performance.now() - began) / 1000
   const last = took.slice(-100)
-  tell(`walk through ${took.length} pages: ${count} records`, perSecond(count, seconds))
+  tell(`all ${took.length} pages: ${count} records`, perSecond(count, seconds))
   tell(
     'first 100 pages, last 100, slowest',
     [average(took.slice(0, 100)), average(last), Math.max(...took)].map(ms).join(', '),
@@ -144,7 +144,7 @@ async function exported(service: Service, names: number, file: string) {
   for (const _ of statement.iterate());
   const floor = perSecond(names, (performance.now() - start) / 1000)
   db.close()
-  // From here on its peak counts anew.
+  // Resets the peak.
   await writeFile(`/proc/${service.pid}/clear_refs`, '5')
   const before = memoryOf(service.pid)?.nowMb
   const began = performance.now()
@@ -158,12 +158,12 @@ async function exported(service: Service, names: number, file: string) {
     floor,
   )
   tell(
-    'memory before it, at most during it',
+    'memory before it, peak during it',
     `${megabytes(before)}, ${megabytes(memoryOf(service.pid)?.peakMb)}`,
   )
 }
 
-/** Makes it more than 7 days since some were discarded. @returns how many */
+/** Backdates the discarding of some records by more than 7 days. @returns their number */
 function expire(file: string, count: number): number {
   const db = new DatabaseSync(file)
   const start = performance.now()
@@ -178,7 +178,7 @@ function expire(file: string, count: number): number {
   return Number(changes)
 }
 
-/** The service removes them; who adds meanwhile is not held up. */
+/** Waits until the service has purged them, and measures concurrent calls of `add`. */
 async function swept(service: Service, discarded: number) {
   const began = performance.now()
   const record = { domain: 'entretanto', length: 10, reserve: 0, status: 1, date_reg: '2026-01-01 00:00:00' }
@@ -194,10 +194,10 @@ async function swept(service: Service, discarded: number) {
   }
   db.close()
   tell(
-    `${discarded} of them removed, from the start on`,
+    `purge of ${discarded} records, from the start of the service`,
     `${((performance.now() - began) / 1000).toFixed(1)} s`,
   )
-  tell('`add` of one meanwhile: usual, slowest', `${ms(average(took))}, ${ms(Math.max(...took))}`)
+  tell('concurrent `add` of one: average, slowest', `${ms(average(took))}, ${ms(Math.max(...took))}`)
 }
 
 async function timed(what: string, times: number, work: () => Promise<unknown>) {

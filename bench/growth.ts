@@ -1,6 +1,7 @@
-// What it costs as names grow: loading, disk, start with and without the file of lists, memory, `list`, `stats`, `similar`,
-// `export` and `add` at each of `--sizes`, what each becomes for ten times the names, and beside it its floor on this machine
-// at the largest size: `npx node growth.ts --sizes 100000,1000000,10000000`. Ten million take half an hour and 10 GB of disk.
+// Measures scaling with the number of names: import, disk, start with and without the index file, memory, `list`,
+// `stats`, `similar`, `export` and `add` at each of `--sizes`. Prints the factor for ten times the names, and the
+// floor on this machine at the largest size: `npx node growth.ts --sizes 100000,1000000,10000000`. Ten million take
+// half an hour and 10 GB of disk.
 import { createWriteStream } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,14 +26,14 @@ const LISTED = {
   'search=xqz, absent': { search: 'xqz' },
   'search=ra, status=0, length=7': { search: 'ra', status: '0', length: '7' },
 }
-/** `similar` of a name that was not asked before. */
+/** Names for `similar`, each requested once, so that no response is cached. */
 const RESEMBLED = ['mibanco', 'falabella', 'bci', 'inmobiliaria', 'a']
 
 interface Row {
   readonly name: string
   readonly unit: string
   readonly value: number
-  /** In the same unit; undefined where there is none. */
+  /** In the same unit; undefined if there is none. */
   readonly floor?: number | undefined
 }
 
@@ -46,9 +47,11 @@ const head = [
   '',
   ...SIZES.map((size) => size.toLocaleString('en')),
   'for 10 times the names',
-  'floor of the last',
+  'floor at the largest size',
 ]
-console.log(`\n### As names grow\n\n| ${head.join(' | ')} |\n|${'---|'.repeat(head.length)}`)
+console.log(
+  `\n### Scaling with the number of names\n\n| ${head.join(' | ')} |\n|${'---|'.repeat(head.length)}`,
+)
 for (const [place, { name, unit }] of (columns[0] ?? []).entries()) {
   const rows = columns.map((column) => column[place])
   const values = rows.map((row) => row?.value ?? NaN)
@@ -80,21 +83,26 @@ async function measure(workspace: Workspace, size: number): Promise<Row[]> {
   const rows: Row[] = [
     { name: 'names', unit: '', value: names },
     { name: '`import` of a CSV', unit: 's', value: loaded.seconds, floor: floors.importSeconds },
-    { name: 'names a second', unit: '', value: names / loaded.seconds, floor: names / floors.importSeconds },
+    {
+      name: 'names per second',
+      unit: '',
+      value: names / loaded.seconds,
+      floor: names / floors.importSeconds,
+    },
     { name: 'its peak memory', unit: 'MB', value: loaded.peakMb ?? NaN },
     { name: 'data folder', unit: 'MB', value: disk / 1e6 },
-    { name: 'of it for each name', unit: 'bytes', value: disk / names, floor: floors.bytesPerName },
-    { name: 'start to the first answer', unit: 's', value: listening },
+    { name: 'data folder per name', unit: 'bytes', value: disk / names, floor: floors.bytesPerName },
+    { name: 'start to the first response', unit: 's', value: listening },
     {
-      name: 'start to lists from memory, no file',
+      name: 'start to lists from memory, no index file',
       unit: 's',
       value: fresh.ready,
       floor: floors.selectSeconds,
     },
-    { name: 'the same from the file', unit: 's', value: ready, floor: fileSeconds },
-    { name: 'memory at rest', unit: 'MB', value: memoryOf(service.pid)?.nowMb ?? NaN },
+    { name: 'start to lists from memory, with the index file', unit: 's', value: ready, floor: fileSeconds },
+    { name: 'idle memory', unit: 'MB', value: memoryOf(service.pid)?.nowMb ?? NaN },
     {
-      name: 'of it for each name in the search',
+      name: 'index memory per name',
       unit: 'bytes',
       value: (await metric(service, 'catalejo_search_bytes')) / names,
       floor: floors.bytesPerName,
@@ -112,18 +120,21 @@ async function measure(workspace: Workspace, size: number): Promise<Row[]> {
     floorRates.push(BATCH / floors.upsertSeconds(records))
   }
   rows.push({
-    name: `\`add\` of ${BATCH}: records a second`,
+    name: `\`add\` of ${BATCH}: records per second`,
     unit: '',
     value: median(rates),
     floor: median(floorRates),
   })
-  rows.push({ name: 'peak memory in the end', unit: 'MB', value: memoryOf(service.pid)?.peakMb ?? NaN })
+  rows.push({ name: 'peak memory at the end', unit: 'MB', value: memoryOf(service.pid)?.peakMb ?? NaN })
   floors.close()
   await service.stop()
   return rows
 }
 
-/** Starts it, and waits until it has nothing to do: in seconds until it listened, and until lists came from memory. */
+/**
+ * Starts the service and waits until it is idle. `listening` and `ready` (lists from memory) are seconds from the
+ * start.
+ */
 async function started(workspace: Workspace, existing: Service) {
   const began = performance.now()
   const service = await startService(workspace, { existing, core: 'any' })
@@ -140,7 +151,7 @@ async function reads(service: Service, names: number, floors: Floors): Promise<R
   for (const [name, query] of Object.entries(LISTED)) {
     const url = service.endpoint('domainwatch/list', { ...query, limit: '100' })
     const { perSecond, p99Ms } = await load({ server: service, url, connections: 8 })
-    rows.push({ name: `\`list\`, ${name}: a second`, unit: '', value: perSecond, floor: idle.perSecond })
+    rows.push({ name: `\`list\`, ${name}: per second`, unit: '', value: perSecond, floor: idle.perSecond })
     rows.push({ name: 'p99', unit: 'ms', value: p99Ms, floor: idle.p99Ms })
   }
   const pass = floors.passSeconds * 1000
@@ -161,7 +172,7 @@ async function reads(service: Service, names: number, floors: Floors): Promise<R
   })
   const exported = names / (await seconds(service.endpoint('domainwatch/export')))
   rows.push({
-    name: '`export`: records a second',
+    name: '`export`: records per second',
     unit: '',
     value: exported,
     floor: names / floors.selectSeconds,
@@ -169,16 +180,16 @@ async function reads(service: Service, names: number, floors: Floors): Promise<R
   return rows
 }
 
-/** Until an answer is read to its end, none of it kept. */
+/** Measures a request until its body is read completely. */
 async function seconds(url: string): Promise<number> {
   const start = performance.now()
   const { ok, body } = await fetch(url)
-  if (!ok || body === null) throw new Error('an answer failed')
+  if (!ok || body === null) throw new Error('a request failed')
   for await (const _ of body);
   return (performance.now() - start) / 1000
 }
 
-/** Names that no list has. */
+/** Names that are not recorded yet. */
 function batch(number: number): DomainRecord[] {
   return Array.from({ length: BATCH }, (_, i) => {
     const domain = `nuevo${number * BATCH + i}x`

@@ -1,5 +1,5 @@
-// `catalejo import` of a registry's list and `catalejo export` of all that is recorded then, on both engines: rows a second
-// and peak memory of the process, beside a prepared upsert of the same rows, and nothing else, sorted as `import` does.
+// Measures `catalejo import` of a registry's list and `catalejo export` of all records, on both engines: rows per
+// second and peak memory. The floor is a bare prepared upsert of the same rows, sorted as `import` sorts them.
 // `--only SQLite`, `--only PostgreSQL`: a million names take minutes on each.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -46,7 +46,7 @@ await withWorkspace(async (workspace) => {
 
   const floor = measured[0]?.seconds ?? NaN
   console.log(
-    `\n### ${RECORDS} names\n\n| | rows a second | ratio to the floor | peak memory |\n|---|---|---|---|`,
+    `\n### ${RECORDS} names\n\n| | rows per second | ratio to the floor | peak memory |\n|---|---|---|---|`,
   )
   for (const { what, seconds, peakMb } of measured) {
     const rate = Math.round(RECORDS / seconds).toLocaleString('en')
@@ -60,6 +60,6 @@ await withWorkspace(async (workspace) => {
     loadBare(db, records)
     const seconds = (performance.now() - start) / 1000
     db.close()
-    return { what: 'prepared upsert, sorted, 50,000 a transaction', seconds, peakMb: undefined }
+    return { what: 'prepared upsert, sorted, 50,000 per transaction', seconds, peakMb: undefined }
   }
 })

@@ -1,4 +1,4 @@
-// A full page of `list` over HTTP, beside the same rows read and serialised in one process without any HTTP.
+// Measures a full page of `list` over HTTP. The floor reads and serialises the same rows in process.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { compare, repeat } from './lib/compare.ts'
@@ -31,7 +31,7 @@ await withWorkspace(async (workspace) => {
   const inProcess = () =>
     Buffer.from(JSON.stringify({ status: 200, count: PAGE, query: '', data: [rows.all()] }))
   const answer = Buffer.from(await (await fetch(url)).arrayBuffer())
-  if (!answer.equals(inProcess())) throw new Error('the floor and the service do not answer the same')
+  if (!answer.equals(inProcess())) throw new Error('the floor and the service return different records')
 
   await compare(`\`list\` of ${PAGE} records`, [
     { name: floor, run: () => repeat(SECONDS, () => void inProcess()) },

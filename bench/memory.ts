@@ -1,6 +1,7 @@
 /**
- * Memory of the service with its decoding processes: under clients that ask for different sources of 12 megapixels, beside the
- * library alone doing the same, and while bombs arrive together, with how long usual requests take meanwhile.
+ * Measures the memory of the service and its decoding processes. First under clients that request different sources
+ * of 12 megapixels; the floor is the library alone doing the same. Then during concurrent decompression bombs, with
+ * the latency of usual requests meanwhile.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,11 +26,11 @@ const MIB = 1024 * 1024
 const AIM = 250 * MIB
 const BOMBED_AIM = 1_500 * MIB
 const SLOWEST_AIM_MS = 2_000
-/** Turns last longer than where speed is measured: what processes keep grows at first. */
+/** Longer than the turns of speed benchmarks, as the memory of processes grows at first. */
 const LOAD_MS = SECONDS * 10_000
 const TIMEOUT_MS = 120_000
 
-/** This file again, as the library alone: so many jobs at once in one process. */
+/** Concurrent jobs of the library alone. They run this file in another process. */
 const JOBS = 2
 
 async function alone(jpeg: Buffer): Promise<void> {
@@ -63,7 +64,7 @@ async function fetched(url: string): Promise<number> {
   return performance.now() - began
 }
 
-/** Each client asks for another source, over and over. */
+/** Each client requests different sources until the time is over. */
 async function underLoad(service: Service, hashes: readonly string[]): Promise<number> {
   let [next, done] = [0, 0]
   const end = performance.now() + LOAD_MS
@@ -71,7 +72,7 @@ async function underLoad(service: Service, hashes: readonly string[]): Promise<n
     Array.from({ length: CLIENTS }, async () => {
       while (performance.now() < end) {
         const hash = hashes[next++ % hashes.length]
-        // A width of its own for each request: nothing is answered from what was made before.
+        // Another width for each request, so that none is served from the cache.
         await fetched(`${service.url}/i/${hash}&m=w_${400 + (next % 200)},f_jpg,q_80`)
         done++
       }
@@ -80,7 +81,7 @@ async function underLoad(service: Service, hashes: readonly string[]): Promise<n
   return done
 }
 
-/** Usual requests one after the other for as long as it goes on: the slowest of each kind, in milliseconds. */
+/** Sends usual requests sequentially until `work` settles. Returns the slowest of each kind, in milliseconds. */
 async function usualMeanwhile(service: Service, hash: string, work: Promise<unknown>) {
   const slowest = new Map<string, number>()
   let [going, turns] = [true, 0]
@@ -88,9 +89,9 @@ async function usualMeanwhile(service: Service, hash: string, work: Promise<unkn
   const small = new UploadBody(await photo(1_200, 800))
   const kinds: Record<string, () => Promise<unknown>> = {
     '`/healthz`': () => fetched(`${service.url}/healthz`),
-    'a link from memory': () => fetched(`${service.url}/i/${hash}`),
+    'a cached link': () => fetched(`${service.url}/i/${hash}`),
     'a derivative': () => fetched(`${service.url}/i/${hash}&m=w_${100 + (turns++ % 900)}`),
-    'an upload of a megapixel': () =>
+    'an upload of 1 megapixel': () =>
       post(service.endpoint('imagestore/upload'), small.contentType, small.next()),
   }
   await Promise.all(
@@ -128,11 +129,9 @@ async function main(): Promise<void> {
     console.log(`\n### Memory under ${CLIENTS} clients, different sources of 12 megapixels\n`)
     console.log(`- the library alone, ${JOBS} jobs: ${told(floor)}`)
     console.log(`- the service while ${SOURCES} of them are uploaded, 8 at a time: ${told(filled)}`)
-    console.log(`- the service when nothing happens: ${told(idle)}`)
-    console.log(`- the service, ${Math.round((done * 1000) / LOAD_MS)} a second: ${told(peak)}`)
-    console.log(
-      `- ${verdict(peak.rss, AIM, '250 MiB resident')}; by shares ${verdict(peak.pss, AIM, '250 MiB')}`,
-    )
+    console.log(`- the idle service: ${told(idle)}`)
+    console.log(`- the service, ${Math.round((done * 1000) / LOAD_MS)} requests per second: ${told(peak)}`)
+    console.log(`- ${verdict(peak.rss, AIM, '250 MiB resident')}; PSS ${verdict(peak.pss, AIM, '250 MiB')}`)
   })
   await withWorkspace(async (workspace) => {
     const service = await startService(workspace, { core: 'any' })
@@ -155,7 +154,7 @@ async function main(): Promise<void> {
     const slowest = await usualMeanwhile(service, hash, Promise.all(work))
     const peak = bombed()
     console.log(
-      `\n### ${BOMBS} bombs together, done after ${Math.round((performance.now() - began) / 1000)} s\n`,
+      `\n### ${BOMBS} concurrent bombs, done after ${Math.round((performance.now() - began) / 1000)} s\n`,
     )
     for (const line of [...counts].map(([outcome, count]) => `- ${outcome}, ${count} times`).sort())
       console.log(line)

@@ -1,7 +1,7 @@
 /**
- * Similar images: near hashes among 0.1, 1 and 10 million, in memory. The floor is a bare pass over all of them in
- * WebAssembly, the peers a loop in JavaScript and a BK-tree, which most libraries use. Half of the
- * hashes are random, half lie near a thousand centres, as pictures do.
+ * Measures the search for near hashes (similar images) among 0.1, 1 and 10 million, in memory. The floor is a bare
+ * pass over all of them in WebAssembly; the peers are a loop in JavaScript and a BK-tree, which most libraries use.
+ * Half of the hashes are random, and half are clustered around a thousand centres, like those of real pictures.
  */
 import { BkTree } from './lib/bk-tree.ts'
 import {
@@ -32,7 +32,7 @@ function hashes(count: number): Uint32Array {
   for (let i = 0; i < count; i++) {
     const centre = (random() % 1_000) * 2
     let [low, high] = i % 2 === 0 ? [random(), random()] : [centres[centre] ?? 0, centres[centre + 1] ?? 0]
-    // Near ones differ in up to 24 places.
+    // Clustered hashes differ from their centre in up to 24 bits.
     for (let flips = i % 2 === 0 ? 0 : random() % 25; flips > 0; flips--) {
       const bit = random() % 64
       if (bit < 32) low ^= 1 << bit

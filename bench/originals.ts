@@ -1,4 +1,4 @@
-// Public links, beside nginx with the same files and the least that Node can do.
+// Measures public links, compared with nginx serving the same files and a bare `node:http` server.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ import { startService } from './lib/service.ts'
 import { uploadMany } from './lib/uploads.ts'
 import { withWorkspace } from './lib/workspace.ts'
 
-/** Images of each size; together several times what the small memory cache below holds. */
+/** Images of each size; together several times the size of the small memory cache below. */
 const SIZES = [
   { kilobytes: 20, count: 1_000, hot: 0.5 },
   { kilobytes: 200, count: 150, hot: 0.7 },
@@ -22,7 +22,10 @@ const SIZES = [
 const COLD = 0.3
 const KNOWN = 0.8
 const SMALL_CACHE = ['--memory-cache', '8']
-/** What visitors of a page see: about 20 KB, made of a photograph; and as much of each of the small originals. */
+/**
+ * Typical of a web page: about 20 KB, from a photograph; and derivatives of that size from each of the small
+ * originals.
+ */
 const DERIVATIVE = '&m=w_360,q_80'
 const COLD_DERIVATIVE = '&m=q_95,f_jpg'
 const COLD_DERIVATIVES = 1_000
@@ -31,8 +34,8 @@ const compareSmall = (title: string, contenders: readonly Contender[]) =>
   compare(title, contenders, ROUNDS, SMALL_WARM_UPS)
 
 const hasNginx = has('nginx', '-v')
-if (!hasNginx) console.log('nginx is not here: its row is left out, and so are the ratios to it.')
-if (!canRotate) console.log('wrk is not here: the rows with many images are left out.')
+if (!hasNginx) console.log('nginx is not installed: its row and the ratios to it are omitted.')
+if (!canRotate) console.log('wrk is not installed: the rows with many images are omitted.')
 
 await withWorkspace(async (workspace) => {
   const files = join(workspace.folder, 'files')
@@ -116,7 +119,7 @@ await withWorkspace(async (workspace) => {
           run: () => load({ server: nginx, url: nginx.url, script: names }),
         })
       contenders.push({
-        name: `\`/i/\`, ${count} images in turn, memory for a fraction of them`,
+        name: `\`/i/\`, ${count} images in turn, cache for a fraction of them`,
         ...floor(coldFloor),
         target: COLD,
         run: () => load({ server: cold, url: cold.url, script: links }),
@@ -126,7 +129,7 @@ await withWorkspace(async (workspace) => {
 
     const header = `If-None-Match: "${hashes[0]}"`
     const knownFloor = 'bare node:http, a 304'
-    await compareSmall(`What clients have, and what is made of originals of ${kilobytes} KB`, [
+    await compareSmall(`304 responses, and derivatives of originals of ${kilobytes} KB`, [
       { name: knownFloor, run: () => load({ server: bareKnown, url: bareKnown.url }) },
       {
         name: '`/i/`, a 304',
@@ -182,7 +185,7 @@ await withWorkspace(async (workspace) => {
     const asked = await rotation(join(workspace.folder, 'derivative-names.lua'), names)
     const floor = `nginx, ${COLD_DERIVATIVES} files in turn`
     const ours: Contender = {
-      name: `\`/i/\`, ${COLD_DERIVATIVES} in turn, memory for a fraction of them`,
+      name: `\`/i/\`, ${COLD_DERIVATIVES} in turn, cache for a fraction of them`,
       ...(nginx === undefined ? {} : { floor }),
       target: COLD,
       run: () => load({ server: cold, url: cold.url, script: links }),

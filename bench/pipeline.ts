@@ -1,5 +1,5 @@
-// Modified images that are in no cache, beside the library alone in a loop, and beside other servers of images.
-// `--only 12,jpeg,ipx`: of sizes in megapixels, of formats, and of peers (ipx, directus, nginx; `none`).
+// Measures uncached derivatives, compared with the library alone in a loop and with other image servers.
+// `--only 12,jpeg,ipx` selects sizes in megapixels, formats, and peers (ipx, directus, nginx; `none`).
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -28,21 +28,23 @@ const FORMATS = chosen(renditions, ({ name }) => name)
 const PEERS = chosen(['ipx', 'directus', 'nginx', 'none'], (name) => name)
 
 const CLIENTS = 16
-/** Of peers whose encoder takes seconds for one: enough to keep the cores busy, and no turn lasts a minute. */
+/**
+ * Clients of peers whose encoder takes seconds per image: enough to keep the cores busy, with turns below a minute.
+ */
 const AVIF_CLIENTS = 4
-/** Sources: more than clients, so that no two ask for the same at once. */
+/** More than clients, so that no two request the same source concurrently. */
 const SOURCES = 24
 /** As many as the service has processes. */
 const JOBS = 2
 const RATIO = 0.9
 
-/** Another server that is asked for the same. */
+/** Another server that serves the same derivatives. */
 interface Peer {
   readonly name: string
   readonly pid: number
-  /** How many times faster than it we mean to be. */
+  /** How many times faster than the peer we aim to be. */
   readonly aim: number
-  /** Undefined where it does not make that of these sources. */
+  /** Returns undefined if the peer does not support this rendition. */
   readonly url: (rendition: Rendition, i: number) => string | undefined
 }
 
@@ -96,10 +98,7 @@ await withWorkspace(async (workspace) => {
         const run = () => lanes(clients, peer.pid, (i) => fetched(peer.url(rendition, i) ?? ''))
         contenders.push({ name: rowOf(peer), floor, mayFail: true, run })
       }
-      const rates = await compare(
-        `${megapixels} megapixels to ${BOX} pixels, ${title}, in no cache`,
-        contenders,
-      )
+      const rates = await compare(`${megapixels} megapixels to ${BOX} pixels, ${title}, uncached`, contenders)
       console.log()
       for (const peer of asked) {
         const times = (rates.get(ours) ?? NaN) / (rates.get(rowOf(peer)) ?? NaN)
@@ -116,7 +115,7 @@ await withWorkspace(async (workspace) => {
 async function startPeers(workspace: Workspace, folder: string, jpeg: Buffer): Promise<Peer[]> {
   const peers: Peer[] = []
   const wanted = (name: string, isHere: boolean) => {
-    if (PEERS.includes(name) && !isHere) console.log(`${name} is not here: its rows are left out.`)
+    if (PEERS.includes(name) && !isHere) console.log(`${name} is not installed: its rows are omitted.`)
     return PEERS.includes(name) && isHere
   }
   if (wanted('ipx', hasIpx)) {
@@ -126,7 +125,7 @@ async function startPeers(workspace: Workspace, folder: string, jpeg: Buffer): P
   }
   if (wanted('nginx', hasImageFilter)) {
     const { pid, url } = await startImageFilter(workspace, folder, BOX)
-    // It converts nothing.
+    // It does not convert formats.
     const urlOf: Peer['url'] = ({ name }, i) => (name === 'jpeg' ? `${url}/${i % SOURCES}.jpg` : undefined)
     peers.push({ name: "nginx's image filter", pid, aim: 3, url: urlOf })
   }

@@ -1,6 +1,6 @@
-// Members of a group who claim records from the queue, and who decide on what they claim, all at the same time, among a
-// million records on SQLite and on PostgreSQL; beside them the smallest transaction that the same disk makes durable, one after the other.
-// `--only sqlite` or `--only postgres` measures one of them.
+// Measures concurrent members of a group who claim records from the queue and decide on them, with a million records
+// on SQLite and on PostgreSQL. The floor is sequential minimal durable transactions on the same disk. `--only sqlite`
+// or `--only postgres` measures one engine.
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -16,16 +16,16 @@ import { searchReady, startService, untilAtRest, type Service } from './lib/serv
 import { withWorkspace, type Workspace } from './lib/workspace.ts'
 
 const MEMBERS = 100
-/** Records of a claim, and how many of them its member decides on before the next one. */
+/** Records per claim, and how many of them the member decides on before the next claim. */
 const CLAIMED = 5
 const DECIDED = 4
-/** Claims of new records until a member who decides on none releases them all. */
+/** Claims of new records before a member that does not decide releases them all. */
 const CLAIMS_HELD = 4
 const TARGET_A_SECOND = 500
 const VIEW = 'status=0'
 const NO_FIELDS = Buffer.from('{}')
 
-/** 500 calls a second are so many bytes of keys: one for each member. */
+/** One keep-alive connection per member. */
 const agent = new Agent({ keepAlive: true, maxSockets: MEMBERS })
 
 await withWorkspace(async (workspace) => {
@@ -74,7 +74,7 @@ async function measure(
   await searchReady(service)
   const keys = await membersOf(service, flags)
   await untilAtRest(service)
-  const floor = 'durable transactions, one after the other'
+  const floor = 'durable transactions, sequential'
   const claims = `\`queue\`, ${CLAIMED} new records each`
   const decisions = '`queue`, each followed by an `update`'
   const latencies = new Map<string, number[]>([claims, decisions].map((name) => [name, []]))
@@ -95,10 +95,10 @@ async function measure(
     console.log(`${name}: a claim takes ${percentile(0.5)} ms (median), ${percentile(0.99)} ms (p99).`)
   }
   const rate = rates.get(claims) ?? 0
-  console.log(`${TARGET_A_SECOND} claims a second: ${rate >= TARGET_A_SECOND ? 'met' : 'missed'}`)
+  console.log(`${TARGET_A_SECOND} claims per second: ${rate >= TARGET_A_SECOND ? 'met' : 'missed'}`)
 }
 
-/** A key for each member, each of an account of its own. */
+/** Creates an account and a key for each member. */
 async function membersOf({ url, data }: Service, flags: readonly string[]): Promise<string[]> {
   const admin = (
     await textOf(['key', 'create', '--account', 'jefe', '--service', 'admin', '--data', data, ...flags])
@@ -118,7 +118,7 @@ async function membersOf({ url, data }: Service, flags: readonly string[]): Prom
   return keys
 }
 
-/** What a member does with each claim, which `claim` makes with the limit it is given. */
+/** A member's turn: claims records with `claim(limit)` and processes them. */
 type Turn = (
   service: Service,
   key: string,
@@ -130,14 +130,14 @@ async function claimAndDecide(...[service, key, , claim]: Parameters<Turn>) {
   await decide(service, key, (await claim(CLAIMED)).slice(0, DECIDED))
 }
 
-/** What is held comes first in an answer, so a higher limit is what claims more. */
+/** A response starts with the records already held, so claiming more takes a higher limit. */
 async function claimMore(...[service, key, turn, claim]: Parameters<Turn>) {
   const claims = (turn % CLAIMS_HELD) + 1
   await claim(claims * CLAIMED)
   if (claims === CLAIMS_HELD) await release(service, key)
 }
 
-/** All members claim for `SECONDS`, and then release what they hold. Counts claims. */
+/** All members claim for `SECONDS`, then release their records. Returns the number of claims. */
 async function load(
   service: Service,
   keys: readonly string[],

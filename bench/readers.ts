@@ -1,5 +1,6 @@
-// Sixteen readers of `list` while a writer adds 50,000 records a call to many that are there, beside the same readers alone:
-// what the slowest hundredth waits. `--records` is how many there are, `--rounds` how often idle and busy take turns.
+// Measures the p99 latency of sixteen readers of `list` while a writer adds 50,000 records per call, compared with
+// the same readers without a writer. `--records` sets the number of records, `--rounds` the number of idle and busy
+// turns.
 import { addAll, type DomainRecord } from './lib/domains.ts'
 import { median } from './lib/compare.ts'
 import { load, type Loaded } from './lib/load.ts'
@@ -13,10 +14,10 @@ const IDLE_S = 5
 /** Long enough for several calls of the writer. */
 const BUSY_S = 10
 const BATCH = 50_000
-/** The p99 of readers stays below so many times what it is when nobody writes. */
+/** Maximum ratio of the readers' p99 with a writer to that without. */
 const TARGET = 5
 
-/** What is read: pages of a common and a rare pattern, and a handful of the newest. */
+/** Queries of the readers: pages of a common and a rare pattern, and a few of the newest. */
 const READ = {
   'search=casa, 100': { search: 'casa', limit: '100' },
   'search=qx, 100': { search: 'qx', limit: '100' },
@@ -31,12 +32,12 @@ interface Round {
 }
 
 await withWorkspace(async (workspace) => {
-  // On all cores, as it is run: what writes is a thread of its own.
+  // On all cores, as in production: writes run in their own thread.
   const service = await startService(workspace, { core: 'any' })
   await addAll(service, recordsOf(RECORDS))
   await searchReady(service)
-  console.log(`### ${READERS} readers beside a writer of ${BATCH} a call, ${RECORDS} records at first\n`)
-  console.log('| | idle: a second | p99 | beside the writer: a second | p99 | calls | ratio of p99 |')
+  console.log(`### ${READERS} readers and a writer of ${BATCH} per call, initially ${RECORDS} records\n`)
+  console.log('| | idle: per second | p99 | with the writer: per second | p99 | calls | ratio of p99 |')
   console.log('|---|---|---|---|---|---|---|')
   let added = 0
   for (const [name, query] of Object.entries(READ)) {
@@ -71,7 +72,7 @@ await withWorkspace(async (workspace) => {
   }
 })
 
-/** Names that are in no other batch. */
+/** Each batch has different names. */
 function batch(number: number): DomainRecord[] {
   return Array.from({ length: BATCH }, (_, i) => {
     const domain = `nuevo${number * BATCH + i}`

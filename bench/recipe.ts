@@ -1,5 +1,6 @@
-// The recipe of the public image servers' benchmark: two clients ask for photographs of 2 megapixels at 512 pixels, in no
-// cache. imgproxy's figures there, on two virtual cores, are the yardstick. From JPEG, and from the kind that is asked for.
+// Follows the public benchmark of image servers: two clients request uncached photographs of 2 megapixels at 512
+// pixels. The reference is imgproxy's published result on two virtual cores. Sources are JPEG, or have the requested
+// format.
 import sharp, { type Sharp } from 'sharp'
 import { median } from './lib/compare.ts'
 import { fetched, lanes } from './lib/lanes.ts'
@@ -11,7 +12,7 @@ import { startService } from './lib/service.ts'
 import { withWorkspace } from './lib/workspace.ts'
 
 const CLIENTS = 2
-/** Pictures that differ: more than clients. */
+/** Different pictures; more than clients. */
 const SOURCES = 4
 
 await withWorkspace(async (workspace) => {
@@ -24,9 +25,9 @@ await withWorkspace(async (workspace) => {
   const ofJpeg = await Promise.all(photos.map((bytes) => upload(bytes)))
 
   console.log(
-    `\n### The public recipe: ${CLIENTS} clients, 2 megapixels to ${BOX} pixels, requests a second\n`,
+    `\n### Public benchmark: ${CLIENTS} clients, 2 megapixels to ${BOX} pixels, requests per second\n`,
   )
-  console.log('| | imgproxy there | here, from JPEG | here, from its own kind |')
+  console.log('| | imgproxy, published | here, from JPEG | here, from the same format |')
   console.log('|---|---|---|---|')
   for (const rendition of chosen(renditions, ({ name }) => name)) {
     const ofOwn =
@@ -50,7 +51,7 @@ await withWorkspace(async (workspace) => {
     return answer.hash
   }
 
-  /** Median of the rounds, after one that does not count. */
+  /** Median of the rounds, after a warm-up round. */
   async function rateOf({ token }: Rendition, hashes: readonly string[]): Promise<number> {
     const rates: number[] = []
     for (let round = 0; round <= ROUNDS; round++) {

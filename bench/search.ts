@@ -1,7 +1,8 @@
-// `list?search=` over many names, 8 clients on one core, beside Directus and PostGraphile over the same records, and beside
-// SQLite's own ways: LIKE over the same table, and rows with `JSON.stringify`. `--records` is how many; `PREPARED` names a
-// folder for our service's data that is kept and used again. Beside each p99 stands that of a bare `node:http` server which
-// answers as many bytes as the first row, measured right before: what the machine, and Node, make of it at that moment.
+// Measures `list?search=` over many names, with 8 clients and the server on one core. Compares with Directus and
+// PostGraphile over the same records, and with SQLite in process: LIKE over the same table, and rows with
+// `JSON.stringify`. `--records` sets the number of records. The environment variable `PREPARED` names a data folder
+// that is kept and reused. Next to each p99 is that of a bare `node:http` server with a response as large as that of
+// the first row, measured immediately before, which shows the state of the machine.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -19,7 +20,7 @@ import { withWorkspace } from './lib/workspace.ts'
 const PREPARED = process.env['PREPARED']
 const CLIENTS = 8
 const LIMITS = [100, 1_024] as const
-/** Node compiles what is hot only after some ten thousand runs, on the core of whoever is measured. */
+/** Node optimizes hot code only after some ten thousand runs, on the core of the measured process. */
 const WARM_UP_SECONDS = 1
 const PATTERNS: readonly (readonly [name: string, query: Readonly<Record<string, string>>])[] = [
   ['newest', {}],
@@ -68,14 +69,14 @@ await withWorkspace(async (workspace) => {
   const bytes = await metric(service, 'catalejo_search_bytes')
   console.log(
     `${count} names: ready ${readyAfter.toFixed(1)} s after the start of the process ` +
-      `(${(await metric(service, 'catalejo_search_load_seconds')).toFixed(1)} s of reading), ${(bytes / count).toFixed(0)} bytes a name\n`,
+      `(${(await metric(service, 'catalejo_search_load_seconds')).toFixed(1)} s of loading), ${(bytes / count).toFixed(0)} bytes per name\n`,
   )
 
   const { peers, pids } = await startSearchPeers(workspace, records)
   const db = new DatabaseSync(join(existing.data, 'catalejo.db'), { readOnly: true })
   db.exec('PRAGMA cache_size = -65536; PRAGMA mmap_size = 268435456')
   const rows = stringifyRate(db)
-  console.log(`Rows and JSON.stringify of 1,024 records, in process: ${rows.toFixed(0)} a second\n`)
+  console.log(`Rows and JSON.stringify of 1,024 records, in process: ${rows.toFixed(0)} per second\n`)
   const pageOf = (query: Readonly<Record<string, string>>, limit: number) =>
     service.endpoint('domainwatch/list', { ...query, limit: String(limit) })
   const ask = (server: Server, url: string, seconds = SECONDS) =>
@@ -91,9 +92,9 @@ await withWorkspace(async (workspace) => {
       for (const limit of LIMITS) await ask(service, pageOf(query, limit), WARM_UP_SECONDS)
   })
   const head = ['', 'records']
-  for (const limit of LIMITS) head.push(`${limit} a page: a second`, 'p99', 'bare `node:http`: p99')
-  head.push('to rows and `JSON.stringify`', 'LIKE in process, 100: a second')
-  for (const { name, target } of peers) head.push(`${name}, 100: a second`, `ratio (wanted: ${target})`)
+  for (const limit of LIMITS) head.push(`${limit} per page: per second`, 'p99', 'bare `node:http`: p99')
+  head.push('ratio to rows and `JSON.stringify`', 'LIKE in process, 100: per second')
+  for (const { name, target } of peers) head.push(`${name}, 100: per second`, `ratio (target: ${target})`)
   console.log(`| ${head.join(' | ')} |\n|${'---|'.repeat(head.length)}`)
   for (const [name, query] of PATTERNS) {
     const listed = Number(/"count":(\d+)/.exec(await (await fetch(pageOf(query, 1_024))).text())?.[1])

@@ -1,6 +1,7 @@
-// Lookalikes among 1 million names (`--records` for more): the scan beside a bare pass over the same octets and beside the
-// plain edit distance of a known library over all names, which knows neither what looks alike nor words; each name's own
-// time and the longest that the event loop is held, and of 500 the worst. Then the same over HTTP.
+// Measures the search for lookalikes among 1 million names (`--records` for more), compared with a bare pass over the
+// same bytes and with plain edit distance (fastest-levenshtein), which considers neither look-alike letters nor
+// words. Prints the time and the longest event loop delay for each name, and the worst of 500. Then measures the same
+// over HTTP.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { distance } from 'fastest-levenshtein'
@@ -12,7 +13,7 @@ import { RECORDS } from './lib/options.ts'
 import { startService } from './lib/service.ts'
 import { withWorkspace } from './lib/workspace.ts'
 
-/** Looked for in turn: short and long, common and rare, with a hyphen, with a letter beyond ASCII. */
+/** Searched in turn: short and long, common and rare, with a hyphen, with a non-ASCII letter. */
 const WANTED = [
   'a',
   '7',
@@ -27,26 +28,26 @@ const WANTED = [
   'constructora-del-sur',
   'sociedad-comercializadora-e-importadora-de-productos-del-sur-30',
 ]
-/** Every name of one letter, some of two, and such as are recorded. */
+/** For all names of one letter, some of two, and recorded ones. */
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789ñáéíóúü']
 const MANY = 500
-/** As a search does. */
+/** The time slice of a search. */
 const STRETCH_MS = 4
 const CORPUS = new URL('../../shared/corpus/registrations/', import.meta.url)
 
-/** A segment of the index in memory has at most so many. */
+/** Maximum number of names in a segment of the index. */
 const BLOCK = 1_000_000
-/** More take too long to be sent to a service. */
+/** Adding more to a service takes too long. */
 const MOST_OVER_HTTP = 1_000_000
 
 const names = allNames()
 const blocks: NameBlock[] = []
 for (let from = 0; from < names.length; from += BLOCK) blocks.push(blockOf(names.slice(from, from + BLOCK)))
-const floor = 'a bare pass over the octets'
+const floor = 'a bare pass over the bytes'
 const vocabulary = readVocabulary()
-/** So that no pass is compiled away. */
+/** Prevents dead code elimination. */
 let sum = 0
-/** So that no two ask the same. */
+/** Makes each request different. */
 let turn = 0
 
 function scan(name: string, isOver = () => false): number {
@@ -60,7 +61,7 @@ function scan(name: string, isOver = () => false): number {
   return found
 }
 
-await compare(`Names like one among ${names.length.toLocaleString('en')}, in process`, [
+await compare(`Lookalikes of one name among ${names.length.toLocaleString('en')}, in process`, [
   eachOf(floor, () => {
     for (const { names: octets } of blocks) {
       let passed = 0
@@ -79,7 +80,7 @@ await compare(`Names like one among ${names.length.toLocaleString('en')}, in pro
   },
 ])
 
-console.log('\n| | found | median | slowest | event loop held at most |\n|---|---|---|---|---|')
+console.log('\n| | found | median | slowest | longest event loop delay |\n|---|---|---|---|---|')
 for (const name of WANTED) {
   const runs = Array.from({ length: 15 }, () => timed(name))
   const times = runs.map(({ time }) => time)
@@ -92,7 +93,7 @@ const pairs = LETTERS.map((letter, i) => letter + LETTERS[(7 * i + 3) % LETTERS.
 const many = [...LETTERS, ...pairs]
 const step = Math.floor(names.length / (MANY - many.length))
 for (let at = 0; many.length < MANY; at += step) many.push(names[at] ?? '')
-// The better of two, as what else the machine does is no name's fault.
+// The better of two runs, to filter out noise of the machine.
 const all = many.map((name) => {
   const [one, other] = [timed(name), timed(name)]
   return { name, time: Math.min(one.time, other.time), longest: Math.min(one.longest, other.longest) }
@@ -100,8 +101,8 @@ const all = many.map((name) => {
 all.sort((a, b) => b.time - a.time)
 const worst = all.slice(0, 5).map(({ name, time }) => `\`${name}\` ${time.toFixed(1)} ms`)
 console.log(
-  `\nOf ${MANY} names, all of one letter, some of two, the others recorded ones: median ` +
-    `${median(all.map(({ time }) => time)).toFixed(1)} ms, worst ${worst.join(', ')}; event loop held at most ` +
+  `\n${MANY} names, all of one letter, some of two, and recorded ones: median ` +
+    `${median(all.map(({ time }) => time)).toFixed(1)} ms, worst ${worst.join(', ')}; longest event loop delay ` +
     `${Math.max(...all.map(({ longest }) => longest)).toFixed(1)} ms`,
 )
 
@@ -127,22 +128,18 @@ async function overHttpToo(): Promise<void> {
     const service = await startService(workspace)
     await addAll(service, names.map(recordOf))
     await compare('The same over HTTP, 100 records', [
-      await overHttp('`similar`, a name that was not asked for since the last write', () => {
+      await overHttp('`similar`, uncached', () => {
         const name = WANTED[turn % WANTED.length] ?? ''
         return service.endpoint('domainwatch/similar', { domain: `${name}${turn++}` })
       }),
-      await overHttp('`similar`, asked again', () =>
-        service.endpoint('domainwatch/similar', { domain: 'casa' }),
-      ),
-      await overHttp('`stats`, what was not asked for since the last write', () =>
+      await overHttp('`similar`, cached', () => service.endpoint('domainwatch/similar', { domain: 'casa' })),
+      await overHttp('`stats`, uncached', () =>
         service.endpoint('domainwatch/stats', {
           from: '2024-01-01',
           to: `2024-06-01 00:${two(turn / 60)}:${two(turn++)}`,
         }),
       ),
-      await overHttp('`stats`, asked again', () =>
-        service.endpoint('domainwatch/stats', { to: '2024-06-01' }),
-      ),
+      await overHttp('`stats`, cached', () => service.endpoint('domainwatch/stats', { to: '2024-06-01' })),
     ])
   })
 }
@@ -178,7 +175,7 @@ async function overHttp(name: string, address: () => string): Promise<Contender>
   }
 }
 
-/** Real registrations where the corpus stands beside the checkout; then such as people register. */
+/** Real registrations if the corpus is next to the checkout, followed by generated names. */
 function allNames(): string[] {
   const all = new Set(realNames())
   for (let seed = 1; all.size < RECORDS; seed++) {

@@ -1,4 +1,4 @@
-// Files and an S3 store (Ceph's gateway, all of it in memory) in one run: uploads, and originals by their public links.
+// Compares files with an S3 store (Ceph's gateway, entirely in memory): uploads, and originals by public links.
 import { join } from 'node:path'
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { missingPrograms, startCeph } from '../test/support/ceph.ts'
@@ -14,7 +14,7 @@ import { withWorkspace, type Workspace } from './lib/workspace.ts'
 
 const CLIENTS = 4
 const BUCKET = 'catalejo-bench'
-/** Together several times what the memory cache below holds. */
+/** Together several times the size of the memory cache below. */
 const SIZES = [
   { kilobytes: 20, count: 1_000 },
   { kilobytes: 200, count: 150 },
@@ -39,7 +39,7 @@ async function measure(workspace: Workspace): Promise<void> {
   for (const clients of [1, CLIENTS]) {
     const own = bodies.slice(0, clients)
     await compare(
-      `Uploads by ${clients} of 2 megapixels, ${(jpeg.length / 1e6).toFixed(1)} MB: files and S3`,
+      `Uploads by ${clients} clients, 2 megapixels, ${(jpeg.length / 1e6).toFixed(1)} MB: files and S3`,
       [
         { name: 'files', run: () => uploads(files, own) },
         { name: 'S3', floor: 'files', run: () => uploads(s3, own) },
@@ -68,14 +68,14 @@ async function measure(workspace: Workspace): Promise<void> {
       { name: 'S3', floor: 'files', run: hot(cold.S3) },
     ])
     if (!canRotate) continue
-    await compare(`${count} originals of ${kilobytes} KB in turn, memory for a fraction: files and S3`, [
+    await compare(`${count} originals of ${kilobytes} KB in turn, cache for a fraction: files and S3`, [
       { name: 'files', run: inTurn(cold.files) },
       { name: 'S3', floor: 'files', run: inTurn(cold.S3) },
     ])
   }
 }
 
-/** @returns what `--blobs-url` takes; the credentials are in the environment, as the service wants them */
+/** @returns the value of `--blobs-url`; the credentials are in environment variables */
 async function startStore(workspace: Workspace): Promise<string> {
   const ceph = await startCeph()
   workspace.keep({ stop: () => ceph[Symbol.asyncDispose]() })

@@ -1,5 +1,5 @@
-// Uploads of photographs, beside the parts that no upload can do without, and beside Directus, which makes no hash of pixels.
-// `--only 12,directus`: of sizes in megapixels, and of peers (directus; `none`).
+// Measures uploads of photographs, compared with the unavoidable parts in process and with Directus, which does not
+// hash pixels. `--only 12,directus` selects sizes in megapixels, and peers (directus; `none`).
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -23,11 +23,11 @@ const SIZES = chosen(
   ({ megapixels }) => megapixels,
 )
 const withDirectus = hasDirectus && chosen(['directus', 'none'], (name) => name).includes('directus')
-if (!hasDirectus) console.log('Directus is not here (npm ci in bench): its row is left out.')
-/** At once, on two cores. */
+if (!hasDirectus) console.log('Directus is not installed (npm ci in bench): its row is omitted.')
+/** Concurrent uploads, on two cores. */
 const CLIENTS = 4
 
-// A core does one image at a time, as in the service.
+// One thread per image, as in the service.
 sharp.concurrency(1)
 sharp.cache(false)
 
@@ -75,7 +75,7 @@ await withWorkspace(async (workspace) => {
   }
 })
 
-/** Repeats the work for every body at the same time. `cpu`: processor seconds used so far. */
+/** Repeats the work for all bodies concurrently. `cpu` returns the CPU seconds used so far. */
 async function together(
   bodies: readonly UploadBody[],
   work: (body: UploadBody) => Promise<unknown>,

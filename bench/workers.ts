@@ -1,7 +1,8 @@
-// One process and two, each on all cores, with the load generator beside them. What it takes itself is told: on a machine
-// of few cores it takes it from the second process. `ratio by CPU` is free of that: answers for a second of processor
-// time, which one process and two would have alike if serving together cost nothing. What the machine itself makes of two
-// busy processes (two threads of one core, say) is told by bare `node:http`, which shares nothing between them.
+// Compares one process with two, each on all cores of the machine that also runs the load generator. The CPU time of
+// the load generator is printed, because on a machine with few cores it competes with the second process. `ratio by
+// CPU`, in responses per CPU second, is independent of that: it is 1 if the second process adds no overhead. Bare
+// `node:http`, whose processes share nothing, shows how the machine itself scales (two hardware threads of one core,
+// for example).
 import { existsSync, readFileSync } from 'node:fs'
 import { startBareProcesses } from './lib/bare.ts'
 import { compare, median, type Contender, type Sample } from './lib/compare.ts'
@@ -49,7 +50,7 @@ await withWorkspace(async (workspace) => {
     ...pair('bare `node:http`', bareOne, bareTwo, ({ url }) => url, undefined),
     ...Object.entries(paths).flatMap(([name, url]) => pair(name, one, two, url, TARGET)),
   ])
-  console.log('\nProcessor time of the load generator, in cores:')
+  console.log('\nCPU time of the load generator, in cores:')
   for (const [name, own] of shares) console.log(`- ${name}: ${median(own).toFixed(2)}`)
 
   function pair<S extends Server>(
@@ -81,7 +82,7 @@ await withWorkspace(async (workspace) => {
   }
 })
 
-/** Processor seconds of the children of this process that have ended: of the load generator, while nothing else ends. */
+/** CPU seconds of exited child processes: those of the load generator, as no other child exits meanwhile. */
 function generatorSeconds(): number {
   if (!existsSync('/proc/self/stat')) return NaN
   const stat = readFileSync('/proc/self/stat', 'latin1')

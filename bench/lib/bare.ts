@@ -6,22 +6,22 @@ import { SERVER_CORE } from './machine.ts'
 import { startServer, type Server } from './server.ts'
 import type { Workspace } from './workspace.ts'
 
-/** The least that Node can do for an answer of `size` bytes: `node:http`, a handler, a constant. */
+/** Starts a bare `node:http` server with a constant response of `size` bytes. */
 export async function startBare(workspace: Workspace, size: number): Promise<Server> {
   return startConstant(workspace, fileURLToPath(import.meta.url), size)
 }
 
-/** The same on all cores, by so many processes under one port: what the machine and `node:cluster` make of them. */
+/** Starts the same on all cores, with `count` processes on one port (`node:cluster`). */
 export async function startBareProcesses(workspace: Workspace, size: number, count: number): Promise<Server> {
   return startConstant(workspace, fileURLToPath(import.meta.url), size, count)
 }
 
-/** The least that Node can do for a 304. */
+/** Starts a bare `node:http` server that responds with 304. */
 export async function startBareKnown(workspace: Workspace): Promise<Server> {
   return startConstant(workspace, fileURLToPath(import.meta.url), 0)
 }
 
-/** The same answer by Fastify, serialised by a response schema. */
+/** Starts Fastify with a constant response of `size` bytes, serialised by a response schema. */
 export async function startFastify(workspace: Workspace, size: number): Promise<Server> {
   return startConstant(
     workspace,

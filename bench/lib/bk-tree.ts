@@ -2,14 +2,14 @@ import { popcount, type Hash64 } from '../../src/lib/perceptual-hash/index.ts'
 
 const BITS = 64
 
-/** A Burkhard-Keller tree of 64-bit hashes under Hamming distance: the structure that most libraries use for near hashes. */
+/** A Burkhard-Keller tree of 64-bit hashes by Hamming distance, which most libraries use to find near hashes. */
 export class BkTree {
-  /** Two halves each, the lower one first. */
+  /** Two 32-bit halves per hash, the lower one first. */
   readonly #hashes: Uint32Array
-  /** Of each node its first child and its next sibling, by number; 0 for none: the root is nobody's child. */
+  /** The index of each node's first child and next sibling. 0 means none, as the root is neither. */
   readonly #child: Uint32Array
   readonly #sibling: Uint32Array
-  /** How far each is from its parent. */
+  /** Distance of each node from its parent. */
   readonly #edge: Uint8Array
 
   constructor(halves: Uint32Array) {
@@ -33,7 +33,7 @@ export class BkTree {
     const [low, high] = [this.#hashes[node * 2] ?? 0, this.#hashes[node * 2 + 1] ?? 0]
     for (let parent = 0; ;) {
       const distance = this.#distance(parent, low, high)
-      // The same hash again is found with its node.
+      // Duplicates share a node.
       if (distance === 0) return
       let child = this.#child[parent] ?? 0
       while (child !== 0 && this.#edge[child] !== distance) child = this.#sibling[child] ?? 0
@@ -47,7 +47,7 @@ export class BkTree {
     }
   }
 
-  /** How many different hashes are within `distance`. */
+  /** Counts the different hashes within `distance`. */
   count({ low, high }: Hash64, distance: number): number {
     let found = 0
     const open = [0]

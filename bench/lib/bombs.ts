@@ -6,11 +6,11 @@ const INFO = { name: 'bomba', mime: 'image/png', ip: '200.1.2.3' }
 
 export interface Bomb {
   readonly name: string
-  /** Of an upload. */
+  /** Body of an upload. */
   readonly body: string
 }
 
-/** Images that ask for much by few bytes, of each kind in turn; no two have the same bytes. */
+/** Generates decompression bombs, of each kind in turn. All have different bytes. */
 export async function bombs(count: number): Promise<Bomb[]> {
   const large = () =>
     sharp({ create: { width: SIDE, height: SIDE, channels: 3, background: '#258' }, limitInputPixels: false })
@@ -25,13 +25,13 @@ export async function bombs(count: number): Promise<Bomb[]> {
   ]
   return Array.from({ length: count }, (_, i) => {
     const [name, bytes] = kinds[i % kinds.length] ?? ['', Buffer.alloc(0)]
-    // What follows the end of an image belongs to no decoder; of an SVG it is a comment.
+    // Decoders ignore bytes after the end of an image; in SVG this is a comment.
     const stamped = Buffer.concat([bytes, Buffer.from(`<!-- ${i} -->`)])
     return { name, body: JSON.stringify({ info: INFO, image: stamped.toString('base64') }) }
   })
 }
 
-/** Frames that each hold one pixel of the canvas. */
+/** Each frame covers one pixel of the canvas. */
 function animation(side: number, frames: number): Buffer {
   const size = Buffer.alloc(4)
   size.writeUInt16LE(side, 0)
@@ -41,7 +41,7 @@ function animation(side: number, frames: number): Buffer {
   return Buffer.concat([head, ...Array.from({ length: frames }, () => frame), Buffer.from(';')])
 }
 
-/** Each group uses the one before ten times. */
+/** Each group uses the previous one ten times. */
 function tower(levels: number): Buffer {
   let groups = '<g id="g0"><rect width="9" height="9"/></g>'
   for (let level = 1; level <= levels; level++) {

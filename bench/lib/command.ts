@@ -8,11 +8,11 @@ const LOOK_MS = 50
 
 export interface Ran {
   readonly seconds: number
-  /** The most memory it had; undefined where there is no /proc. */
+  /** Peak memory; undefined without /proc. */
   readonly peakMb: number | undefined
 }
 
-/** Runs our command to its end, its output thrown away. */
+/** Runs our command and discards its output. */
 export async function runCommand(args: readonly string[]): Promise<Ran> {
   const start = performance.now()
   const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'ignore'] })
@@ -25,7 +25,7 @@ export async function runCommand(args: readonly string[]): Promise<Ran> {
   return { seconds: (performance.now() - start) / 1000, peakMb }
 }
 
-/** What our command prints. */
+/** Runs our command and returns its output. */
 export async function textOf(args: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, [CLI, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
@@ -35,14 +35,14 @@ export async function textOf(args: readonly string[]): Promise<string> {
   return text
 }
 
-/** What a process has in memory, now and at most so far; undefined where there is no /proc, or where it has ended. */
+/** Returns the current and peak memory of a process, or undefined if it has exited or there is no /proc. */
 export function memoryOf(pid: number | undefined) {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'latin1')
     const megabytes = (name: string) =>
       Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? NaN) / 1024
     const memory = { nowMb: megabytes('VmRSS'), peakMb: megabytes('VmHWM') }
-    // One that has ended, and that nobody has taken notice of yet, has a status without them.
+    // The status of a zombie process lacks these fields.
     return Number.isNaN(memory.peakMb) ? undefined : memory
   } catch {
     return undefined

@@ -1,34 +1,34 @@
 import { ROUNDS } from './options.ts'
 
-/** Turns that do not count: Node compiles what is hot only after some ten thousand runs, and in steps. */
+/** Turns before the measurement: Node optimizes hot code in tiers, only after some ten thousand runs. */
 const WARM_UPS = 2
-/** For what takes microseconds: its last step comes after some hundred thousand. */
+/** For work of microseconds, which reaches the last tier only after some hundred thousand runs. */
 export const SMALL_WARM_UPS = 4
 
-/** One turn of one contender. */
+/** The result of one turn of a contender. */
 export interface Sample {
   readonly perSecond: number
-  /** Processor microseconds of the measured process for one piece of work. */
+  /** CPU microseconds of the measured process per operation. */
   readonly cpuMicros: number | undefined
 }
 
 export interface Contender {
   readonly name: string
-  /** The contender it is compared with; none for a floor. */
+  /** Name of the contender to compare with; undefined for a floor. */
   readonly floor?: string
-  /** The least ratio to the floor that is aimed at; with `inTime`, the most. */
+  /** Target: the minimum ratio to the floor or, with `inTime`, the maximum. */
   readonly target?: number
-  /** Compare the time one takes, not how many a second are done. */
+  /** Compares time per operation instead of operations per second. */
   readonly inTime?: boolean
-  /** A fault of this one is told in its row, and the others go on. */
+  /** An error is printed in the row of this contender, and the others continue. */
   readonly mayFail?: boolean
   readonly run: () => Promise<Sample>
 }
 
 /**
- * Lets every contender have its turn, round after round, so that what else the machine does falls on all of
- * them, and prints how each compares with its floor in the same round.
- * @returns by name, how many a second: the median; of those that failed nothing
+ * Runs all contenders in turn, round by round, so that other load on the machine affects them equally. Prints the
+ * ratio of each to its floor in the same round.
+ * @returns median operations per second by name, without failed contenders
  */
 export async function compare(
   title: string,
@@ -58,7 +58,9 @@ export async function compare(
   }
 
   console.log(`\n### ${title}\n`)
-  console.log('| | a second | CPU of one | ratio to the floor: median (range) | ratio by CPU | target |')
+  console.log(
+    '| | per second | CPU per operation | ratio to the floor: median (range) | ratio by CPU | target |',
+  )
   console.log('|---|---|---|---|---|---|')
   for (const { name, floor, target, inTime = false } of contenders) {
     const own = samples.get(name) ?? []
@@ -117,7 +119,7 @@ function micros(value: number): string {
   return value < 1000 ? `${rounded(value)} µs` : `${rounded(value / 1000)} ms`
 }
 
-/** Repeats work in this process for so long and counts. */
+/** Repeats `work` in this process for `seconds`. */
 export async function repeat(seconds: number, work: () => void | Promise<void>): Promise<Sample> {
   const start = performance.now()
   const cpu = process.cpuUsage()
@@ -129,7 +131,7 @@ export async function repeat(seconds: number, work: () => void | Promise<void>):
   return sampleOf(done, start, cpu)
 }
 
-/** What this process did since `start`. */
+/** Returns the sample of `done` operations of this process since `start`. */
 export function sampleOf(done: number, start: number, since: NodeJS.CpuUsage): Sample {
   const { user, system } = process.cpuUsage(since)
   return { perSecond: (done * 1000) / (performance.now() - start), cpuMicros: (user + system) / done }

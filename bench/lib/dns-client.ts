@@ -1,4 +1,5 @@
-// One asker of the DNS, in a process of its own: `dns-client.ts WHO PORT WHAT IN_FLIGHT SECONDS`. Prints a JSON line.
+// A DNS client in its own process: `dns-client.ts WHO PORT WHAT IN_FLIGHT SECONDS`. Prints the result as a line of
+// JSON.
 import { createSocket } from 'node:dgram'
 import { Resolver as NodeResolver } from 'node:dns'
 import { createResolver } from '../../src/lib/dns/index.ts'
@@ -6,11 +7,11 @@ import { encodeQuery, createQuery } from '../../src/lib/dns/wire.ts'
 import { DELEGATED, delegatedName, OWN_ZONES, ownName } from './dns-zone.ts'
 
 const [who = '', port = '', what = '', flying = '', seconds = ''] = process.argv.slice(2)
-/** Prepared; each has the id that is its place. */
+/** Number of prepared queries; the id of each is its index. */
 const BARE_NAMES = 20_000
-/** Of so many questions one is timed. */
+/** One of this many queries is timed. */
 const TIMED = 8
-/** Compilers need some ten thousand runs; a share of a busy machine takes a while to get them. */
+/** Queries before the measurement: Node optimizes hot code only after some ten thousand runs. */
 const WARM_UP = 30_000
 
 const names =
@@ -34,7 +35,7 @@ function asker(): Ask {
     servers: [{ address: '127.0.0.1', family: 4, port: Number(port) }],
     maxInFlight: 10_000,
     pipelines: who === 'ours',
-    // What is asked again and again must be asked each time; delegated names all differ, and are kept as ever.
+    // Repeated names must not be cached. Delegated names all differ, so their cache stays at its defaults.
     ...(what === 'delegated' ? { zone: { kind: 'given' } } : { maxTtl: 0 }),
   })
   return (name) => resolver.nameServers(name)
@@ -56,7 +57,7 @@ async function go(ask: Ask): Promise<never> {
   }
 }
 
-/** What nothing can be quicker than that sends a datagram for each question through Node: nothing is read or kept. */
+/** The upper bound of clients that send one datagram per query through Node: does not parse or store responses. */
 async function goBare(): Promise<void> {
   const queries = names.slice(0, BARE_NAMES).flatMap((name, id) => {
     const query = createQuery(name, 'ns', what === 'delegated' ? 'parent' : 'resolver')
@@ -71,7 +72,7 @@ async function goBare(): Promise<void> {
   })
   for (let i = 0; i < Number(flying); i++) {
     send()
-    // Not more at a time than the server's buffer holds.
+    // Sends in bursts that fit into the server's receive buffer.
     if (i % 128 === 127) await new Promise((resolve) => setImmediate(resolve))
   }
 }

@@ -7,24 +7,24 @@ import { startServer } from './server.ts'
 import { SERVER_CORE } from './machine.ts'
 import type { Workspace } from './workspace.ts'
 
-/** Names that are delegated, each to two servers of one of so many companies. */
+/** Delegated names, each to two servers of one of `COMPANIES` companies. */
 export const DELEGATED = 200_000
 const COMPANIES = 50
-/** Names that have a zone of their own on the same server, which answers with their name servers itself. */
+/** Names with their own zone on the same server, whose answers are authoritative. */
 export const OWN_ZONES = 1_000
 
 export const delegatedName = (i: number) => `nombre${i}.cl`
 export const ownName = (i: number) => `propio${i}.cl`
 const serversOf = (i: number) => [1, 2].map((n) => `ns${n}.hosting${i % COMPANIES}.cl`)
 
-/** What the faulty servers say of a name, when they say something. */
+/** The correct answer of the faulty servers. */
 export function truthOf(i: number) {
   if (i % 10 === 0) return { kind: 'no-such-name' } as const
   if (i % 10 === 1) return { kind: 'empty' } as const
   return { kind: 'found', servers: serversOf(i) } as const
 }
 
-/** A free port for UDP, a moment ago. */
+/** Returns a UDP port that was free a moment ago. */
 async function freeUdpPort(): Promise<number> {
   const socket = createSocket('udp4')
   socket.bind(0, '127.0.0.1')
@@ -34,7 +34,7 @@ async function freeUdpPort(): Promise<number> {
   return port
 }
 
-/** Debian's nsd with a .cl of its own, on one core. @returns its port */
+/** Starts nsd (Debian's package) with a generated zone `cl`, on one core. @returns its port */
 export async function startNsd(workspace: Workspace): Promise<number> {
   const { folder } = workspace
   const port = await freeUdpPort()
@@ -71,12 +71,12 @@ ${zones.map(([name, file]) => `zone:\n  name: ${name}\n  zonefile: ${file}\n`).j
   workspace.keep(
     await startServer({ command: '/usr/sbin/nsd', args, core: SERVER_CORE, output }, /nsd started/),
   )
-  // It says so before its child serves.
+  // nsd logs this before its child serves.
   await sleep(500)
   return port
 }
 
-/** Debian's unbound on the same core, which asks that server for what is under cl. @returns its port */
+/** Starts unbound (Debian's package) on the same core, with a stub zone for `cl` at that server. @returns its port */
 export async function startUnbound(workspace: Workspace, registry: number): Promise<number> {
   const { folder } = workspace
   const port = await freeUdpPort()

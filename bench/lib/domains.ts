@@ -15,7 +15,7 @@ const SYLLABLES =
   )
 const FIRST_DATE = Date.parse('2020-01-01T00:00:00Z')
 
-/** Names that look like those people register, each once, the same in every run. */
+/** Generates unique, realistic names, the same in every run. */
 export function generateDomains(count: number, seed = 1): DomainRecord[] {
   const records: DomainRecord[] = []
   if (count > 0) {
@@ -25,8 +25,8 @@ export function generateDomains(count: number, seed = 1): DomainRecord[] {
 }
 
 /**
- * The same without end, `count` of which are expected: what it remembers of each is four bytes. Two names of the same hash
- * are taken for one.
+ * Generates an endless stream of the same names. `count` is the expected number: four bytes are stored per name.
+ * Names whose hashes collide count as duplicates.
  */
 export function* domainStream(count: number, seed = 1): Generator<DomainRecord> {
   const random = randomFrom(seed)
@@ -45,7 +45,7 @@ export function* domainStream(count: number, seed = 1): Generator<DomainRecord> 
   }
 }
 
-/** FNV-1a, and its bits mixed once more: the low ones choose the place. */
+/** FNV-1a with a final mix, as the low bits select the slot. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
@@ -53,7 +53,7 @@ function hashOf(text: string): number {
   return (hash ^ (hash >>> 15)) >>> 0
 }
 
-/** Numbers other than 0, in a table that is never more than half full. */
+/** A set of non-zero numbers, at most half full. */
 class HashSet {
   readonly #table: Uint32Array
   #size = 0
@@ -62,7 +62,7 @@ class HashSet {
     this.#table = new Uint32Array(2 ** Math.ceil(Math.log2(expected * 2 + 16)))
   }
 
-  /** @returns whether it is new */
+  /** @returns whether the value is new */
   add(value: number): boolean {
     const table = this.#table
     let at = value & (table.length - 1)
@@ -73,7 +73,7 @@ class HashSet {
   }
 }
 
-/** xorshift32: even enough, and the same numbers everywhere. */
+/** xorshift32: reproducible, and uniform enough. */
 function randomFrom(seed: number): () => number {
   let state = seed * 2_654_435_761
   return () => {
@@ -84,7 +84,7 @@ function randomFrom(seed: number): () => number {
   }
 }
 
-/** The registry's list of them. */
+/** Formats records as a list of the registry. */
 export function* linesOf(records: Iterable<DomainRecord>): Generator<string> {
   yield 'Nombre Dominio,Fecha Inscripción\n'
   let lines: string[] = []

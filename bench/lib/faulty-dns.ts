@@ -1,4 +1,4 @@
-// A server of cl that loses 1% of the questions and answers 1% with SERVFAIL. Prints its port.
+// An authoritative server of cl that drops 1% of the queries and answers 1% with SERVFAIL. Prints its port.
 import { createSocket } from 'node:dgram'
 import { truthOf } from './dns-zone.ts'
 
@@ -7,7 +7,7 @@ const FAILED = 0.01
 const [SERVFAIL, NXDOMAIN] = [2, 3]
 const SOA = record(0, 6, [...Buffer.alloc(2), 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 44])
 
-/** @param at of the owner's name; the record is of class IN and lives for 300 s */
+/** Encodes a record of class IN with a TTL of 300 s. @param at offset of the owner's name; 0 means `cl` */
 function record(at: number, type: number, data: readonly number[]): Buffer {
   const owner = at === 0 ? [2, 0x63, 0x6c, 0] : [0xc0, at]
   return Buffer.from([...owner, 0, type, 0, 1, 0, 0, 1, 44, data.length >> 8, data.length & 0xff, ...data])

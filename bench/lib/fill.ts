@@ -10,8 +10,8 @@ const CHANGES = `
   FROM domains ORDER BY substr(date_reg, 18), name`
 
 /**
- * Puts records and their changes into the database of a service that does not run, as if they had been added: a million in
- * some ten seconds, for indexes are made behind them.
+ * Writes records and their changes to the database of a stopped service, as if they had been added. A million take
+ * some ten seconds, as indexes are created at the end.
  */
 export function fillDatabase(data: string, records: readonly DomainRecord[]): void {
   const db = new DatabaseSync(join(data, 'catalejo.db'))

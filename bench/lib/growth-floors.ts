@@ -4,24 +4,24 @@ import { loadBare, openBare, preparedUpsert, rowOf } from './raw-upsert.ts'
 
 const DATE_BYTES = 8
 
-/** What the same names cost with nothing around them. */
+/** Lower bounds for the same names without the service. */
 export interface Floors {
-  /** Prepared upserts of the records alone, sorted as `import` does, `synchronous=FULL`. */
+  /** Bare prepared upserts of the records, sorted as `import` sorts them, `synchronous=FULL`. */
   readonly importSeconds: number
-  /** Letters, and three dates as numbers. */
+  /** Letters, and three dates as integers. */
   readonly bytesPerName: number
-  /** All rows with all columns, one by one. */
+  /** Iterating over all rows with all columns. */
   readonly selectSeconds: number
-  /** Adding up all letters of all names. */
+  /** Summing up all letters of all names. */
   readonly passSeconds: number
-  /** Bare upserts of these in one transaction. */
+  /** Upserts these records in one transaction. */
   upsertSeconds(records: readonly DomainRecord[]): number
   close(): void
 }
 
 /**
- * Loads the names into a database of their own.
- * @param schema one of ours without records
+ * Loads the names into a separate database.
+ * @param schema path of an empty database of the service
  */
 export async function growthFloors(schema: string, records: Iterable<DomainRecord>): Promise<Floors> {
   const path = `${schema}-floor.db`
@@ -43,7 +43,7 @@ export async function growthFloors(schema: string, records: Iterable<DomainRecor
   const passSeconds = timed(() => {
     for (let at = 0; at < octets.length; at++) sum += octets[at] ?? 0
   })
-  // Said of it, so that it is not compiled away.
+  // Uses the sum, which prevents dead code elimination.
   if (sum !== 97 * letters) throw new Error('letters were lost')
   return {
     importSeconds,
@@ -64,7 +64,7 @@ export async function growthFloors(schema: string, records: Iterable<DomainRecor
   }
 }
 
-/** Seconds that a file takes to be read whole; undefined where there is none. */
+/** Measures reading a whole file, in seconds. Undefined if it does not exist. */
 export async function readSeconds(path: string): Promise<number | undefined> {
   const found = await stat(path).catch(() => undefined)
   if (found === undefined) return undefined

@@ -3,15 +3,15 @@ import type { Sample } from './compare.ts'
 import { cpuMicros, cpuSeconds } from './machine.ts'
 import { SECONDS } from './options.ts'
 
-/** A turn that takes longer has failed: what a contender does not get done by then, it does not get done. */
+/** Timeout of a turn. */
 const TURN_MS = 30_000
 
 const agent = new Agent({ keepAlive: true })
 
-/** Goes on through all turns, so that each takes other sources. */
+/** Counts across turns, so that each uses different sources. */
 let turn = 0
 
-/** Work in so many lanes at once, each with another number; `pid` is the process that does it. */
+/** Runs `work` in `count` concurrent lanes, each time with another number. `pid` is the measured process. */
 export async function lanes(
   count: number,
   pid: number,
@@ -37,9 +37,9 @@ export async function lanes(
   return { perSecond, cpuMicros: cpuMicros(cpu, cpuSeconds(pid), done) }
 }
 
-/** Fetches an image whole, at as little cost to the machine as Node can. Rejects for everything else. */
+/** Fetches an image with as little CPU time as possible. Rejects unless the response is one. */
 export function fetched(url: string): Promise<void> {
-  // A server may close a connection that was idle between two turns in the moment in which it is used again.
+  // A server may close an idle connection just when the next turn reuses it.
   return fetchOnce(url).catch(() => fetchOnce(url))
 }
 
@@ -56,6 +56,6 @@ function fetchOnce(url: string): Promise<void> {
       })
     })
     sent.on('error', reject)
-    sent.on('timeout', () => sent.destroy(new Error('no answer in time')))
+    sent.on('timeout', () => sent.destroy(new Error('the request timed out')))
   })
 }

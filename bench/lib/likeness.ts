@@ -1,4 +1,4 @@
-/** Raw samples of two pictures of one size, three channels, interleaved. */
+/** Raw interleaved samples of two pictures of the same size, with three channels. */
 export interface Pair {
   readonly original: Uint8Array
   readonly copy: Uint8Array
@@ -6,10 +6,10 @@ export interface Pair {
   readonly height: number
 }
 
-/** Side and step of the windows that are compared, in pixels. */
+/** Side and step of the compared windows, in pixels. */
 const WINDOW = 8
 const STEP = 4
-/** (0.01 · 255)² and (0.03 · 255)², of the paper (Wang and others, 2004). */
+/** (0.01 · 255)² and (0.03 · 255)², from the paper (Wang et al., 2004). */
 const STEADY_MEAN = 6.5025
 const STEADY_VARIANCE = 58.5225
 

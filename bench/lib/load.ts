@@ -11,7 +11,7 @@ import type { Server } from './server.ts'
 const run = promisify(execFile)
 const AUTOCANNON = fileURLToPath(new URL('../node_modules/autocannon/autocannon.js', import.meta.url))
 
-/** wrk asks faster than any Node program answers; autocannon may be the slower side itself. */
+/** wrk is faster than any Node server; autocannon may be the bottleneck. */
 const tool = has('wrk', '-v') ? 'wrk' : existsSync(AUTOCANNON) ? 'autocannon' : undefined
 export const canRotate = tool === 'wrk'
 
@@ -26,11 +26,11 @@ export interface Load {
 }
 
 export interface Loaded extends Sample {
-  /** 99 of 100 answers came within so many milliseconds. */
+  /** 99th percentile of the latency, in milliseconds. */
   readonly p99Ms: number
 }
 
-/** Asks one address over and over, and tells how many answers a second came and what each cost the server. */
+/** Requests one URL repeatedly. Returns responses per second, and the server's CPU time for each. */
 export async function load(
   { server, url, connections = 32, header, script }: Load,
   seconds = SECONDS,
@@ -47,11 +47,11 @@ export async function load(
     const limits = [`-c${connections}`, `-d${seconds}s`, '--timeout', '10s']
     const args = ['-t1', '--latency', ...limits, ...headers, ...scripts, url]
     const { stdout } = await client('wrk', args)
-    if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`failed answers from ${url}:\n${stdout}`)
+    if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`failed responses from ${url}:\n${stdout}`)
     const requests = Number(/(\d+) requests in/.exec(stdout)?.[1])
     const [, p99 = 'NaN', unit = ''] = /99%\s+([\d.]+)(us|ms|s|m)/.exec(stdout) ?? []
     const p99Ms = Number(p99) * (MILLISECONDS[unit] ?? NaN)
-    // By its own clock, which starts behind the connecting.
+    // As wrk measures it: its clock starts after connecting.
     return { requests, elapsed: requests / Number(/Requests\/sec: +([\d.]+)/.exec(stdout)?.[1]), p99Ms }
   }
 
@@ -65,7 +65,7 @@ export async function load(
       duration: number
       latency: { p99: number }
     } = JSON.parse(stdout)
-    if (told.non2xx + told.errors > 0) throw new Error(`failed answers from ${url}`)
+    if (told.non2xx + told.errors > 0) throw new Error(`failed responses from ${url}`)
     return { requests: told['2xx'], elapsed: told.duration, p99Ms: told.latency.p99 }
   }
 
@@ -75,10 +75,10 @@ export async function load(
   }
 }
 
-/** Of the units that wrk tells latencies in. */
+/** Milliseconds per unit in which wrk prints latencies. */
 const MILLISECONDS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1_000, m: 60_000 }
 
-/** Writes a wrk script that asks the paths in turn. */
+/** Writes a wrk script that requests the paths in turn. */
 export async function rotation(file: string, paths: readonly string[]): Promise<string> {
   const list = paths.map((path) => JSON.stringify(path)).join(',\n')
   await writeFile(
@@ -92,7 +92,7 @@ function request() at = at % #requests + 1 return requests[at] end
   return file
 }
 
-/** Writes a wrk script that sends the same JSON over and over. */
+/** Writes a wrk script that sends the same JSON repeatedly. */
 export async function posting(file: string, body: string): Promise<string> {
   await writeFile(
     file,

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
-/** Who is measured runs on one core, who asks on another. */
+/** The measured server and the client run on different cores. */
 export const SERVER_CORE = 0
 export const CLIENT_CORE = 1
 
@@ -12,26 +12,26 @@ export function has(command: string, ...args: string[]): boolean {
 
 const canPin = availableParallelism() > 1 && has('taskset', '--version')
 
-/** A command line that keeps a program on one core, where that can be had. `taskset` leaves the process id alone. */
+/** Returns a command that pins a program to one core if possible. The process id is that of the program. */
 export function pinned(core: number | undefined, command: string, args: readonly string[]) {
   return core === undefined || !canPin
     ? { command, args: [...args] }
     : { command: 'taskset', args: ['-c', String(core), command, ...args] }
 }
 
-/** Keeps a process that runs, and all it starts from now on, on one core, where that can be had. */
+/** Pins a running process and its future children to one core if possible. */
 export function pinProcess(pid: number, core: number): void {
   if (canPin) spawnSync('taskset', ['-cp', String(core), String(pid)], { stdio: 'ignore', timeout: 5_000 })
 }
 
-/** The kernel counts processor time in ticks; 100 a second on every Linux that Node runs on. */
+/** The kernel counts CPU time in ticks: 100 per second on every Linux that Node supports. */
 const TICK_SECONDS = 0.01
 
-/** Processor seconds that a process and its living children have used; undefined where there is no /proc. */
+/** Returns the CPU seconds of a process and its running children. Undefined without /proc. */
 export function cpuSeconds(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The command's name may hold spaces and brackets: the numbers start behind its last one.
+    // The command name may contain spaces and brackets: the numbers start after the last bracket.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const own = (Number(fields[11]) + Number(fields[12])) * TICK_SECONDS
     return childrenOf(pid).reduce((sum, child) => sum + (cpuSeconds(child) ?? 0), own)
@@ -40,7 +40,7 @@ export function cpuSeconds(pid: number): number | undefined {
   }
 }
 
-/** A process and all below it. */
+/** Returns the ids of a process and all its descendants. */
 export function processTree(pid: number): number[] {
   try {
     return [pid, ...childrenOf(pid).flatMap(processTree)]
@@ -50,8 +50,8 @@ export function processTree(pid: number): number[] {
 }
 
 /**
- * Has programs, and all below them, stand still while something is measured: what they do of their own accord (a database
- * tidies up for minutes after it was filled) would fall on whoever shares their core.
+ * Pauses processes and their descendants during a measurement: their background work (a database vacuums for minutes
+ * after a bulk load) would slow down others on the same core.
  */
 export async function whileStill<T>(pids: readonly number[], work: () => Promise<T>): Promise<T> {
   const still = pids.flatMap(processTree)
@@ -67,7 +67,7 @@ function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended.
+    // It has exited.
   }
 }
 
@@ -78,7 +78,7 @@ function childrenOf(pid: number): number[] {
   })
 }
 
-/** Processor microseconds for each of `done` pieces of work between two readings. */
+/** Returns CPU microseconds per operation for `done` operations between two readings. */
 export function cpuMicros(
   before: number | undefined,
   after: number | undefined,

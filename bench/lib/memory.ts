@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs'
 import { processTree } from './machine.ts'
 
 const MIB = 1024 * 1024
-/** Reading the shares takes a millisecond for each process. */
+/** Reading PSS takes a millisecond per process. */
 const SAMPLE_MS = 100
 
 export interface Peak {
-  /** Resident sets added up: what processes share counts once for each. Bytes. */
+  /** Sum of the resident set sizes, in bytes: shared pages count once per process. */
   readonly rss: number
-  /** What they share is divided among them: what the machine is short of because of them. Bytes. */
+  /** Sum of the proportional set sizes, in bytes: shared pages are divided among the processes. */
   readonly pss: number
   readonly processes: number
 }
 
-/** Watches a process and all below it, until it is asked for the most that was seen. Linux only. */
+/** Samples a process and its descendants. Call the result to stop and get the peak. Linux only. */
 export function watchMemory(pid: number): () => Peak {
   let [rss, pss, processes] = [0, 0, 0]
   const look = () => {
@@ -37,7 +37,7 @@ function sizeOf(pid: number): { rss: number; pss: number } | undefined {
     const bytes = (name: string) => Number(new RegExp(`^${name}: +(\\d+) kB`, 'm').exec(told)?.[1]) * 1024
     return { rss: bytes('Rss'), pss: bytes('Pss') }
   } catch {
-    // It ended meanwhile.
+    // It has exited.
     return undefined
   }
 }
@@ -45,4 +45,4 @@ function sizeOf(pid: number): { rss: number; pss: number } | undefined {
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)
 
 export const told = ({ rss, pss, processes }: Peak): string =>
-  `${Math.round(rss / MIB)} MiB resident (${Math.round(pss / MIB)} with what is shared counted once), ${processes} processes`
+  `${Math.round(rss / MIB)} MiB resident (${Math.round(pss / MIB)} with shared pages counted once), ${processes} processes`

@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { domainStream, type DomainRecord } from './domains.ts'
 
-/** Lists of the registry, as it lays them out; not everywhere beside a checkout. */
+/** Original lists of the registry; not available next to every checkout. */
 const CORPUS = new URL('../../../shared/corpus/registrations/', import.meta.url)
 
-/** So many records, each name once: real registrations first, where they are at hand, then generated ones. */
+/** Returns `count` records with unique names: real registrations first, if available, then generated ones. */
 export function* streamOf(count: number): Generator<DomainRecord> {
   const real = new Map(realRecords().map((record) => [record.domain, record]))
   let left = count
@@ -22,7 +22,7 @@ export function* streamOf(count: number): Generator<DomainRecord> {
 
 export const recordsOf = (count: number): DomainRecord[] => [...streamOf(count)]
 
-/** What is registered in the lists at hand: all of it bought, none of it reserved. */
+/** Registrations of the available lists; none is reserved. */
 function realRecords(): DomainRecord[] {
   if (!existsSync(CORPUS)) return []
   return readdirSync(CORPUS).flatMap((file) => {

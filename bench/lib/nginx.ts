@@ -3,12 +3,12 @@ import { join } from 'node:path'
 import { SERVER_CORE } from './machine.ts'
 import { freePort, startServerAt, type Server } from './server.ts'
 
-/** nginx as it serves files best: one worker, sendfile, open files kept, no log. */
+/** Starts nginx with its fastest settings for files: one worker, sendfile, cached file descriptors, no log. */
 export function startNginx(folder: string, files: string): Promise<Server> {
   return start(join(folder, 'nginx'), `root ${files};`)
 }
 
-/** nginx as a cache in front of another server: what was asked for once it answers itself. */
+/** Starts nginx as a caching reverse proxy. */
 export function startNginxCache(folder: string, behind: string): Promise<Server> {
   const own = join(folder, 'nginx-cache')
   const serves = `location / {
@@ -30,7 +30,7 @@ async function start(own: string, serves: string, outside = ''): Promise<Server>
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${own};`,
   )
-  // Started by root, its worker would be somebody who cannot read the bench's folder.
+  // If started by root, its worker would run as a user that cannot read the workspace.
   const user = process.getuid?.() === 0 ? 'user root;\n' : ''
   await writeFile(
     join(own, 'nginx.conf'),

@@ -11,36 +11,36 @@ const { values, positionals } = parseArgs({
   },
 })
 
-/** How often every contender has its turn. */
+/** Number of turns of each contender. */
 export const ROUNDS = whole(values.rounds, 'rounds', 50)
-/** How long a turn under load lasts. */
+/** Duration of a turn under load. */
 export const SECONDS = whole(values.seconds, 'seconds', 30)
 
-/** Paths, where a bench takes some. */
+/** Paths, for benchmarks that accept them. */
 export const FILES: readonly string[] = positionals
 
-/** Records present, where a bench takes any number. */
+/** Number of records, for benchmarks that accept any. */
 export const RECORDS = whole(values.records, 'records', 10_000_000)
 
-/** What `--only a,b,…` names. */
+/** The parts of `--only a,b,…`. */
 const ONLY = new Set(values.only.split(',').filter(Boolean))
 
-/** Whether a part of a bench is wanted: all of them, but where some are named. */
+/** Returns whether to run a part of a benchmark. Without `--only`, all parts run. */
 export const wants = (part: string) => ONLY.size === 0 || ONLY.has(part)
 
-/** Of what a bench has to choose from, what is named: all, where none of these is. */
+/** Returns the items named by `--only`, or all if it names none of them. */
 export function chosen<T>(from: readonly T[], nameOf: (one: T) => string): readonly T[] {
   const named = from.filter((one) => ONLY.has(nameOf(one)))
   return named.length === 0 ? from : named
 }
 
-/** Records present, in turn, where a bench tells what grows. */
+/** Numbers of records, for benchmarks of scaling. */
 export const SIZES = values.sizes.split(',').map((size) => whole(size, 'sizes', 10_000_000))
 
 function whole(text: string, name: string, max: number): number {
   const value = Number(text)
   if (!Number.isInteger(value) || value < 1 || value > max) {
-    throw new Error(`--${name} takes a whole number from 1 to ${max}`)
+    throw new Error(`--${name} must be an integer from 1 to ${max}`)
   }
   return value
 }

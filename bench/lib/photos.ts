@@ -1,7 +1,7 @@
 import sharp from 'sharp'
 
 const STAMP_DIGITS = 12
-/** A comment's head: start of image, marker, its length. The text then starts at byte 6, where base64 starts a group. */
+/** Start of image, and marker and length of a comment. Its text starts at byte 6, on a boundary of base64 groups. */
 const COMMENT = Buffer.concat([
   Buffer.from([0xff, 0xd8, 0xff, 0xfe, 0, 2 + STAMP_DIGITS]),
   Buffer.alloc(STAMP_DIGITS, '0'),
@@ -9,8 +9,8 @@ const COMMENT = Buffer.concat([
 const STAMP_AT = 6
 
 /**
- * A JPEG like a camera's: soft light, larger shapes and fine grain. `grain` sets its size: 50 gives about 0.35
- * bytes a pixel.
+ * Generates a JPEG similar to a photograph: soft light, larger shapes and fine grain. `grain` determines its size: 50
+ * results in about 0.35 bytes per pixel.
  */
 export async function photo(width: number, height: number, grain = 50, quality = 90): Promise<Buffer> {
   const layer = async (cell: number, sigma: number) => {
@@ -36,13 +36,13 @@ export async function photo(width: number, height: number, grain = 50, quality =
   return Buffer.concat([COMMENT, jpeg.subarray(2)])
 }
 
-/** The same picture in other bytes: `number` goes to its comment, in place. */
+/** Makes the bytes of a picture unique: writes `number` to its comment, in place. */
 export function stamp(jpeg: Buffer, number: number): Buffer {
   jpeg.write(String(number).padStart(STAMP_DIGITS, '0'), STAMP_AT, 'latin1')
   return jpeg
 }
 
-/** Grows a JPEG to `size` bytes with comments. */
+/** Pads a JPEG to `size` bytes with comments. */
 export function padded(jpeg: Buffer, size: number): Buffer {
   const parts = [jpeg.subarray(0, 2)]
   for (let left = size - jpeg.length; left >= 4;) {
@@ -59,7 +59,7 @@ export function padded(jpeg: Buffer, size: number): Buffer {
 const INFO = { name: 'foto.jpg', mime: 'image/jpeg', ip: '200.1.2.3' }
 let stamps = 0
 
-/** An upload's body whose picture can be made another one in place, without building it anew. */
+/** The body of an upload whose picture can be made unique in place, without building it again. */
 export class UploadBody {
   readonly contentType = 'application/json'
   readonly bytes: Buffer
@@ -73,7 +73,7 @@ export class UploadBody {
     this.bytes = Buffer.from(`${head}${jpeg.toString('base64')}"}`)
   }
 
-  /** With a picture that no other body of this run has. */
+  /** Returns the body with a picture that is unique in this run. */
   next(): Buffer {
     return this.stamped(stamps++)
   }

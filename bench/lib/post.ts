@@ -4,13 +4,13 @@ const SHARED = new Agent({ keepAlive: true, maxSockets: 16 })
 const TIMEOUT_MS = 120_000
 
 interface PostOptions {
-  /** Any other status is rejected. */
+  /** Rejects any other status. */
   readonly expected?: number
   readonly agent?: Agent
   readonly method?: 'POST' | 'DELETE'
 }
 
-/** Sends a body and resolves with the answer's text. */
+/** Sends a body and resolves to the text of the response. */
 export function post(
   url: string,
   contentType: string,
@@ -25,7 +25,7 @@ export function post(
       headers: { 'content-type': contentType, 'content-length': body.byteLength },
     })
     sent.on('error', reject)
-    sent.on('timeout', () => sent.destroy(new Error('no answer in time')))
+    sent.on('timeout', () => sent.destroy(new Error('the request timed out')))
     sent.on('response', (response) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk))

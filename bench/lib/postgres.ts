@@ -2,10 +2,10 @@ import pg from 'pg'
 import { databaseAt, startPostgres } from '../../test/support/postgres.ts'
 import type { Workspace } from './workspace.ts'
 
-/** What a server has that keeps what it acknowledged, and memory for the tables that are measured. */
+/** Full durability, and enough memory for the measured tables. */
 const SETTINGS = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on', 'shared_buffers=256MB']
 
-/** A PostgreSQL server of its own, as durable as a real one. */
+/** Starts a separate PostgreSQL server with the durability of a production server. */
 export async function startDatabaseServer(workspace: Workspace) {
   const server = await startPostgres(undefined, SETTINGS)
   const { url } = server
@@ -19,11 +19,11 @@ export async function startDatabaseServer(workspace: Workspace) {
   })
   return {
     pid: server.process.pid ?? 0,
-    /** A new database, or a copy of one that nobody is connected to. @returns its address */
+    /** Creates a database, or a copy of one without connections. @returns its URL */
     async make(template = databaseAt(url, 'template1')): Promise<string> {
       const name = `bench_${made++}`
       await administrator.query(`CREATE DATABASE ${name} TEMPLATE ${new URL(template).pathname.slice(1)}`)
-      // What the copying left to be written is not to be written during the turn.
+      // Otherwise the turn would include writing the pages of the copy.
       await administrator.query('CHECKPOINT')
       return databaseAt(url, name)
     },
@@ -40,18 +40,18 @@ export async function connect(url: string): Promise<pg.Client> {
   return client
 }
 
-/** The part of the driver's connection that its types leave out. */
+/** The part of the driver's connection that its types lack. */
 interface CopyConnection {
   sendCopyFromChunk(chunk: Buffer): void
   endCopyFrom(): void
 }
 
-/** COPY … FROM STDIN, as the fastest way in. */
+/** Loads rows with COPY … FROM STDIN. */
 export function copyIn(client: pg.Client, statement: string, data: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
     client.query({
       submit: (connection: pg.Connection) => connection.query(statement),
-      // What the driver calls while the statement runs.
+      // Called by the driver while the statement runs.
       handleCopyInResponse(connection: CopyConnection) {
         connection.sendCopyFromChunk(data)
         connection.endCopyFrom()

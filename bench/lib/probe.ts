@@ -1,4 +1,4 @@
-// Child process: times one request after another until it is told to stop.
+// Child process: times sequential requests until it receives a message.
 import { connect } from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,13 +20,13 @@ await once(socket, 'connect')
 const times: number[] = []
 let stopped = false
 
-// A small answer comes in one piece.
+// A small response arrives in one chunk.
 async function ask(): Promise<number> {
   const start = performance.now()
   const answer = once(socket, 'data')
   socket.write(`GET ${pathname} HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`)
   const [chunk] = await answer
-  if (!String(chunk).startsWith('HTTP/1.1 200')) throw new Error(`answered ${String(chunk)}`)
+  if (!String(chunk).startsWith('HTTP/1.1 200')) throw new Error(`unexpected response: ${String(chunk)}`)
   return performance.now() - start
 }
 

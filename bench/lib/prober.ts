@@ -5,7 +5,7 @@ import type { Probed } from './probe.ts'
 
 const PROBE = fileURLToPath(new URL('probe.ts', import.meta.url))
 
-/** Asks an address again and again from a process of its own, so that the bench's work does not count as slowness. */
+/** Requests a URL repeatedly from its own process, so that work of the benchmark does not distort the latency. */
 export async function startProbe(url: string): Promise<{ stop(): Promise<Probed> }> {
   const child = fork(PROBE, [url])
   await once(child, 'message')
@@ -15,7 +15,7 @@ export async function startProbe(url: string): Promise<{ stop(): Promise<Probed>
       child.send('stop')
       const [told]: Probed[] = await answer
       child.disconnect()
-      if (told === undefined) throw new Error('the probe told nothing')
+      if (told === undefined) throw new Error('the probe reported no result')
       return told
     },
   }

@@ -3,23 +3,23 @@ import type { DomainRecord } from './domains.ts'
 
 export type Row = readonly (string | number | null)[]
 
-/** A record's columns in the order of the statement. */
+/** Returns the columns of a record in the order of the statement. */
 export function rowOf({ domain, length, status, reserve, date_reg }: DomainRecord): Row {
   const ascii = /[^ -~]/.test(domain) ? new URL(`http://${domain}.cl`).hostname.slice(0, -3) : null
   return [domain, ascii, length, null, null, status, reserve, date_reg]
 }
 
-/** Then nothing but the record is written. */
+/** Drops all triggers, so that only the record is written. */
 export function dropTriggers(db: DatabaseSync): void {
   for (const { name } of db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'trigger'`).all())
     db.exec(`DROP TRIGGER ${String(name)}`)
 }
 
-/** As `import` sorts rows at most, and as it stores them at most in a transaction. */
+/** Rows that `import` sorts together, and rows of a transaction. */
 const STRETCH = 500_000
 const TRANSACTION = 50_000
 
-/** Opens a database of ours without its triggers, with the memory that `import` has. */
+/** Opens a database of the service without its triggers, with the cache size of `import`. */
 export function openBare(path: string): DatabaseSync {
   const db = new DatabaseSync(path)
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -262144')
@@ -27,7 +27,7 @@ export function openBare(path: string): DatabaseSync {
   return db
 }
 
-/** The floor of `import`: prepared upserts of the records alone, a stretch of them at a time in the order of their names. */
+/** The floor of `import`: bare prepared upserts of the records, sorted by name in chunks. */
 export function loadBare(db: DatabaseSync, records: Iterable<DomainRecord>): void {
   const upsert = preparedUpsert(db)
   const store = (stretch: DomainRecord[]) => {
@@ -47,7 +47,7 @@ export function loadBare(db: DatabaseSync, records: Iterable<DomainRecord>): voi
   store(stretch)
 }
 
-/** The floor of all that stores domains: one prepared statement that records a domain or changes it, run a row at a time. */
+/** The floor of operations that store domains: one prepared statement that inserts or updates a row. */
 export function preparedUpsert(db: DatabaseSync): (row: Row) => void {
   const statement = db.prepare(`
     INSERT INTO domains (name, ascii, length, agent, agent_folded, status, reserved, date_reg, date_mod)

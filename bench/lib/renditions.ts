@@ -1,18 +1,18 @@
 import type { Sharp } from 'sharp'
 
-/** What pictures become, and how each contender is asked for it. */
+/** An output format, and how to request it from each contender. */
 export interface Rendition {
   readonly name: 'jpeg' | 'png' | 'webp' | 'avif'
   readonly title: string
-  /** Our modifiers. */
+  /** Modifiers of the service. */
   readonly token: string
   /** Modifiers of ipx. */
   readonly ipx: string
-  /** Of the query of an asset of Directus. */
+  /** Query parameters of an asset of Directus. */
   readonly directus: string
-  /** As the service does it. */
+  /** Encodes as the service does. */
   readonly encode: (image: Sharp) => Sharp
-  /** Requests a second of imgproxy by the public image servers' benchmark, of 2 megapixels on 2 virtual cores. */
+  /** Requests per second of imgproxy in the public benchmark of image servers: 2 megapixels, 2 virtual cores. */
   readonly yardstick: number
 }
 
@@ -55,5 +55,5 @@ export const renditions: readonly Rendition[] = [
   },
 ]
 
-/** Pixels a side of the box that pictures are made to fit. */
+/** Side of the box that pictures are resized to fit, in pixels. */
 export const BOX = 512

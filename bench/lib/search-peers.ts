@@ -13,9 +13,9 @@ import type { Workspace } from './workspace.ts'
 const POSTGRAPHILE = fileURLToPath(new URL('../peers/postgraphile.js', import.meta.url))
 const hasPostGraphile = existsSync(new URL('../node_modules/postgraphile', import.meta.url))
 const COPY_ROWS = 50_000
-/** One that takes longer is asked one at a time: the load generator would wait for its first answer until the end. */
+/** Slower queries are timed with a single request: the load generator might not get a response in time. */
 const SLOW_MS = 300
-/** The first ones plan, compile, and fill what the database keeps in memory. */
+/** The first requests plan, compile, and fill the database's caches. */
 const WARM_UPS = 5
 const WARM_UP_MS = 3_000
 const MAX_ANSWER_MS = 60_000
@@ -27,9 +27,9 @@ const TABLE = `
     status integer NOT NULL, reserved integer NOT NULL, revision integer NOT NULL, discarded integer NOT NULL,
     date_reg timestamp NOT NULL, date_mod timestamp NOT NULL
   )`
-/** What Directus itself can make: for the order. */
+/** The index for the order, which Directus itself can create. */
 const PLAIN = 'CREATE INDEX domains_date_reg ON domains (date_reg); ANALYZE domains'
-/** The same table with what a careful owner adds: for parts of names. */
+/** The same table with a trigram index, which an administrator may add for searches. */
 const INDEXED = `
   CREATE EXTENSION pg_trgm;
   CREATE TABLE indexed (LIKE domains INCLUDING ALL);
@@ -38,28 +38,28 @@ const INDEXED = `
   ANALYZE indexed`
 const FIELDS = 'name length agent status reserved revision discarded dateReg dateMod'
 
-/** Another way to list the newest 100 records, of all or of those whose name holds a text. */
+/** Another service that lists the newest 100 records, all or those whose names contain a text. */
 export interface SearchPeer {
   readonly name: string
-  /** How many times faster than it we mean to be. */
+  /** How many times faster than the peer we aim to be. */
   readonly target: number
-  /** Answers a second to 8 clients, its database on the same core; how many records came. */
+  /** Returns responses per second to 8 clients, with the database on the same core, and the number of records. */
   measure(text: string | undefined): Promise<{ readonly perSecond: number; readonly count: number }>
 }
 
 export interface SearchPeers {
   readonly peers: readonly SearchPeer[]
-  /** Of their programs. */
+  /** Process ids of the peers. */
   readonly pids: readonly number[]
 }
 
-/** The peers that are installed, over the same records in PostgreSQL. */
+/** Starts the installed peers over the same records in PostgreSQL. */
 export async function startSearchPeers(
   workspace: Workspace,
   records: readonly DomainRecord[],
 ): Promise<SearchPeers> {
   if (!hasDirectus || !hasPostGraphile) {
-    console.log('Directus and PostGraphile are not here (npm ci in bench): their columns are left out.\n')
+    console.log('Directus and PostGraphile are not installed (npm ci in bench): their columns are omitted.\n')
     return { peers: [], pids: [] }
   }
   const server = await startDatabaseServer(workspace)

@@ -19,14 +19,14 @@ export interface Launch {
   readonly command: string
   readonly args: readonly string[]
   readonly core: number | undefined
-  /** Its standard output and errors go here: a pipe would make the bench work for the server. */
+  /** File for stdout and stderr: a pipe would cost the benchmark CPU time. */
   readonly output: string
   readonly cwd?: string
-  /** All of its environment; by default ours. */
+  /** The complete environment; by default that of this process. */
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** Starts a program and waits until what it printed matches `ready`, whose first group is its address. */
+/** Starts a program and waits until its output matches `ready`, whose first group is its URL. */
 export async function startServer(launch: Launch, ready: RegExp): Promise<Server & { printed: string }> {
   const child = start(launch)
   const printed = await until(child.process, launch, async () => {
@@ -37,7 +37,7 @@ export async function startServer(launch: Launch, ready: RegExp): Promise<Server
   return { ...child.server(url), printed }
 }
 
-/** Starts a program that listens on `port` and waits until it answers `path`. */
+/** Starts a program that listens on `port` and waits until it responds to `path`. */
 export async function startServerAt(
   launch: Launch,
   port: number,
@@ -89,7 +89,7 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(kill)
 }
 
-/** A port that was free a moment ago, for programs that cannot choose one themselves. */
+/** Returns a port that was free a moment ago, for programs that cannot choose one themselves. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -8,7 +8,7 @@ import type { Workspace } from './workspace.ts'
 
 const CLI = fileURLToPath(new URL('../../bin/catalejo.js', import.meta.url))
 
-/** What the first start prints, whatever is logged, up to its last line; later starts only log. */
+/** Output of the first start up to its last line, at any log level. Later starts only log. */
 const FIRST_READY = /Catalejo escucha en (\S+)[^]*imagestore +\w+ +\w{32}[^]*m=w_300/
 const READY = /"address":"([^"]+)"/
 
@@ -20,19 +20,19 @@ export interface Keys {
 export interface Service extends Server {
   readonly data: string
   readonly keys: Keys
-  /** An address of the API, its key included. */
+  /** Returns a URL of the API including its key. */
   endpoint(path: `${keyof Keys}/${string}`, query?: Readonly<Record<string, string>>): string
 }
 
 export interface ServiceOptions {
-  /** A data folder that is in use already, with its keys; else a new one. */
+  /** An existing data folder with its keys; by default a new one. */
   readonly existing?: { readonly data: string; readonly keys: Keys }
   readonly flags?: readonly string[]
-  /** `any`: on all cores. */
+  /** `any` means all cores. */
   readonly core?: number | 'any'
 }
 
-/** Our service with its default settings, log included, on a free port. */
+/** Starts the service with its default settings, including the log, on a free port. */
 export async function startService(workspace: Workspace, options: ServiceOptions = {}): Promise<Service> {
   const { existing, flags = [], core = SERVER_CORE } = options
   const data = existing?.data ?? join(workspace.folder, `data-${randomUUID()}`)
@@ -60,33 +60,35 @@ export async function startService(workspace: Workspace, options: ServiceOptions
   })
 }
 
-/** A value that the service tells of itself; 0 where it does not. */
+/** Returns a metric of the service, or 0 if it is missing. */
 export async function metric({ url }: Server, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
   return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? 0)
 }
 
-/** Ten million names take some half a minute, and as long to be merged; where others are at work, several times that. */
+/**
+ * Ten million names take about half a minute to load and as long to merge, or several times that on a busy machine.
+ */
 const MAX_READY_MS = 600_000
 const MAX_SETTLING_S = 300
 
-/** Until lists are answered from memory. */
+/** Waits until lists are served from memory. */
 export async function searchReady(service: Server): Promise<void> {
   const deadline = performance.now() + MAX_READY_MS
   while ((await metric(service, 'catalejo_search_ready')) !== 1) {
-    if (performance.now() > deadline) throw new Error('the search does not become ready')
+    if (performance.now() > deadline) throw new Error('the search did not become ready')
     await sleep(20)
   }
 }
 
-/** Until the service has nothing to do: parts of the index are merged after it is ready. */
+/** Waits until the service is idle: it merges segments of the index after it is ready. */
 export async function untilAtRest({ pid }: Server): Promise<void> {
   for (let i = 0; i < MAX_SETTLING_S; i++) {
     const before = cpuSeconds(pid) ?? 0
     await sleep(1_000)
     if ((cpuSeconds(pid) ?? 0) - before < 0.05) return
   }
-  throw new Error('the service does not come to rest')
+  throw new Error('the service did not become idle')
 }
 
 function keyIn(printed: string, service: keyof Keys): string {

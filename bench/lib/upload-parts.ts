@@ -16,7 +16,7 @@ const steps = {
 }
 type Pixels = Awaited<ReturnType<typeof decode>>
 
-/** All that an upload cannot do without, from its body to a picture that survives power loss. */
+/** Performs the unavoidable parts of an upload, from its body to a picture that survives power loss. */
 export async function doParts(body: Buffer, folder: string): Promise<void> {
   const image = steps['body to bytes'](body)
   steps['SHA-256'](body, image)
@@ -25,7 +25,7 @@ export async function doParts(body: Buffer, folder: string): Promise<void> {
   await steps['durable write'](body, image, pixels, folder)
 }
 
-/** What each part takes by itself. */
+/** Measures each part separately. */
 export async function tellParts(body: Buffer, folder: string): Promise<string> {
   const image = imageOf(body)
   const pixels = await decode(image)
@@ -39,7 +39,7 @@ export async function tellParts(body: Buffer, folder: string): Promise<string> {
     }
     told.push(`${name} ${median(times).toFixed(1)} ms`)
   }
-  return `The parts alone: ${told.join(', ')}.`
+  return `Each part alone: ${told.join(', ')}.`
 }
 
 const FIELD = Buffer.from('"image":"')

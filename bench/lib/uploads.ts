@@ -2,10 +2,10 @@ import { UploadBody } from './photos.ts'
 import { post } from './post.ts'
 import type { Service } from './service.ts'
 
-/** Uploads at once while preparing. */
+/** Concurrent uploads during preparation. */
 const LANES = 8
 
-/** Uploads the same picture with as many stamps; the hashes come in the stamps' order. */
+/** Uploads `count` unique copies of a picture. Returns the hashes in the order of the stamps. */
 export async function uploadMany(service: Service, image: Buffer, count: number): Promise<string[]> {
   const hashes: string[] = []
   let next = 0

@@ -4,11 +4,11 @@ import { join } from 'node:path'
 
 export interface Workspace {
   readonly folder: string
-  /** Registers what must end when the bench does, last in first out. Returns it. */
+  /** Registers a server to stop at the end of the benchmark, in reverse order. Returns it. */
   keep<T extends { stop(): Promise<void> }>(server: T): T
 }
 
-/** Runs a bench with a folder of its own, and leaves neither files nor processes behind. */
+/** Runs a benchmark in a temporary folder, then removes its files and stops its processes. */
 export async function withWorkspace(work: (workspace: Workspace) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'catalejo-bench-'))
   const servers: { stop(): Promise<void> }[] = []

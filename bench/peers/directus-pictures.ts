@@ -21,10 +21,10 @@ export async function uploadPicture(
   return answer.data.id
 }
 
-/** Each call's height is another one, past that of any picture of the box's width: it keeps what it made, and must make it anew. */
+/** Differs in each call, so that Directus cannot serve from its cache. Larger than any picture of the box's width. */
 let height = BOX
 
-/** Where a picture that is wider than high comes to be as wide as the box. */
+/** Returns the URL of a landscape picture resized to the width of the box. */
 export function assetUrl({ url, token }: Directus, id: string, query: string): string {
   height = height < 6_000 ? height + 1 : BOX
   return `${url}/assets/${id}?width=${BOX}&height=${height}&fit=inside&${query}&access_token=${token}`

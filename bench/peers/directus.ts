@@ -1,4 +1,4 @@
-// Directus over a PostgreSQL database of its own, files in a folder of its own. It comes with `npm --prefix bench ci`.
+// Directus with a separate PostgreSQL database and folder. Installed by `npm --prefix bench ci`.
 import { execFile } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -12,36 +12,36 @@ import type { Workspace } from '../lib/workspace.ts'
 
 const run = promisify(execFile)
 const PACKAGES = fileURLToPath(new URL('../node_modules', import.meta.url))
-/** What the command `directus` runs once it has asked the registry for a newer version. */
+/** The program behind the command `directus`, without its check for a newer version. */
 const CLI = join(PACKAGES, '@directus', 'api', 'dist', 'cli', 'run.js')
 const PRELOADED = fileURLToPath(new URL('without-sandbox.js', import.meta.url))
-/** It makes some forty tables at first. */
+/** The installation creates some forty tables. */
 const INSTALL_MS = 120_000
-/** It loads some thousand modules before it listens. */
+/** Directus loads some thousand modules before it listens. */
 const START_MS = 60_000
 
 export const hasDirectus = existsSync(CLI)
 
 export interface Directus extends Server {
-  /** Of its administrator: `Authorization: Bearer …`, or `access_token` in a query. */
+  /** Of the administrator, for `Authorization: Bearer …` or `access_token` in a query. */
   readonly token: string
-  /** Where its local storage keeps files. */
+  /** Folder of its local storage. */
   readonly uploads: string
 }
 
 export interface DirectusOptions {
-  /** Address of a PostgreSQL database that nothing else uses. */
+  /** URL of an empty PostgreSQL database that nothing else uses. */
   readonly database: string
-  /** The core it runs on; `any`: on all. */
+  /** The core it runs on; `any` means all cores. */
   readonly core?: number | 'any'
-  /** Settings of its own, by the names that it gives them. */
+  /** Environment variables of Directus. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
 /**
- * Installs Directus into an empty database and starts it on a free port, with its defaults but for what asks other
- * servers, logs or turns clients away.
- * @throws when it does not answer within a minute
+ * Installs Directus into an empty database and starts it on a free port. Uses its defaults
+ * except for telemetry, the log level and the pressure limiter.
+ * @throws if it does not respond within a minute
  */
 export async function startDirectus(workspace: Workspace, options: DirectusOptions): Promise<Directus> {
   const { database, core = SERVER_CORE, settings = {} } = options

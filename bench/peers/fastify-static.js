@@ -1,4 +1,4 @@
-// Serves the files of a folder with the framework's own plugin.
+// Serves the files of a folder with @fastify/static.
 import fastify from 'fastify'
 import files from '@fastify/static'
 

@@ -1,4 +1,4 @@
-// nginx's image filter: Debian's packages nginx and libnginx-mod-http-image-filter.
+// The image filter of nginx (Debian's packages `nginx` and `libnginx-mod-http-image-filter`).
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,8 +12,8 @@ const MODULE = '/usr/lib/nginx/modules/ngx_http_image_filter_module.so'
 export const hasImageFilter = existsSync(MODULE) && has('nginx', '-v')
 
 /**
- * Fits the pictures of a folder into a box, one worker a core. It keeps their kind: a WebP comes of a WebP only.
- * @param box pixels a side
+ * Resizes the pictures of a folder to fit a box, with one worker per core. It does not convert formats.
+ * @param box side in pixels
  */
 export async function startImageFilter(workspace: Workspace, pictures: string, box: number): Promise<Server> {
   const port = await freePort()
@@ -22,7 +22,7 @@ export async function startImageFilter(workspace: Workspace, pictures: string, b
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${own};`,
   )
-  // Started by root, its workers would be somebody who cannot read the bench's folder.
+  // If started by root, its workers would run as a user that cannot read the workspace.
   const user = process.getuid?.() === 0 ? 'user root;\n' : ''
   await writeFile(
     join(own, 'nginx.conf'),
@@ -38,7 +38,7 @@ http {
   keepalive_requests 1000000;
   types { image/jpeg jpg; image/png png; image/webp webp; }
   server {
-    # Each worker takes its own connections: a worker that is at work on a picture takes none.
+    # Each worker has its own listening socket, so a worker busy with a picture accepts no connections.
     listen 127.0.0.1:${port} reuseport;
     root ${pictures};
     location / {

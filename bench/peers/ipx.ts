@@ -6,10 +6,10 @@ import type { Workspace } from '../lib/workspace.ts'
 
 const CLI = fileURLToPath(new URL('../node_modules/ipx/bin/ipx.mjs', import.meta.url))
 
-/** It comes with `npm --prefix bench ci`. */
+/** Installed by `npm --prefix bench ci`. */
 export const hasIpx = existsSync(CLI)
 
-/** ipx with its defaults, on all cores, over the pictures of a folder. */
+/** Starts ipx with its defaults, on all cores, for the pictures of a folder. */
 export async function startIpx(workspace: Workspace, pictures: string): Promise<Server> {
   const port = await freePort()
   const args = [CLI, 'serve', '--dir', pictures, '--port', String(port), '--host', '127.0.0.1']

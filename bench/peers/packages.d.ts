@@ -1,4 +1,4 @@
-// What the benches use of packages that only `npm --prefix bench ci` installs: the types are checked without them.
+// Types for packages that only `npm --prefix bench ci` installs, so that type checks work without them.
 declare module 'fastest-levenshtein' {
   export function distance(a: string, b: string): number
 }

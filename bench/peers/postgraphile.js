@@ -1,4 +1,4 @@
-// Serves the tables of a database as GraphQL, with its authors' plugin for filters: `node postgraphile.js DATABASE_URL`.
+// Serves the tables of a database as GraphQL, with the plugin for filters: `node postgraphile.js DATABASE_URL`.
 import { createServer } from 'node:http'
 import { grafserv } from 'postgraphile/grafserv/node'
 import { postgraphile } from 'postgraphile'

@@ -1,5 +1,5 @@
-// Preloaded into Directus: its sandbox for extensions (isolated-vm) is compiled when it is installed, which this package
-// does not do. Nothing that is measured runs an extension, so an empty module stands in its place.
+// Preloaded into Directus. Its sandbox for extensions (isolated-vm) needs to be compiled, which `npm ci` does not do
+// here. The benchmarks do not run extensions, so an empty module replaces it.
 import { registerHooks } from 'node:module'
 
 const empty = new URL('./isolated-vm.cjs', import.meta.url).href

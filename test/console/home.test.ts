@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { claim, release } from '../support/queue.ts'
 import { startService } from '../support/service.ts'
 
-test('the home and usage screens show words, not names of texts that belong to other screens', async () => {
+test('the home and usage screens show texts, not keys of texts that other screens load', async () => {
   await using service = await startService()
   await using browser = await startBrowser()
   for (const path of ['', 'espacio']) {
@@ -17,7 +17,7 @@ test('the home and usage screens show words, not names of texts that belong to o
   }
 })
 
-test('home says first which watches fail', async () => {
+test('home lists failing watches first', async () => {
   await using service = await startService()
   await using browser = await startBrowser()
   const { page, context } = await browser.open(service, 'dominios', { domainwatch: service.domainKey })
@@ -40,7 +40,7 @@ test('home says first which watches fail', async () => {
   await context.close()
 })
 
-test('home tells what is new since the last visit, in all and in each saved view, until it is read', async () => {
+test('home shows changes since the last visit, in total and for each saved view, until they are marked as seen', async () => {
   await using service = await startService()
   await using browser = await startBrowser()
   const status = (name: string, to: 0 | 1) => record(name, { status: to })
@@ -48,7 +48,7 @@ test('home tells what is new since the last visit, in all and in each saved view
     service,
     ['casa', 'casa-azul', 'faro', 'sol'].map((name) => status(name, 1)),
   )
-  // What came in the second of a visit may be news or not.
+  // Changes in the same second as a visit may or may not be shown.
   const second = () => Math.floor(Date.now() / 1_000)
   const began = second()
   await eventually(() => second() > began)
@@ -87,13 +87,13 @@ test('home tells what is new since the last visit, in all and in each saved view
   await line('Mis casas').getByRole('link', { name: '1 liberado' }).click()
   await page.getByRole('row').filter({ hasText: 'casa-azul.cl' }).waitFor()
   await page.getByRole('status').filter({ hasText: '1 dominio' }).waitFor()
-  // The moment of the visit is one word of the query box.
+  // The time of the visit is one term in the query box.
   await page.getByRole('searchbox').press('End')
   await page.keyboard.type(' largo:9')
   await page.waitForURL(/length=9/)
   await page.getByRole('row').filter({ hasText: 'casa-azul.cl' }).waitFor()
 
-  // Opening a view is a visit of it, and of no other.
+  // Opening a view counts as a visit to this view only.
   await page.goBack()
   await line('Mis casas').getByRole('link', { name: 'Mis casas' }).click()
   await page.getByRole('row').filter({ hasText: 'mi-casa.cl' }).waitFor()
@@ -111,7 +111,7 @@ test('home tells what is new since the last visit, in all and in each saved view
   await context.close()
 })
 
-test('home tells which colleagues hold names, how many and until when, and follows them', async () => {
+test('home shows which colleagues hold names, how many and until when, and keeps that up to date', async () => {
   await using service = await startService()
   await using browser = await startBrowser()
   const freed = ['uno', 'dos', 'tres'].map((name) => record(name, { status: 0 }))
@@ -133,7 +133,7 @@ test('home tells which colleagues hold names, how many and until when, and follo
     .getByRole('listitem')
     .filter({ hasText: `Ana2 nombreshasta las ${until.slice(11, 16)}` })
     .waitFor()
-  // What this account holds itself is no news to it.
+  // The account's own claims are not listed.
   assert.equal(await held.getByRole('listitem').count(), 1)
   await isOpenToAll(page)
   await release(service, ana)

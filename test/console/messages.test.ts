@@ -1,4 +1,4 @@
-/** What the console says when something is refused, in the language of its reader, and how often it asks. */
+/** Error messages of the console in the user's language, and the number of requests that fail. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -35,7 +35,7 @@ after(async () => {
 const open = (path: string, visit?: Visit) =>
   browser.open(service, path, { domainwatch: service.domainKey, imagestore: service.imageKey, admin }, visit)
 
-/** The requests that a page makes of the API from now on, without their keys. */
+/** Records the API requests of a page from now on, without their keys. */
 function requests(page: Page): string[] {
   const seen: string[] = []
   page.on('request', (request) => {
@@ -71,7 +71,7 @@ const FILTERS = [
 ] as const
 
 for (const path of ['cifras', 'dominios']) {
-  test(`${path}: filters that nobody can answer are explained without asking`, async () => {
+  test(`${path}: invalid filters are explained without a request`, async () => {
     for (const language of ['es', 'en'] as const) {
       const { page, context, complaints } = await open('', { language })
       const seen = requests(page)
@@ -94,7 +94,7 @@ for (const path of ['cifras', 'dominios']) {
   })
 }
 
-test('a refusal is asked for once, whatever its status', async () => {
+test('a rejected request is not repeated, whatever its status', async () => {
   for (const status of [400, 403, 404, 413]) {
     const { page, context, complaints } = await open('sistema')
     await page.getByRole('heading', { name: 'Sistema', level: 1 }).waitFor()
@@ -103,7 +103,7 @@ test('a refusal is asked for once, whatever its status', async () => {
     await page.route('**/domainwatch/stats?*', (route) => route.fulfill({ status, body: '' }))
     await page.getByRole('link', { name: 'Estadísticas' }).click()
     await page.getByRole('alert').waitFor()
-    // The counts beside the chips need the same a moment later, and the strip of days after that.
+    // The counts next to the chips need the same data a moment later, and the day strip after that.
     await page.getByRole('link', { name: 'Dominios' }).click()
     await page.getByText('109.432 dominios').or(page.getByText('200 o más dominios')).waitFor()
     await page.clock.fastForward('00:10')
@@ -118,7 +118,7 @@ test('a refusal is asked for once, whatever its status', async () => {
   }
 })
 
-test('what the service refuses is said in English to who reads English', async () => {
+test('errors of the service are introduced in English for users of the English console', async () => {
   const { page, context } = await open('claves', { language: 'en' })
   await page.getByRole('button', { name: 'New key' }).click()
   await page.getByRole('dialog').getByLabel('Account').fill('fotos')
@@ -130,7 +130,7 @@ test('what the service refuses is said in English to who reads English', async (
   await context.close()
 })
 
-test('the first language is that of the browser; the one that was chosen wins', async () => {
+test('the language defaults to that of the browser, and the chosen one takes precedence', async () => {
   const title = (page: Page, text: string) => page.getByRole('heading', { name: text }).waitFor()
   for (const [locale, text] of [
     ['en-US', 'Sign in to Catalejo'],
@@ -150,7 +150,7 @@ test('the first language is that of the browser; the one that was chosen wins', 
   }
 })
 
-test('totals are those of all, at home and in the gallery', async () => {
+test('home and the gallery show exact totals', async () => {
   const { page, context } = await open('')
   await page.getByRole('link', { name: `Dominios guardados ${format(REAL_SIZE + 1)}` }).waitFor()
   await page.goto(`${service.url}/console/imagenes`)
