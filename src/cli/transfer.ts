@@ -26,7 +26,7 @@ export async function backupCommand({ config, own, positionals }: Options): Prom
       case 'refused':
         return fail(
           outcome.reason === 'own-place'
-            ? 'backups cannot be stored in the data folder of the instance'
+            ? 'backups cannot be stored with the data or images of the instance'
             : 'it holds backups of another instance: use a separate place for each',
         )
       case 'busy': {
@@ -50,7 +50,7 @@ export async function backupCommand({ config, own, positionals }: Options): Prom
 }
 
 const RESTORE_REFUSALS: Readonly<Record<Extract<RestoreOutcome, { kind: 'refused' }>['reason'], string>> = {
-  'own-place': 'backups cannot be in the data folder of the instance',
+  'own-place': 'the backups cannot be stored with the data or images of the instance',
   'not-empty': 'the instance is not empty: give it an empty data folder and database',
   'newer-database': 'the database has a newer schema than the snapshot: give an empty one',
 }

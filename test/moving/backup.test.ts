@@ -168,7 +168,7 @@ suite('backup and restore', { timeout: 400_000 }, () => {
     await furnish(other, 5)
     for (const inside of [service.data, join(service.data, 'respaldo'), join(service.data, '..')]) {
       const { code, stderr } = await catalejo(['backup', inside, '--data', service.data])
-      assert.deepEqual([code, /data folder of the instance/.test(stderr)], [1, true], stderr)
+      assert.deepEqual([code, /data or images of the instance/.test(stderr)], [1, true], stderr)
     }
     await succeeds(['backup', backups.path, '--data', service.data])
     assert.match(

@@ -77,7 +77,7 @@ suite('moving with an object store', { skip: noS3, timeout: 400_000 }, () => {
         ['backup', address, '--blobs-url', own, '--data', folder.path],
         environment,
       )
-      assert.deepEqual([code, /where the instance itself/.test(stderr)], [1, true], stderr)
+      assert.deepEqual([code, /data or images of the instance/.test(stderr)], [1, true], stderr)
     }
   })
 })
