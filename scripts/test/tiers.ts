@@ -31,7 +31,7 @@ const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
   ],
   postgres: ['test/postgres/'],
   browser: ['test/console/'],
-  // Killed processes, lost power, full disks, damaged and missing data, servers and object stores in trouble, upgrades.
+  // Killed processes, lost power, full disks, damaged and missing data, overload, servers and object stores in trouble, upgrades.
   faults: ['test/durability/', 'test/s3/', 'test/upgrades/'],
   // Several nodes or processes, with and without a balancer.
   cluster: ['test/nodes/', 'test/two-nodes/'],
@@ -53,6 +53,7 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'test/durability/postgres-transactions.test.ts': 'postgres',
   'test/durability/sqlite-erased.test.ts': 'default',
   'test/durability/sqlite-plans.test.ts': 'default',
+  'test/imagestore/fair-turns.test.ts': 'faults',
   'test/imagestore/link-in-browser.test.ts': 'browser',
   'test/moving/backup-damage.test.ts': 'faults',
   'test/moving/hostile-backup.test.ts': 'faults',
