@@ -25,7 +25,7 @@ const TOGGLES: readonly Toggle[] = [
   { name: 'seen', value: '0', label: 'domains.unseen', icon: undefined },
   { name: 'words', value: '1', label: 'domains.oneWord', icon: undefined },
 ]
-/** Filters whose button stands for one of their values; the others have a chip while they are on. */
+/** Filters with a button for one of their values. Other values are shown as a chip while set. */
 const ONE_VALUE = new Set(['words', 'seen'])
 /** Whether a filter has a button of its own or another place. */
 const isToggled = (name: string, value: string) =>

@@ -45,7 +45,8 @@ function optionalText(field: BodyField | undefined): string | undefined {
 }
 
 const unreadable = (msg: string): Unreadable => ({ kind: 'unreadable', isMissing: false, msg })
-const MISSING: Unreadable = { kind: 'unreadable', isMissing: true, msg: 'Falta el parámetro data' }
+export const MISSING_DATA = 'Falta el parámetro data'
+const MISSING: Unreadable = { kind: 'unreadable', isMissing: true, msg: MISSING_DATA }
 
 /** Reads the JSON text of an array of at most `limit.max` items. */
 export const readDataText = (value: string, limit: { readonly max: number; readonly of: string }): Data =>

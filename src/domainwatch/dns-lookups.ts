@@ -1,5 +1,5 @@
 import type { NameServerAnswer, RecordAnswer, RecordType, RecordValue } from '../lib/dns/index.ts'
-import { OverloadError } from '../lib/errors.ts'
+import { OVERLOADED, OverloadError } from '../lib/errors.ts'
 import type { Parameter } from '../http/parameters.ts'
 
 /** Record types that clients can ask for. */
@@ -78,7 +78,7 @@ const MESSAGES = {
   refused: 'Los servidores DNS rechazaron la consulta',
   failed: 'Los servidores DNS no pudieron responder',
   timeout: 'Los servidores DNS no respondieron a tiempo',
-  overloaded: 'El servicio está saturado, inténtelo de nuevo',
+  overloaded: OVERLOADED,
 }
 export { MESSAGES as DNS_MESSAGES }
 

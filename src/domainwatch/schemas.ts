@@ -1,4 +1,5 @@
 import { array, constant, integer, number, object, optional, string } from '../http/openapi/json-schema.ts'
+import { MISSING_DATA } from './data-field.ts'
 import { REASONS } from '../lib/lookalikes/index.ts'
 import { DISCARDED_RETENTION_DAYS, MAX_BATCH_RECORDS } from './limits.ts'
 import { furtherFields } from './record-fields.ts'
@@ -226,12 +227,7 @@ export const batchProblem = batchAnswer(500, 'Nothing was stored', 'Hay 1 regist
   { index: 0, field: 'length', msg: 'Falta el campo length' },
 ])
 
-export const unreadableBatch = batchAnswer(
-  400,
-  '`data` is missing or cannot be read',
-  'Falta el parámetro data',
-  [],
-)
+export const unreadableBatch = batchAnswer(400, '`data` is missing or cannot be read', MISSING_DATA, [])
 
 const mxRecord = object({
   preference: integer(),

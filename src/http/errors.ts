@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { HttpError, OverloadError } from '../lib/errors.ts'
+import { HttpError, OVERLOADED, OverloadError } from '../lib/errors.ts'
 import { JSON_TYPE, PRIVATE_HEADERS } from './headers.ts'
 import { requestLog } from './observability/request-log.ts'
 
@@ -70,7 +70,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   414: 'La dirección es demasiado larga',
   415: 'El tipo de contenido debe ser application/x-www-form-urlencoded, multipart/form-data o application/json',
   431: 'Las cabeceras de la solicitud son demasiado grandes',
-  503: 'El servicio está saturado, inténtelo de nuevo',
+  503: OVERLOADED,
 }
 
 export function httpErrorOf(status: number): HttpError {

@@ -31,11 +31,12 @@ export class HttpError extends Error {
   }
 }
 
+/** What clients read when the service has too much to do. */
+export const OVERLOADED = 'El servicio está saturado, inténtelo de nuevo'
+
 /** A queue is full or a wait timed out: the same request may succeed a little later. */
 export class OverloadError extends HttpError {
   constructor(retryAfterSeconds = 1) {
-    super(503, 'El servicio está saturado, inténtelo de nuevo', {
-      headers: { 'retry-after': String(retryAfterSeconds) },
-    })
+    super(503, OVERLOADED, { headers: { 'retry-after': String(retryAfterSeconds) } })
   }
 }

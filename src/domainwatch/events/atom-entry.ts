@@ -2,7 +2,14 @@ import type { MxRecord } from '../../lib/dns/index.ts'
 import type { Language } from '../language.ts'
 import { splitTags } from '../tags.ts'
 import { atomTextsIn, type AtomTexts } from './atom-texts.ts'
-import { acceptsMail, type DnsNews, recordIn, seenIn, type ChangedRecord, type DomainEvent } from './event.ts'
+import {
+  occurrenceOf,
+  recordIn,
+  seenIn,
+  type ChangedRecord,
+  type DnsNews,
+  type DomainEvent,
+} from './event.ts'
 
 /** An entry, in the form in which watches store it. */
 export interface AtomEntry {
@@ -22,10 +29,9 @@ export const SERVICE = 'Catalejo'
 export function entryOf(event: DomainEvent, language: Language): AtomEntry {
   const texts = atomTextsIn(language)
   const name = recordIn(event)?.name ?? ''
-  const title = titleOf(event, texts)
   return {
     id: event.cursor,
-    title: title === undefined ? `${name}.cl` : `${title}: ${name}.cl`,
+    title: `${texts.titles[occurrenceOf(event)]}: ${name}.cl`,
     updated: new Date(event.at).toISOString(),
     author: event.account ?? SERVICE,
     text: textOf(event, texts),
@@ -37,24 +43,6 @@ export function entryOf(event: DomainEvent, language: Language): AtomEntry {
 export function gapEntry(id: string, at: number, language: Language): AtomEntry {
   const { gapTitle: title, gap: text } = atomTextsIn(language)
   return { id, title, updated: new Date(at).toISOString(), author: SERVICE, text }
-}
-
-function titleOf({ kind, before, after, dns }: DomainEvent, { titles }: AtomTexts): string | undefined {
-  switch (kind) {
-    case 'added':
-      return after?.status === 1 ? titles.registered : titles.newFree
-    case 'changed':
-      if (before?.status === 1 && after?.status === 0) return titles.released
-      if (before?.status === 0 && after?.status === 1) return titles.registered
-      return titles.changed
-    case 'discarded':
-    case 'deleted':
-      return titles[kind]
-    case 'dns':
-      if (dns === undefined) return undefined
-      if (dns.type === 'ns') return titles.nameServers
-      return acceptsMail(dns.to) ? titles.mailBegins : titles.mailEnds
-  }
 }
 
 function textOf(event: DomainEvent, texts: AtomTexts): string {

@@ -1,26 +1,12 @@
 import type { Language } from '../language.ts'
-
-/** What happened, with the name it happened to. */
-type Titles = Readonly<
-  Record<
-    | 'registered'
-    | 'newFree'
-    | 'released'
-    | 'changed'
-    | 'discarded'
-    | 'deleted'
-    | 'nameServers'
-    | 'mailBegins'
-    | 'mailEnds',
-    string
-  >
->
+import type { Occurrence } from './event.ts'
 
 /** The words of Atom feeds in one language. */
 export interface AtomTexts {
   /** The title of a feed, followed by what it is about. */
   readonly feed: string
-  readonly titles: Titles
+  /** What happened, followed by the name it happened to. */
+  readonly titles: Readonly<Record<Occurrence, string>>
   readonly domain: (name: string, length: number) => string
   readonly status: string
   readonly statuses: readonly [free: string, taken: string]
@@ -47,9 +33,10 @@ export interface AtomTexts {
 const es: AtomTexts = {
   feed: 'Dominios .cl',
   titles: {
-    registered: 'Registrado',
+    new: 'Registrado',
     newFree: 'Anotado como libre',
     released: 'Eliminado',
+    registered: 'Registrado',
     changed: 'Modificado',
     discarded: 'Descartado',
     deleted: 'Borrado de la lista',
@@ -82,9 +69,10 @@ const es: AtomTexts = {
 const en: AtomTexts = {
   feed: '.cl domains',
   titles: {
-    registered: 'Registered',
+    new: 'Registered',
     newFree: 'Recorded as free',
     released: 'Deleted',
+    registered: 'Registered',
     changed: 'Changed',
     discarded: 'Discarded',
     deleted: 'Removed from the list',

@@ -50,6 +50,35 @@ export interface DomainEvent {
   readonly dns?: DnsNews
 }
 
+/** What happened to a name, in the terms of messages and feeds. */
+export type Occurrence =
+  | 'new'
+  | 'newFree'
+  | 'released'
+  | 'registered'
+  | 'changed'
+  | 'discarded'
+  | 'deleted'
+  | 'nameServers'
+  | 'mailBegins'
+  | 'mailEnds'
+
+export function occurrenceOf({ kind, before, after, dns }: DomainEvent): Occurrence {
+  switch (kind) {
+    case 'added':
+      return after?.status === 1 ? 'new' : 'newFree'
+    case 'discarded':
+    case 'deleted':
+      return kind
+    case 'changed':
+      if (before?.status === 1 && after?.status === 0) return 'released'
+      return before?.status === 0 && after?.status === 1 ? 'registered' : 'changed'
+    case 'dns':
+      if (dns?.type !== 'mx') return 'nameServers'
+      return acceptsMail(dns.to) ? 'mailBegins' : 'mailEnds'
+  }
+}
+
 type AccountName = (id: number) => Promise<string | undefined>
 
 /** What reading changes needs. */

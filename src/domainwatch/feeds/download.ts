@@ -1,4 +1,4 @@
-import { request, type ClientRequest, type IncomingMessage } from 'node:http'
+import { request, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { isDiskError } from '../../lib/errors.ts'
 import type { StagedFile, Staging } from '../../storage/blobs/staging.ts'
@@ -6,6 +6,7 @@ import {
   connectTo,
   ForbiddenAddressError,
   readTarget,
+  responseTo,
   type IsAllowedAddress,
 } from '../watches/webhook/connect.ts'
 
@@ -149,17 +150,6 @@ function get(
   const response = responseTo(outgoing)
   outgoing.end()
   return response
-}
-
-/** Resolves to the head of the response. Rejects however else the request ends. */
-function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  outgoing.on('response', resolve)
-  // Node emits no `response` for status 101.
-  outgoing.on('upgrade', resolve)
-  outgoing.on('error', reject)
-  outgoing.on('close', () => reject(new Error('no response')))
-  return promise
 }
 
 async function receive(

@@ -64,8 +64,9 @@ export async function updateFeed(
   })
 
   async function writeState(tx: Transaction, row: FeedStateRow): Promise<void> {
-    const values = Object.keys(FEED_STATES.columns).map((column) => new Map(Object.entries(row)).get(column))
-    await storeRows(tx, database.dialect, FEED_STATES, [values])
+    const values = new Map(Object.entries(row))
+    const columns = Object.keys(FEED_STATES.columns)
+    await storeRows(tx, database.dialect, FEED_STATES, [columns.map((column) => values.get(column))])
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FastifySchema } from 'fastify'
+import { OVERLOADED } from '../../lib/errors.ts'
 import type { Access } from '../auth/authenticator.ts'
 import { problem, type JsonSchema } from './json-schema.ts'
 import type { Parameters } from '../parameters.ts'
@@ -31,7 +32,7 @@ const COMMON_ANSWERS = {
     429,
     'Demasiadas solicitudes',
   ),
-  503: problem('Overloaded: retry after `Retry-After`', 503, 'El servicio está saturado, inténtelo de nuevo'),
+  503: problem('Overloaded: retry after `Retry-After`', 503, OVERLOADED),
 }
 
 const PARAMETER_ANSWERS = {

@@ -6,8 +6,8 @@ const SIZE_SHIFT = 24
 const CLASS_MASK = 2 ** SIZE_SHIFT - 1
 
 /**
- * By letter: its classes, a bit each, and above `SIZE_SHIFT` how many letters it stands for. A letter that looks like two
- * stands for both, a hyphen for none. Other characters have no class.
+ * By letter: a bit for each of its classes, and its number of letters above `SIZE_SHIFT`. A letter that looks like two
+ * counts as both, a hyphen as none. Other characters have no class.
  */
 const letterWords = new Uint32Array(256).map((_, code) => {
   if (code === HYPHEN) return 0

@@ -1,7 +1,13 @@
-import { request, type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ConsoleLinks } from '../../console-links.ts'
-import { connectTo, ForbiddenAddressError, type IsAllowedAddress, type Resolve } from '../webhook/connect.ts'
+import {
+  connectTo,
+  ForbiddenAddressError,
+  responseTo,
+  type IsAllowedAddress,
+  type Resolve,
+} from '../webhook/connect.ts'
 import { failure, type Outcome } from './channel.ts'
 
 /** From the DNS look-up to the response. Standard Webhooks recommends 15 to 30 s. */
@@ -89,17 +95,6 @@ async function exchange(
   } finally {
     socket.destroy()
   }
-}
-
-/** Resolves to the head of the response. Rejects however else the request ends, because the caller holds a delivery slot. */
-function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-  outgoing.on('response', resolve)
-  // Node emits no `response` for status 101.
-  outgoing.on('upgrade', resolve)
-  outgoing.on('error', reject)
-  outgoing.on('close', () => reject(new Error('no response')))
-  return promise
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

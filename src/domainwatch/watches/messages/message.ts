@@ -1,6 +1,6 @@
 import type { ConsoleLinks } from '../../console-links.ts'
 import type { Notice, NotifiedWatch } from '../channels/channel.ts'
-import { newsOf, type NewsItem, type Occurrence, textsIn, type Texts } from './texts.ts'
+import { newsOf, textsIn, type DetailedOccurrence, type NewsItem, type Texts } from './texts.ts'
 
 /** Limits of what a line shows, in characters, so that every message holds at least one line. */
 const MAX_NOTE = 200
@@ -69,18 +69,11 @@ function detailOf({ occurrences, agent, note, tags }: NewsItem, texts: Texts): s
     .join(' · ')
 }
 
-function phraseOf(occurrence: Occurrence, texts: Texts): string {
-  if (occurrence.kind === 'changed')
-    return withDetails(
-      texts.changed,
-      occurrence.fields.map((field) => texts.fields[field]),
-    )
-  const phrase = texts.occurrences[occurrence.kind]
-  return 'hosts' in occurrence ? withDetails(phrase, occurrence.hosts) : phrase
+function phraseOf({ kind, fields, hosts }: DetailedOccurrence, texts: Texts): string {
+  const phrase = texts.occurrences[kind]
+  const details = [...fields.map((field) => texts.fields[field]), ...hosts]
+  return details.length === 0 ? phrase : `${phrase} (${cleaned(details.join(', '), MAX_NOTE)})`
 }
-
-const withDetails = (phrase: string, details: readonly string[]): string =>
-  details.length === 0 ? phrase : `${phrase} (${cleaned(details.join(', '), MAX_NOTE)})`
 
 /**
  * Puts a text of a user on one line: without line ends, control characters and directional overrides, which could fake other

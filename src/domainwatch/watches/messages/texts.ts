@@ -1,28 +1,31 @@
 import type { Language } from '../../language.ts'
 import { splitTags } from '../../tags.ts'
 import {
-  acceptsMail,
-  type DnsNews,
+  occurrenceOf,
   recordIn,
   type ChangedRecord,
+  type DnsNews,
   type DomainEvent,
+  type Occurrence,
 } from '../../events/event.ts'
 
 /** Fields whose change is reported by name, in this order. */
 const COMPARED = ['agent', 'reserved', 'revision', 'date_reg', 'note', 'tags'] as const
 type ComparedField = (typeof COMPARED)[number]
 
-/** What happened to a name, for people. */
-export type Occurrence =
-  | { readonly kind: 'new' | 'newFree' | 'released' | 'registered' | 'discarded' | 'deleted' }
-  | { readonly kind: 'changed'; readonly fields: readonly ComparedField[] }
-  /** `hosts` are those of now. */
-  | { readonly kind: 'nameServers' | 'mailBegins' | 'mailEnds'; readonly hosts: readonly string[] }
+/** What happened to a name, with the details that messages give in parentheses. */
+export interface DetailedOccurrence {
+  readonly kind: Occurrence
+  /** Changed fields. */
+  readonly fields: readonly ComparedField[]
+  /** Present name servers or mail servers. */
+  readonly hosts: readonly string[]
+}
 
 /** What happened to one name, in order, and its record afterwards. */
 export interface NewsItem {
   readonly name: string
-  readonly occurrences: readonly Occurrence[]
+  readonly occurrences: readonly DetailedOccurrence[]
   readonly agent: string
   readonly note: string
   readonly tags: readonly string[]
@@ -36,42 +39,30 @@ export function newsOf(events: readonly DomainEvent[]): NewsItem[] {
     const record = last && recordIn(last)
     if (!record) return []
     const { agent, note, tags } = record
-    return [{ name, occurrences: all.map(occurrenceOf), agent, note: note ?? '', tags: splitTags(tags) }]
+    return [{ name, occurrences: all.map(withDetails), agent, note: note ?? '', tags: splitTags(tags) }]
   })
 }
 
-function occurrenceOf({ kind, before, after, dns }: DomainEvent): Occurrence {
-  switch (kind) {
-    case 'added':
-      return { kind: after?.status === 1 ? 'new' : 'newFree' }
-    case 'discarded':
-    case 'deleted':
-      return { kind }
-    case 'dns':
-      return dns === undefined ? { kind: 'nameServers', hosts: [] } : dnsOccurrence(dns)
-    case 'changed':
-      if (before?.status === 1 && after?.status === 0) return { kind: 'released' }
-      if (before?.status === 0 && after?.status === 1) return { kind: 'registered' }
-      return { kind: 'changed', fields: COMPARED.filter((field) => isChanged(field, before, after)) }
+function withDetails(event: DomainEvent): DetailedOccurrence {
+  const { before, after, dns } = event
+  const kind = occurrenceOf(event)
+  return {
+    kind,
+    fields: kind === 'changed' ? COMPARED.filter((field) => isChanged(field, before, after)) : [],
+    hosts: kind === 'mailEnds' || dns === undefined ? [] : hostsIn(dns),
   }
 }
 
-function dnsOccurrence(news: DnsNews): Occurrence {
-  if (news.type === 'ns') return { kind: 'nameServers', hosts: news.to ?? [] }
-  const hosts = news.to.map(({ exchange }) => exchange)
-  return acceptsMail(news.to) ? { kind: 'mailBegins', hosts } : { kind: 'mailEnds', hosts: [] }
-}
+const hostsIn = (news: DnsNews): readonly string[] =>
+  news.type === 'ns' ? (news.to ?? []) : news.to.map(({ exchange }) => exchange)
 
 function isChanged(field: ComparedField, before: ChangedRecord | null, after: ChangedRecord | null): boolean {
   return before !== null && after !== null && before[field] !== after[field]
 }
 
-type Phrase = Exclude<Occurrence['kind'], 'changed'>
-
 /** The words of messages in one language. */
 export interface Texts {
-  readonly occurrences: Readonly<Record<Phrase, string>>
-  readonly changed: string
+  readonly occurrences: Readonly<Record<Occurrence, string>>
   readonly fields: Readonly<Record<ComparedField, string>>
   readonly agent: string
   readonly note: string
@@ -97,13 +88,13 @@ const es: Texts = {
     newFree: 'nuevo, libre',
     released: 'eliminado',
     registered: 'registrado de nuevo',
+    changed: 'cambió',
     discarded: 'descartado',
     deleted: 'borrado de la lista',
     nameServers: 'cambió de servidores de nombres',
     mailBegins: 'empezó a recibir correo',
     mailEnds: 'dejó de recibir correo',
   },
-  changed: 'cambió',
   fields: {
     agent: 'agente',
     reserved: 'reserva',
@@ -133,13 +124,13 @@ const en: Texts = {
     newFree: 'new, free',
     released: 'deleted',
     registered: 'registered again',
+    changed: 'changed',
     discarded: 'discarded',
     deleted: 'removed from the list',
     nameServers: 'new name servers',
     mailBegins: 'began to receive mail',
     mailEnds: 'no longer receives mail',
   },
-  changed: 'changed',
   fields: {
     agent: 'agent',
     reserved: 'reservation',

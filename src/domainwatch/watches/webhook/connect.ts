@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 import { once } from 'node:events'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import ipaddr from 'ipaddr.js'
@@ -147,4 +148,15 @@ async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   } finally {
     signal.removeEventListener('abort', abort)
   }
+}
+
+/** Resolves to the head of the response. Rejects however else the request ends, because its caller holds a slot. */
+export function responseTo(outgoing: ClientRequest): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  outgoing.on('response', resolve)
+  // Node emits no `response` for status 101.
+  outgoing.on('upgrade', resolve)
+  outgoing.on('error', reject)
+  outgoing.on('close', () => reject(new Error('no response')))
+  return promise
 }

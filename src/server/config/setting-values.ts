@@ -1,0 +1,198 @@
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import ipaddr from 'ipaddr.js'
+import { parseS3Location, S3_LOCATION_TAKES, type S3Location } from '../../storage/blobs/s3/location.ts'
+import { parseFeeds, type Feed } from '../../domainwatch/feeds/settings.ts'
+import { foldTag } from '../../domainwatch/tags.ts'
+import { parseServers, type ServerAddress } from '../../lib/dns/index.ts'
+import { isTimeZone } from '../../lib/dates.ts'
+import {
+  readImageSettings,
+  defaultImageSettings,
+  type ImageSettings,
+} from '../../imagestore/image-settings.ts'
+import { integer, type Parsed } from './setting.ts'
+
+const MAX_WORKERS = 128
+const READABLE_FILE = 'the path of a readable file'
+
+export function tag(text: string): Parsed<string> {
+  const value = foldTag(text)
+  return value === undefined ? { takes: 'a tag of 1 to 30 letters, digits and hyphens' } : { value }
+}
+
+/** A word that .cl names can contain, without accents; after a hyphen, one to remove. */
+export function phishingKeyword(text: string): Parsed<string> {
+  return /^-?[a-z0-9ñ]{2,24}$/.test(text)
+    ? { value: text }
+    : { takes: 'a word of 2 to 24 letters a-z, ñ and digits, with a hyphen before it to remove it' }
+}
+
+/** A word without accents; after a hyphen, one to remove. */
+export function word(text: string): Parsed<string> {
+  return /^-?[a-zñ]{1,31}$/.test(text)
+    ? { value: text }
+    : { takes: 'a word of 1 to 31 letters a-z and ñ, with a hyphen before it to remove it' }
+}
+
+export function databaseUrl(value: string): Parsed<string> {
+  const takes = 'postgres://user:password@host:port/database, or nothing for SQLite in the data folder'
+  if (value === '') return { value }
+  const url = URL.parse(value)
+  if (url === null || !/^postgres(ql)?:$/.test(url.protocol)) return { takes }
+  return url.pathname.length > 1 ? { value } : { takes }
+}
+
+/** Removes everything that may be a password, even from a malformed address. */
+export function withoutSecrets(value: string): string {
+  return value.replace(/^(\w+:\/\/)?.*@/s, '$1…@').replace(/\?.*$/s, '?…')
+}
+
+export function hidden(value: string): string {
+  return value === '' ? '' : '…'
+}
+
+/** A text without blanks; empty for none. */
+export function secret(takes: string): (value: string) => Parsed<string> {
+  return (value) => (/^\S*$/.test(value) ? { value } : { takes })
+}
+
+/** An address without a slash at the end; empty for none. */
+export function serverUrl(takes: string): (value: string) => Parsed<string> {
+  return (value) => {
+    const parsed = baseUrl(value)
+    return 'value' in parsed ? parsed : { takes }
+  }
+}
+
+/** A mail server. */
+export interface SmtpServer {
+  readonly host: string
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  /** Whether the connection is encrypted from the first byte. */
+  readonly isTls: boolean
+}
+
+export function smtpUrl(value: string): Parsed<SmtpServer | undefined> {
+  if (value === '') return { value: undefined }
+  const takes = 'smtp://user:password@host:port or smtps://user:password@host:port'
+  const url = URL.parse(value)
+  if (url === null || !/^smtps?:$/.test(url.protocol) || url.hostname === '') return { takes }
+  if (/^\/?$/.test(url.pathname) && url.search === '' && url.hash === '') {
+    const isTls = url.protocol === 'smtps:'
+    try {
+      return {
+        value: {
+          host: url.hostname.replace(/^\[|\]$/g, ''),
+          port: url.port === '' ? (isTls ? 465 : 587) : Number(url.port),
+          user: decodeURIComponent(url.username),
+          password: decodeURIComponent(url.password),
+          isTls,
+        },
+      }
+    } catch {
+      // A percent sign that is not part of an escape.
+    }
+  }
+  return { takes }
+}
+
+export function mailAddress(value: string): Parsed<string> {
+  return value === '' || /^[^\s@<>",;:]+@[^\s@<>",;:]+$/.test(value)
+    ? { value }
+    : { takes: 'a mail address, such as catalejo@example.cl' }
+}
+
+export function blobsUrl(value: string): Parsed<S3Location | undefined> {
+  if (value === '') return { value: undefined }
+  const location = parseS3Location(value)
+  return location === undefined ? { takes: S3_LOCATION_TAKES } : { value: location }
+}
+
+export function baseUrl(value: string): Parsed<string> {
+  const takes = 'an http:// or https:// address without query, such as https://example.cl/catalejo'
+  if (value === '') return { value }
+  const url = URL.parse(value)
+  if (url === null || !/^https?:$/.test(url.protocol)) return { takes }
+  if (url.search !== '' || url.hash !== '' || url.username !== '') return { takes }
+  return { value: value.replace(/\/+$/, '') }
+}
+
+export function timeZone(value: string): Parsed<string> {
+  return isTimeZone(value) ? { value } : { takes: 'an IANA time zone, such as America/Santiago' }
+}
+
+export function dnsServers(value: string): Parsed<readonly ServerAddress[] | undefined> {
+  if (value === '') return { value: undefined }
+  const parsed = parseServers(value)
+  return parsed.kind === 'servers'
+    ? { value: parsed.servers }
+    : { takes: 'address:port,… of up to 8 servers' }
+}
+
+export function imageSettings(value: string): Parsed<ImageSettings> {
+  if (value === '') return { value: defaultImageSettings }
+  const text = readFile(value)
+  if (text === undefined) return { takes: READABLE_FILE }
+  const read = readImageSettings(text)
+  return 'faults' in read ? { takes: 'a JSON file', ...read } : { value: read }
+}
+
+export function feeds(value: string): Parsed<readonly Feed[]> {
+  if (value === '') return { value: [] }
+  const text = readFile(value)
+  if (text === undefined) return { takes: READABLE_FILE }
+  const read = parseFeeds(text)
+  return 'faults' in read ? { takes: 'a JSON file', ...read } : { value: read.feeds }
+}
+
+function readFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+export function workers(value: string): Parsed<number> {
+  if (value === 'auto') return { value: Math.min(MAX_WORKERS, availableParallelism()) }
+  const parsed = integer(1, MAX_WORKERS)(value)
+  return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto for one a core` }
+}
+
+export function searchMemory(value: string): Parsed<number | 'auto'> {
+  if (value === 'auto') return { value }
+  const parsed = integer(0, 65_536)(value)
+  return 'value' in parsed ? parsed : { takes: `${parsed.takes}, or auto` }
+}
+
+export function network(value: string): Parsed<string> {
+  const valid = value.includes('/') ? ipaddr.isValidCIDR(value) : ipaddr.isValid(value)
+  return valid ? { value } : { takes: 'an IP address or network, such as 10.0.0.0/8' }
+}
+
+/** An address to listen on. */
+export interface ListenAddress {
+  readonly host: string
+  readonly port: number
+}
+
+export function listenAddress(value: string): Parsed<ListenAddress | undefined> {
+  if (value === '') return { value: undefined }
+  const [, v6, name, digits = ''] = /^(?:\[([\da-f:.]+)\]|([^\s:/[\]]+)):(\d{1,5})$/i.exec(value) ?? []
+  const host = v6 ?? name
+  const isValid = host !== undefined && Number(digits) <= 65_535 && (v6 === undefined || ipaddr.isValid(v6))
+  return isValid
+    ? { value: { host, port: Number(digits) } }
+    : { takes: 'an address and a port, such as 127.0.0.1:9464 or [::1]:9464' }
+}
+
+export function origin(value: string): Parsed<string> {
+  if (value === '*') return { value }
+  const url = URL.parse(value)
+  return url !== null && url.origin === value
+    ? { value }
+    : { takes: '* or an origin, such as https://example.cl' }
+}
