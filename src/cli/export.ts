@@ -1,7 +1,7 @@
 import { openDatabase } from '../server/context.ts'
 import { systemClock } from '../lib/clock.ts'
 import {
-  Dictionary,
+  readDictionary,
   DomainLists,
   EXPORT_FORMATS,
   exportText,
@@ -23,7 +23,7 @@ export async function exportAll({ config, own }: Options): Promise<void> {
   const database = await openDatabase(config, undefined, undefined, { existing: true })
   try {
     const rows = new DomainLists(database, systemClock).rows(EVERYTHING)
-    const { split } = new Dictionary(config.words)
+    const { split } = readDictionary(config.words)
     const records = new RecordFields(database, systemClock, { timeZone: config.timeZone, split })
     const further = fields && { fields: fields.value, read: records.byName.bind(records) }
     const fault = await writeAll(process.stdout, exportText(rows, format, further))

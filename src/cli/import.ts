@@ -9,7 +9,7 @@ import {
   bytesOf,
   IMPORT_FORMATS,
   importLines,
-  Dictionary,
+  readDictionary,
   readLines,
   splitFewNames,
   storeRows,
@@ -51,7 +51,7 @@ export async function importFiles({ config, own, positionals, switches }: Option
     const account = await accountFor(database, own['account'])
     if (account === undefined) return
     const progress = createProgress()
-    const dictionary = new Dictionary(config.words)
+    const dictionary = readDictionary(config.words)
     const isDry = switches.has('dry-run')
     // The import splits the names itself, so a new database needs no splitting later.
     if (!isDry) await splitFewNames(database, dictionary)

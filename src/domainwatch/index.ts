@@ -57,7 +57,7 @@ export { BATCH_BODY_BYTES } from './routes/add.ts'
 export { hasEndedClaims, sweepClaims } from './queue/ended-claims.ts'
 export { hasExpired, hasOldHistory, purgeExpired, sweepHistory } from './purge.ts'
 export { defaultIndexMemory } from './list/index-memory.ts'
-export { Dictionary } from './words/dictionary.ts'
+export { readDictionary, type Dictionary } from './words/dictionary.ts'
 export { areNamesSplit, splitFewNames, splitNames } from './words/split-names.ts'
 
 export interface DomainwatchOptions {

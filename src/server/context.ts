@@ -1,4 +1,4 @@
-import { Dictionary } from '../domainwatch/index.ts'
+import { readDictionary, type Dictionary } from '../domainwatch/index.ts'
 import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -155,7 +155,7 @@ export async function createContext(
         nameServers: (name) => resolver.nameServers(name),
         records: (name, type) => recordResolver.records(name, type),
       },
-      dictionary: new Dictionary(config.words),
+      dictionary: readDictionary(config.words),
       onClose: (close) => closing.unshift(close),
       close,
     }

@@ -1,4 +1,4 @@
-import { Dictionary, toColumn } from '../../src/domainwatch/words/dictionary.ts'
+import { readDictionary, toColumn } from '../../src/domainwatch/words/dictionary.ts'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { parseLabel } from '../../src/lib/domain-names.ts'
@@ -96,7 +96,7 @@ const dateOrDay = fc.oneof(date, writingDate).chain((of) => fc.constantFrom(of, 
 
 /** Words of the letters of the names here. */
 export const OWN_WORDS = ['a', 'b', 'ab', 'ñb', 'bab']
-export const dictionary = new Dictionary(OWN_WORDS)
+export const dictionary = readDictionary(OWN_WORDS)
 
 const special: Readonly<Record<string, fc.Arbitrary<string>>> = {
   search: fc.oneof({ weight: 2, arbitrary: text }, { weight: 1, arbitrary: words }),

@@ -27,8 +27,12 @@ export function readVocabulary(changes: readonly string[] = []): Vocabulary {
     if (entry.startsWith('-')) keywords.delete(entry.slice(1))
     else keywords.add(entry)
   }
-  return new Vocabulary(
-    builtInWords().filter(({ length }) => length >= MIN_WORD),
-    keywords,
-  )
+  return new Vocabulary(longWords, keywords)
+}
+
+/** Read each time it is iterated over. */
+const longWords: Iterable<string> = {
+  *[Symbol.iterator]() {
+    for (const word of builtInWords()) if (word.length >= MIN_WORD) yield word
+  },
 }

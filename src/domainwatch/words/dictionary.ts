@@ -22,7 +22,20 @@ const WORDS = new URL('../../../assets/words/words.txt', import.meta.url)
  */
 const RANK_OF_OWN = 5_000
 
-/** The words that names are split into. */
+let builtIn: Dictionary | undefined
+
+/**
+ * The words that names are split into. All services of a process share the dictionary without changes.
+ *
+ * @param changes words to add to the built-in ones, or to remove if they begin with a hyphen
+ */
+export function readDictionary(changes: readonly string[]): Dictionary {
+  if (changes.length > 0) return new Dictionary(changes)
+  builtIn ??= new Dictionary([])
+  return builtIn
+}
+
+/** The words that names are split into. Made by `readDictionary`. */
 export class Dictionary {
   /** Differs between dictionaries that may split a name differently. */
   readonly digest: string
@@ -30,7 +43,6 @@ export class Dictionary {
   #trie: WordTrie | undefined
   #split: SplitName | undefined
 
-  /** @param changes words to add to the built-in ones, or to remove if they begin with a hyphen */
   constructor(changes: readonly string[]) {
     const removed = new Set(changes.filter((entry) => entry.startsWith('-')).map((entry) => entry.slice(1)))
     const added = changes.filter((entry) => !entry.startsWith('-') && !removed.has(entry))

@@ -23,29 +23,34 @@ const HYPHEN = '-'
 const STEM = 4
 const MAX_WORD = 31
 
+interface Tables {
+  readonly kinds: ReadonlyMap<string, number>
+  /** By the first letters of words, and by the last: a bit for each length. */
+  readonly lengthsByStart: ReadonlyMap<string, number>
+  readonly lengthsByEnd: ReadonlyMap<string, number>
+}
+
 /** Classifies the texts before and after a brand by splitting them into words. */
 export class Vocabulary {
-  readonly #kinds = new Map<string, number>()
-  /** By the first letters of words, and by the last: a bit for each length. */
-  readonly #lengthsByStart = new Map<string, number>()
-  readonly #lengthsByEnd = new Map<string, number>()
+  readonly #words: Iterable<string>
+  readonly #keywords: Iterable<string>
+  #built: Tables | undefined
 
   /** @param keywords words that phishing names put next to a brand */
   constructor(words: Iterable<string>, keywords: Iterable<string>) {
-    for (const word of words) this.#add(word, WORD)
-    for (const word of keywords) this.#add(word, WORD | KEYWORD)
+    this.#words = words
+    this.#keywords = keywords
   }
 
-  #add(word: string, kinds: number): void {
-    if (word.length > MAX_WORD) return
-    this.#kinds.set(word, kinds)
-    const bit = 1 << word.length
-    addBit(this.#lengthsByStart, word.slice(0, STEM), bit)
-    addBit(this.#lengthsByEnd, word.slice(-STEM), bit)
+  /** Built on first use, because that takes some 30 ms and not everybody searches for lookalikes. */
+  get #tables(): Tables {
+    this.#built ??= buildTables(this.#words, this.#keywords)
+    return this.#built
   }
 
   /** Returns, at `i`, what the first `i` characters of the name are to a brand that begins after them. */
   before(name: string): Uint8Array {
+    const { kinds: kindsOf, lengthsByStart } = this.#tables
     const text = withoutAccents(name)
     const reached = new Uint8Array(text.length + 1)
     reached[0] = WORD | KEYWORD
@@ -53,11 +58,11 @@ export class Vocabulary {
       const kinds = reached[from] ?? 0
       if (kinds === 0) continue
       if (text[from] === HYPHEN) mark(reached, from + 1, kinds)
-      let lengths = this.#lengthsByStart.get(text.slice(from, from + STEM)) ?? 0
+      let lengths = lengthsByStart.get(text.slice(from, from + STEM)) ?? 0
       for (let size = 2; size < STEM && from + size <= text.length; size++) lengths |= 1 << size
       for (; lengths !== 0; lengths &= lengths - 1) {
         const to = from + lowestBit(lengths)
-        if (to <= text.length) mark(reached, to, kinds & (this.#kinds.get(text.slice(from, to)) ?? 0))
+        if (to <= text.length) mark(reached, to, kinds & (kindsOf.get(text.slice(from, to)) ?? 0))
       }
     }
     for (let i = 1; i <= text.length; i++) reached[i] = classOf(reached[i] ?? 0, name[i - 1], i)
@@ -67,6 +72,7 @@ export class Vocabulary {
 
   /** Returns, at `i`, what the characters from `i` on are to a brand that ends before them. */
   after(name: string): Uint8Array {
+    const { kinds: kindsOf, lengthsByEnd } = this.#tables
     const text = withoutAccents(name)
     const length = text.length
     const reached = new Uint8Array(length + 1)
@@ -75,11 +81,11 @@ export class Vocabulary {
       const kinds = reached[to] ?? 0
       if (kinds === 0) continue
       if (text[to - 1] === HYPHEN) mark(reached, to - 1, kinds)
-      let lengths = to < STEM ? 0 : (this.#lengthsByEnd.get(text.slice(to - STEM, to)) ?? 0)
+      let lengths = to < STEM ? 0 : (lengthsByEnd.get(text.slice(to - STEM, to)) ?? 0)
       for (let size = 2; size < STEM && size <= to; size++) lengths |= 1 << size
       for (; lengths !== 0; lengths &= lengths - 1) {
         const from = to - lowestBit(lengths)
-        if (from >= 0) mark(reached, from, kinds & (this.#kinds.get(text.slice(from, to)) ?? 0))
+        if (from >= 0) mark(reached, from, kinds & (kindsOf.get(text.slice(from, to)) ?? 0))
       }
     }
     for (let i = 0; i < length; i++) reached[i] = classOf(reached[i] ?? 0, name[i], length - i)
@@ -98,6 +104,22 @@ function classOf(kinds: number, next: string | undefined, length: number): Adjac
 
 function mark(reached: Uint8Array, at: number, kinds: number): void {
   reached[at] = (reached[at] ?? 0) | kinds
+}
+
+function buildTables(words: Iterable<string>, keywords: Iterable<string>): Tables {
+  const kinds = new Map<string, number>()
+  const lengthsByStart = new Map<string, number>()
+  const lengthsByEnd = new Map<string, number>()
+  const add = (word: string, kind: number) => {
+    if (word.length > MAX_WORD) return
+    kinds.set(word, kind)
+    const bit = 1 << word.length
+    addBit(lengthsByStart, word.slice(0, STEM), bit)
+    addBit(lengthsByEnd, word.slice(-STEM), bit)
+  }
+  for (const word of words) add(word, WORD)
+  for (const word of keywords) add(word, WORD | KEYWORD)
+  return { kinds, lengthsByStart, lengthsByEnd }
 }
 
 function addBit(lengths: Map<string, number>, stem: string, bit: number): void {
