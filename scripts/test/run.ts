@@ -3,10 +3,10 @@ import { finished } from 'node:stream/promises'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { fileURLToPath } from 'node:url'
+import { processesFor } from './processes.ts'
 import type { Pass } from './tiers.ts'
 
 const TIMEOUT_MS = 600_000
-const UNIT_FILES = 'scripts/test/unit-files.ts'
 const END_OF_FILE = new URL('./end-of-file.ts', import.meta.url).href
 /** Hundreds of processes load the same sources: compiled once, each starts in half the time. */
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url))
@@ -41,22 +41,21 @@ export interface RunOptions {
 
 /** Runs the files of a pass, printing each test as it ends. */
 export async function runPass(pass: Pass, options: RunOptions): Promise<Results> {
-  const isUnit = (file: string) => !file.startsWith('test/')
   // A name must match from the outermost test on, and a watched file needs a process of its own.
-  const isShared = options.watch !== true && options.name === undefined
-  const unit = isShared ? pass.files.filter(isUnit) : []
-  const others = pass.files.filter((file) => !unit.includes(file))
+  const isShared = pass.sharesProcesses && options.watch !== true && options.name === undefined
+  const processes = isShared
+    ? processesFor(pass.files)
+    : pass.files.map((file) => ({ entry: file, files: [file] }))
   const env = {
     ...process.env,
     NODE_COMPILE_CACHE: COMPILED,
-    UNIT_FILES: unit.join(' '),
     ...(options.postgresUrl !== undefined && pass.needsPostgres
       ? { TEST_POSTGRES_URL: options.postgresUrl }
       : {}),
     ...(pass.database === 'postgres' ? { TEST_DATABASE: 'postgres' } : {}),
   }
   const events = run({
-    files: [...(unit.length > 0 ? [UNIT_FILES] : []), ...others],
+    files: processes.map(({ entry }) => entry),
     concurrency: pass.concurrency,
     timeout: TIMEOUT_MS,
     execArgv: [`--import=${END_OF_FILE}`],
@@ -68,12 +67,10 @@ export async function runPass(pass: Pass, options: RunOptions): Promise<Results>
   const files = new Map<string, number>()
   const flaky: string[] = []
   const failedFiles: string[] = []
-  const started = new Map<string, number>()
+  const isEntry = (name: string) => processes.some(({ entry }) => entry === name)
   /** A file that runs within another process is a test of that process. */
-  const isFile = (name: string) =>
-    unit.includes(name) || others.includes(relative('', name)) || name.endsWith(UNIT_FILES)
+  const isFile = (name: string) => pass.files.includes(relative('', name)) || isEntry(name)
   const note = (outcome: 'passed' | 'failed', data: TestData) => {
-    if (unit.includes(data.name)) files.set(data.name, data.details.duration_ms)
     if (isFile(data.name) && outcome === 'passed') return
     // A test with failed subtests is not a failure of its own.
     if (outcome === 'failed' && isOfSubtests(data)) return
@@ -88,15 +85,11 @@ export async function runPass(pass: Pass, options: RunOptions): Promise<Results>
   }
   events.on('test:pass', (data) => note('passed', data))
   events.on('test:fail', (data) => note('failed', data))
-  events.on('test:dequeue', ({ name }) => {
-    if (others.includes(relative('', name))) started.set(relative('', name), Date.now())
-  })
   events.on('test:complete', ({ name, details }) => {
-    if (others.includes(relative('', name)) && !details.passed) failedFiles.push(relative('', name))
-  })
-  events.on('test:summary', ({ file }) => {
-    const start = file === undefined ? undefined : started.get(relative('', file))
-    if (file !== undefined && start !== undefined) files.set(relative('', file), Date.now() - start)
+    const file = relative('', name)
+    if (!pass.files.includes(file)) return
+    files.set(file, details.duration_ms)
+    if (!details.passed) failedFiles.push(file)
   })
   events.on('test:diagnostic', ({ message }) => {
     if (message.startsWith(FAILED_AT_FIRST)) flaky.push(message)

@@ -81,8 +81,10 @@ export interface Pass {
   readonly database: 'sqlite' | 'postgres'
   /** Whether a PostgreSQL server has to be there. */
   readonly needsPostgres: boolean
-  /** Files at the same time. */
+  /** Processes at the same time. */
   readonly concurrency: number
+  /** Whether files may run in one process. Those that break something, or count what is left open, do not. */
+  readonly sharesProcesses: boolean
 }
 
 /** Four concurrent files take as long on two processors, and each test twice as long. */
@@ -133,11 +135,21 @@ export function passesOf(tier: Tier, isWanted: (file: string) => boolean): Pass[
       ? ofTier('default').filter((file) => isWanted(file) && runsAgainOnPostgres(file, hasTwoNodes))
       : []
   const isAlone = (file: string) => file.startsWith('test/two-nodes/')
-  const sqlite = { database: 'sqlite', needsPostgres: false, concurrency: CONCURRENCY } as const
-  const postgres = { database: 'postgres', needsPostgres: true, concurrency: CONCURRENCY } as const
+  const sqlite = {
+    database: 'sqlite',
+    needsPostgres: false,
+    concurrency: CONCURRENCY,
+    sharesProcesses: false,
+  } as const
+  const postgres = {
+    database: 'postgres',
+    needsPostgres: true,
+    concurrency: CONCURRENCY,
+    sharesProcesses: false,
+  } as const
   const passes: Record<Tier, Pass[]> = {
-    default: [{ ...sqlite, name: 'default', files: own }],
-    postgres: [{ ...postgres, name: 'on PostgreSQL', files: [...own, ...again] }],
+    default: [{ ...sqlite, name: 'default', files: own, sharesProcesses: true }],
+    postgres: [{ ...postgres, name: 'on PostgreSQL', files: [...own, ...again], sharesProcesses: true }],
     browser: [{ ...sqlite, name: 'browser', files: own }],
     faults: [{ ...sqlite, name: 'faults', needsPostgres: true, files: own }],
     cluster: [

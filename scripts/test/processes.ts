@@ -1,0 +1,57 @@
+/**
+ * Which test files share a process. Starting one for each file and loading the service in it takes longer than most files
+ * themselves.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const FOLDER = fileURLToPath(new URL('../../node_modules/.cache/test-processes/', import.meta.url))
+/** Its hook has to be one of the process: as one of the first file that imports it, it would not see the others. */
+const REPORT = new URL('../../test/support/failure-report.ts', import.meta.url)
+/** A process that fails as a whole, or is started last, must not be much of the run. */
+const MAX_FILES = 12
+
+/** Their tests run the service in their own process. */
+const SHARING: readonly RegExp[] = [
+  /^(src|console)\//,
+  /^test\/(admin|contracts|corpus|dns|domainwatch|http|imagestore|keys|verifying)\//,
+]
+/** Files that change or measure the process they run in. */
+const ALONE: readonly string[] = []
+
+export interface TestProcess {
+  /** The file that Node's runner starts. */
+  readonly entry: string
+  readonly files: readonly string[]
+}
+
+/** Distributes files over processes, in their order. */
+export function processesFor(files: readonly string[]): TestProcess[] {
+  const processes: TestProcess[] = []
+  const shared = new Map<RegExp, string[]>()
+  for (const file of files) {
+    const kind = ALONE.includes(file) ? undefined : SHARING.find((pattern) => pattern.test(file))
+    if (kind === undefined) processes.push({ entry: file, files: [file] })
+    else shared.set(kind, [...(shared.get(kind) ?? []), file])
+  }
+  for (const group of shared.values()) {
+    for (let from = 0; from < group.length; from += MAX_FILES)
+      processes.push(sharedProcess(group.slice(from, from + MAX_FILES)))
+  }
+  return processes
+}
+
+/** Each file is a test of its own, so that what it leaves behind is cleaned up when it ends. */
+function sharedProcess(files: readonly string[]): TestProcess {
+  mkdirSync(FOLDER, { recursive: true })
+  const [first = ''] = files
+  const entry = `${FOLDER}${first.replaceAll('/', '-')}.mjs`
+  const tests = files.map(
+    (file) => `test(${JSON.stringify(file)}, () => import(${JSON.stringify(pathToFileURL(file).href)}))\n`,
+  )
+  writeFileSync(
+    entry,
+    `import { test } from 'node:test'\nimport ${JSON.stringify(REPORT.href)}\n\n${tests.join('')}`,
+  )
+  return { entry, files }
+}
