@@ -83,16 +83,17 @@ export interface Pass {
   readonly needsPostgres: boolean
   /** Processes at the same time. */
   readonly concurrency: number
-  /** Whether files may run in one process. Those that break something, or count what is left open, do not. */
+  /** Whether several files may run in one process. */
   readonly sharesProcesses: boolean
 }
 
-/** Four concurrent files take as long on two processors, and each test twice as long. */
-const CONCURRENCY = 2
 /** One of these started last would be waited for alone. */
 const LONGEST = [
   'test/cli/serve.test.ts',
+  'test/cli/images.test.ts',
   'test/durability/kill.test.ts',
+  'test/moving/backup.test.ts',
+  'test/moving/migrate.test.ts',
   'test/nodes/leases.test.ts',
   'test/s3/ceph.test.ts',
 ]
@@ -135,33 +136,41 @@ export function passesOf(tier: Tier, isWanted: (file: string) => boolean): Pass[
       ? ofTier('default').filter((file) => isWanted(file) && runsAgainOnPostgres(file, hasTwoNodes))
       : []
   const isAlone = (file: string) => file.startsWith('test/two-nodes/')
-  const sqlite = {
-    database: 'sqlite',
-    needsPostgres: false,
-    concurrency: CONCURRENCY,
-    sharesProcesses: false,
-  } as const
-  const postgres = {
-    database: 'postgres',
-    needsPostgres: true,
-    concurrency: CONCURRENCY,
-    sharesProcesses: false,
-  } as const
+  const sqlite = { database: 'sqlite', needsPostgres: false } as const
+  const postgres = { database: 'postgres', needsPostgres: true } as const
+  // Some of their tests wait for a server or a deadline: a third process uses the two processors meanwhile.
+  const quiet = { concurrency: 3, sharesProcesses: true } as const
+  // Each has a browser, or several servers; these files break things, and count what is left open.
+  const apart = { concurrency: 2, sharesProcesses: false } as const
   const passes: Record<Tier, Pass[]> = {
-    default: [{ ...sqlite, name: 'default', files: own, sharesProcesses: true }],
-    postgres: [{ ...postgres, name: 'on PostgreSQL', files: [...own, ...again], sharesProcesses: true }],
-    browser: [{ ...sqlite, name: 'browser', files: own }],
-    faults: [{ ...sqlite, name: 'faults', needsPostgres: true, files: own }],
+    default: [{ ...sqlite, ...quiet, name: 'default', files: own }],
+    postgres: [{ ...postgres, ...quiet, name: 'on PostgreSQL', files: [...own, ...again] }],
+    browser: [{ ...sqlite, ...apart, name: 'browser', files: own }],
+    faults: [{ ...sqlite, ...apart, name: 'faults', needsPostgres: true, files: own }],
     cluster: [
-      { ...sqlite, name: 'cluster', needsPostgres: true, files: own.filter((file) => !isAlone(file)) },
+      {
+        ...sqlite,
+        ...apart,
+        name: 'cluster',
+        needsPostgres: true,
+        files: own.filter((file) => !isAlone(file)),
+      },
       {
         ...postgres,
+        ...apart,
         name: 'cluster on PostgreSQL',
         files: own.filter((file) => file.startsWith('test/nodes/')),
       },
       // Each file has some three servers and four processes of ours, so concurrent files would overload the
       // machine.
-      { ...sqlite, name: 'two nodes', needsPostgres: true, concurrency: 1, files: own.filter(isAlone) },
+      {
+        ...sqlite,
+        ...apart,
+        name: 'two nodes',
+        needsPostgres: true,
+        concurrency: 1,
+        files: own.filter(isAlone),
+      },
     ],
   }
   return passes[tier].filter(({ files }) => files.length > 0)

@@ -50,7 +50,7 @@ export interface Tasks {
  */
 export function createTasks(threads: number, failed: (error: unknown) => void = () => {}): Tasks {
   const pool = new Piscina({
-    minThreads: 0,
+    minThreads: 1,
     maxThreads: 2 * threads,
     maxQueue: MAX_WAITING,
     idleTimeout: IDLE_THREAD_MS,
