@@ -39,7 +39,7 @@ import type { Dictionary } from './words/dictionary.ts'
 import { NameSplits } from './words/split-names.ts'
 
 export { EXPORT_FORMATS, exportText } from './export.ts'
-export { allowAddresses } from './watches/webhook/connect.ts'
+export { allowAddresses } from './outgoing/connect.ts'
 export { Feeds, type FeedStatus } from './feeds/index.ts'
 export { Rechecks } from './rechecks/index.ts'
 export { hasOldDeliveries, sweepDeliveries } from './watches/delivery-log.ts'

@@ -8,7 +8,7 @@ import { readVocabulary } from './lookalikes/vocabulary.ts'
 import type { Channels } from './watches/channels/channel.ts'
 import { openChannels, type ChannelSettings } from './watches/channels/index.ts'
 import { Watches } from './watches/index.ts'
-import { allowAddresses } from './watches/webhook/connect.ts'
+import { allowAddresses } from './outgoing/connect.ts'
 
 export interface SubscriptionsOptions {
   readonly database: Database

@@ -10,7 +10,7 @@ import { isHashOf } from './hash.ts'
 import { ImageCache } from './image-cache.ts'
 import type { BlobRow } from './image-fields.ts'
 import type { MarkPlace } from './image-settings.ts'
-import { damaged, verified, VerifiedBlobs } from './integrity.ts'
+import { damaged, verified, VerifiedBlobs } from './verified-blobs.ts'
 import { KnownImages } from './known-images.ts'
 import { blobByKey } from './queries.ts'
 

@@ -8,7 +8,7 @@ import {
   readTarget,
   responseTo,
   type IsAllowedAddress,
-} from '../watches/webhook/connect.ts'
+} from '../outgoing/connect.ts'
 
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])

@@ -6,7 +6,8 @@ import { answerText } from '../history/dns-observations.ts'
 import type { ObservedType } from '../history/queries.ts'
 import { storeObservationsIn, type Observation } from '../history/store-observations.ts'
 import * as queries from './queries.ts'
-import { EVERYBODY, nextCheck } from './rules.ts'
+import { EVERYBODY } from './rules.ts'
+import { nextCheck } from './schedule.ts'
 import { ownerOf, WantedNames, type WantedNamesOptions } from './wanted-names.ts'
 
 /** Look-ups of a name: NS and MX. */

@@ -7,7 +7,8 @@ import { recordOf } from '../events/event.ts'
 import type { EventPages } from '../events/pages.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import * as queries from './queries.ts'
-import { dnsWatchOf, EVERYBODY, RecheckRules, type DnsWatch, nextCheck } from './rules.ts'
+import { dnsWatchOf, EVERYBODY, RecheckRules, type DnsWatch } from './rules.ts'
+import { nextCheck } from './schedule.ts'
 
 /** Names read and added at a time, so that other readers and writers get their turn. */
 const PAGE = 1_000

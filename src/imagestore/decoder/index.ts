@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os'
-import { Requesters, SERVICE_CLIENT } from './job-queue.ts'
+import { Requesters, SERVICE_CLIENT } from './fair-queue.ts'
 import { DecoderPool } from './pool.ts'
 import type { EngineOptions, ImageEngine } from './protocol.ts'
 
-export { Requesters, SERVICE_CLIENT } from './job-queue.ts'
+export { Requesters, SERVICE_CLIENT } from './fair-queue.ts'
 export { machineTurns } from './machine-turns.ts'
 export type * from './protocol.ts'
 

@@ -1,6 +1,6 @@
 import { CpuTimer } from './cpu-timer.ts'
 import { DecoderProcess, type Ending } from './decoder-process.ts'
-import { FairQueue, makeRoom, type Requesters } from './job-queue.ts'
+import { FairQueue, makeRoom, type Requesters } from './fair-queue.ts'
 import { MemoryBudget, type JobClass } from './memory-budget.ts'
 import type { JobOutcome, Task, EngineOptions, EngineStats } from './protocol.ts'
 

@@ -3,7 +3,7 @@ import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
 import type { BlobRow } from '../image-fields.ts'
 import type { MarkPlace } from '../image-settings.ts'
-import type { Requesters } from './job-queue.ts'
+import type { Requesters } from './fair-queue.ts'
 import type { AcquireTurn } from './machine-turns.ts'
 
 /** `reason` is for the log, never for a client. */

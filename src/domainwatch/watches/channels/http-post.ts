@@ -7,7 +7,7 @@ import {
   responseTo,
   type IsAllowedAddress,
   type Resolve,
-} from '../webhook/connect.ts'
+} from '../../outgoing/connect.ts'
 import { failure, type Outcome } from './channel.ts'
 
 /** From the DNS look-up to the response. Standard Webhooks recommends 15 to 30 s. */

@@ -2,7 +2,7 @@ import type { Channel } from './channel.ts'
 import { chatChannel } from './chat.ts'
 import type { HttpChannelOptions } from './http-post.ts'
 import { characters, layOut, discordMarkdown, slackText } from '../messages/layout.ts'
-import { parseReceiver, showOrigin } from '../webhook/connect.ts'
+import { parseReceiver, showOrigin } from '../../outgoing/connect.ts'
 
 /** Characters of `content` of Discord. */
 const MAX_CONTENT = 2_000

@@ -2,7 +2,7 @@ import type { Channel } from './channel.ts'
 import { chatChannel } from './chat.ts'
 import type { HttpChannelOptions } from './http-post.ts'
 import { bytes, layOut, plainText } from '../messages/layout.ts'
-import { parseReceiver, showOrigin } from '../webhook/connect.ts'
+import { parseReceiver, showOrigin } from '../../outgoing/connect.ts'
 
 /** Bytes of a message; the server makes a file of a longer one. */
 const MAX_MESSAGE = 4_096

@@ -5,7 +5,7 @@ import { createServer as createTcpServer } from 'node:net'
 import { test } from 'node:test'
 import { systemClock } from '../../../lib/clock.ts'
 import { delayAfter, newDeliveryId } from '../attempt.ts'
-import { allowAddresses, type Resolve } from '../webhook/connect.ts'
+import { allowAddresses, type Resolve } from '../../outgoing/connect.ts'
 import { retryAfterMs } from './http-post.ts'
 import { newSecret, signedHeaders, webhookChannel } from './webhook.ts'
 

@@ -11,7 +11,7 @@ import {
   type Notice,
 } from './channel.ts'
 import { post, retryAfterMs, type PostOptions } from './http-post.ts'
-import { parseReceiver } from '../webhook/connect.ts'
+import { parseReceiver } from '../../outgoing/connect.ts'
 
 /** Events per delivery: about 20 KB, as Standard Webhooks recommends. */
 const BATCHING: Batching = { max: 50, beyond: 'next', windowMs: 200 }

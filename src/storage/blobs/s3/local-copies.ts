@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises'
 import type { FairSlots } from '../../../lib/fair-slots.ts'
-import { SERVICE } from './location.ts'
+import { SERVICE } from './options.ts'
 
 interface Copy {
   readonly client: string

@@ -12,7 +12,8 @@ import {
 import { BlobDamaged } from '../blob-store.ts'
 import { S3Connection, withDeadline, type S3Command, type SendOptions } from './client.ts'
 import { isNamed, isTransient, translate } from './errors.ts'
-import { type S3Location, fairSlots, SERVICE, type S3Options } from './location.ts'
+import type { S3Location } from './location.ts'
+import { fairSlots, SERVICE, type S3Options } from './options.ts'
 
 /** Called for each operation that failed despite all retries, before its caller gets the error. */
 export type ObserveFaults = (operation: string, error: Error) => void

@@ -13,7 +13,8 @@ import type { StagedFile, Staging } from '../staging.ts'
 import { S3Connection, withDeadline } from './client.ts'
 import { attemptsOf, isNamed, isTransient } from './errors.ts'
 import { localCopies } from './local-copies.ts'
-import { type S3Location, fairSlots, S3_DEFAULTS, SERVICE, type S3Options } from './location.ts'
+import type { S3Location } from './location.ts'
+import { fairSlots, S3_DEFAULTS, SERVICE, type S3Options } from './options.ts'
 import {
   S3Requests,
   type Download,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FairQueue, Requesters } from './job-queue.ts'
+import { FairQueue, Requesters } from './fair-queue.ts'
 
 const job = (...clients: string[]) => ({ requesters: new Requesters(...clients) })
 
