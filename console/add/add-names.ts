@@ -1,6 +1,8 @@
 import { ApiError, ask, ConnectionLost } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import { untilAnswered } from '../api/retry.ts'
 import { accountOf } from '../api/scope.ts'
+import { localTime } from '../api/server.ts'
 import { keyFor } from '../api/session.ts'
 import { perform, type Handle, type Outcome } from '../app/operations.ts'
 import { subjectOf } from '../domains/marks.ts'
@@ -21,23 +23,38 @@ export interface Facts {
 /** Maximum repetitions: an answer lists at most 100 rejected records, and the rest is sent again without them. */
 const MAX_ATTEMPTS = 12
 
-/** Records new names. Names that the service rejects do not affect the others and are reported with the reason. */
-export function addNames(names: readonly string[], facts: Facts): Handle | undefined {
+/** Difference of clocks, and names looked up while they were recorded. */
+const SLACK_MS = 5_000
+const MAX_PAGE_ROWS = 1_000
+const MAX_PAGES = 20
+
+/**
+ * Records new names. Names that the service rejects do not affect the others and are reported with the reason, and so
+ * are those that someone recorded since they were looked up: adding them would replace what they decided.
+ * @param askedAt when the names were looked up, by the service's clock
+ */
+export function addNames(names: readonly string[], facts: Facts, askedAt: number): Handle | undefined {
   const key = keyFor('domainwatch')
   const account = accountOf('domainwatch')
   let stored = names
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
+  const doing = t('add.adding', { what })
   return perform({
     subjects: names.map(subjectOf),
-    pending: t('add.adding', { what }),
+    pending: doing,
     failed: (reason) => t('add.failed', { what, reason }),
     undo: () =>
       takeBack(key, () => ({
         records: stored.map((name) => ({ name, length: [...name].length, date_reg: facts.date })),
         account,
       })),
-    async run(): Promise<Outcome> {
-      const refused = await store(key, names, facts)
+    async run(tell): Promise<Outcome> {
+      const onWait = () => tell(t('operation.held', { text: doing }))
+      const taken = await untilAnswered(() => recordedSince(askedAt, new Set(names), key), onWait)
+      const left = names.filter((name) => !taken.has(name))
+      if (left.length === 0) throw new Error(t('add.takenMeanwhile'))
+      const refused = await store(key, left, facts, onWait)
+      for (const name of taken) refused.set(name, t('add.takenMeanwhile'))
       await queries.invalidateQueries({ queryKey: ['domains'] })
       stored = names.filter((name) => !refused.has(name))
       const done = tn('add.added', stored.length)
@@ -53,17 +70,43 @@ export function addNames(names: readonly string[], facts: Facts): Handle | undef
   })
 }
 
+/** Returns which of these names were recorded or changed since a time of the service. */
+async function recordedSince(
+  time: number,
+  names: ReadonlySet<string>,
+  key: string | undefined,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  let cursor: string | undefined
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { data, next } = await ask('GET /api/v1/domainwatch/list', {
+      query: {
+        modified_from: localTime(time - SLACK_MS),
+        order: 'modified',
+        limit: MAX_PAGE_ROWS,
+        ...(cursor === undefined ? {} : { cursor }),
+      },
+      ...(key === undefined ? {} : { key }),
+    })
+    for (const { name } of data.data[0] ?? []) if (names.has(name)) found.add(name)
+    if (next === undefined) break
+    cursor = next
+  }
+  return found
+}
+
 /** Returns the rejected names with the reasons. Throws if none was stored. */
 async function store(
   key: string | undefined,
   names: readonly string[],
   facts: Facts,
-): Promise<ReadonlyMap<string, string>> {
+  onWait: () => void,
+): Promise<Map<string, string>> {
   const refused = new Map<string, string>()
   let rest = names
   for (let attempt = 1; ; attempt++) {
     try {
-      await send(key, rest, facts)
+      await send(key, rest, facts, onWait)
       return refused
     } catch (error) {
       const faults = error instanceof ApiError ? error.errors : []
@@ -76,7 +119,12 @@ async function store(
   }
 }
 
-async function send(key: string | undefined, names: readonly string[], facts: Facts): Promise<void> {
+async function send(
+  key: string | undefined,
+  names: readonly string[],
+  facts: Facts,
+  onWait: () => void,
+): Promise<void> {
   const { status, reserve, date, agent } = facts
   const data = names.map((domain) => ({
     domain,
@@ -87,13 +135,17 @@ async function send(key: string | undefined, names: readonly string[], facts: Fa
     ...(agent === '' ? {} : { agent }),
   }))
   const withKey = key === undefined ? {} : { key }
-  try {
-    await ask('POST /api/v1/domainwatch/add', { body: { data }, ...withKey })
-  } catch (error) {
-    // The response was lost. A batch is atomic, so one of its names shows whether it was stored.
-    const [first] = names
-    if (!(error instanceof ConnectionLost) || first === undefined) throw error
-    const now = await readRecord(first, undefined, key).catch(() => null)
-    if (now === null || now.date_reg !== date) throw error
-  }
+  const [first = ''] = names
+  let isAgain = false
+  await untilAnswered(async () => {
+    try {
+      // After a lost response: a batch is atomic, so one of its names shows whether it was stored. It is not sent again
+      // then, because others may have changed the names since.
+      if (isAgain && (await readRecord(first, undefined, key))?.date_reg === date) return
+      await ask('POST /api/v1/domainwatch/add', { body: { data }, ...withKey })
+    } catch (error) {
+      isAgain ||= error instanceof ConnectionLost
+      throw error
+    }
+  }, onWait)
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { persistently } from '../api/retry.ts'
+import { serverNow } from '../api/server.ts'
 import { createStore, useStore } from '../app/store.ts'
 import { readRecord } from '../domains/read-records.ts'
 import type { DomainRecord } from '../domains/records.ts'
@@ -21,6 +22,8 @@ export const isNew = (found: Found | undefined): boolean =>
 class LookUp {
   readonly found = createStore<ReadonlyMap<string, Found>>(new Map())
   readonly #known = new Map<string, Found>()
+  /** When each was looked up, by the service's clock. */
+  readonly #askedAt = new Map<string, number>()
   #queue: string[] = []
   #running = new Set<string>()
   #stop = new AbortController()
@@ -50,14 +53,23 @@ class LookUp {
 
   /** Drops results that may have changed. */
   forget(names: readonly string[]): void {
-    for (const name of names) this.#known.delete(name)
+    for (const name of names) {
+      this.#known.delete(name)
+      this.#askedAt.delete(name)
+    }
     this.found.set(new Map(this.#known))
+  }
+
+  /** When the first of these names was looked up, by the service's clock. */
+  askedAt(names: readonly string[]): number {
+    return Math.min(...names.map((name) => this.#askedAt.get(name) ?? 0))
   }
 
   async #work(): Promise<void> {
     const { signal } = this.#stop
     for (let name = this.#queue.shift(); name !== undefined; name = this.#queue.shift()) {
       this.#running.add(name)
+      this.#askedAt.set(name, serverNow())
       const found = await find(name, signal)
       this.#running.delete(name)
       if (signal.aborted) return
@@ -95,6 +107,7 @@ export function useLookUp(names: readonly string[]) {
   return {
     found,
     retry: () => lookUp.retry(),
+    askedAt: (some: readonly string[]) => lookUp.askedAt(some),
     forget: (some: readonly string[]) => lookUp.forget(some),
   }
 }

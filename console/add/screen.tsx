@@ -18,7 +18,7 @@ export default function AddScreen() {
   const late = useDeferredValue(text)
   const pasted = useMemo(() => readPasted(late), [late])
   const { names } = pasted
-  const { found, retry, forget } = useLookUp(names)
+  const { found, retry, forget, askedAt } = useLookUp(names)
   const fresh = names.filter((name) => isNew(found.get(name)))
   const isLooking = late !== text || names.some((name) => !found.has(name))
   const isReady = fresh.length > 0 && !isLooking && !pasted.isTooLong
@@ -26,7 +26,7 @@ export default function AddScreen() {
   function add(event: FormEvent) {
     event.preventDefault()
     if (!isReady) return
-    const handle = addNames(fresh, facts)
+    const handle = addNames(fresh, facts, askedAt(fresh))
     // Show added names as recorded, and rejected ones as new.
     void handle?.settled.then(() => forget(fresh))
   }

@@ -2,7 +2,8 @@ import { ask } from '../api/client.ts'
 import type { Gesture } from '../app/operations.ts'
 import { createSlots } from '../app/slots.ts'
 import { queries } from '../api/queries.ts'
-import { storeChanges, type Change } from '../domains/changes.ts'
+import { untilAnswered } from '../api/retry.ts'
+import { storeSurely, type Change } from '../domains/changes.ts'
 import { subjectOf } from '../domains/marks.ts'
 import { readRecords } from '../domains/read-records.ts'
 import type { DomainRecord } from '../domains/records.ts'
@@ -26,20 +27,23 @@ export function takeBack(key: string | undefined, added: () => Added): Gesture {
   const { records, account } = added()
   const names = records.map(({ name }) => name)
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
+  const doing = t('domains.undoing', { what })
   return {
     subjects: names.map(subjectOf),
-    pending: t('domains.undoing', { what }),
+    pending: doing,
     failed: (reason) => t('domains.undoFailed', { what, reason }),
-    async run() {
+    async run(tell) {
       const slots = createSlots(MAX_RUNNING)
+      const surely = <T>(work: () => Promise<T>) =>
+        untilAnswered(work, () => tell(t('operation.held', { text: doing })))
       // Those that the service refused are known by now.
       const { records: recorded } = added()
       const own = await Promise.all(
         recorded.map(async (record) =>
-          (await slots.run(() => isOwn(record.name, account, key))) ? [record] : [],
+          (await slots.run(() => surely(() => isOwn(record.name, account, key)))) ? [record] : [],
         ),
       )
-      const present = await readRecords(own.flat(), key)
+      const present = await surely(() => readRecords(own.flat(), key))
       const changes = [...present.values()].map(({ name, date_mod }): Change => {
         return {
           domain: name,
@@ -50,7 +54,7 @@ export function takeBack(key: string | undefined, added: () => Added): Gesture {
       let done = 0
       for (let i = 0; i < changes.length; i += BATCH) {
         const batch = changes.slice(i, i + BATCH)
-        done += batch.length - (await storeChanges(batch, key)).size
+        done += batch.length - (await storeSurely(batch, key, surely)).size
       }
       await queries.invalidateQueries({ queryKey: ['domains'] })
       const left = recorded.length - done

@@ -1,6 +1,8 @@
 import { createStore } from '../app/store.ts'
 import { SERVICE } from './server.ts'
 
+/** The first probe comes soon, because most breaks are short. */
+const FIRST_RETRY_MS = 500
 const RETRY_MS = 2_000
 const PROBE_TIMEOUT_MS = 5_000
 
@@ -15,8 +17,11 @@ export function noteReached(): void {
 export function noteLost(): void {
   if (connection.get() === 'lost') return
   connection.set('lost')
-  setTimeout(probe, RETRY_MS)
+  setTimeout(probe, FIRST_RETRY_MS)
 }
+
+// The browser knows of some breaks before a request fails.
+addEventListener('offline', noteLost)
 
 function probe(): void {
   if (connection.get() === 'reached') return

@@ -1,26 +1,28 @@
 import { ApiError, ConnectionLost } from './client.ts'
 import { connection } from './connection.ts'
 
-/** Total time of automatic retries while the service is overloaded. */
+/** Automatic retries while the service is overloaded. */
 const MAX_BUSY_RETRIES = 8
 const MAX_WAIT_S = 60
 
 /**
  * Repeats `work`, which must be safe to repeat, while the connection is lost or the service is overloaded.
  * @param onWait called before each wait
+ * @param maxBusyRetries automatic retries while the service is overloaded
  * @throws what `work` throws otherwise, and Stopped when the signal aborts
  */
 export async function persistently<T>(
   work: () => Promise<T>,
   onWait: () => void,
   signal: AbortSignal,
+  maxBusyRetries = MAX_BUSY_RETRIES,
 ): Promise<T> {
   for (let failures = 0; ; failures++) {
     try {
       return await work()
     } catch (error) {
       const isFull = error instanceof ApiError && (error.status === 503 || error.status === 429)
-      if (signal.aborted || !(error instanceof ConnectionLost || (isFull && failures < MAX_BUSY_RETRIES))) {
+      if (signal.aborted || !(error instanceof ConnectionLost || (isFull && failures < maxBusyRetries))) {
         throw error
       }
       onWait()
@@ -29,6 +31,15 @@ export async function persistently<T>(
     }
   }
 }
+
+const NEVER = new AbortController().signal
+
+/**
+ * Repeats `work`, which must be safe to repeat, until the connection lasts for it. For gestures of the user, who
+ * is told immediately if the service is overloaded.
+ */
+export const untilAnswered = <T>(work: () => Promise<T>, onWait: () => void): Promise<T> =>
+  persistently(work, onWait, NEVER, 0)
 
 /** @throws Stopped when the signal aborts */
 function untilReached(signal: AbortSignal): Promise<void> {

@@ -29,11 +29,14 @@ export function noteServerTime(date: string | null): void {
 export const serverNow = (): number => Date.now() + skewMs
 
 /** `YYYY-MM-DD HH:MM:SS` in the time zone of the service. */
-export function localNow(): string {
+export const localNow = (): string => localTime(serverNow())
+
+/** A time in the form of records, in the time zone of the service. */
+export function localTime(ms: number): string {
   const format = new Intl.DateTimeFormat('sv-SE', {
     dateStyle: 'short',
     timeStyle: 'medium',
     timeZone: TIME_ZONE,
   })
-  return format.format(serverNow())
+  return format.format(ms)
 }

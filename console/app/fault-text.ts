@@ -51,10 +51,14 @@ const STATUSES: Readonly<Record<number, TextKey>> = {
 
 /** Returns the error message for the user in their language, or the service's own message. */
 export function faultText(error: unknown): string {
-  if (error instanceof ConnectionLost) return t('app.lost')
+  if (error instanceof ConnectionLost) return t('fault.lost')
   if (error instanceof ApiError) return refusalText(error)
-  return error instanceof Error && error.message !== '' ? error.message : t('app.lost')
+  return error instanceof Error && error.message !== '' ? error.message : t('fault.broken')
 }
+
+/** The same for a change, which may have been stored although the response was lost. */
+export const changeFaultText = (error: unknown): string =>
+  error instanceof ConnectionLost ? t('fault.lostChange') : faultText(error)
 
 function refusalText({ status, message }: ApiError): string {
   if (message.startsWith('HTTP ')) {

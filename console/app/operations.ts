@@ -1,7 +1,7 @@
 import { useMemo } from 'react'
 import { whenKeyLeaves } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
-import { faultText } from './fault-text.ts'
+import { changeFaultText } from './fault-text.ts'
 import { createSlots } from './slots.ts'
 import { createStore, useStore } from './store.ts'
 import { dismiss, say } from './toasts.tsx'
@@ -75,7 +75,7 @@ let lastId = 0
 /** Newest last. */
 export const operations = createStore<readonly Operation[]>([])
 
-const isPending = ({ state }: Operation): boolean => state === 'waiting' || state === 'running'
+export const isPending = ({ state }: Operation): boolean => state === 'waiting' || state === 'running'
 
 // Pending operations would be lost with the page, so the browser asks first.
 addEventListener('beforeunload', (event) => {
@@ -129,7 +129,7 @@ async function execute(id: number): Promise<OperationState> {
       say(text, { key: keyOf(id), isFault, ...undoOf(id) })
     return 'done'
   } catch (error) {
-    const text = gesture.failed(faultText(error))
+    const text = gesture.failed(changeFaultText(error))
     change(id, { state: 'failed', text })
     gesture.onFailed?.()
     if (!entry.isForeign) say(text, { key: keyOf(id), isFault: true, shownMs: FAILURE_SHOWN_MS })

@@ -1,13 +1,15 @@
-import { Fragment, lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { Fragment, useEffect, useRef, useState } from 'react'
 import { connection } from '../api/connection.ts'
 import { learnScopes, useAccounts, useMay, useScopes, type Ability } from '../api/scope.ts'
 import { session } from '../api/session.ts'
 import { Icon } from '../design/icon.tsx'
 import { Dialog, Link, Notice } from '../design/parts.tsx'
-import { t } from '../i18n/index.ts'
+import { t, tn } from '../i18n/index.ts'
 import { fetchPalette, Palette } from '../palette/frame.tsx'
 import { openViews, savedViews } from '../views/saved-views.ts'
 import { Boundary } from './boundary.tsx'
+import { lazyPart } from './lazy-screen.tsx'
+import { isPending, operations } from './operations.ts'
 import { release, reloadIfIdle } from './release.ts'
 import { go, usePlace } from './router.ts'
 import { GROUPS, HomeScreen, SCREENS, type Screen } from './screens.ts'
@@ -19,7 +21,7 @@ import { useStore } from './store.ts'
 import { NewRelease, TaskLinks } from './task-links.tsx'
 
 /** Fetched only if there are saved views. */
-const SideViews = lazy(() => import('../views/side-views.tsx'))
+const SideViews = lazyPart(() => import('../views/side-views.tsx'))
 
 /** Fetched after the screen, so that the palette opens without waiting. */
 const FETCH_PALETTE_MS = 1_500
@@ -121,9 +123,7 @@ export function Shell() {
             <Group title={t(title)} screens={SCREENS.filter((one) => one.service === service)} path={path} />
             {service === 'domainwatch' && hasViews && (
               <Boundary>
-                <Suspense>
-                  <SideViews />
-                </Suspense>
+                <SideViews />
               </Boundary>
             )}
           </Fragment>
@@ -229,12 +229,14 @@ function Lock({ needs }: { needs: Ability }) {
 
 function Lost() {
   const state = useStore(connection)
+  const unsaved = useStore(operations).filter(isPending).length
   return (
     <span className="lost" role="status">
       {state === 'lost' && (
         <span className="tag danger">
           <span className="spinner" />
           {t('app.lost')}
+          {unsaved > 0 && ` ${tn('operation.unsaved', unsaved)}.`}
         </span>
       )}
     </span>

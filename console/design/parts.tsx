@@ -47,7 +47,11 @@ export function Fault({ error, onRetry }: { error: unknown; onRetry: () => void 
   const isLost = error instanceof ConnectionLost
   return (
     <div role="alert">
-      <Notice icon="alert" title={t(isLost ? 'app.lostTitle' : 'app.failed')} text={faultText(error)}>
+      <Notice
+        icon="alert"
+        title={t(isLost ? 'app.lostTitle' : 'app.failed')}
+        text={isLost ? t('app.lost') : faultText(error)}
+      >
         <button type="button" className="button" onClick={onRetry}>
           {t('app.retry')}
         </button>

@@ -1,5 +1,7 @@
-import { keyFor } from '../api/session.ts'
+import { untilAnswered } from '../api/retry.ts'
+import { keyFor, whenKeyLeaves } from '../api/session.ts'
 import { perform, type Gesture, type Handle } from '../app/operations.ts'
+import { createStore } from '../app/store.ts'
 import { t } from '../i18n/index.ts'
 import { storeChanges } from './changes.ts'
 import { showAnew, subjectOf } from './marks.ts'
@@ -10,12 +12,40 @@ import type { DomainRecord } from './records.ts'
 /** A note or tags. */
 type Annotation = { readonly note: string } | { readonly tags: string[] }
 
+/** Attempts while others change the record in other ways. */
+const MAX_ATTEMPTS = 5
+/** Maximum number of texts that are kept; the oldest are dropped. */
+const MAX_DRAFTS = 50
+
+/** Notes that could not be saved, by name, so that no text is lost. */
+export const unsavedNotes = createStore<ReadonlyMap<string, string>>(new Map())
+
+whenKeyLeaves(() => unsavedNotes.set(new Map()))
+
+/** Keeps a text that could not be saved; undefined drops it. */
+export function keepNote(name: string, text: string | undefined): void {
+  const others = [...unsavedNotes.get()].filter(([one]) => one !== name)
+  const kept = text === undefined ? others : [...others, [name, text] as const]
+  if (kept.length > 0 || unsavedNotes.get().size > 0) unsavedNotes.set(new Map(kept.slice(-MAX_DRAFTS)))
+}
+
 /**
  * Replaces the note of a record, unless a colleague has changed it.
  * @param from the note that the user saw before editing it
  */
-export const setNote = (record: DomainRecord, from: string, note: string): Handle | undefined =>
-  annotate(record, { note: from }, { note: note.trim() })
+export function setNote(record: DomainRecord, from: string, note: string): Handle | undefined {
+  const { name } = record
+  const text = note.trim()
+  keepNote(name, undefined)
+  if (text === from) return undefined
+  const handle = annotate(record, { note: from }, { note: text })
+  if (handle === undefined) keepNote(name, text)
+  // A newer text is not replaced by an older one.
+  void handle?.settled.then((state) => {
+    if (state === 'failed' && !unsavedNotes.get().has(name)) keepNote(name, text)
+  })
+  return handle
+}
 
 /** Replaces the tags of a record, unless a colleague has changed them. */
 export const setTags = (record: DomainRecord, tags: string[]): Handle | undefined =>
@@ -31,31 +61,44 @@ function annotating(record: DomainRecord, from: Annotation, to: Annotation): Ges
   const key = keyFor('domainwatch')
   const layer = nextLayer()
   const what = t('note' in to ? 'note.ofNote' : 'note.ofTags', { name: `${name}.cl` })
+  const doing = t('note.saving', { what })
   layOver(layer, [currentOf(record)], () => to)
   return {
     subjects: [subjectOf(name)],
-    pending: t('note.saving', { what }),
+    pending: doing,
     failed: (reason) => t('note.failed', { what, reason }),
     onFailed: () => takeOff(layer, [name]),
-    async run() {
-      const now = await readRecord(name, undefined, key)
-      if (now === null) throw new Error(t('sheet.gone'))
-      const present = 'note' in to ? { note: now.note ?? '' } : { tags: now.tags ?? [] }
-      if (JSON.stringify(present) !== JSON.stringify(from)) {
-        showAnew(now)
-        throw new Error(t('note.changed', { text: textOf(present) }))
-      }
-      noteSent(new Map([[name, to]]))
-      // It must not change between reading and storing, either.
-      const refused = await storeChanges([{ domain: name, set: to, expect: { date_mod: now.date_mod } }], key)
-      const [refusal] = refused.values()
-      if (refusal !== undefined) {
-        showAnew(refusal.record)
-        throw new Error(refusal.reason)
-      }
+    async run(tell) {
+      noteSent(layer, new Map([[name, to]]))
+      await untilAnswered(
+        () => store(name, key, from, to),
+        () => tell(t('operation.held', { text: doing })),
+      )
       noteStored(layer, new Map([[name, to]]))
       return { text: t('note.saved', { what }) }
     },
+  }
+}
+
+/** Safe to repeat: what an earlier attempt stored is left as it is. */
+async function store(name: string, key: string | undefined, from: Annotation, to: Annotation): Promise<void> {
+  let now = await readRecord(name, undefined, key)
+  for (let attempt = 1; ; attempt++) {
+    if (now === null) throw new Error(t('sheet.gone'))
+    const present = 'note' in to ? { note: now.note ?? '' } : { tags: now.tags ?? [] }
+    if (JSON.stringify(present) === JSON.stringify(to)) return
+    if (JSON.stringify(present) !== JSON.stringify(from)) {
+      showAnew(now)
+      throw new Error(t('note.changed', { text: textOf(present) }))
+    }
+    // It must not change between reading and storing, either.
+    const refused = await storeChanges([{ domain: name, set: to, expect: { date_mod: now.date_mod } }], key)
+    const [refusal] = refused.values()
+    if (refusal === undefined) return
+    showAnew(refusal.record)
+    if (refusal.record === undefined || attempt === MAX_ATTEMPTS) throw new Error(refusal.reason)
+    // Perhaps only something else of it has changed.
+    now = refusal.record
   }
 }
 

@@ -1,4 +1,4 @@
-import { askStream, ConnectionLost } from '../api/client.ts'
+import { askStream } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import { persistently } from '../api/retry.ts'
 import { keyFor } from '../api/session.ts'
@@ -6,7 +6,7 @@ import { dropTask, showTask } from '../app/background.ts'
 import { faultText } from '../app/fault-text.ts'
 import { perform, type Gesture, type Handle, type Outcome } from '../app/operations.ts'
 import { t, tn } from '../i18n/index.ts'
-import { hasValues, storeChanges, type Change, type Values } from './changes.ts'
+import { storeSurely, type Change, type Values } from './changes.ts'
 import type { Filters } from './filters.ts'
 import { linesOf } from './lines.ts'
 import type { Mark } from './overlay.ts'
@@ -18,6 +18,9 @@ const MAX_RECORDS = 200_000
 const BATCH_RECORDS = 250
 /** Concurrent requests. A browser opens six connections per host: some stay free for the user. */
 const MAX_RUNNING = 2
+
+/** Records read between two reports of progress. */
+const TOLD_EVERY = 1_000
 
 /** One view at a time; the next one waits. */
 const SUBJECT = 'domains:view'
@@ -48,7 +51,15 @@ export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): Handl
     failed: (reason) => t(`domains.failed.${verb}`, { what: t('bulk.view'), reason }),
     stop: () => stop.abort(),
     async run(tell): Promise<Outcome> {
-      const records = await readView(filters, (record) => record[mark] !== value, stop.signal, key)
+      const isWanted = (record: DomainRecord) => record[mark] !== value
+      const records = await persistently(
+        () => readView(filters, isWanted, stop.signal, key, (n) => tell(t('bulk.readSoFar', { n }))),
+        () => tell(t('operation.held', { text: t('bulk.reading') })),
+        stop.signal,
+      ).catch((error: unknown) => {
+        if (stop.signal.aborted) return undefined
+        throw error
+      })
       if (records === undefined) return { text: t('bulk.nothing') }
       // Removing a mark is not a decision.
       const set = value === 1 ? { [mark]: value, seen: 1 } : { [mark]: value }
@@ -138,7 +149,9 @@ async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run)
     while (next < wanted.length && failures.length === 0 && !stop.signal.aborted) {
       const batch = wanted.slice(next, next + BATCH_RECORDS)
       next += BATCH_RECORDS
-      const refused = await storeBatch(batch.map(changeOf), key, stop.signal, () => show('waiting'))
+      const refused = await storeSurely(batch.map(changeOf), key, (store) =>
+        persistently(store, () => show('waiting'), stop.signal),
+      )
       for (const { record, set } of batch) {
         if (refused.has(record.name)) others++
         else stored.push(storedOf(record, set))
@@ -161,38 +174,6 @@ async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run)
     dropTask(id)
     await queries.invalidateQueries({ queryKey: ['domains'] })
   }
-}
-
-/**
- * After a lost response the batch is sent again: records that it had stored have the wanted values, not the
- * expected ones.
- */
-async function storeBatch(
-  batch: readonly Change[],
-  key: string | undefined,
-  signal: AbortSignal,
-  onWait: () => void,
-): Promise<ReadonlySet<string>> {
-  let isAgain = false
-  const refused = await persistently(
-    async () => {
-      try {
-        return await storeChanges(batch, key)
-      } catch (error) {
-        isAgain ||= error instanceof ConnectionLost
-        throw error
-      }
-    },
-    onWait,
-    signal,
-  )
-  const wasStored = ({ domain, set }: Change) => {
-    const record = refused.get(domain)?.record
-    return isAgain && record !== undefined && hasValues(record, set)
-  }
-  return new Set(
-    batch.filter((one) => refused.has(one.domain) && !wasStored(one)).map(({ domain }) => domain),
-  )
 }
 
 function changeOf({ record, set }: Wanted): Change {
@@ -219,12 +200,15 @@ async function readView(
   isWanted: (record: DomainRecord) => boolean,
   signal: AbortSignal,
   key: string | undefined,
+  tell: (read: number) => void,
 ): Promise<readonly DomainRecord[] | undefined> {
   const query = { ...filters, format: 'ndjson', fields: 'seen', ...(key === undefined ? {} : { api: key }) }
   const records: DomainRecord[] = []
+  let read = 0
   try {
     for await (const line of linesOf(await askStream('/api/v1/domainwatch/export', query, signal))) {
       if (line === '') continue
+      if (++read % TOLD_EVERY === 0) tell(read)
       // Trusted: the types are generated from the OpenAPI document.
       const record: DomainRecord = JSON.parse(line)
       if (isWanted(record)) records.push(record)

@@ -1,4 +1,4 @@
-import { ApiError, ask } from '../api/client.ts'
+import { ApiError, ask, ConnectionLost } from '../api/client.ts'
 import { t } from '../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
 
@@ -65,6 +65,34 @@ export async function storeChanges(
     }
   }
   return refused
+}
+
+/**
+ * Stores changes in spite of breaks of the connection. After a lost response they are sent again: records that it
+ * had stored have the wanted values then, not the expected ones.
+ * @param repeat runs the work until it is answered
+ */
+export async function storeSurely(
+  changes: readonly Change[],
+  key: string | undefined,
+  repeat: <T>(work: () => Promise<T>) => Promise<T>,
+): Promise<ReadonlyMap<string, Refusal>> {
+  let isAgain = false
+  const refused = await repeat(async () => {
+    try {
+      return await storeChanges(changes, key)
+    } catch (error) {
+      isAgain ||= error instanceof ConnectionLost
+      throw error
+    }
+  })
+  if (!isAgain) return refused
+  const wanted = new Map(changes.map(({ domain, set }) => [domain, set]))
+  return new Map(
+    [...refused].filter(
+      ([name, { record }]) => record === undefined || !hasValues(record, wanted.get(name) ?? {}),
+    ),
+  )
 }
 
 /** Whether a record has these values, in the fields that it has. */

@@ -1,5 +1,7 @@
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
+import { lazyPart } from '../app/lazy-screen.tsx'
 import { useStore } from '../app/store.ts'
+import { Waiting } from '../design/answer.tsx'
 import { Icon, type IconName } from '../design/icon.tsx'
 import { FacetMenu } from '../facets/facet-menu.tsx'
 import { withAgent, type Facets } from '../facets/facets.ts'
@@ -7,7 +9,7 @@ import { count, language, t, type TextKey } from '../i18n/index.ts'
 import { formatWords, withFilters, type Filters } from './filters.ts'
 import '../facets/facets.css'
 
-const FilterForm = lazy(() => import('./filter-form.tsx'))
+const FilterForm = lazyPart(() => import('./filter-form.tsx'), <Waiting />)
 
 interface Toggle {
   readonly name: string
@@ -96,11 +98,7 @@ export function Chips({ filters, facets, onChange }: Props) {
         <Icon name="plus" />
         {t('filter.more')}
       </button>
-      {isFormOpen && (
-        <Suspense>
-          <FilterForm filters={filters} onChange={onChange} onClose={() => setFormOpen(false)} />
-        </Suspense>
-      )}
+      {isFormOpen && <FilterForm filters={filters} onChange={onChange} onClose={() => setFormOpen(false)} />}
       {Object.keys(filters).length > 0 && (
         <button type="button" className="chip plain-chip" onClick={() => onChange({})}>
           {t('domains.clear')}

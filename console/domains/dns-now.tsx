@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ApiError, ask } from '../api/client.ts'
 import { Icon } from '../design/icon.tsx'
-import { Fault } from '../design/parts.tsx'
+import { QueryFault } from '../design/answer.tsx'
 import { t } from '../i18n/index.ts'
 import './dns-now.css'
 
@@ -34,7 +34,8 @@ export function useDns(name: string, isWanted = true) {
 }
 
 export function DnsNow({ name }: { name: string }) {
-  const { data, error, isFetching, refetch } = useDns(name)
+  const query = useDns(name)
+  const { data, error, isFetching, refetch } = query
   return (
     <section className="stack" aria-busy={isFetching}>
       <div className="row">
@@ -44,7 +45,7 @@ export function DnsNow({ name }: { name: string }) {
         </button>
       </div>
       <div aria-live="polite">
-        {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
+        <QueryFault of={query} />
         {data === undefined && error === null && <p className="muted">{t('sheet.dnsAsking')}</p>}
         {data !== undefined && <DnsOutcome outcome={data} />}
       </div>

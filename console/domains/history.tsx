@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { ask } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
-import { Fault } from '../design/parts.tsx'
+import { QueryFault } from '../design/answer.tsx'
 import { t } from '../i18n/index.ts'
 import { useDns } from './dns-now.tsx'
 import { changedRecords, patches } from './overlay.ts'
@@ -21,12 +21,13 @@ export function DomainHistory({ name }: { name: string }) {
   // Refetched when the record changes.
   const own = useStore(patches).get(name)?.at
   const theirs = useStore(changedRecords).get(name)?.date_mod
-  const { data, error, isPending, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['domains', 'history', name, limit, own, theirs],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) =>
       ask('GET /api/v1/domainwatch/history', { query: { domain: name, limit }, signal }),
   })
+  const { data, isPending, refetch } = query
   const { dataUpdatedAt: askedAt } = useDns(name)
   useEffect(() => {
     if (askedAt === 0) return
@@ -37,7 +38,7 @@ export function DomainHistory({ name }: { name: string }) {
   return (
     <section className="stack" aria-busy={isPending}>
       <h3>{t('sheet.history')}</h3>
-      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
+      <QueryFault of={query} />
       {isPending && <div className="bone" />}
       {data !== undefined && entries.length === 0 && <p className="muted">{t('sheet.historyEmpty')}</p>}
       {entries.length > 0 && (

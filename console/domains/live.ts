@@ -1,17 +1,25 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQueryClient, type QueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useState } from 'react'
-import { addressOf } from '../api/client.ts'
+import { addressOf, ask } from '../api/client.ts'
+import { accountOf } from '../api/scope.ts'
+import { localTime, serverNow } from '../api/server.ts'
 import { keyFor } from '../api/session.ts'
 import { filterFault } from '../facets/filter-fault.ts'
+import { hasValues, type Values } from './changes.ts'
 import { recordFilters, type Filters } from './filters.ts'
-import { changedRecords, isOwnMark, noteRecord } from './overlay.ts'
-import { forgetWalks } from './pages.ts'
+import { changedRecords, forgetUnheard, hearRecords, type Heard } from './overlay.ts'
+import { forgetWalks, FRESH_MS, type Page } from './pages.ts'
 import type { DomainRecord } from './records.ts'
 
 const FOLLOW_AFTER_MS = 600
-const MAX_RECORDS = 5_000
 /** A bulk change arrives as thousands of events, so rendering is batched. */
 const DRAW_EVERY_MS = 300
+/** Maximum number of missed changes that are read; if there are more, the rows are read again. */
+const MAX_MISSED = 500
+const REOPEN_MS = 5_000
+const MAX_REOPEN_MS = 60_000
+/** Difference of clocks, and records read while they were changed. */
+const SLACK_MS = 5_000
 
 export interface Live {
   /** Whether the event stream is connected. */
@@ -33,23 +41,17 @@ export function useLive(filters: Filters): Live {
     let leave: (() => void) | undefined
     if (filterFault(filters) !== undefined) return
     // Debounced while the user types.
-    const timer = setTimeout(() => (leave = follow(filters, tell, setOn)), FOLLOW_AFTER_MS)
+    const timer = setTimeout(() => (leave = follow(filters, queries, tell, setOn)), FOLLOW_AFTER_MS)
     return () => {
       clearTimeout(timer)
       leave?.()
       setOn(false)
     }
-    function tell(came: readonly string[], changed: readonly DomainRecord[]) {
+    function tell(came: readonly string[], changed: readonly Heard[]) {
       if (came.length > 0) setNames((old) => new Set([...old, ...came]))
-      if (changed.length === 0) return
-      for (const record of changed) noteRecord(record)
-      const next = new Map([
-        ...changedRecords.get(),
-        ...changed.map((record) => [record.name, record] as const),
-      ])
-      changedRecords.set(new Map([...next].slice(-MAX_RECORDS)))
+      if (changed.length > 0) hearRecords(changed)
     }
-  }, [filters])
+  }, [filters, queries])
   const show = useCallback(() => {
     forgetWalks()
     changedRecords.set(new Map())
@@ -60,15 +62,24 @@ export function useLive(filters: Filters): Live {
   return { isOn, waiting: names.size, show }
 }
 
-type Tell = (came: readonly string[], changed: readonly DomainRecord[]) => void
+type Tell = (came: readonly string[], changed: readonly Heard[]) => void
 
-function follow(filters: Filters, tell: Tell, say: (isOn: boolean) => void): () => void {
+/** Follows the event stream until the returned function is called. Opens it again if the service or a proxy ends it. */
+function follow(
+  filters: Filters,
+  queries: QueryClient,
+  tell: Tell,
+  say: (isOn: boolean) => void,
+): () => void {
   const query = { api: keyFor('domainwatch') ?? '', ...recordFilters(filters) }
-  const source = new EventSource(addressOf('/api/v1/domainwatch/events', query))
-  source.onopen = () => say(true)
-  source.onerror = () => say(false)
+  const stop = new AbortController()
+  /** Later changes may be unknown, by the service's clock. Shown rows may have been read a while ago. */
+  let knownUntil = serverNow() - FRESH_MS
+  let source: EventSource | undefined
+  let reopening: ReturnType<typeof setTimeout> | undefined
+  let wait = REOPEN_MS
   let came: string[] = []
-  let changed: DomainRecord[] = []
+  let changed: Heard[] = []
   const timer = setInterval(() => {
     if (came.length === 0 && changed.length === 0) return
     tell(came, changed)
@@ -76,13 +87,85 @@ function follow(filters: Filters, tell: Tell, say: (isOn: boolean) => void): () 
     changed = []
   }, DRAW_EVERY_MS)
   const hear = ({ type, data }: MessageEvent<string>) => {
-    const { record } = JSON.parse(data)
+    knownUntil = serverNow()
+    const { record, account } = JSON.parse(data)
     if (type === 'added' || type === 'deleted') came.push(String(record.name))
-    else if (!isOwnMark(record)) changed.push(record)
+    else changed.push({ record, isOwnAccount: account === (accountOf('domainwatch') ?? account) })
   }
-  for (const type of ['added', 'changed', 'discarded', 'deleted']) source.addEventListener(type, hear)
+  /** Reads what changed before the stream began. */
+  const catchUp = async () => {
+    const missed = await changedSince(knownUntil - SLACK_MS, stop.signal)
+    if (missed.length >= MAX_MISSED) {
+      void queries.invalidateQueries({ queryKey: ['domains', 'list'] })
+      return
+    }
+    const loaded = loadedRecords(queries)
+    // What the stream brought in the meantime is newer, and comes after it.
+    changed.unshift(
+      ...missed
+        .filter((record) => isNewer(record, loaded.get(record.name)))
+        .map((record) => ({ record, isOwnAccount: true })),
+    )
+  }
+  const open = () => {
+    const opened = new EventSource(addressOf('/api/v1/domainwatch/events', query))
+    source = opened
+    let isFirst = true
+    opened.onopen = () => {
+      say(true)
+      wait = REOPEN_MS
+      // A browser that reconnects says what it received last.
+      if (!isFirst) return
+      isFirst = false
+      forgetUnheard()
+      catchUp().catch(() => undefined)
+    }
+    opened.onerror = () => {
+      say(false)
+      // Browsers reconnect after a break, but not after an error response.
+      if (opened.readyState !== EventSource.CLOSED) return
+      reopening = setTimeout(open, wait)
+      wait = Math.min(MAX_REOPEN_MS, wait * 2)
+    }
+    for (const type of ['added', 'changed', 'discarded', 'deleted']) opened.addEventListener(type, hear)
+    opened.addEventListener('gap', () => void catchUp().catch(() => undefined))
+  }
+  open()
   return () => {
+    stop.abort()
     clearInterval(timer)
-    source.close()
+    clearTimeout(reopening)
+    source?.close()
   }
+}
+
+/** The loaded rows, by name. */
+function loadedRecords(queries: QueryClient): ReadonlyMap<string, DomainRecord> {
+  const pages = queries.getQueriesData<Page>({ queryKey: ['domains', 'list'] })
+  const records = pages.flatMap(([, page]) => page?.data.data[0] ?? [])
+  return new Map(records.map((record) => [record.name, record]))
+}
+
+/** Whether a loaded record was changed since. */
+const isNewer = (record: DomainRecord, loaded: DomainRecord | undefined): boolean =>
+  loaded !== undefined && (loaded.date_mod !== record.date_mod || !hasValues(loaded, marksOf(record)))
+
+const marksOf = ({ revision, discarded, seen = 0, note = '', tags = [] }: DomainRecord): Values => ({
+  revision,
+  discarded,
+  seen,
+  note,
+  tags,
+})
+
+/** The records that changed last, since a time of the service. */
+async function changedSince(since: number, signal: AbortSignal): Promise<readonly DomainRecord[]> {
+  const query = {
+    modified_from: localTime(since),
+    order: 'modified' as const,
+    limit: MAX_MISSED,
+    fields: 'seen,note,tags',
+  }
+  const { data } = await ask('GET /api/v1/domainwatch/list', { query, signal })
+  return data.data[0] ?? []
 }

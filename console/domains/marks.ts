@@ -1,17 +1,9 @@
-import { ConnectionLost } from '../api/client.ts'
+import { untilAnswered } from '../api/retry.ts'
 import { keyFor, whenKeyLeaves } from '../api/session.ts'
 import { perform, type Gesture, type Handle, type Outcome } from '../app/operations.ts'
 import { say } from '../app/toasts.tsx'
 import { t, tn } from '../i18n/index.ts'
-import {
-  hasValues,
-  stateText,
-  storeChanges,
-  type Change,
-  type Expected,
-  type Refusal,
-  type Values,
-} from './changes.ts'
+import { stateText, storeSurely, type Change, type Expected, type Refusal, type Values } from './changes.ts'
 import {
   changedRecords,
   currentOf,
@@ -27,7 +19,6 @@ import {
   takeOff,
   type Mark,
 } from './overlay.ts'
-import { readRecords } from './read-records.ts'
 import type { DomainRecord } from './records.ts'
 
 /** Names listed in a message. */
@@ -86,23 +77,25 @@ function change(
   const conflicts = new Set<string>()
   /** Without rejected records. */
   let stored: readonly DomainRecord[] = targets
+  const doing = t(`domains.doing.${verb}`, { what: whatOf(names) })
   layOver(layer, targets, () => set)
   return perform({
     subjects: names.map(subjectOf),
-    pending: t(`domains.doing.${verb}`, { what: whatOf(names) }),
+    pending: doing,
     failed: (reason) => t(`domains.failed.${verb}`, { what: whatOf(names), reason }),
     onFailed: () => {
       takeOff(layer, names)
       stored = []
       onFailed(targets, conflicts)
     },
-    async run(): Promise<Outcome> {
+    async run(tell): Promise<Outcome> {
       const changes = targets.map((one): Change => {
         const expect = expectedOf(one, open.get(one.name))
         before.set(one.name, pick(expect, set))
         return { domain: one.name, set, expect }
       })
-      const refused = await store(key, layer, targets, changes)
+      const onWait = () => tell(t('operation.held', { text: doing }))
+      const refused = await store(key, layer, targets, changes, onWait)
       for (const [name, { record }] of refused) if (record !== undefined) conflicts.add(name)
       const [first] = refused.values()
       if (first !== undefined && refused.size === targets.length) throw new Error(first.reason)
@@ -131,13 +124,14 @@ function restoring(
   const records = storedRecords()
   const names = records.map(({ name }) => name)
   const valuesOf = (name: string): Values => before.get(name) ?? {}
+  const doing = t('domains.undoing', { what: whatOf(names) })
   layOver(layer, records.map(currentOf), valuesOf)
   return {
     subjects: names.map(subjectOf),
-    pending: t('domains.undoing', { what: whatOf(names) }),
+    pending: doing,
     failed: (reason) => t('domains.undoFailed', { what: whatOf(names), reason }),
     onFailed: () => takeOff(layer, names),
-    async run() {
+    async run(tell) {
       // What the operation did not store need not be undone.
       const known = storedRecords().flatMap(({ name }) => lastStored.get(name) ?? [])
       if (known.length === 0) {
@@ -149,7 +143,8 @@ function restoring(
         set: valuesOf(one.name),
         expect: expectedOf(one, undefined),
       }))
-      const refused = await store(key, layer, known, changes)
+      const onWait = () => tell(t('operation.held', { text: doing }))
+      const refused = await store(key, layer, known, changes, onWait)
       const done = known.map(({ name }) => name).filter((name) => !refused.has(name))
       takeOff(
         layer,
@@ -191,10 +186,11 @@ async function store(
   layer: number,
   records: readonly DomainRecord[],
   changes: readonly Change[],
+  onWait: () => void,
 ): Promise<ReadonlyMap<string, Refusal>> {
   const values = new Map(changes.map(({ domain, set }) => [domain, set]))
-  noteSent(values)
-  const refused = await storeOrRead(key, records, changes)
+  noteSent(layer, values)
+  const refused = await storeSurely(changes, key, (work) => untilAnswered(work, onWait))
   const done = changes.filter(({ domain }) => !refused.has(domain))
   noteStored(layer, new Map(done.map(({ domain, set }) => [domain, set])))
   for (const { domain, set, expect } of done) {
@@ -203,26 +199,6 @@ async function store(
   }
   for (const { record } of refused.values()) showAnew(record)
   return refused
-}
-
-async function storeOrRead(
-  key: string | undefined,
-  records: readonly DomainRecord[],
-  changes: readonly Change[],
-): Promise<ReadonlyMap<string, Refusal>> {
-  try {
-    return await storeChanges(changes, key)
-  } catch (error) {
-    // The response was lost, so only the service knows whether they were stored.
-    if (!(error instanceof ConnectionLost)) throw error
-    const now = await readRecords(records, key).catch(() => undefined)
-    const isStored = ({ domain, set }: Change) => {
-      const record = now?.get(domain)
-      return record !== undefined && hasValues(record, set)
-    }
-    if (!changes.every(isStored)) throw error
-    return new Map()
-  }
 }
 
 function remember(record: DomainRecord): void {

@@ -1,6 +1,7 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 import { t } from '../i18n/index.ts'
-import { setNote } from './annotate.ts'
+import { useStore } from '../app/store.ts'
+import { keepNote, setNote, unsavedNotes } from './annotate.ts'
 import type { DomainRecord } from './records.ts'
 import './note-field.css'
 
@@ -14,18 +15,20 @@ interface Props {
   readonly onDone?: () => void
 }
 
-/** The note of a record. Enter and blur save it, Escape reverts it. */
+/** The note of a record. Enter and blur save it, Escape reverts it. A text that could not be saved stays in the field. */
 export function NoteField({ record, isLocked, box, onDone }: Props) {
   const id = useId()
   const saved = record.note ?? ''
-  const [text, setText] = useState(saved)
+  const unsaved = useStore(unsavedNotes).get(record.name)
+  const shown = unsaved ?? saved
+  const [text, setText] = useState(shown)
   /** The note that was shown when editing began. */
   const before = useRef<string>(undefined)
   const [isEdited, setEdited] = useState(false)
   useEffect(() => {
     // Shows changes of colleagues, but never overwrites text being typed.
-    if (!isEdited) setText(saved)
-  }, [saved, isEdited])
+    if (!isEdited) setText(shown)
+  }, [shown, isEdited])
   const end = () => {
     before.current = undefined
     setEdited(false)
@@ -33,7 +36,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
   const save = () => {
     const from = before.current
     end()
-    if (from !== undefined && text.trim() !== from) setNote(record, from, text)
+    if (from !== undefined) setNote(record, from, text)
   }
   const latest = useRef(save)
   latest.current = save
@@ -45,6 +48,7 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
     event.preventDefault()
     event.stopPropagation()
     if (event.key === 'Escape') {
+      keepNote(record.name, undefined)
       setText(saved)
       end()
     } else save()
@@ -70,6 +74,16 @@ export function NoteField({ record, isLocked, box, onDone }: Props) {
         onKeyDown={press}
         onBlur={save}
       />
+      {unsaved !== undefined && (
+        <div className="row">
+          <small className="fault-text grow">
+            {t('note.unsaved', { text: saved === '' ? '–' : `«${saved}»` })}
+          </small>
+          <button type="button" className="button" onClick={() => setNote(record, saved, text)}>
+            {t('note.saveAgain')}
+          </button>
+        </div>
+      )}
     </div>
   )
 }

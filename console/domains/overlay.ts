@@ -23,18 +23,26 @@ interface Layer {
   readonly marks: Marks
 }
 
+/** A change that was sent, and whose event is still to come. */
+interface Sent extends Layer {
+  /** When the service stored it, by this machine's clock; Infinity while it is pending. */
+  readonly at: number
+}
+
 interface Overlay {
   /** The marks stored by the service, without pending changes. */
   known: Marks
   at: number
   discardedAt: number | undefined
   layers: readonly Layer[]
-  /** Changes that were sent but not seen in the event stream yet. */
-  unheard: readonly Marks[]
+  unheard: readonly Sent[]
 }
 
 /** Changes of this console, shown over the rows, which keep their position under the pointer. */
 const MAX_PATCHES = 20_000
+const MAX_CHANGED = 5_000
+/** A stored change without an event for so long will not have one: nothing changed, or the stream was closed. */
+const MAX_UNHEARD_MS = 30_000
 
 const ALL: Marks = { revision: 0, discarded: 0, seen: 0, note: '', tags: [] }
 
@@ -96,16 +104,17 @@ export function takeOff(id: number, names: readonly string[]): void {
     const overlay = overlays.get(name)
     if (overlay === undefined) continue
     overlay.layers = overlay.layers.filter((layer) => layer.id !== id)
+    overlay.unheard = overlay.unheard.filter((layer) => layer.id !== id)
     if (overlay.layers.length === 0 && overlay.at === Infinity) overlays.delete(name)
   }
   publish(names)
 }
 
 /** Records a sent change, because its event may arrive before the response. */
-export function noteSent(values: ReadonlyMap<string, Marks>): void {
+export function noteSent(id: number, values: ReadonlyMap<string, Marks>): void {
   for (const [name, marks] of values) {
     const overlay = overlays.get(name)
-    if (overlay !== undefined) overlay.unheard = [...overlay.unheard, marks].slice(-8)
+    if (overlay !== undefined) overlay.unheard = [...overlay.unheard, { id, marks, at: Infinity }].slice(-8)
   }
 }
 
@@ -117,6 +126,7 @@ export function noteStored(id: number, values: ReadonlyMap<string, Marks>): void
     overlay.layers = overlay.layers.filter((layer) => layer.id !== id)
     overlay.known = { ...overlay.known, ...marks }
     overlay.at = Date.now()
+    overlay.unheard = overlay.unheard.map((sent) => (sent.id === id ? { ...sent, at: Date.now() } : sent))
     if (marks.discarded === 1) overlay.discardedAt = serverNow()
   }
   publish([...values.keys()])
@@ -136,14 +146,48 @@ export function settlePatches(records: readonly DomainRecord[], askedAt: number)
   for (const record of settled) noteRecord(record)
 }
 
+/** A record of the event stream. */
+export interface Heard {
+  readonly record: DomainRecord
+  /** Whether this account changed it. */
+  readonly isOwnAccount: boolean
+}
+
 /** Whether an event reports a change of this console itself; true once for each. */
-export function isOwnMark(record: DomainRecord): boolean {
+function isOwnMark({ record, isOwnAccount }: Heard): boolean {
   const overlay = overlays.get(record.name)
-  if (overlay === undefined) return false
-  const at = overlay.unheard.findIndex((marks) => hasValues(record, marks))
+  if (overlay === undefined || !isOwnAccount) return false
+  const at = overlay.unheard.findIndex(({ marks }) => hasValues(record, marks))
   if (at < 0) return false
   overlay.unheard = overlay.unheard.slice(at + 1)
   return true
+}
+
+/** Returns a record of the event stream with the changes of this console that were stored after it. */
+function withLaterMarks(record: DomainRecord): DomainRecord {
+  const now = Date.now()
+  const later = overlays.get(record.name)?.unheard.filter(({ at }) => now - at < MAX_UNHEARD_MS && at <= now)
+  return Object.assign({}, record, ...(later ?? []).map(({ marks }) => marks))
+}
+
+/** Shows records of the event stream, which come in the order of their changes. */
+export function hearRecords(all: readonly Heard[]): void {
+  const next = new Map(changedRecords.get())
+  for (const heard of all) {
+    const isOwn = isOwnMark(heard)
+    // What this console shows of its own change is enough, unless a change of someone else is shown under it.
+    if (isOwn && !next.has(heard.record.name)) continue
+    const record = withLaterMarks(heard.record)
+    if (!isOwn) noteRecord(record)
+    next.delete(record.name)
+    next.set(record.name, record)
+  }
+  changedRecords.set(new Map([...next].slice(-MAX_CHANGED)))
+}
+
+/** Forgets which events are to come, for a stream that starts anew. */
+export function forgetUnheard(): void {
+  for (const overlay of overlays.values()) overlay.unheard = []
 }
 
 /** Updates the stored record. Pending changes and the time of discarding stay. */

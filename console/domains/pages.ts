@@ -16,9 +16,9 @@ const ROW_FIELDS = 'seen,seen_by,seen_at,note,tags,words,deleted_at,claimed_by'
  */
 export const STRETCH_ROWS = 200_000
 /** Pages that are not visible are dropped after a while and fetched again. */
-const FORGET_MS = 30_000
+export const FRESH_MS = 30_000
 
-type Page = Answered<'GET /api/v1/domainwatch/list'> & { readonly askedAt: number }
+export type Page = Answered<'GET /api/v1/domainwatch/list'> & { readonly askedAt: number }
 
 /** The known part of a list: the cursor of each page visited so far. */
 interface Walk {
@@ -97,8 +97,8 @@ const pageQuery = (filters: Filters, id: string, walk: Walk, page: number) => ({
   // Keyed by cursor: if names are added or removed before, this page starts at another row.
   queryKey: ['domains', 'list', id, page, walk.cursors[page]],
   queryFn: ({ signal }: { signal: AbortSignal }) => fetchPage(filters, walk.cursors[page], signal),
-  gcTime: FORGET_MS,
-  staleTime: FORGET_MS,
+  gcTime: FRESH_MS,
+  staleTime: FRESH_MS,
 })
 
 /** A row that the user chose: its position and name. */

@@ -1,10 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Boundary } from '../app/boundary.tsx'
+import { loadNow } from '../app/chunk.ts'
+import { lazyPart } from '../app/lazy-screen.tsx'
 import { undoLast } from '../app/operations.ts'
 import { usePlace, changed, replaceQuery, go } from '../app/router.ts'
 import { useKeys } from '../app/shortcuts.ts'
 import { sayFault } from '../app/toasts.tsx'
+import { Loading } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { useFacets } from '../facets/facets.ts'
 import { count, t, tn } from '../i18n/index.ts'
@@ -31,10 +34,15 @@ import './domains.css'
 import './sheet-place.css'
 
 /** The code of the details is fetched after the rows, so that they open without waiting. */
-const Sheet = lazy(() => import('./sheet.tsx'))
+const Sheet = lazyPart(
+  () => import('./sheet.tsx'),
+  <aside className="sheet" aria-busy="true">
+    <Loading />
+  </aside>,
+)
 /** Fetched later, because they wait for counts anyway. */
-const DayStrip = lazy(() => import('../facets/day-strip.tsx'))
-const ColumnsMenu = lazy(() => import('./columns-menu.tsx'))
+const DayStrip = lazyPart(() => import('../facets/day-strip.tsx'))
+const ColumnsMenu = lazyPart(() => import('./columns-menu.tsx'), <span className="button quiet icon" />)
 const FETCH_DETAILS_MS = 1_500
 
 const NO_ROWS: LoadedRows = {
@@ -52,7 +60,7 @@ export default function DomainsScreen() {
   const start = query.get('desde-aqui') || undefined
   const [active, setActive] = useState(0)
   const [isAscii, setAscii] = useState(false)
-  const [total, setTotal] = useState({ count: 0, isAll: true })
+  const [total, setTotal] = useState<{ count: number | undefined; isAll: boolean }>({ count: 0, isAll: true })
   const rows = useRef(NO_ROWS)
   const box = useRef<HTMLInputElement>(null)
   const queries = useQueryClient()
@@ -116,8 +124,9 @@ export default function DomainsScreen() {
   const mark = (name: Mark) => {
     if (selection.isBusy) return
     if (selection.isWhole) {
-      selection.clear()
-      import('./bulk.ts').then(({ setMarkOfView }) => setMarkOfView(filters, name, 1)).catch(sayFault)
+      loadNow(() => import('./bulk.ts')).then(({ setMarkOfView }) => {
+        if (setMarkOfView(filters, name, 1) !== undefined) selection.clear()
+      }, sayFault)
       return
     }
     aimed().then((records) => {
@@ -150,22 +159,18 @@ export default function DomainsScreen() {
   const facets = useFacets(filters)
   const { columns, common } = useShownColumns(facets)
   const known = total.isAll ? total.count : facets?.total
-  const onCount = useCallback((n: number, isAll: boolean) => setTotal({ count: n, isAll }), [])
+  const onCount = useCallback((n: number | undefined, isAll: boolean) => setTotal({ count: n, isAll }), [])
   return (
     <div className={open === undefined ? 'domains' : 'domains with-sheet'}>
       <div className="domains-main">
         <h1 className="visually-hidden">{t('nav.domains')}</h1>
         <div className="domains-tools">
           <QueryBox box={box} filters={filters} facets={facets} onChange={apply} />
-          <Suspense fallback={<span className="button quiet icon" />}>
-            <ColumnsMenu columns={columns} />
-          </Suspense>
+          <ColumnsMenu columns={columns} />
           <ViewMenu filters={filters} total={known} isAscii={isAscii} onAscii={setAscii} onChange={apply} />
         </div>
         <Chips filters={filters} facets={facets} onChange={apply} />
-        <Suspense>
-          <DayStrip filters={filters} onChange={apply} />
-        </Suspense>
+        <DayStrip filters={filters} onChange={apply} />
         <DomainTable
           filters={filters}
           start={start}
@@ -193,9 +198,11 @@ export default function DomainsScreen() {
         )}
         <div className="domains-foot muted">
           <p className="figures" role="status">
-            {known === undefined
-              ? t('domains.rowsMore', { n: count(total.count) })
-              : tn('domains.rows', known)}
+            {known !== undefined
+              ? tn('domains.rows', known)
+              : total.count === undefined
+                ? t('app.loading')
+                : t('domains.rowsMore', { n: count(total.count) })}
           </p>
           {common.length > 0 && <p>{t('columns.common', { values: common.join(' · ') })}</p>}
           {live.isOn && <p className="live">{t('domains.live')}</p>}
@@ -206,9 +213,7 @@ export default function DomainsScreen() {
       </div>
       {open !== undefined && (
         <Boundary key={open}>
-          <Suspense fallback={<aside className="sheet" aria-busy="true" />}>
-            <Sheet name={open} onClose={close} onStep={step} />
-          </Suspense>
+          <Sheet name={open} onClose={close} onStep={step} />
         </Boundary>
       )}
     </div>

@@ -1,3 +1,4 @@
+import { loadNow } from '../app/chunk.ts'
 import { sayFault } from '../app/toasts.tsx'
 import { useMay } from '../api/scope.ts'
 import { Icon } from '../design/icon.tsx'
@@ -20,10 +21,15 @@ export function SelectionBar({ selection, filters, total }: Props) {
   const isLocked = !useMay()('writeDomains')
   const act = (mark: Mark, value: 0 | 1) => () => {
     if (isBusy) return
-    clear()
-    if (isWhole)
-      import('./bulk.ts').then(({ setMarkOfView }) => setMarkOfView(filters, mark, value)).catch(sayFault)
-    else setMark([...records.values()], mark, value, add)
+    if (!isWhole) {
+      clear()
+      setMark([...records.values()], mark, value, add)
+      return
+    }
+    // What cannot be started stays selected.
+    loadNow(() => import('./bulk.ts')).then(({ setMarkOfView }) => {
+      if (setMarkOfView(filters, mark, value) !== undefined) clear()
+    }, sayFault)
   }
   const label = isBusy ? t('domains.selecting') : countText(isWhole, records.size, total)
   const isMore = total === undefined || total > records.size

@@ -3,7 +3,8 @@ import { useEffect, useRef } from 'react'
 import { useMay } from '../api/scope.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
-import { CopyButton, Fault, Notice } from '../design/parts.tsx'
+import { QueryFault } from '../design/answer.tsx'
+import { CopyButton, Notice } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import { DnsNow } from './dns-now.tsx'
 import { DomainHistory } from './history.tsx'
@@ -89,11 +90,15 @@ function useRecord(name: string) {
 }
 
 function RecordPart({ name }: { name: string }) {
-  const { record, error, refetch } = useRecord(name)
-  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
+  const { record, ...query } = useRecord(name)
   if (record === null) return <Notice icon="search" title={t('sheet.gone')} />
-  if (record === undefined) return <div className="bone" />
-  return <RecordFacts record={record} />
+  if (record === undefined && query.error === null) return <div className="bone" />
+  return (
+    <>
+      <QueryFault of={query} />
+      {record !== undefined && <RecordFacts record={record} />}
+    </>
+  )
 }
 
 function RecordFacts({ record }: { record: DomainRecord }) {

@@ -45,7 +45,8 @@ interface Props {
   readonly actions: TableActions
   /** Selects these rows, or clears the selection. */
   readonly onSelectLoaded: (records: readonly DomainRecord[]) => void
-  readonly onCount: (count: number, isAll: boolean) => void
+  /** Reports the number of loaded rows, undefined while they are those of the previous filters. */
+  readonly onCount: (count: number | undefined, isAll: boolean) => void
   /** Reports the loaded rows, for navigation elsewhere. */
   readonly onRows: (rows: LoadedRows) => void
 }
@@ -100,7 +101,10 @@ export function DomainTable(props: Props) {
   useEffect(() => {
     scroller.current?.scrollTo(0, 0)
   }, [identity])
-  useEffect(() => onCount(rows.count, rows.total !== undefined), [rows.count, rows.total, onCount])
+  useEffect(() => {
+    if (rows.isStale) onCount(undefined, false)
+    else onCount(rows.count, rows.total !== undefined)
+  }, [rows.count, rows.total, rows.isStale, onCount])
   useEffect(() => onRows({ at, count: rows.count, isStale: rows.isStale, walked: rows.walked }))
   const inSight = items.map(({ index }) => at(index)).filter((record) => record !== undefined)
   const timeLeft = useTimeLeft(inSight.filter((one) => one.discarded === 1).map(({ name }) => name))

@@ -1,6 +1,8 @@
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { useActions, type Action } from '../app/actions.ts'
+import { lazyPart } from '../app/lazy-screen.tsx'
 import { undoLast } from '../app/operations.ts'
+import { Waiting } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Menu } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
@@ -10,7 +12,7 @@ import { useStore } from '../app/store.ts'
 import { addressOf, removeView, savedViews } from '../views/saved-views.ts'
 import { viewActions } from './view-actions.ts'
 
-const SaveDialog = lazy(() => import('../views/save-dialog.tsx'))
+const SaveDialog = lazyPart(() => import('../views/save-dialog.tsx'), <Waiting />)
 
 /** The menu of actions on the view. The palette offers the same. */
 export function ViewMenu(props: {
@@ -60,11 +62,7 @@ export function ViewMenu(props: {
           {t('domains.ascii')}
         </label>
       </Menu>
-      {isNaming && (
-        <Suspense>
-          <SaveDialog filters={filters} onClose={() => setNaming(false)} />
-        </Suspense>
-      )}
+      {isNaming && <SaveDialog filters={filters} onClose={() => setNaming(false)} />}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { Fault } from '../design/parts.tsx'
+import { QueryFault } from '../design/answer.tsx'
 import { Tile } from '../design/tile.tsx'
 import { useUsage } from '../images/usage.ts'
 import { bytes, count } from '../i18n/index.ts'
@@ -6,9 +6,9 @@ import '../i18n/texts/home.ts'
 
 /** The storage used by the application's images. */
 export function Images() {
-  const { data, error, refetch } = useUsage()
-  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return null
+  const usage = useUsage()
+  const { data } = usage
+  if (data === undefined) return <QueryFault of={usage} />
   const room = data.max_bytes === null ? undefined : Math.max(0, data.max_bytes - data.bytes)
   return (
     <ul className="tiles">

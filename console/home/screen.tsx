@@ -3,7 +3,8 @@ import { ask } from '../api/client.ts'
 import { session } from '../api/session.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
-import { Fault, Link } from '../design/parts.tsx'
+import { QueryFault } from '../design/answer.tsx'
+import { Link } from '../design/parts.tsx'
 import { Tile } from '../design/tile.tsx'
 import { StatusTag } from '../domains/marks-cell.tsx'
 import { DomainName } from '../domains/name.tsx'
@@ -43,12 +44,12 @@ export default function HomeScreen() {
 }
 
 function Domains() {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['domains', 'stats', {}],
     queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/stats', { signal })).data,
   })
-  if (error !== null) return <Fault error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Bones />
+  const { data, error } = query
+  if (data === undefined) return error === null ? <Bones /> : <QueryFault of={query} />
   const { totals, days } = data
   const last = (values: readonly number[]) => values.slice(-7).reduce((sum, n) => sum + n, 0)
   return (

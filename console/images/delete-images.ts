@@ -1,4 +1,5 @@
 import { ApiError, ask } from '../api/client.ts'
+import { untilAnswered } from '../api/retry.ts'
 import { keyFor } from '../api/session.ts'
 import { faultText } from '../app/fault-text.ts'
 import { perform } from '../app/operations.ts'
@@ -16,17 +17,21 @@ export function deleteImages(
   const key = keyFor('imagestore')
   const gone: ImageRecord[] = []
   const reasons: string[] = []
+  const progress = () => t('images.deleting', { n: gone.length, all: images.length })
   const kept = () => images.filter((image) => !gone.includes(image))
   perform({
     subjects: images.map(subjectOf),
-    pending: t('images.deleting', { n: 0, all: images.length }),
+    pending: progress(),
     failed: (reason) => reason,
     onFailed: () => settled(gone, kept()),
     async run(tell) {
       for (const image of images) {
-        tell(t('images.deleting', { n: gone.length, all: images.length }))
+        tell(progress())
         try {
-          await remove(image.hash, key)
+          await untilAnswered(
+            () => remove(image.hash, key),
+            () => tell(t('operation.held', { text: progress() })),
+          )
           gone.push(image)
         } catch (error) {
           reasons.push(t('images.deleteFailed', { name: image.name, msg: faultText(error) }))

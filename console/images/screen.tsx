@@ -3,9 +3,9 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import { useMay } from '../api/scope.ts'
 import { changed, go, replaceQuery, usePlace } from '../app/router.ts'
 import { useKeys } from '../app/shortcuts.ts'
-import { Loading } from '../design/answer.tsx'
+import { Loading, QueryFault } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
-import { Fault, Notice } from '../design/parts.tsx'
+import { Notice } from '../design/parts.tsx'
 import { count, t, tn } from '../i18n/index.ts'
 import '../i18n/texts/images.ts'
 import { Compare } from './compare.tsx'
@@ -123,7 +123,7 @@ export default function ImagesScreen() {
         />
       </div>
       <UploadList />
-      {error !== null && <Fault error={error} onRetry={() => void gallery.refetch()} />}
+      <QueryFault of={gallery} />
       {gallery.isPending && error === null && <Loading />}
       {gallery.data !== undefined && images.length === 0 && (
         <Notice

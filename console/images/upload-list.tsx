@@ -8,7 +8,7 @@ import './upload.css'
 
 /** Maximum rows shown; files with problems come first. */
 const SHOWN = 100
-const RANKS = { failed: 0, sending: 1, checking: 1, done: 2, waiting: 3 } as const
+const RANKS = { failed: 0, sending: 1, held: 1, checking: 1, done: 2, waiting: 3 } as const
 
 export function UploadList() {
   const all = useStore(uploads)
@@ -55,6 +55,13 @@ function Progress({ upload: { name, state } }: { upload: Upload }) {
   switch (state.kind) {
     case 'waiting':
       return <span className="muted">{t('images.waiting')}</span>
+    case 'held':
+      return (
+        <span className="row muted">
+          <span className="spinner" />
+          {t('images.held')}
+        </span>
+      )
     case 'sending':
       return <progress max={1} value={state.part} aria-label={name} />
     case 'checking':

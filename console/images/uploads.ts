@@ -1,5 +1,6 @@
-import { addressOf, errorOf } from '../api/client.ts'
-import { noteLost } from '../api/connection.ts'
+import { addressOf, ConnectionLost, errorOf } from '../api/client.ts'
+import { noteLost, noteReached } from '../api/connection.ts'
+import { persistently } from '../api/retry.ts'
 import { keyFor, session } from '../api/session.ts'
 import { dropTask, showTask } from '../app/background.ts'
 import { faultText } from '../app/fault-text.ts'
@@ -10,6 +11,8 @@ import '../i18n/texts/images.ts'
 export type UploadState =
   | { readonly kind: 'waiting' }
   | { readonly kind: 'sending'; readonly part: number }
+  /** It is repeated when the connection is back, or the service has room. */
+  | { readonly kind: 'held' }
   /** The upload is complete and the service decodes it. */
   | { readonly kind: 'checking' }
   /** `similar`: number of similar images of the application. */
@@ -25,7 +28,12 @@ export interface Upload {
 
 /** Concurrent uploads: the service decodes one per core, and more would only wait there. */
 const AT_ONCE = 3
+/** The service waits 120 s for a whole upload. */
 const TIMEOUT_MS = 125_000
+/** A connection that ends after so long was too slow, and would be again. */
+const TOO_SLOW_MS = 100_000
+/** Uploads that take longer are sent one at a time, so that each has the whole line. */
+const SLOW_MS = 20_000
 /** The API requires the uploader's address, which the page does not know: the unspecified address. */
 const NO_ADDRESS = '0.0.0.0'
 
@@ -35,6 +43,10 @@ const queue: { id: number; file: File }[] = []
 const failed = new Map<number, File>()
 const TASK = 'uploads'
 let running = 0
+/** Uploads of this page take long. */
+let isSlow = false
+/** Ends the repetition of uploads. */
+let stop = new AbortController()
 let lastId = 0
 let whenDone: () => void = () => undefined
 
@@ -74,11 +86,17 @@ export function clearUploads(): void {
 }
 
 function startNext(): void {
-  while (running < AT_ONCE) {
+  while (running < (isSlow ? 1 : AT_ONCE)) {
     const next = queue.shift()
     if (next === undefined) return
     running++
-    send(next.file, (state) => show(next.id, state))
+    // The same bytes are stored once, so an upload whose response was lost is repeated.
+    persistently(
+      () => send(next.file, (state) => show(next.id, state)),
+      () => show(next.id, { kind: 'held' }),
+      stop.signal,
+      0,
+    )
       .then((stored) => {
         show(next.id, { kind: 'done', ...stored })
         whenDone()
@@ -103,6 +121,8 @@ function show(id: number, state: UploadState): void {
 session.subscribe(() => {
   if (Object.keys(session.get()).length > 0) return
   queue.length = 0
+  stop.abort()
+  stop = new AbortController()
   failed.clear()
   uploads.set([])
 })
@@ -133,19 +153,24 @@ function send(file: File, tell: (state: UploadState) => void): Promise<Stored> {
     const request = new XMLHttpRequest()
     request.open('POST', addressOf('/api/v1/imagestore/upload', { api: keyFor('imagestore') ?? '' }))
     request.timeout = TIMEOUT_MS
-    request.upload.onprogress = ({ loaded, total }) =>
+    const begun = performance.now()
+    request.upload.onprogress = ({ loaded, total }) => {
+      if (performance.now() - begun > SLOW_MS) isSlow = true
       tell({ kind: 'sending', part: total === 0 ? 0 : loaded / total })
+    }
     request.upload.onload = () => tell({ kind: 'checking' })
     request.onerror = request.ontimeout = () => {
       noteLost()
-      reject(new Error(t('app.lost')))
+      const isTooSlow = performance.now() - begun > TOO_SLOW_MS
+      reject(isTooSlow ? new Error(t('images.tooSlow')) : new ConnectionLost())
     }
     request.onload = () => {
+      noteReached()
       const answer = readJson(request.responseText)
       if (request.status === 200 && answer !== undefined) {
         const { hash, similar } = answer
         resolve({ hash: String(hash), similar: typeof similar === 'number' ? similar : 0 })
-      } else reject(errorOf(request.status, answer))
+      } else reject(errorOf(request.status, answer, request.getResponseHeader('retry-after')))
     }
     request.send(body)
   })

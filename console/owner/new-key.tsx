@@ -3,7 +3,7 @@ import { useState, type FormEvent } from 'react'
 import { addressOf, ask } from '../api/client.ts'
 import { SCOPES, type Scope } from '../api/scope.ts'
 import { SERVICES, type ServiceName } from '../api/session.ts'
-import { faultText } from '../app/fault-text.ts'
+import { changeFaultText } from '../app/fault-text.ts'
 import { CopyButton, Dialog, DialogFoot } from '../design/parts.tsx'
 import { t, tn } from '../i18n/index.ts'
 import { LIFETIMES, PERIODS } from './limits.ts'
@@ -45,7 +45,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
       setMade(data)
       await queries.invalidateQueries({ queryKey: ['admin'] })
     } catch (error) {
-      setFault(faultText(error))
+      setFault(changeFaultText(error))
       setBusy(false)
     }
   }

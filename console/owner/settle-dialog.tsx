@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
 import { ask } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
-import { faultText } from '../app/fault-text.ts'
+import { changeFaultText } from '../app/fault-text.ts'
 import { say } from '../app/toasts.tsx'
 import { Dialog, DialogFoot } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
@@ -39,7 +39,7 @@ export function SettleDialog({ account, onClose }: { account: Account; onClose: 
       await queries.invalidateQueries({ queryKey: ['admin'] })
       onClose()
     } catch (error) {
-      setFault(faultText(error))
+      setFault(changeFaultText(error))
       setBusy(false)
     }
   }

@@ -1,11 +1,16 @@
-import { lazy, Suspense, useEffect, useRef, useState, type KeyboardEvent } from 'react'
+import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { Boundary } from '../app/boundary.tsx'
+import { lazyPart } from '../app/lazy-screen.tsx'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import './palette.css'
 
 const load = () => import('./results.tsx')
-const Results = lazy(load)
+const Results = lazyPart(load, <Wait />)
+
+function Wait() {
+  return <div className="palette-wait spinner" role="status" aria-label={t('app.loading')} />
+}
 
 /** Fetches the list ahead, so that the palette opens without waiting. A failure shows when it is opened. */
 export const fetchPalette = (): void => void load().catch(() => undefined)
@@ -83,21 +88,17 @@ export function Palette({ onClose }: { onClose: () => void }) {
         </button>
       </div>
       <Boundary>
-        <Suspense
-          fallback={<div className="palette-wait spinner" role="status" aria-label={t('app.loading')} />}
-        >
-          <Results
-            text={text}
-            control={control}
-            onActive={setActive}
-            onPick={(act) => {
-              // Closing restores the focus first, so that the action can move it.
-              box.current?.close()
-              onClose()
-              act()
-            }}
-          />
-        </Suspense>
+        <Results
+          text={text}
+          control={control}
+          onActive={setActive}
+          onPick={(act) => {
+            // Closing restores the focus first, so that the action can move it.
+            box.current?.close()
+            onClose()
+            act()
+          }}
+        />
       </Boundary>
     </dialog>
   )

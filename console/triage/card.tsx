@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import type { RefObject } from 'react'
 import { ask } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
-import { Fault, Link } from '../design/parts.tsx'
+import { QueryFault } from '../design/answer.tsx'
+import { Link } from '../design/parts.tsx'
 import { DnsOutcome, useDns } from '../domains/dns-now.tsx'
 import { useSimilar } from '../domains/lookalikes.tsx'
 import { MarkTags, StatusTag } from '../domains/marks-cell.tsx'
@@ -110,12 +111,13 @@ function Facts({ record }: { record: DomainRecord }) {
 }
 
 function Servers({ name }: { name: string }) {
-  const { data, error, refetch } = useDns(name)
+  const query = useDns(name)
+  const { data, error } = query
   const { data: past } = usePast(name)
   return (
     <section className="stack">
       <h3>{t('sheet.dns')}</h3>
-      {error !== null && <Fault error={error} onRetry={() => void refetch()} />}
+      <QueryFault of={query} />
       {data === undefined && error === null && <p className="muted">{t('sheet.dnsAsking')}</p>}
       {data !== undefined && <DnsOutcome outcome={data} />}
       {(past?.servers ?? []).map(({ until, text }) => (

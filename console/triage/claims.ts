@@ -29,10 +29,39 @@ interface Claimed {
   readonly remaining: number
 }
 
-/** Claims the next records for this account, and extends the claims that it holds. */
-export async function claim(filters: Filters, limit: number, signal: AbortSignal): Promise<Claimed> {
+/** The service must get claims and releases in order: otherwise a late release ends a newer claim of the same names. */
+let last: Promise<unknown> = Promise.resolve()
+/** A request that hangs for so long is not waited for. */
+const MAX_WAIT_MS = 15_000
+
+function inOrder<T>(work: () => Promise<T>): Promise<T> {
+  const before = last
+  const late = new Promise((resolve) => setTimeout(resolve, MAX_WAIT_MS))
+  const done = Promise.race([before, late]).then(work)
+  last = done.catch(() => undefined)
+  return done
+}
+
+/**
+ * Claims the next records for this account, and extends the claims that it holds.
+ * @param signal if it aborts before the request is sent, nothing is claimed; afterwards, the response tells what to release
+ */
+export const claim = (filters: Filters, limit: number, signal: AbortSignal): Promise<Claimed> =>
+  inOrder(() => claimNow(filters, limit, signal))
+
+async function claimNow(filters: Filters, limit: number, signal: AbortSignal): Promise<Claimed> {
+  signal.throwIfAborted()
   const query = { ...queueQuery(filters), limit, fields: 'all' }
-  const { data } = await ask('POST /api/v1/domainwatch/queue', { query, signal })
+  const key = keyFor('domainwatch')
+  const { data } = await ask('POST /api/v1/domainwatch/queue', {
+    query,
+    ...(key === undefined ? {} : { key }),
+  })
+  if (signal.aborted) {
+    const names = (data.data[0] ?? []).map(({ name }) => name)
+    await releaseNow(names, key)
+    throw signal.reason
+  }
   // What the queue excludes by default.
   const seen = Number(filters['seen'] ?? 0)
   const records = (data.data[0] ?? []).map((record) => ({ seen, ...record }))
@@ -41,10 +70,14 @@ export async function claim(filters: Filters, limit: number, signal: AbortSignal
 
 /** Releases these names, also while the page is being closed. */
 export function release(names: readonly string[], key = keyFor('domainwatch')): void {
+  // While the page is being closed, there is no later.
+  const sent = releaseNow(names, key)
+  void inOrder(() => sent)
+}
+
+/** Those that cannot be released end by themselves. */
+async function releaseNow(names: readonly string[], key: string | undefined): Promise<void> {
   if (names.length === 0 || key === undefined) return
-  ask('DELETE /api/v1/domainwatch/queue', {
-    query: { data: JSON.stringify(names) },
-    key,
-    isLast: true,
-  }).catch(() => undefined)
+  const query = { data: JSON.stringify(names) }
+  await ask('DELETE /api/v1/domainwatch/queue', { query, key, isLast: true }).catch(() => undefined)
 }

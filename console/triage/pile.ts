@@ -1,3 +1,5 @@
+import { ConnectionLost } from '../api/client.ts'
+import { connection } from '../api/connection.ts'
 import { keyFor } from '../api/session.ts'
 import { operations, stateOf, undo } from '../app/operations.ts'
 import { createStore } from '../app/store.ts'
@@ -82,6 +84,7 @@ export class Pile {
     this.#stop = new AbortController()
     this.#key = keyFor('domainwatch')
     const leave = changedRecords.subscribe(() => this.#hear())
+    const leaveConnection = connection.subscribe(() => this.#reconnect())
     const extend = setInterval(() => this.#extend(), EXTEND_MS)
     const come = () => this.#wake()
     const go = () => this.#release()
@@ -91,6 +94,7 @@ export class Pile {
     void this.#read()
     return () => {
       leave()
+      leaveConnection()
       clearInterval(extend)
       clearTimeout(this.#timer)
       clearTimeout(this.#expiry)
@@ -164,6 +168,13 @@ export class Pile {
     this.#actedAt = Date.now()
     this.#error = undefined
     this.#isEnd = false
+    void this.#read()
+  }
+
+  /** Claims again after an outage. */
+  #reconnect(): void {
+    if (connection.get() !== 'reached' || !(this.#error instanceof ConnectionLost)) return
+    this.#error = undefined
     void this.#read()
   }
 

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { ask } from '../api/client.ts'
-import { faultText } from '../app/fault-text.ts'
+import { changeFaultText } from '../app/fault-text.ts'
 import { Dialog } from '../design/parts.tsx'
 import { moment, t } from '../i18n/index.ts'
 import { ShownOnce } from './shown-once.tsx'
@@ -24,7 +24,7 @@ export function RotateSecret({ watch, onClose }: { watch: Watch; onClose: () => 
       const query = { id: watch.id }
       setRotated((await ask('POST /api/v1/domainwatch/watches/rotate', { query })).data)
     } catch (error) {
-      setFault(faultText(error))
+      setFault(changeFaultText(error))
       setBusy(false)
     }
   }

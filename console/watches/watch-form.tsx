@@ -1,6 +1,6 @@
 import { useId, useState, type FormEvent } from 'react'
 import { CHANNELS } from '../api/server.ts'
-import { faultText } from '../app/fault-text.ts'
+import { changeFaultText } from '../app/fault-text.ts'
 import { Dialog, DialogFoot } from '../design/parts.tsx'
 import { t, type Language } from '../i18n/index.ts'
 
@@ -65,7 +65,7 @@ export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
     try {
       await onSend(fields)
     } catch (error) {
-      setFault(faultText(error))
+      setFault(changeFaultText(error))
       setBusy(false)
     }
   }

@@ -26,6 +26,9 @@ export const app = inBoth(
     'app.undo': 'Deshacer',
     'operation.tooMany': 'Hay demasiadas acciones en curso. Espere a que terminen.',
     'operation.nothingChanged': 'No hay nada que deshacer. {text}',
+    'operation.held': '{text} Sin conexión: se guardará cuando vuelva.',
+    'operation.unsaved.one': '1 cambio por guardar',
+    'operation.unsaved.other': '{n} cambios por guardar',
     'app.loading': 'Cargando…',
     'app.failed': 'Ocurrió un error',
     'app.lostTitle': 'Sin respuesta',
@@ -40,6 +43,8 @@ export const app = inBoth(
     'app.screenFailed': 'No se pudo cargar la pantalla.',
 
     'fault.value': 'El valor de «{name}» no es válido',
+    'fault.lost': 'Se cortó la conexión con el servicio. Pruebe de nuevo cuando vuelva.',
+    'fault.lostChange': 'Se cortó la conexión con el servicio. Revise si quedó hecho antes de repetir.',
     'fault.request': 'El servicio no entendió la solicitud',
     'fault.key': 'La clave de API no es válida',
     'fault.expired': 'La clave de API expiró',
@@ -143,6 +148,9 @@ export const app = inBoth(
     'app.undo': 'Undo',
     'operation.tooMany': 'Too many actions in progress. Wait for them to finish.',
     'operation.nothingChanged': 'Nothing to undo. {text}',
+    'operation.held': '{text} No connection: it will be saved when it is back.',
+    'operation.unsaved.one': '1 change to be saved',
+    'operation.unsaved.other': '{n} changes to be saved',
     'app.loading': 'Loading…',
     'app.failed': 'Something went wrong',
     'app.lostTitle': 'No response',
@@ -157,6 +165,9 @@ export const app = inBoth(
     'app.screenFailed': 'The screen could not be loaded.',
 
     'fault.value': 'The value of “{name}” is not valid',
+    'fault.lost': 'The connection to the service was lost. Try again when it is back.',
+    'fault.lostChange':
+      'The connection to the service was lost. Check whether it was done before you repeat it.',
     'fault.request': 'The service did not understand the request',
     'fault.key': 'The API key is not valid',
     'fault.expired': 'The API key has expired',

@@ -1,0 +1,71 @@
+import { useEffect, useState } from 'react'
+import { ConnectionLost } from '../api/client.ts'
+import { connection, noteLost } from '../api/connection.ts'
+import { t } from '../i18n/index.ts'
+import { checkRelease } from './release.ts'
+
+const RETRY_MS = [500, 2_000] as const
+
+export interface Chunk<T> {
+  readonly load: () => Promise<T>
+  loaded: T | undefined
+}
+
+/** Code that is fetched when it is needed. */
+export const chunkOf = <T>(load: () => Promise<T>): Chunk<T> => ({ load, loaded: undefined })
+
+/** `outdated` after an upgrade, `failed` after several attempts. */
+type State = 'loading' | 'outdated' | 'failed'
+
+/** Fetches a chunk. Unlike React's `lazy`, retries a failed download: after an outage automatically. */
+export function useChunk<T>(chunk: Chunk<T>): { readonly loaded: T | undefined; readonly state: State } {
+  const [loaded, setLoaded] = useState(() => chunk.loaded)
+  const [attempt, setAttempt] = useState(0)
+  const [state, setState] = useState<State>('loading')
+  const isMissing = loaded === undefined
+  useEffect(() => {
+    if (!isMissing) return
+    let isLeft = false
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const tryAgain = () => setAttempt((n) => n + 1)
+    async function fetchIt() {
+      try {
+        const found = (chunk.loaded ??= await chunk.load())
+        if (!isLeft) setLoaded(() => found)
+      } catch {
+        const found = await checkRelease()
+        if (isLeft) return
+        if (found === 'unreachable') noteLost()
+        else if (found === 'newer') setState('outdated')
+        else if (attempt < RETRY_MS.length) timer = setTimeout(tryAgain, RETRY_MS[attempt])
+        // Some browsers cache a failed module fetch for the lifetime of the page.
+        else setState('failed')
+      }
+    }
+    void fetchIt()
+    const unsubscribe = connection.subscribe(() => {
+      if (connection.get() === 'reached') tryAgain()
+    })
+    return () => {
+      isLeft = true
+      clearTimeout(timer)
+      unsubscribe()
+    }
+  }, [attempt, isMissing, chunk])
+  return { loaded, state }
+}
+
+/**
+ * Fetches a chunk for an action of the user.
+ * @throws ConnectionLost, or an error with a message for the user
+ */
+export async function loadNow<T>(load: () => Promise<T>): Promise<T> {
+  try {
+    return await load()
+  } catch (error) {
+    const found = await checkRelease()
+    if (found !== 'unreachable') throw new Error(t('app.screenFailed'), { cause: error })
+    noteLost()
+    throw new ConnectionLost('', { cause: error })
+  }
+}
