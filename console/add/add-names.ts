@@ -6,7 +6,7 @@ import { localTime } from '../api/server.ts'
 import { keyFor } from '../api/session.ts'
 import { perform, type Handle, type Outcome } from '../app/operations.ts'
 import { subjectOf } from '../domains/marks.ts'
-import { readRecord } from '../domains/read-records.ts'
+import { readRecord } from '../domains/read-record.ts'
 import { t, tn } from '../i18n/index.ts'
 import { takeBack } from './undo-add.ts'
 

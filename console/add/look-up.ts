@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { persistently } from '../api/retry.ts'
 import { serverNow } from '../api/server.ts'
 import { createStore, useStore } from '../app/store.ts'
-import { readRecord } from '../domains/read-records.ts'
+import { readRecord } from '../domains/read-record.ts'
 import type { DomainRecord } from '../domains/records.ts'
 
 /** Concurrent look-ups. A browser opens six connections per host: some stay free for the rest of the page. */

@@ -4,11 +4,14 @@ import { connection } from '../api/connection.ts'
 import { queries } from '../api/queries.ts'
 import { session } from '../api/session.ts'
 import { language } from '../i18n/index.ts'
+import { Loading } from '../design/answer.tsx'
+import { lazyPart } from './lazy-screen.tsx'
 import { checkRelease } from './release.ts'
 import { Shell } from './shell.tsx'
-import { SignIn } from './sign-in.tsx'
 import { useStore } from './store.ts'
 import { Toasts } from './toasts.tsx'
+
+const SignIn = lazyPart(() => import('./sign-in.tsx'), <Loading />)
 
 export function App() {
   const keys = useStore(session)

@@ -2,6 +2,7 @@ import { Fragment, useEffect, useRef, useState } from 'react'
 import { connection } from '../api/connection.ts'
 import { learnScopes, useAccounts, useMay, useScopes, type Ability } from '../api/scope.ts'
 import { session } from '../api/session.ts'
+import { Loading, Waiting } from '../design/answer.tsx'
 import { Icon } from '../design/icon.tsx'
 import { Dialog, Link, Notice } from '../design/parts.tsx'
 import { t, tn } from '../i18n/index.ts'
@@ -13,13 +14,14 @@ import { isPending, operations } from './operations.ts'
 import { release, reloadIfIdle } from './release.ts'
 import { go, usePlace } from './router.ts'
 import { GROUPS, HomeScreen, SCREENS, type Screen } from './screens.ts'
-import { ShortcutHelp } from './shortcut-help.tsx'
 import { useKeys } from './shortcuts.ts'
 import { SessionMenu } from './session-menu.tsx'
-import { KeyForm, Mark } from './sign-in.tsx'
+import { Mark } from './mark.tsx'
 import { useStore } from './store.ts'
 import { NewRelease, TaskLinks } from './task-links.tsx'
 
+const KeyForm = lazyPart<{ onDone?: () => void }>(() => import('./key-form.tsx'), <Loading />)
+const ShortcutHelp = lazyPart(() => import('./shortcut-help.tsx'), <Waiting />)
 /** Fetched only if there are saved views. */
 const SideViews = lazyPart(() => import('../views/side-views.tsx'))
 

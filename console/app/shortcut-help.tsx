@@ -1,5 +1,6 @@
 import { Dialog } from '../design/parts.tsx'
 import { t, type TextKey } from '../i18n/index.ts'
+import '../i18n/texts/shortcuts.ts'
 import { letters, switchLetters } from './shortcuts.ts'
 import { useStore } from './store.ts'
 
@@ -17,7 +18,7 @@ const ROWS: readonly (readonly [keys: readonly string[], text: TextKey])[] = [
   [['?'], 'keys.help'],
 ]
 
-export function ShortcutHelp({ onClose }: { onClose: () => void }) {
+export default function ShortcutHelp({ onClose }: { onClose: () => void }) {
   const isOn = useStore(letters)
   return (
     <Dialog title={t('keys.title')} onClose={onClose}>

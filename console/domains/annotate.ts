@@ -6,8 +6,9 @@ import { t } from '../i18n/index.ts'
 import { storeChanges } from './changes.ts'
 import { showAnew, subjectOf } from './marks.ts'
 import { currentOf, layOver, nextLayer, noteSent, noteStored, takeOff } from './overlay.ts'
-import { readRecord } from './read-records.ts'
+import { readRecord } from './read-record.ts'
 import type { DomainRecord } from './records.ts'
+import '../i18n/texts/sheet.ts'
 
 /** A note or tags. */
 type Annotation = { readonly note: string } | { readonly tags: string[] }
@@ -84,7 +85,7 @@ function annotating(record: DomainRecord, from: Annotation, to: Annotation): Ges
 async function store(name: string, key: string | undefined, from: Annotation, to: Annotation): Promise<void> {
   let now = await readRecord(name, undefined, key)
   for (let attempt = 1; ; attempt++) {
-    if (now === null) throw new Error(t('sheet.gone'))
+    if (now === null) throw new Error(t('domains.gone'))
     const present = 'note' in to ? { note: now.note ?? '' } : { tags: now.tags ?? [] }
     if (JSON.stringify(present) === JSON.stringify(to)) return
     if (JSON.stringify(present) !== JSON.stringify(from)) {

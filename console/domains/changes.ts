@@ -109,7 +109,7 @@ export function stateText({ status, revision, discarded, seen }: DomainRecord): 
     t(status === 1 ? 'domains.bought' : 'domains.free'),
     ...(revision === 1 ? [t('domains.review')] : []),
     ...(discarded === 1 ? [t('domains.discarded')] : []),
-    ...(revision === 0 && discarded === 0 ? [t(seen === 1 ? 'triage.seen' : 'domains.noMark')] : []),
+    ...(revision === 0 && discarded === 0 ? [t(seen === 1 ? 'domains.isSeen' : 'domains.noMark')] : []),
   ].join(' · ')
 }
 

@@ -3,6 +3,7 @@ import { ApiError, ask } from '../api/client.ts'
 import { Icon } from '../design/icon.tsx'
 import { QueryFault } from '../design/answer.tsx'
 import { t } from '../i18n/index.ts'
+import '../i18n/texts/sheet.ts'
 import './dns-now.css'
 
 type Outcome =

@@ -8,6 +8,7 @@ import { t } from '../i18n/index.ts'
 import { useDns } from './dns-now.tsx'
 import { changedRecords, patches } from './overlay.ts'
 import { timeLineOf, type Entry } from './time-line.ts'
+import '../i18n/texts/sheet.ts'
 import './history.css'
 
 const FIRST = 40

@@ -6,6 +6,7 @@ import { Link } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
 import { StatusTag } from './marks-cell.tsx'
 import { DomainName } from './name.tsx'
+import '../i18n/texts/sheet.ts'
 import './lookalikes.css'
 
 const SHOWN = 12

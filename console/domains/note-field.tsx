@@ -3,6 +3,7 @@ import { t } from '../i18n/index.ts'
 import { useStore } from '../app/store.ts'
 import { keepNote, setNote, unsavedNotes } from './annotate.ts'
 import type { DomainRecord } from './records.ts'
+import '../i18n/texts/sheet.ts'
 import './note-field.css'
 
 const MAX_CHARACTERS = 1_000

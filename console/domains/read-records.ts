@@ -1,25 +1,10 @@
-import { ask, askStream } from '../api/client.ts'
+import { askStream } from '../api/client.ts'
 import { linesOf } from './lines.ts'
+import { readRecord } from './read-record.ts'
 import type { DomainRecord } from './records.ts'
 
 /** Up to this many records are fetched one by one; more come in one export of their days of registration. */
 const MAX_SINGLE = 6
-
-/** Fetches the current record; null if there is none. */
-export async function readRecord(
-  name: string,
-  signal?: AbortSignal,
-  key?: string,
-): Promise<DomainRecord | null> {
-  // Among the names that contain it, only the name itself has this length.
-  const query = { search: name, length: [...name].length, limit: 1, fields: 'all' }
-  const { data } = await ask('GET /api/v1/domainwatch/list', {
-    query,
-    ...(signal === undefined ? {} : { signal }),
-    ...(key === undefined ? {} : { key }),
-  })
-  return data.data[0]?.find((record) => record.name === name) ?? null
-}
 
 /**
  * Fetches the current records, by name.

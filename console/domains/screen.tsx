@@ -17,10 +17,9 @@ import { useLive } from './live.ts'
 import { setMark } from './marks.ts'
 import { currentOf, type Mark } from './overlay.ts'
 import { QueryBox } from './query-box.tsx'
-import { readRecord } from './read-records.ts'
+import { readRecord } from './read-record.ts'
 import type { DomainRecord } from './records.ts'
 import type { TableActions } from './row.tsx'
-import { SelectionBar } from './selection-bar.tsx'
 import { useSelection } from './selection.ts'
 import { useShownColumns } from './shown-columns.ts'
 import { sortedBy } from './sorting.ts'
@@ -41,6 +40,7 @@ const Sheet = lazyPart(
   </aside>,
 )
 /** Fetched later, because they wait for counts anyway. */
+const SelectionBar = lazyPart(() => import('./selection-bar.tsx'), <div className="selection" aria-busy="true" />)
 const DayStrip = lazyPart(() => import('../facets/day-strip.tsx'))
 const ColumnsMenu = lazyPart(() => import('./columns-menu.tsx'), <span className="button quiet icon" />)
 const FETCH_DETAILS_MS = 1_500
@@ -96,7 +96,13 @@ export default function DomainsScreen() {
 
   useEffect(() => {
     const timer = setTimeout(() => {
-      for (const part of [import('./sheet.tsx'), import('./bulk.ts')]) part.catch(() => undefined)
+      const parts = [
+        import('./sheet.tsx'),
+        import('./selection-bar.tsx'),
+        import('./bulk.ts'),
+        import('./neighbours.ts'),
+      ]
+      for (const part of parts) part.catch(() => undefined)
     }, FETCH_DETAILS_MS)
     return () => clearTimeout(timer)
   }, [])

@@ -16,7 +16,7 @@ interface Props {
 }
 
 /** Actions on all selected records. Records that could not be changed are selected again. */
-export function SelectionBar({ selection, filters, total }: Props) {
+export default function SelectionBar({ selection, filters, total }: Props) {
   const { records, isBusy, isWhole, addWhole, clear, add } = selection
   const isLocked = !useMay()('writeDomains')
   const act = (mark: Mark, value: 0 | 1) => () => {

@@ -15,9 +15,10 @@ import { setMark } from './marks.ts'
 import { DomainName } from './name.tsx'
 import { NoteField } from './note-field.tsx'
 import { changedRecords, patched, patches } from './overlay.ts'
-import { readRecord } from './read-records.ts'
+import { readRecord } from './read-record.ts'
 import { asciiOf, type DomainRecord } from './records.ts'
 import { TagField } from './tag-field.tsx'
+import '../i18n/texts/sheet.ts'
 import './sheet.css'
 
 interface Props {
@@ -91,7 +92,7 @@ function useRecord(name: string) {
 
 function RecordPart({ name }: { name: string }) {
   const { record, ...query } = useRecord(name)
-  if (record === null) return <Notice icon="search" title={t('sheet.gone')} />
+  if (record === null) return <Notice icon="search" title={t('domains.gone')} />
   if (record === undefined && query.error === null) return <div className="bone" />
   return (
     <>

@@ -1,10 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, type RefObject } from 'react'
+import { loadNow } from '../app/chunk.ts'
 import { say, sayFault } from '../app/toasts.tsx'
 import { t } from '../i18n/index.ts'
 import type { Filters } from './filters.ts'
-import { neighbourOf } from './neighbours.ts'
-import { readRecord } from './read-records.ts'
+import { readRecord } from './read-record.ts'
 import type { DomainRecord } from './records.ts'
 import type { LoadedRows } from './table.tsx'
 
@@ -68,8 +68,11 @@ export function useStepping(details: Details): (by: 1 | -1) => void {
         queryKey: ['domains', 'record', name],
         queryFn: () => readRecord(name),
       }))
-    if (record !== null && record !== undefined) return neighbourOf(filters, record, by)
-    say(t('sheet.gone'))
+    if (record !== null && record !== undefined) {
+      const { neighbourOf } = await loadNow(() => import('./neighbours.ts'))
+      return neighbourOf(filters, record, by)
+    }
+    say(t('domains.gone'))
     return undefined
   }
 

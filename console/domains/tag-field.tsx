@@ -4,6 +4,7 @@ import { t } from '../i18n/index.ts'
 import { setTags } from './annotate.ts'
 import type { DomainRecord } from './records.ts'
 import { useUsedTags } from './used-tags.ts'
+import '../i18n/texts/sheet.ts'
 import './note-field.css'
 
 const MAX_TAGS = 10

@@ -1,5 +1,6 @@
 import type { Operations } from '../api/schema.ts'
 import { t, type TextKey } from '../i18n/index.ts'
+import '../i18n/texts/sheet.ts'
 
 export type History = Pick<Operations['GET /api/v1/domainwatch/history']['answer'], 'data' | 'dns'>
 

@@ -37,7 +37,7 @@ export function viewActions(filters: Filters, total: number | undefined): Action
     },
     {
       id: 'triage',
-      label: t('triage.view'),
+      label: t('views.triage'),
       icon: 'triage',
       run: () => go('triaje', queryOf(filters)),
     },

@@ -4,6 +4,7 @@ import { bareDay, shortDay, t, tn } from '../i18n/index.ts'
 import { brushedOf, bucketsOf, dayOf, spanAround, type Bucket } from './days.ts'
 import { useSettled } from './settled.ts'
 import { useStats } from './stats.ts'
+import '../i18n/texts/figures.ts'
 
 const SETTLED_MS = 400
 const NONE: Filters = {}

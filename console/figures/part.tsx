@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react'
 import { count, t, type TextKey } from '../i18n/index.ts'
+import '../i18n/texts/figures.ts'
 import './figures.css'
 
 /** A chart with its title and an equivalent table. */

@@ -11,6 +11,7 @@ import { useStats, type Stats } from '../facets/stats.ts'
 import { bareDay, count, shortDay, t } from '../i18n/index.ts'
 import { Part, Twin } from './part.tsx'
 import { Plot } from './plot.tsx'
+import '../i18n/texts/figures.ts'
 import './figures.css'
 
 /** Registrations and deletions, lengths and agents of what the filters match. */

@@ -3,19 +3,37 @@ import { test } from 'node:test'
 import { en, es } from './dictionary.ts'
 import { PARTS } from './texts.ts'
 import { adding } from './texts/adding.ts'
+import { figures } from './texts/figures.ts'
 import { home } from './texts/home.ts'
 import { images } from './texts/images.ts'
 import { importing } from './texts/importing.ts'
 import { owner } from './texts/owner.ts'
 import { palette } from './texts/palette.ts'
+import { sheet } from './texts/sheet.ts'
+import { shortcuts } from './texts/shortcuts.ts'
+import { signing } from './texts/signing.ts'
+import { triage } from './texts/triage.ts'
+import { usage } from './texts/usage.ts'
 import { watches } from './texts/watches.ts'
 
 const placesIn = (text: string | undefined) => (text?.match(/\{\w+\}/g) ?? []).toSorted()
 
 test('both languages have the same texts with the same placeholders, each in one part only', () => {
-  const keys = [...PARTS, adding, home, images, importing, owner, palette, watches].flatMap((part) =>
-    Object.keys(part.es),
-  )
+  const later = [
+    adding,
+    figures,
+    home,
+    images,
+    importing,
+    owner,
+    palette,
+    sheet,
+    shortcuts,
+    signing,
+    triage,
+    usage,
+  ]
+  const keys = [...PARTS, ...later, watches].flatMap((part) => Object.keys(part.es))
   assert.deepEqual(keys.toSorted(), [...new Set(keys)].toSorted())
   assert.deepEqual(keys.toSorted(), Object.keys(es).toSorted())
   assert.deepEqual(Object.keys(en).toSorted(), Object.keys(es).toSorted())

@@ -9,6 +9,8 @@ import { bareDay, bytes, count, shortDay, t } from '../i18n/index.ts'
 import '../i18n/texts/images.ts'
 import { everyDay } from './days.ts'
 import { useUsage, type ImageStats } from './usage.ts'
+import '../i18n/texts/figures.ts'
+import '../i18n/texts/usage.ts'
 import './usage.css'
 
 /** The storage, formats and daily uploads of the application. */

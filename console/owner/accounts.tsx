@@ -5,6 +5,7 @@ import { Answer } from '../design/answer.tsx'
 import { Bar } from '../design/bar.tsx'
 import { bytes, count, moment, t } from '../i18n/index.ts'
 import { SettleDialog, type Account } from './settle-dialog.tsx'
+import '../i18n/texts/usage.ts'
 
 /** The accounts with their usage and limits. */
 export function Accounts() {

@@ -6,6 +6,7 @@ import { changeFaultText } from '../app/fault-text.ts'
 import { say } from '../app/toasts.tsx'
 import { Dialog, DialogFoot } from '../design/parts.tsx'
 import { t } from '../i18n/index.ts'
+import '../i18n/texts/usage.ts'
 
 export type Account = Operations['GET /api/v1/admin/accounts']['answer']['data'][number]
 

@@ -1,4 +1,5 @@
 import { count, t } from '../i18n/index.ts'
+import '../i18n/texts/triage.ts'
 
 const CIRCLE = 2 * Math.PI * 20
 

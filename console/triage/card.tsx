@@ -14,6 +14,8 @@ import type { DomainRecord } from '../domains/records.ts'
 import { TagField } from '../domains/tag-field.tsx'
 import { t } from '../i18n/index.ts'
 import { pastOf } from './past.ts'
+import '../i18n/texts/sheet.ts'
+import '../i18n/texts/triage.ts'
 
 /** Number of changes read to find who marked a record. */
 const CHANGES = 20

@@ -6,6 +6,7 @@ import type { Filters } from '../domains/filters.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import { t } from '../i18n/index.ts'
 import { queueQuery } from './claims.ts'
+import '../i18n/texts/triage.ts'
 
 const ASK_EVERY_MS = 15_000
 /** Claims are at the top of a view, so only its first records are read. */

@@ -3,6 +3,7 @@ import { letters } from '../app/shortcuts.ts'
 import { Icon } from '../design/icon.tsx'
 import type { Mark } from '../domains/overlay.ts'
 import { t } from '../i18n/index.ts'
+import '../i18n/texts/triage.ts'
 
 interface Props {
   readonly isReady: boolean
@@ -51,7 +52,7 @@ export function Decisions({ isReady, canGoBack, onDecide, onBack, toKeys }: Prop
         onClick={press(() => onDecide(undefined))}
       >
         <Icon name="check" />
-        {t('triage.seen')} <kbd aria-hidden="true">{t('triage.space')}</kbd>
+        {t('domains.isSeen')} <kbd aria-hidden="true">{t('triage.space')}</kbd>
       </button>
       <button
         type="button"

@@ -1,6 +1,7 @@
 import { accountOf } from '../api/scope.ts'
 import { t } from '../i18n/index.ts'
 import type { DomainRecord } from '../domains/records.ts'
+import '../i18n/texts/triage.ts'
 
 /** Why the record on top is not this account's to decide any more. */
 export type Lost =

@@ -1,5 +1,6 @@
 import type { History } from '../domains/time-line.ts'
 import { t, type TextKey } from '../i18n/index.ts'
+import '../i18n/texts/sheet.ts'
 
 /** Maximum number of earlier name servers on a card. */
 const MAX_BEFORE = 3

@@ -7,7 +7,7 @@ import type { Filters } from '../domains/filters.ts'
 import { decide } from '../domains/marks.ts'
 import { changedRecords, type Mark } from '../domains/overlay.ts'
 import type { DomainRecord } from '../domains/records.ts'
-import { readRecord } from '../domains/read-records.ts'
+import { readRecord } from '../domains/read-record.ts'
 import { claim, CLAIM_MS, MAX_CLAIMED, release } from './claims.ts'
 import { lostOf, type Lost } from './lost.ts'
 

@@ -18,6 +18,7 @@ import { Decisions } from './decisions.tsx'
 import { lostText } from './lost.ts'
 import { Pile } from './pile.ts'
 import { Swipe } from './swipe.tsx'
+import '../i18n/texts/triage.ts'
 import './triage.css'
 
 /**

@@ -1,6 +1,6 @@
 import { inBoth } from '../dictionary.ts'
 
-/** The frame of the console: screens, sign-in, keyboard shortcuts. */
+/** The frame of the console. */
 export const app = inBoth(
   {
     'app.title': 'Catalejo',
@@ -79,16 +79,7 @@ export const app = inBoth(
     'nav.add': 'Agregar nombres',
     'nav.import': 'Importar',
 
-    'sign.title': 'Entrar a Catalejo',
-    'sign.text': 'Pegue su clave de API. La consola detecta para qué servicio es.',
-    'sign.key': 'Clave de API',
-    'sign.remember': 'Recordarme en este equipo',
-    'sign.rememberHint': 'Si no, la clave se olvida al cerrar la pestaña.',
-    'sign.enter': 'Entrar',
-    'sign.checking': 'Comprobando…',
-    'sign.revoked': 'La clave de {service} ya no es válida. Pegue una nueva.',
     'sign.need': 'Esta pantalla necesita una clave de {service}',
-    'sign.opened': 'Clave de {service} agregada',
 
     'scope.name.full': 'Todo',
     'scope.name.read': 'Solo lectura',
@@ -106,19 +97,6 @@ export const app = inBoth(
     'service.imagestore': 'imágenes',
     'service.admin': 'administración',
 
-    'keys.title': 'Atajos de teclado',
-    'keys.on': 'Usar atajos de una sola letra',
-    'keys.search': 'Buscar',
-    'keys.palette': 'Paleta de comandos',
-    'keys.move': 'Moverse por la tabla',
-    'keys.open': 'Abrir los detalles',
-    'keys.review': 'Marcar o desmarcar para revisión',
-    'keys.discard': 'Descartar o restaurar',
-    'keys.undo': 'Deshacer',
-    'keys.select': 'Seleccionar',
-    'keys.next': 'Detalles siguientes y anteriores',
-    'keys.close': 'Cerrar',
-    'keys.help': 'Esta ayuda',
     'nav.usage': 'Almacenamiento',
     'palette.title': 'Paleta de comandos',
     'palette.placeholder': 'Ir a una pantalla, un nombre o una acción…',
@@ -202,16 +180,7 @@ export const app = inBoth(
     'nav.add': 'Add names',
     'nav.import': 'Import',
 
-    'sign.title': 'Sign in to Catalejo',
-    'sign.text': 'Paste your API key. The console detects which service it is for.',
-    'sign.key': 'API key',
-    'sign.remember': 'Remember me on this computer',
-    'sign.rememberHint': 'Otherwise the key is forgotten when the tab closes.',
-    'sign.enter': 'Sign in',
-    'sign.checking': 'Checking…',
-    'sign.revoked': 'The key for {service} is no longer valid. Paste a new one.',
     'sign.need': 'This screen needs a key for {service}',
-    'sign.opened': 'Key for {service} added',
 
     'scope.name.full': 'Everything',
     'scope.name.read': 'Read only',
@@ -229,19 +198,6 @@ export const app = inBoth(
     'service.imagestore': 'images',
     'service.admin': 'administration',
 
-    'keys.title': 'Keyboard shortcuts',
-    'keys.on': 'Use single-letter shortcuts',
-    'keys.search': 'Search',
-    'keys.palette': 'Command palette',
-    'keys.move': 'Move through the table',
-    'keys.open': 'Open details',
-    'keys.review': 'Mark or unmark for review',
-    'keys.discard': 'Discard or restore',
-    'keys.undo': 'Undo',
-    'keys.select': 'Select',
-    'keys.next': 'Next and previous details',
-    'keys.close': 'Close',
-    'keys.help': 'This help',
     'nav.usage': 'Storage',
     'palette.title': 'Command palette',
     'palette.placeholder': 'Go to a screen, a name or an action…',

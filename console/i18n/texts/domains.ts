@@ -3,6 +3,8 @@ import { inBoth } from '../dictionary.ts'
 /** The table of domains, its filters, marks and selection. */
 export const domains = inBoth(
   {
+    'domains.gone': 'El dominio no está guardado en el servicio',
+    'domains.isSeen': 'Visto',
     'domains.search': 'Buscar dominios',
     'domains.placeholder': 'Buscar…  largo:4  es:revisión',
     'domains.help': 'Sintaxis de búsqueda',
@@ -140,6 +142,8 @@ export const domains = inBoth(
     'filter.more': 'Más filtros',
   },
   {
+    'domains.gone': 'The domain is not stored in the service',
+    'domains.isSeen': 'Seen',
     'domains.search': 'Search domains',
     'domains.placeholder': 'Search…  length:4  is:review',
     'domains.help': 'Search syntax',

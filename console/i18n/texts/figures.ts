@@ -1,4 +1,4 @@
-import { inBoth } from '../dictionary.ts'
+import { addTexts, inBoth } from '../dictionary.ts'
 
 /** The plots. */
 export const figures = inBoth(
@@ -35,3 +35,5 @@ export const figures = inBoth(
     'figures.asTable': 'Show as a table',
   },
 )
+
+addTexts(figures)

@@ -1,5 +1,5 @@
 import { DISCARDED_RETENTION_DAYS } from '../../api/limits.ts'
-import { inBoth } from '../dictionary.ts'
+import { addTexts, inBoth } from '../dictionary.ts'
 
 /** The details of a domain. */
 export const sheet = inBoth(
@@ -14,7 +14,6 @@ export const sheet = inBoth(
     'sheet.dnsUnknownHint': 'Esto no indica si el dominio existe.',
     'sheet.ask': 'Consultar de nuevo',
     'sheet.ascii': 'En ASCII',
-    'sheet.gone': 'El dominio no está guardado en el servicio',
     'sheet.next': 'Siguiente',
     'sheet.previous': 'Anterior',
     'sheet.open': 'Abrir {name}',
@@ -68,7 +67,6 @@ export const sheet = inBoth(
     'sheet.dnsUnknownHint': 'This does not show whether the domain exists.',
     'sheet.ask': 'Query again',
     'sheet.ascii': 'As ASCII',
-    'sheet.gone': 'The domain is not stored in the service',
     'sheet.next': 'Next',
     'sheet.previous': 'Previous',
     'sheet.open': 'Open {name}',
@@ -112,3 +110,5 @@ export const sheet = inBoth(
     'history.went': 'Removed',
   },
 )
+
+addTexts(sheet)

@@ -1,13 +1,11 @@
-import { inBoth } from '../dictionary.ts'
+import { addTexts, inBoth } from '../dictionary.ts'
 
 /** One name at a time. */
 export const triage = inBoth(
   {
-    'triage.view': 'Triar esta vista',
     'triage.done': 'No queda nada por decidir',
     'triage.doneText': 'Todos los nombres de esta vista están decididos, o los tiene otra persona.',
     'triage.more': 'Buscar más',
-    'triage.seen': 'Visto',
     'triage.space': 'espacio',
     'triage.left': 'quedan {n}',
     'triage.colleagues': 'También trabajan en esta vista',
@@ -21,11 +19,9 @@ export const triage = inBoth(
     'triage.nextName': 'Siguiente',
   },
   {
-    'triage.view': 'Triage this view',
     'triage.done': 'Nothing left to decide',
     'triage.doneText': 'All names in this view are decided, or held by someone else.',
     'triage.more': 'Look for more',
-    'triage.seen': 'Seen',
     'triage.space': 'space',
     'triage.left': '{n} left',
     'triage.colleagues': 'Also at work on this view',
@@ -39,3 +35,5 @@ export const triage = inBoth(
     'triage.nextName': 'Next',
   },
 )
+
+addTexts(triage)

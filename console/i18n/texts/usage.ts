@@ -1,4 +1,4 @@
-import { inBoth } from '../dictionary.ts'
+import { addTexts, inBoth } from '../dictionary.ts'
 
 /** Storage used by images. */
 export const usage = inBoth(
@@ -23,3 +23,5 @@ export const usage = inBoth(
     'usage.noBound': 'No limit',
   },
 )
+
+addTexts(usage)

@@ -3,6 +3,7 @@ import { inBoth } from '../dictionary.ts'
 /** Saved views. */
 export const views = inBoth(
   {
+    'views.triage': 'Triar esta vista',
     'views.title': 'Vistas guardadas',
     'views.save': 'Guardar esta vista',
     'views.remove': 'Quitar la vista guardada',
@@ -16,6 +17,7 @@ export const views = inBoth(
     'views.new.other': '{n} cambios desde su última visita',
   },
   {
+    'views.triage': 'Triage this view',
     'views.title': 'Saved views',
     'views.save': 'Save this view',
     'views.remove': 'Remove the saved view',
