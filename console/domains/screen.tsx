@@ -40,7 +40,10 @@ const Sheet = lazyPart(
   </aside>,
 )
 /** Fetched later, because they wait for counts anyway. */
-const SelectionBar = lazyPart(() => import('./selection-bar.tsx'), <div className="selection" aria-busy="true" />)
+const SelectionBar = lazyPart(
+  () => import('./selection-bar.tsx'),
+  <div className="selection" aria-busy="true" />,
+)
 const DayStrip = lazyPart(() => import('../facets/day-strip.tsx'))
 const ColumnsMenu = lazyPart(() => import('./columns-menu.tsx'), <span className="button quiet icon" />)
 const FETCH_DETAILS_MS = 1_500
