@@ -185,7 +185,7 @@ export const filterParameters = Object.fromEntries(
 export function readFilters(values: Values<typeof filterParameters>): Filters {
   const filters: { -readonly [K in FilterName]?: Filters[K] } = {}
   const read = <K extends FilterName>(name: K, given: GivenValues[K] | undefined) => {
-    filters[name] = given === undefined ? undefined : definitions[name].read(given)
+    if (given !== undefined && given !== false) filters[name] = definitions[name].read(given)
   }
   for (const name of FILTER_NAMES) read(name, values[name])
   if (values.agent) {
@@ -198,29 +198,35 @@ export function readFilters(values: Values<typeof filterParameters>): Filters {
   return filters
 }
 
-/** Watches and event streams apply the same filters to one record after another. */
-const known = new WeakMap<Filters, readonly NamedCondition[]>()
-
 export interface NamedCondition extends Condition {
   readonly name: FilterName
 }
 
 /** The conditions of the filters that are set, in the order of the table. */
 export function conditionsOf(filters: Filters): readonly NamedCondition[] {
-  const cached = known.get(filters)
-  if (cached !== undefined) return cached
   const found: NamedCondition[] = []
   const add = <K extends FilterName>(name: K, wanted: WantedValues[K] | undefined) => {
     const conditions = wanted === undefined ? [] : definitions[name].conditions(wanted)
     for (const condition of conditions) found.push({ name, ...condition })
   }
   for (const name of FILTER_NAMES) add(name, filters[name])
-  known.set(filters, found)
   return found
+}
+
+/** Watches and event streams apply the same filters to one record after another. */
+const known = new WeakMap<Filters, readonly NamedCondition[]>()
+
+function knownConditionsOf(filters: Filters): readonly NamedCondition[] {
+  let conditions = known.get(filters)
+  if (conditions === undefined) {
+    conditions = conditionsOf(filters)
+    known.set(filters, conditions)
+  }
+  return conditions
 }
 
 /** Whether a list with these filters contains the record at `now`. */
 export function matches(filters: Filters, record: FilteredRecord, now: number): boolean {
   if (record.discarded_at !== null && isGone(record.discarded_at, now)) return false
-  return conditionsOf(filters).every((condition) => condition.matches(record))
+  return knownConditionsOf(filters).every((condition) => condition.matches(record))
 }

@@ -2,6 +2,7 @@ const STAR = 0x2a
 const ONE = 0x3f
 /** Characters of a name, or of its A-label. */
 const MAX_CHARACTERS = 63
+const NO_STATES = new Int32Array(0)
 
 /**
  * A pattern of `*` (any text) and `?` (any one character) as a nondeterministic automaton for texts of one byte per character.
@@ -9,9 +10,9 @@ const MAX_CHARACTERS = 63
  * a byte takes a few operations and no branch (Shift-And: Baeza-Yates and Gonnet, "A new approach to text searching", 1992).
  */
 export class BytePattern {
-  /** For each byte, the states that it advances: 0 to 31, and 32 to 63. */
+  /** For each byte, the states that it advances: 0 to 31, and 32 to 63, which short patterns do not have. */
   readonly #low = new Int32Array(256)
-  readonly #high = new Int32Array(256)
+  readonly #high: Int32Array
   /** The states at a star, which stay active for any byte. */
   #starsLow = 0
   #starsHigh = 0
@@ -19,20 +20,18 @@ export class BytePattern {
   readonly #length: number
 
   constructor(pattern: Uint8Array) {
+    this.#high = pattern.length > 32 ? new Int32Array(256) : NO_STATES
     let state = 0
     for (const code of pattern) {
-      const low = state < 32 ? 1 << state : 0
-      const high = state < 32 ? 0 : 1 << (state - 32)
+      const bit = 1 << (state & 31)
       if (code === STAR) {
-        this.#starsLow |= low
-        this.#starsHigh |= high
+        if (state < 32) this.#starsLow |= bit
+        else this.#starsHigh |= bit
         continue
       }
+      const steps = state < 32 ? this.#low : this.#high
       const [first, last] = code === ONE ? [0, 255] : [code, code]
-      for (let byte = first; byte <= last; byte++) {
-        this.#low[byte] = (this.#low[byte] ?? 0) | low
-        this.#high[byte] = (this.#high[byte] ?? 0) | high
-      }
+      for (let byte = first; byte <= last; byte++) steps[byte] = (steps[byte] ?? 0) | bit
       state++
     }
     this.#length = state

@@ -73,9 +73,14 @@ export function setOrderPlanes(
   }
 }
 
+const patternPlanes = new Uint32Array(PLANES)
+
 /** The planes of ordered pairs and repeated letters that every match of a pattern has. */
 export function orderPlanes(pattern: Uint8Array): number[] {
-  const planes = new Uint32Array(PLANES)
-  setOrderPlanes(pattern, 0, pattern.length, planes, 1)
-  return [...planes.keys()].filter((plane) => planes[plane] === 1)
+  patternPlanes.fill(0)
+  setOrderPlanes(pattern, 0, pattern.length, patternPlanes, 1)
+  const planes: number[] = []
+  for (let plane = FIRST_ORDER_PLANE; plane < PLANES; plane++)
+    if (patternPlanes[plane] === 1) planes.push(plane)
+  return planes
 }

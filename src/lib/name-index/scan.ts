@@ -22,6 +22,8 @@ export class Scan {
   readonly #newestFirst: boolean
   readonly #rows: readonly Row[]
   readonly #terms: readonly Term[]
+  readonly #live: Uint32Array
+  readonly #planes: Uint32Array
   /** By number of an agent, 1 if its records match; undefined if all do. */
   readonly #agents: Uint8Array | undefined
   /** By number of a set of tags, 1 if its records match; undefined if all do. */
@@ -36,9 +38,8 @@ export class Scan {
   /** The number of the current 32 blocks, and of the last ones in this direction. */
   #stripe: number
   readonly #lastStripe: number
-  /** The blocks of the current 32 that have records left, and these records. */
+  /** The blocks of the current 32 that are still to be searched. */
   #waiting = 0
-  readonly #left = new Uint32Array(32)
   /** The current block, and its records that are still to be compared. */
   #block = 0
   #bits = 0
@@ -47,7 +48,9 @@ export class Scan {
     this.segment = segment
     this.#query = query
     this.#newestFirst = newestFirst
-    const { keys, registered } = segment.columns
+    const { keys, registered, planes } = segment.columns
+    this.#live = segment.live
+    this.#planes = planes
     this.#agents = query.agent === undefined ? undefined : chosenAgents(segment, query.agent)
     this.#tagSets = query.tags.length === 0 ? undefined : chosenTagSets(segment, query.tags)
     const isPossible =
@@ -84,7 +87,7 @@ export class Scan {
         const next = this.#newestFirst ? lowestBit(this.#waiting) : highestBit(this.#waiting)
         this.#waiting ^= 1 << next
         this.#block = (this.#stripe << 5) + next
-        this.#bits = this.#inRange(this.#block, this.#left[next] ?? 0)
+        this.#bits = this.#bitsOf(this.#block)
       } else if (!this.#nextStripe()) {
         this.position = -1
         return false
@@ -101,8 +104,7 @@ export class Scan {
     }
     while (this.#waiting !== 0 || this.#nextStripe()) {
       for (; this.#waiting !== 0; this.#waiting &= this.#waiting - 1) {
-        const i = lowestBit(this.#waiting)
-        count += countBits(this.#inRange((this.#stripe << 5) + i, this.#left[i] ?? 0))
+        count += countBits(this.#bitsOf((this.#stripe << 5) + lowestBit(this.#waiting)))
       }
     }
     return count
@@ -121,11 +123,10 @@ export class Scan {
     )
   }
 
-  /** Advances to the next 32 blocks that have records left. */
+  /** Advances to the next 32 blocks of which some have the keys of the query. */
   #nextStripe(): boolean {
     const step = this.#newestFirst ? 1 : -1
-    const { live, words, columns } = this.segment
-    const { planes } = columns
+    const { words } = this.segment
     while (this.#stripe !== this.#lastStripe) {
       this.#stripe += step
       let candidates = -1
@@ -133,25 +134,23 @@ export class Scan {
       const first = this.#stripe << 5
       // The last stripe may have fewer than 32 blocks.
       if (words - first < 32) candidates &= (1 << (words - first)) - 1
-      let waiting = 0
-      for (; candidates !== 0; candidates &= candidates - 1) {
-        const i = lowestBit(candidates)
-        let bits = live[first + i] ?? 0
-        for (const { from, inverted } of this.#terms) {
-          bits &= (planes[from + first + i] ?? 0) ^ inverted
-          if (bits === 0) break
-        }
-        if (this.#isBounded && bits !== 0) bits = this.#ofLength(first + i, bits)
-        if (bits === 0) continue
-        this.#left[i] = bits
-        waiting |= 1 << i
-      }
-      if (waiting !== 0) {
-        this.#waiting = waiting
+      if (candidates !== 0) {
+        this.#waiting = candidates
         return true
       }
     }
     return false
+  }
+
+  /** Returns the records of a block that are left by bits and lengths. */
+  #bitsOf(block: number): number {
+    let bits = this.#live[block] ?? 0
+    for (const { from, inverted } of this.#terms) {
+      bits &= (this.#planes[from + block] ?? 0) ^ inverted
+      if (bits === 0) return 0
+    }
+    bits = this.#inRange(block, bits)
+    return this.#isBounded ? this.#ofLength(block, bits) : bits
   }
 
   /** Keeps the given records of a block whose names have a permitted length. */
