@@ -151,8 +151,7 @@ function register<P extends Parameters>(
   const route: Omit<RouteOptions, 'method' | 'schema'> = {
     url: endpoint.path,
     // Before the body is received, so that only authenticated clients can send one.
-    onRequest: (request, reply, done) => {
-      reply.headers(PRIVATE_HEADERS)
+    onRequest: (request, _reply, done) => {
       const key = queryOf(request)['api']
       if (key === undefined && mayCarryKey(request)) return done()
       const identity = shared.authenticator.identify(key, endpoint, request.ip)
@@ -165,8 +164,8 @@ function register<P extends Parameters>(
       const answer = handle(request, reply)
       if (answer instanceof Promise) return finish(request, reply, answer)
       const isJson = Buffer.isBuffer(answer) && !reply.hasHeader('content-type')
-      if (!isJson || hasBody(request.headers)) return withType(reply, answer)
-      const headers = ['content-type', JSON_TYPE, 'content-length', String(answer.byteLength)]
+      if (!isJson || hasBody(request.headers)) return withHeaders(reply, answer)
+      const headers = [...JSON_HEADERS, String(answer.byteLength)]
       for (const [name, value] of Object.entries(reply.getHeaders()))
         if (value !== undefined) headers.push(name, String(value))
       return sendBytes(reply, reply.statusCode, headers, answer)
@@ -183,15 +182,22 @@ async function rememberIdentity(request: FastifyRequest, identity: Promise<Ident
 
 async function finish(request: FastifyRequest, reply: FastifyReply, answer: Promise<Answer>) {
   try {
-    return withType(reply, await answer)
+    return withHeaders(reply, await answer)
   } finally {
     // Not in `onResponse`, which is not called if the client disconnects.
     request.bodyLease?.release()
   }
 }
 
-/** Sets the type of text and bytes to JSON, unless the handler has set another one. */
-function withType(reply: FastifyReply, answer: Answer): Answer {
+/** Of an answer from memory, names and values in turn. The length follows. */
+const JSON_HEADERS = [
+  ...Object.entries({ ...PRIVATE_HEADERS, 'content-type': JSON_TYPE }).flat(),
+  'content-length',
+]
+
+/** Sets the headers of every answer, and the type of text and bytes to JSON, unless the handler has set another one. */
+function withHeaders(reply: FastifyReply, answer: Answer): Answer {
+  reply.headers(PRIVATE_HEADERS)
   const isReady = typeof answer === 'string' || Buffer.isBuffer(answer)
   if (isReady && !reply.hasHeader('content-type')) reply.type(JSON_TYPE)
   return answer
