@@ -7,8 +7,9 @@ import { defineConfig } from 'vite'
  * connection than all of them.
  */
 const COMMON = [
-  /\/console\/domains\/(actions|annotations|bare-name|changes|lines|marks|marks-cell|left-text|name|overlay|read-record|records|use-filters)\.tsx?$/,
-  /\/console\/(facets\/(filter-fault|settled|stats)|api\/retry|app\/actions|views\/(visit|fresh))\.ts$/,
+  /\/console\/domains\/(annotations|bare-name|changes|domain-name|lines|marks|optimistic-updates|read-record|records|status-tags|time-left)\.tsx?$/,
+  /\/console\/(filters\/(filter-errors|use-filters|use-stats)|api\/retry|app\/(actions|debounce)|views\/(use-visit|view-counts))\.ts$/,
+  /\/console\/design\/(copy-button|dialog|link|menu|notice)\.tsx$/,
   /\/@tanstack\/(react-query|query-core)\//,
 ]
 

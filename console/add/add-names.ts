@@ -1,17 +1,17 @@
-import { ApiError, ask, ConnectionLost } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
+import { ApiError, callApi, ConnectionError } from '../api/client.ts'
+import { queryClient } from '../api/query-client.ts'
 import { untilAnswered } from '../api/retry.ts'
 import { accountOf } from '../api/scope.ts'
 import { localTime } from '../api/server.ts'
 import { keyFor } from '../api/session.ts'
-import { perform, type Handle, type Outcome } from '../app/operations.ts'
+import { runOperation, type OperationHandle, type OperationOutcome } from '../app/operations.ts'
 import { subjectOf } from '../domains/marks.ts'
 import { readRecord } from '../domains/read-record.ts'
 import { t, tn } from '../i18n/index.ts'
-import { takeBack } from './undo-add.ts'
+import { undoAdd } from './undo-add.ts'
 
 /** Common values of all names of one paste. */
-export interface Facts {
+export interface CommonValues {
   readonly status: 0 | 1
   readonly reserve: 0 | 1
   /** `YYYY-MM-DD HH:MM:SS`, in the time zone of the service. */
@@ -33,29 +33,33 @@ const MAX_PAGES = 20
  * are those that someone recorded since they were looked up: adding them would replace what they decided.
  * @param askedAt when the names were looked up, by the service's clock
  */
-export function addNames(names: readonly string[], facts: Facts, askedAt: number): Handle | undefined {
+export function addNames(
+  names: readonly string[],
+  facts: CommonValues,
+  askedAt: number,
+): OperationHandle | undefined {
   const key = keyFor('domainwatch')
   const account = accountOf('domainwatch')
   let stored = names
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
   const doing = t('add.adding', { what })
-  return perform({
+  return runOperation({
     subjects: names.map(subjectOf),
     pending: doing,
     failed: (reason) => t('add.failed', { what, reason }),
     undo: () =>
-      takeBack(key, () => ({
+      undoAdd(key, () => ({
         records: stored.map((name) => ({ name, length: [...name].length, date_reg: facts.date })),
         account,
       })),
-    async run(tell): Promise<Outcome> {
+    async run(tell): Promise<OperationOutcome> {
       const onWait = () => tell(t('operation.held', { text: doing }))
       const taken = await untilAnswered(() => recordedSince(askedAt, new Set(names), key), onWait)
       const left = names.filter((name) => !taken.has(name))
       if (left.length === 0) throw new Error(t('add.takenMeanwhile'))
       const refused = await store(key, left, facts, onWait)
       for (const name of taken) refused.set(name, t('add.takenMeanwhile'))
-      await queries.invalidateQueries({ queryKey: ['domains'] })
+      await queryClient.invalidateQueries({ queryKey: ['domains'] })
       stored = names.filter((name) => !refused.has(name))
       const done = tn('add.added', stored.length)
       const text = stored.length === 1 ? `${done}: ${stored[0]}.cl` : done
@@ -64,7 +68,7 @@ export function addNames(names: readonly string[], facts: Facts, askedAt: number
       const others = refused.size > 1 ? ` ${t('domains.andMore', { n: refused.size - 1 })}` : ''
       return {
         text: `${text}. ${t('add.refused', { what: `${name}.cl${others}`, reason })}`,
-        isFault: true,
+        isError: true,
       }
     },
   })
@@ -79,7 +83,7 @@ async function recordedSince(
   const found = new Set<string>()
   let cursor: string | undefined
   for (let page = 0; page < MAX_PAGES; page++) {
-    const { data, next } = await ask('GET /api/v1/domainwatch/list', {
+    const { data, next } = await callApi('GET /api/v1/domainwatch/list', {
       query: {
         modified_from: localTime(time - SLACK_MS),
         order: 'modified',
@@ -99,7 +103,7 @@ async function recordedSince(
 async function store(
   key: string | undefined,
   names: readonly string[],
-  facts: Facts,
+  facts: CommonValues,
   onWait: () => void,
 ): Promise<Map<string, string>> {
   const refused = new Map<string, string>()
@@ -122,7 +126,7 @@ async function store(
 async function send(
   key: string | undefined,
   names: readonly string[],
-  facts: Facts,
+  facts: CommonValues,
   onWait: () => void,
 ): Promise<void> {
   const { status, reserve, date, agent } = facts
@@ -142,9 +146,9 @@ async function send(
       // After a lost response: a batch is atomic, so one of its names shows whether it was stored. It is not sent again
       // then, because others may have changed the names since.
       if (isAgain && (await readRecord(first, undefined, key))?.date_reg === date) return
-      await ask('POST /api/v1/domainwatch/add', { body: { data }, ...withKey })
+      await callApi('POST /api/v1/domainwatch/add', { body: { data }, ...withKey })
     } catch (error) {
-      isAgain ||= error instanceof ConnectionLost
+      isAgain ||= error instanceof ConnectionError
       throw error
     }
   }, onWait)

@@ -1,24 +1,24 @@
 import { useDeferredValue, useMemo, useState, type FormEvent } from 'react'
 import { localNow } from '../api/server.ts'
 import { Icon } from '../design/icon.tsx'
-import { Link } from '../design/parts.tsx'
+import { Link } from '../design/link.tsx'
 import { t, tn } from '../i18n/index.ts'
 import '../i18n/texts/adding.ts'
 import '../i18n/texts/importing.ts'
-import { addNames, type Facts } from './add-names.ts'
-import { isNew, useLookUp } from './look-up.ts'
-import { MAX_NAMES, readPasted } from './pasted.ts'
-import { Verdicts } from './verdicts.tsx'
+import { addNames, type CommonValues } from './add-names.ts'
+import { isNew, useLookup } from './lookup.ts'
+import { MAX_NAMES, parsePasted } from './pasted-names.ts'
+import { LookupResults } from './lookup-results.tsx'
 import './add.css'
 
 /** Adds typed or pasted names, and shows which are recorded already or not valid. */
 export default function AddScreen() {
   const [text, setText] = useState('')
-  const [facts, setFacts] = useState<Facts>({ status: 0, reserve: 0, date: localNow(), agent: '' })
+  const [facts, setFacts] = useState<CommonValues>({ status: 0, reserve: 0, date: localNow(), agent: '' })
   const late = useDeferredValue(text)
-  const pasted = useMemo(() => readPasted(late), [late])
+  const pasted = useMemo(() => parsePasted(late), [late])
   const { names } = pasted
-  const { found, retry, forget, askedAt } = useLookUp(names)
+  const { found, retry, forget, askedAt } = useLookup(names)
   const fresh = names.filter((name) => isNew(found.get(name)))
   const isLooking = late !== text || names.some((name) => !found.has(name))
   const isReady = fresh.length > 0 && !isLooking && !pasted.isTooLong
@@ -70,13 +70,13 @@ export default function AddScreen() {
             </p>
           )}
         </div>
-        <Verdicts pasted={pasted} found={found} isLooking={isLooking} onRetry={retry} />
+        <LookupResults pasted={pasted} found={found} isLooking={isLooking} onRetry={retry} />
       </form>
     </div>
   )
 }
 
-function FactFields({ facts, onChange }: { facts: Facts; onChange: (facts: Facts) => void }) {
+function FactFields({ facts, onChange }: { facts: CommonValues; onChange: (facts: CommonValues) => void }) {
   return (
     <fieldset className="add-facts">
       <legend className="visually-hidden">{t('add.facts')}</legend>

@@ -1,9 +1,9 @@
-import { ask } from '../api/client.ts'
-import type { Gesture } from '../app/operations.ts'
-import { createSlots } from '../app/slots.ts'
-import { queries } from '../api/queries.ts'
+import { callApi } from '../api/client.ts'
+import type { OperationSpec } from '../app/operations.ts'
+import { createLimiter } from '../app/concurrency-limiter.ts'
+import { queryClient } from '../api/query-client.ts'
 import { untilAnswered } from '../api/retry.ts'
-import { storeSurely, type Change } from '../domains/changes.ts'
+import { storeWithRetries, type Change } from '../domains/changes.ts'
 import { subjectOf } from '../domains/marks.ts'
 import { readRecords } from '../domains/read-records.ts'
 import type { DomainRecord } from '../domains/records.ts'
@@ -23,7 +23,7 @@ export interface Added {
  * Takes added names back: the service keeps records, so they are discarded, and delete themselves a week later. Only those
  * whose whole history is that this account added them; what was recorded before or touched since stays as it is.
  */
-export function takeBack(key: string | undefined, added: () => Added): Gesture {
+export function undoAdd(key: string | undefined, added: () => Added): OperationSpec {
   const { records, account } = added()
   const names = records.map(({ name }) => name)
   const what = names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
@@ -33,7 +33,7 @@ export function takeBack(key: string | undefined, added: () => Added): Gesture {
     pending: doing,
     failed: (reason) => t('domains.undoFailed', { what, reason }),
     async run(tell) {
-      const slots = createSlots(MAX_RUNNING)
+      const slots = createLimiter(MAX_RUNNING)
       const surely = <T>(work: () => Promise<T>) =>
         untilAnswered(work, () => tell(t('operation.held', { text: doing })))
       // Those that the service refused are known by now.
@@ -54,19 +54,19 @@ export function takeBack(key: string | undefined, added: () => Added): Gesture {
       let done = 0
       for (let i = 0; i < changes.length; i += BATCH) {
         const batch = changes.slice(i, i + BATCH)
-        done += batch.length - (await storeSurely(batch, key, surely)).size
+        done += batch.length - (await storeWithRetries(batch, key, surely)).size
       }
-      await queries.invalidateQueries({ queryKey: ['domains'] })
+      await queryClient.invalidateQueries({ queryKey: ['domains'] })
       const left = recorded.length - done
       const text = tn('add.takenBack', done)
-      return left === 0 ? { text } : { text: `${text} ${tn('add.notTakenBack', left)}`, isFault: true }
+      return left === 0 ? { text } : { text: `${text} ${tn('add.notTakenBack', left)}`, isError: true }
     },
   }
 }
 
 /** Whether all that ever happened to a name is that this account added it. */
 async function isOwn(domain: string, account: string | undefined, key: string | undefined): Promise<boolean> {
-  const { data } = await ask('GET /api/v1/domainwatch/history', {
+  const { data } = await callApi('GET /api/v1/domainwatch/history', {
     query: { domain, limit: 2 },
     ...(key === undefined ? {} : { key }),
   })

@@ -1,7 +1,7 @@
-import { noteLost, noteReached } from './connection.ts'
+import { markDisconnected, markConnected } from './connection.ts'
 import type { Operations } from './schema.ts'
-import { noteServerTime, SERVICE } from './server.ts'
-import { dropKey, keyFor, serviceOf } from './session.ts'
+import { updateClockSkew, SERVICE_URL } from './server.ts'
+import { removeKey, keyFor, serviceOf } from './session.ts'
 
 type Name = keyof Operations
 type BodyOf<N extends Name> = Operations[N] extends { body: infer B } ? B : never
@@ -30,12 +30,12 @@ export class ApiError extends Error {
 }
 
 /** There was no response. */
-export class ConnectionLost extends Error {}
+export class ConnectionError extends Error {}
 
 /** Longer than any timeout of the service. */
 const TIMEOUT_MS = 130_000
 
-export interface Asking<N extends Name> {
+export interface CallOptions<N extends Name> {
   /** Strings are accepted for numbers, because the service parses and validates them. */
   readonly query?: { readonly [K in keyof Operations[N]['query']]?: Operations[N]['query'][K] | string }
   readonly body?: BodyOf<N>
@@ -43,23 +43,23 @@ export interface Asking<N extends Name> {
   /** Replaces the key of the session: a pasted one, or the one that a task started with. */
   readonly key?: string
   /** Whether the request continues after the page is closed. */
-  readonly isLast?: boolean
+  readonly outlivesPage?: boolean
 }
 
-export interface Answered<N extends Name> {
+export interface ApiResult<N extends Name> {
   readonly data: Operations[N]['answer']
   /** The cursor of the next page. */
   readonly next: string | undefined
 }
 
 /** Calls an operation of the service, named by its method and path. */
-export async function ask<N extends Name>(name: N, asking: Asking<N> = {}): Promise<Answered<N>> {
+export async function callApi<N extends Name>(name: N, asking: CallOptions<N> = {}): Promise<ApiResult<N>> {
   const [method = 'GET', path = ''] = name.split(' ', 2)
   const key = asking.key ?? keyFor(serviceOf(path))
-  const url = addressOf(path, { api: key ?? '', ...asking.query })
-  const response = await reach(url, {
+  const url = apiUrl(path, { api: key ?? '', ...asking.query })
+  const response = await send(url, {
     method,
-    keepalive: asking.isLast === true,
+    keepalive: asking.outlivesPage === true,
     signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(asking.signal ? [asking.signal] : [])]),
     ...(asking.body === undefined
       ? {}
@@ -69,26 +69,26 @@ export async function ask<N extends Name>(name: N, asking: Asking<N> = {}): Prom
   if (!response.ok) {
     // The key was revoked.
     if (response.status === 401 && keyFor(serviceOf(path)) === key && isKeyFault(answer))
-      dropKey(serviceOf(path))
-    throw errorOf(response.status, answer, response.headers.get('retry-after'))
+      removeKey(serviceOf(path))
+    throw apiErrorOf(response.status, answer, response.headers.get('retry-after'))
   }
   // Trusted: the types are generated from the OpenAPI document.
   return { data: answer as Operations[N]['answer'], next: nextCursor(response.headers.get('link')) }
 }
 
 /** A streamed response: each chunk has a timeout, the whole body has none. */
-export async function askStream(path: string, query: Given, signal?: AbortSignal): Promise<Response> {
+export async function streamApi(path: string, query: QueryValues, signal?: AbortSignal): Promise<Response> {
   const stop = new AbortController()
   const init = { signal: AbortSignal.any([stop.signal, ...(signal ? [signal] : [])]) }
-  const url = addressOf(path, { api: keyFor(serviceOf(path)) ?? '', ...query })
-  const response = await inTime(stop, () => reach(url, init))
-  if (!response.ok) throw errorOf(response.status, await inTime(stop, () => readAnswer(response)))
+  const url = apiUrl(path, { api: keyFor(serviceOf(path)) ?? '', ...query })
+  const response = await withTimeout(stop, () => send(url, init))
+  if (!response.ok) throw apiErrorOf(response.status, await withTimeout(stop, () => readAnswer(response)))
   const { body, status, headers } = response
-  return body === null ? response : new Response(bitsInTime(body, stop, init), { status, headers })
+  return body === null ? response : new Response(bodyWithTimeouts(body, stop, init), { status, headers })
 }
 
 /** Runs only while a read is pending, so that slow readers do not time out. */
-function bitsInTime(
+function bodyWithTimeouts(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   stop: AbortController,
   init: RequestInit,
@@ -97,18 +97,18 @@ function bitsInTime(
   return new ReadableStream({
     async pull(controller) {
       try {
-        const { done, value } = await inTime(stop, () => reader.read())
+        const { done, value } = await withTimeout(stop, () => reader.read())
         if (done) controller.close()
         else controller.enqueue(value)
       } catch (error) {
-        throw lossOf(error, init)
+        throw connectionErrorOf(error, init)
       }
     },
     cancel: (reason) => reader.cancel(reason),
   })
 }
 
-async function inTime<T>(stop: AbortController, work: () => Promise<T>): Promise<T> {
+async function withTimeout<T>(stop: AbortController, work: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => stop.abort(new DOMException('', 'TimeoutError')), TIMEOUT_MS)
   try {
     return await work()
@@ -117,17 +117,17 @@ async function inTime<T>(stop: AbortController, work: () => Promise<T>): Promise
   }
 }
 
-export type Given = Readonly<Record<string, string | number | undefined>>
+export type QueryValues = Readonly<Record<string, string | number | undefined>>
 
-export function addressOf(path: string, query: Given): URL {
-  const url = new URL(path.slice(1), SERVICE)
+export function apiUrl(path: string, query: QueryValues): URL {
+  const url = new URL(path.slice(1), SERVICE_URL)
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value))
   }
   return url
 }
 
-async function reach(url: URL, init: RequestInit): Promise<Response> {
+async function send(url: URL, init: RequestInit): Promise<Response> {
   try {
     const response = await fetch(url, {
       ...init,
@@ -135,19 +135,19 @@ async function reach(url: URL, init: RequestInit): Promise<Response> {
       credentials: 'omit',
       referrerPolicy: 'no-referrer',
     })
-    noteReached()
-    noteServerTime(response.headers.get('date'))
+    markConnected()
+    updateClockSkew(response.headers.get('date'))
     return response
   } catch (error) {
-    throw lossOf(error, init)
+    throw connectionErrorOf(error, init)
   }
 }
 
 /** An aborted request is not a connection loss. */
-function lossOf(error: unknown, { signal }: RequestInit): unknown {
+function connectionErrorOf(error: unknown, { signal }: RequestInit): unknown {
   if (signal?.aborted === true && !isTimeout(error)) return error
-  noteLost()
-  return new ConnectionLost('', { cause: error })
+  markDisconnected()
+  return new ConnectionError('', { cause: error })
 }
 
 const isTimeout = (error: unknown): boolean => error instanceof DOMException && error.name === 'TimeoutError'
@@ -157,12 +157,12 @@ async function readAnswer(response: Response): Promise<unknown> {
     return await response.json()
   } catch (error) {
     if (error instanceof SyntaxError) return undefined
-    noteLost()
-    throw new ConnectionLost('', { cause: error })
+    markDisconnected()
+    throw new ConnectionError('', { cause: error })
   }
 }
 
-export function errorOf(status: number, answer: unknown, retryAfter: string | null = null): ApiError {
+export function apiErrorOf(status: number, answer: unknown, retryAfter: string | null = null): ApiError {
   const said = isObject(answer) ? answer : {}
   const message = typeof said['msg'] === 'string' ? said['msg'] : `HTTP ${status}`
   const errors = Array.isArray(said['errors']) ? said['errors'].filter(isRecordError) : []
@@ -187,5 +187,5 @@ function nextCursor(link: string | null): string | undefined {
   const [, address] = /<([^>]*)>;\s*rel="next"/.exec(link ?? '') ?? []
   return address === undefined
     ? undefined
-    : (new URL(address, SERVICE).searchParams.get('cursor') ?? undefined)
+    : (new URL(address, SERVICE_URL).searchParams.get('cursor') ?? undefined)
 }

@@ -1,5 +1,5 @@
 import { createStore } from '../app/store.ts'
-import { SERVICE } from './server.ts'
+import { SERVICE_URL } from './server.ts'
 
 /** The first probe comes soon, because most breaks are short. */
 const FIRST_RETRY_MS = 500
@@ -9,26 +9,26 @@ const PROBE_TIMEOUT_MS = 5_000
 /** Whether the service responds. */
 export const connection = createStore<'reached' | 'lost'>('reached')
 
-export function noteReached(): void {
+export function markConnected(): void {
   connection.set('reached')
 }
 
 /** Probes the service until it responds. */
-export function noteLost(): void {
+export function markDisconnected(): void {
   if (connection.get() === 'lost') return
   connection.set('lost')
   setTimeout(probe, FIRST_RETRY_MS)
 }
 
 // The browser knows of some breaks before a request fails.
-addEventListener('offline', noteLost)
+addEventListener('offline', markDisconnected)
 
 function probe(): void {
   if (connection.get() === 'reached') return
-  const url = new URL('healthz', SERVICE)
+  const url = new URL('healthz', SERVICE_URL)
   fetch(url, { cache: 'no-store', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) })
     .then(({ ok }) => ok)
     .catch(() => false)
-    .then((isThere) => (isThere ? noteReached() : void setTimeout(probe, RETRY_MS)))
+    .then((isThere) => (isThere ? markConnected() : void setTimeout(probe, RETRY_MS)))
     .catch(() => undefined)
 }

@@ -1,4 +1,4 @@
-import { ApiError, ConnectionLost } from './client.ts'
+import { ApiError, ConnectionError } from './client.ts'
 import { connection } from './connection.ts'
 
 /** Automatic retries while the service is overloaded. */
@@ -11,7 +11,7 @@ const MAX_WAIT_S = 60
  * @param maxBusyRetries automatic retries while the service is overloaded
  * @throws what `work` throws otherwise, and Stopped when the signal aborts
  */
-export async function persistently<T>(
+export async function withRetries<T>(
   work: () => Promise<T>,
   onWait: () => void,
   signal: AbortSignal,
@@ -22,11 +22,11 @@ export async function persistently<T>(
       return await work()
     } catch (error) {
       const isFull = error instanceof ApiError && (error.status === 503 || error.status === 429)
-      if (signal.aborted || !(error instanceof ConnectionLost || (isFull && failures < maxBusyRetries))) {
+      if (signal.aborted || !(error instanceof ConnectionError || (isFull && failures < maxBusyRetries))) {
         throw error
       }
       onWait()
-      if (error instanceof ConnectionLost) await untilReached(signal)
+      if (error instanceof ConnectionError) await untilConnected(signal)
       else await sleep(Math.min(MAX_WAIT_S, error.retryAfter ?? 2 ** failures) * 1_000, signal)
     }
   }
@@ -39,10 +39,10 @@ const NEVER = new AbortController().signal
  * is told immediately if the service is overloaded.
  */
 export const untilAnswered = <T>(work: () => Promise<T>, onWait: () => void): Promise<T> =>
-  persistently(work, onWait, NEVER, 0)
+  withRetries(work, onWait, NEVER, 0)
 
 /** @throws Stopped when the signal aborts */
-function untilReached(signal: AbortSignal): Promise<void> {
+function untilConnected(signal: AbortSignal): Promise<void> {
   return interruptible(signal, (resolve) => {
     const look = () => {
       if (connection.get() === 'reached') resolve()

@@ -1,5 +1,5 @@
 import { createStore, useStore } from '../app/store.ts'
-import { ask } from './client.ts'
+import { callApi } from './client.ts'
 import { session, type Keys, type ServiceName } from './session.ts'
 
 export const SCOPES = {
@@ -26,20 +26,19 @@ const NEEDS = {
   changeImages: { service: 'imagestore', scopes: ['full'] },
 } as const satisfies Record<string, { service: ServiceName; scopes: readonly Scope[] }>
 
-export type Ability = keyof typeof NEEDS
+export type Permission = keyof typeof NEEDS
 
 /** Requests the scope of a key. @throws ApiError if the key is invalid or of another service */
-export async function learnScope(service: ServiceName, key: string): Promise<void> {
-  const { data } = await ask(`GET /api/v1/${service}/key`, { key })
+export async function loadScope(service: ServiceName, key: string): Promise<void> {
+  const { data } = await callApi(`GET /api/v1/${service}/key`, { key })
   known.set({ ...known.get(), [service]: { key, scope: data.scope, account: data.account } })
 }
 
 /** Requests the unknown scopes of all keys. A rejected key shows when it is used. */
-export function learnScopes(keys: Keys): void {
+export function loadScopes(keys: Keys): void {
   for (const service of ['domainwatch', 'imagestore', 'admin'] as const) {
     const key = keys[service]
-    if (key !== undefined && known.get()[service]?.key !== key)
-      learnScope(service, key).catch(() => undefined)
+    if (key !== undefined && known.get()[service]?.key !== key) loadScope(service, key).catch(() => undefined)
   }
 }
 
@@ -70,7 +69,7 @@ export function accountOf(service: ServiceName): string | undefined {
 }
 
 /** Whether the keys of the session suffice for what the console does. */
-export function useMay(): (ability: Ability) => boolean {
+export function usePermissions(): (ability: Permission) => boolean {
   const scopeOf = useScopes()
   return (ability) => {
     const { service, scopes } = NEEDS[ability]

@@ -1,9 +1,9 @@
 /** The base URL of the page, with a trailing slash: `…/console/`. */
-export const HOME = new URL(document.baseURI)
+export const CONSOLE_URL = new URL(document.baseURI)
 /** The base URL of the API. */
-export const SERVICE = new URL('..', HOME)
+export const SERVICE_URL = new URL('..', CONSOLE_URL)
 /** The path of the page, for links within it. */
-export const HOME_PATH = HOME.pathname
+export const CONSOLE_PATH = CONSOLE_URL.pathname
 
 /** The service's time zone. Its rules come from the browser. */
 export const TIME_ZONE =
@@ -19,7 +19,7 @@ export const CHANNELS: readonly string[] = (
 let skewMs = 0
 
 /** Updates the offset between the clocks of this machine and the service from a response. */
-export function noteServerTime(date: string | null): void {
+export function updateClockSkew(date: string | null): void {
   const time = Date.parse(date ?? '')
   // The header has whole seconds.
   if (!Number.isNaN(time) && Math.abs(time - Date.now() - skewMs) > 1_500) skewMs = time - Date.now()

@@ -5,42 +5,42 @@ export type ServiceName = (typeof SERVICES)[number]
 
 export type Keys = Readonly<Partial<Record<ServiceName, string>>>
 
-const PLACE = 'catalejo.keys'
+const STORAGE_KEY = 'catalejo.keys'
 
 /** The pasted keys, one per service. For this tab only, unless the user chose to be remembered. */
 export const session = createStore<Keys>(load())
 
 /** The service whose key is no longer valid. */
-export const refused = createStore<ServiceName | undefined>(undefined)
+export const rejectedService = createStore<ServiceName | undefined>(undefined)
 
 export const keyFor = (service: ServiceName): string | undefined => session.get()[service]
 
-export function keepKey(service: ServiceName, key: string, isRemembered: boolean): void {
-  refused.set(undefined)
+export function saveKey(service: ServiceName, key: string, isRemembered: boolean): void {
+  rejectedService.set(undefined)
   session.set({ ...session.get(), [service]: key })
   const storage = isRemembered ? localStorage : sessionStorage
-  storage.setItem(PLACE, JSON.stringify({ ...stored(storage), [service]: key }))
+  storage.setItem(STORAGE_KEY, JSON.stringify({ ...stored(storage), [service]: key }))
 }
 
-export function dropKey(service: ServiceName): void {
+export function removeKey(service: ServiceName): void {
   if (session.get()[service] === undefined) return
   session.set(without(session.get(), service))
   for (const storage of [localStorage, sessionStorage]) {
     const rest = without(stored(storage), service)
-    if (Object.keys(rest).length === 0) storage.removeItem(PLACE)
-    else storage.setItem(PLACE, JSON.stringify(rest))
+    if (Object.keys(rest).length === 0) storage.removeItem(STORAGE_KEY)
+    else storage.setItem(STORAGE_KEY, JSON.stringify(rest))
   }
-  refused.set(service)
+  rejectedService.set(service)
 }
 
 export function signOut(): void {
-  for (const storage of [localStorage, sessionStorage]) storage.removeItem(PLACE)
-  refused.set(undefined)
+  for (const storage of [localStorage, sessionStorage]) storage.removeItem(STORAGE_KEY)
+  rejectedService.set(undefined)
   session.set({})
 }
 
 /** Calls a listener when a key is removed or replaced, so that the next user does not see what was done with it. */
-export function whenKeyLeaves(listener: () => void): void {
+export function onKeyRemoved(listener: () => void): void {
   let before = session.get()
   session.subscribe(() => {
     const now = session.get()
@@ -69,7 +69,7 @@ function load(): Keys {
 
 function stored(storage: Storage): Keys {
   try {
-    const found: unknown = JSON.parse(storage.getItem(PLACE) ?? '{}')
+    const found: unknown = JSON.parse(storage.getItem(STORAGE_KEY) ?? '{}')
     if (typeof found !== 'object' || found === null) return {}
     const entries = Object.entries(found).filter((entry): entry is [ServiceName, string] => {
       return SERVICES.some((service) => service === entry[0]) && typeof entry[1] === 'string'

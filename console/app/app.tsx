@@ -1,17 +1,17 @@
 import { QueryClientProvider } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { connection } from '../api/connection.ts'
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/query-client.ts'
 import { session } from '../api/session.ts'
 import { language } from '../i18n/index.ts'
-import { Loading } from '../design/answer.tsx'
-import { lazyPart } from './lazy-screen.tsx'
+import { Loading } from '../design/query-result.tsx'
+import { lazyComponent } from './lazy-screen.tsx'
 import { checkRelease } from './release.ts'
 import { Shell } from './shell.tsx'
 import { useStore } from './store.ts'
 import { Toasts } from './toasts.tsx'
 
-const SignIn = lazyPart(() => import('./sign-in.tsx'), <Loading />)
+const SignIn = lazyComponent(() => import('./sign-in.tsx'), <Loading />)
 
 export function App() {
   const keys = useStore(session)
@@ -26,7 +26,7 @@ export function App() {
   )
   const isIn = Object.keys(keys).length > 0
   return (
-    <QueryClientProvider client={queries}>
+    <QueryClientProvider client={queryClient}>
       <div key={spoken} className="app">
         {isIn ? <Shell /> : <SignIn />}
       </div>

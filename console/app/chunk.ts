@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
-import { ConnectionLost } from '../api/client.ts'
-import { connection, noteLost } from '../api/connection.ts'
+import { ConnectionError } from '../api/client.ts'
+import { connection, markDisconnected } from '../api/connection.ts'
 import { t } from '../i18n/index.ts'
 import { checkRelease } from './release.ts'
 
@@ -35,7 +35,7 @@ export function useChunk<T>(chunk: Chunk<T>): { readonly loaded: T | undefined; 
       } catch {
         const found = await checkRelease()
         if (isLeft) return
-        if (found === 'unreachable') noteLost()
+        if (found === 'unreachable') markDisconnected()
         else if (found === 'newer') setState('outdated')
         else if (attempt < RETRY_MS.length) timer = setTimeout(tryAgain, RETRY_MS[attempt])
         // Some browsers cache a failed module fetch for the lifetime of the page.
@@ -59,13 +59,13 @@ export function useChunk<T>(chunk: Chunk<T>): { readonly loaded: T | undefined; 
  * Fetches a chunk for an action of the user.
  * @throws ConnectionLost, or an error with a message for the user
  */
-export async function loadNow<T>(load: () => Promise<T>): Promise<T> {
+export async function loadChunk<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load()
   } catch (error) {
     const found = await checkRelease()
     if (found !== 'unreachable') throw new Error(t('app.screenFailed'), { cause: error })
-    noteLost()
-    throw new ConnectionLost('', { cause: error })
+    markDisconnected()
+    throw new ConnectionError('', { cause: error })
   }
 }

@@ -1,18 +1,18 @@
 import { useId, useState, type FormEvent } from 'react'
 import { ApiError } from '../api/client.ts'
-import { learnScope } from '../api/scope.ts'
-import { keepKey, SERVICES, type ServiceName } from '../api/session.ts'
+import { loadScope } from '../api/scope.ts'
+import { saveKey, SERVICES, type ServiceName } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
-import '../i18n/texts/signing.ts'
-import { faultText } from './fault-text.ts'
-import { say } from './toasts.tsx'
+import '../i18n/texts/sign-in.ts'
+import { errorMessage } from './error-message.ts'
+import { showToast } from './toasts.tsx'
 
 /** @throws ApiError if the key is invalid, ConnectionLost */
 async function serviceOfKey(key: string): Promise<ServiceName> {
   let last: unknown
   for (const service of SERVICES) {
     try {
-      await learnScope(service, key)
+      await loadScope(service, key)
       return service
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 403) throw error
@@ -36,11 +36,11 @@ export default function KeyForm({ onDone }: { onDone?: () => void }) {
     setFault(undefined)
     try {
       const service = await serviceOfKey(key.trim())
-      keepKey(service, key.trim(), isRemembered)
-      say(t('sign.opened', { service: t(`service.${service}`) }))
+      saveKey(service, key.trim(), isRemembered)
+      showToast(t('sign.opened', { service: t(`service.${service}`) }))
       onDone?.()
     } catch (error) {
-      setFault(faultText(error))
+      setFault(errorMessage(error))
       setBusy(false)
     }
   }

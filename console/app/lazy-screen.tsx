@@ -1,6 +1,6 @@
 import { useEffect, type ComponentType, type ReactNode } from 'react'
-import { Loading } from '../design/answer.tsx'
-import { Fault, Notice } from '../design/parts.tsx'
+import { Loading } from '../design/query-result.tsx'
+import { ErrorNotice, Notice } from '../design/notice.tsx'
 import { t } from '../i18n/index.ts'
 import { chunkOf, useChunk } from './chunk.ts'
 import { reloadIfIdle } from './release.ts'
@@ -26,7 +26,7 @@ export function lazyScreen(load: Load<object>): ComponentType {
  * A part of a screen in its own chunk.
  * @param placeholder rendered while it is fetched
  */
-export function lazyPart<Props extends object>(
+export function lazyComponent<Props extends object>(
   load: Load<Props>,
   placeholder: ReactNode = null,
 ): ComponentType<Props> {
@@ -41,7 +41,7 @@ export function lazyPart<Props extends object>(
 function Missing({ state }: { state: ReturnType<typeof useChunk>['state'] }) {
   if (state === 'loading') return <Loading />
   if (state === 'failed')
-    return <Fault error={new Error(t('app.screenFailed'))} onRetry={() => location.reload()} />
+    return <ErrorNotice error={new Error(t('app.screenFailed'))} onRetry={() => location.reload()} />
   return (
     <Notice icon="alert" title={t('app.newRelease')} text={t('app.newReleaseText')}>
       <button type="button" className="button" onClick={() => location.reload()}>

@@ -1,10 +1,10 @@
 import { useMemo } from 'react'
-import { whenKeyLeaves } from '../api/session.ts'
+import { onKeyRemoved } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
-import { changeFaultText } from './fault-text.ts'
-import { createSlots } from './slots.ts'
+import { changeErrorMessage } from './error-message.ts'
+import { createLimiter } from './concurrency-limiter.ts'
 import { createStore, useStore } from './store.ts'
-import { dismiss, say } from './toasts.tsx'
+import { dismissToast, showToast } from './toasts.tsx'
 
 export type OperationState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
 
@@ -20,28 +20,28 @@ export interface Operation {
   readonly undoneBy: number | undefined
 }
 
-export interface Gesture {
+export interface OperationSpec {
   readonly subjects: readonly string[]
   /** The message while it is running. */
   readonly pending: string
   readonly failed: (reason: string) => string
   /** Runs it and reports progress. Resolves to the final message; rejects with the reason. */
-  readonly run: (tell: (text: string) => void) => Promise<Outcome>
+  readonly run: (tell: (text: string) => void) => Promise<OperationOutcome>
   /** Called when it failed, or was cancelled before it ran: reverts the optimistic update. */
   readonly onFailed?: () => void
   /** Undoes it; absent if it cannot be undone. */
-  readonly undo?: () => Gesture
+  readonly undo?: () => OperationSpec
   /** Stops it early and keeps what it did so far. */
   readonly stop?: () => void
 }
 
-export interface Outcome {
+export interface OperationOutcome {
   readonly text: string
   /** Partly done: shown like a failure, so that it is noticed. */
-  readonly isFault?: boolean
+  readonly isError?: boolean
 }
 
-export interface Handle {
+export interface OperationHandle {
   readonly id: number
   readonly settled: Promise<OperationState>
 }
@@ -58,7 +58,7 @@ const FAILURE_SHOWN_MS = 30_000
 
 interface Entry {
   operation: Operation
-  readonly gesture: Gesture
+  readonly gesture: OperationSpec
   /** A failure that `undoLast` has reported. */
   isAcknowledged: boolean
   /** Belongs to a removed key: it ends silently, and the next user cannot undo it. */
@@ -69,7 +69,7 @@ interface Entry {
 const entries = new Map<number, Entry>()
 /** The last operation in the queue of each subject. */
 const tails = new Map<string, Promise<unknown>>()
-const slots = createSlots(MAX_RUNNING)
+const slots = createLimiter(MAX_RUNNING)
 let lastId = 0
 
 /** Newest last. */
@@ -83,10 +83,10 @@ addEventListener('beforeunload', (event) => {
 })
 
 /** Runs an operation after pending ones on the same subjects. Undefined if too many are pending. */
-export function perform(gesture: Gesture): Handle | undefined {
+export function runOperation(gesture: OperationSpec): OperationHandle | undefined {
   if (operations.get().filter(isPending).length >= MAX_PENDING) {
     gesture.onFailed?.()
-    say(t('operation.tooMany'), { isFault: true })
+    showToast(t('operation.tooMany'), { isError: true })
     return undefined
   }
   const id = ++lastId
@@ -104,17 +104,17 @@ export function perform(gesture: Gesture): Handle | undefined {
     const entry = entries.get(id)
     if (entry === undefined || entry.isForeign || !isPending(entry.operation)) return
     entry.isShown = true
-    tell(id, entry.operation.text)
+    report(id, entry.operation.text)
   }, SLOW_MS)
   return { id, settled }
 }
 
 /** Shows the progress of an operation that takes noticeably long. */
-function tell(id: number, text: string): void {
+function report(id: number, text: string): void {
   change(id, { text })
   const entry = entries.get(id)
   if (entry?.isShown === true && !entry.isForeign && entry.operation.undoneBy === undefined)
-    say(text, { key: keyOf(id), isPending: true, ...undoOf(id) })
+    showToast(text, { key: keyOf(id), isPending: true, ...undoOf(id) })
 }
 
 async function execute(id: number): Promise<OperationState> {
@@ -123,16 +123,16 @@ async function execute(id: number): Promise<OperationState> {
   const { gesture } = entry
   change(id, { state: 'running' })
   try {
-    const { text, isFault = false } = await gesture.run((now) => tell(id, now))
+    const { text, isError = false } = await gesture.run((now) => report(id, now))
     change(id, { state: 'done', text })
     if (entry.operation.undoneBy === undefined && !entry.isForeign)
-      say(text, { key: keyOf(id), isFault, ...undoOf(id) })
+      showToast(text, { key: keyOf(id), isError, ...undoOf(id) })
     return 'done'
   } catch (error) {
-    const text = gesture.failed(changeFaultText(error))
+    const text = gesture.failed(changeErrorMessage(error))
     change(id, { state: 'failed', text })
     gesture.onFailed?.()
-    if (!entry.isForeign) say(text, { key: keyOf(id), isFault: true, shownMs: FAILURE_SHOWN_MS })
+    if (!entry.isForeign) showToast(text, { key: keyOf(id), isError: true, shownMs: FAILURE_SHOWN_MS })
     return 'failed'
   }
 }
@@ -140,7 +140,7 @@ async function execute(id: number): Promise<OperationState> {
 export const stateOf = (id: number): OperationState | undefined => entries.get(id)?.operation.state
 
 /** Undoes exactly this operation, once, after it has ended. Cancels it if it has not started. */
-export function undo(id: number): Handle | undefined {
+export function undo(id: number): OperationHandle | undefined {
   const entry = entries.get(id)
   if (entry?.gesture.undo === undefined || entry.isForeign || entry.operation.undoneBy !== undefined)
     return undefined
@@ -148,18 +148,18 @@ export function undo(id: number): Handle | undefined {
   if (state === 'cancelled') return undefined
   if (state === 'failed') {
     entry.isAcknowledged = true
-    say(t('operation.nothingChanged', { text }), { key: keyOf(id) })
+    showToast(t('operation.nothingChanged', { text }), { key: keyOf(id) })
     return undefined
   }
   if (state === 'waiting') {
     change(id, { state: 'cancelled', text: t('domains.undone') })
     entry.gesture.onFailed?.()
-    say(t('domains.undone'), { key: keyOf(id) })
+    showToast(t('domains.undone'), { key: keyOf(id) })
     return { id, settled: Promise.resolve('done') }
   }
-  dismiss(keyOf(id))
+  dismissToast(keyOf(id))
   if (state === 'running') entry.gesture.stop?.()
-  const handle = perform(entry.gesture.undo())
+  const handle = runOperation(entry.gesture.undo())
   if (handle === undefined) return undefined
   change(id, { undoneBy: handle.id })
   void handle.settled.then((outcome) => {
@@ -173,7 +173,7 @@ export function undo(id: number): Handle | undefined {
  * Undoes the newest operation that is not undone yet. If the newest one failed, reports that and undoes nothing:
  * the user meant that one, not an older one.
  */
-export function undoLast(): Handle | undefined {
+export function undoLast(): OperationHandle | undefined {
   const newest = [...entries.values()]
     .reverse()
     .filter(({ gesture, isForeign }) => gesture.undo !== undefined && !isForeign)
@@ -183,7 +183,7 @@ export function undoLast(): Handle | undefined {
     ({ operation: { state, undoneBy } }) =>
       undoneBy === undefined && state !== 'failed' && state !== 'cancelled',
   )
-  if (found === undefined) say(t('domains.nothingToUndo'))
+  if (found === undefined) showToast(t('domains.nothingToUndo'))
   return found === undefined ? undefined : undo(found.operation.id)
 }
 
@@ -203,9 +203,9 @@ function publish(): void {
 }
 
 // After a sign-out, the next user can neither see nor undo earlier operations. Running ones are finished.
-whenKeyLeaves(() => {
+onKeyRemoved(() => {
   for (const [id, entry] of entries) {
-    dismiss(keyOf(id))
+    dismissToast(keyOf(id))
     entry.isForeign = true
     if (!isPending(entry.operation)) entries.delete(id)
   }

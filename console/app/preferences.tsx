@@ -3,7 +3,7 @@ import { chooseTheme, theme, THEMES } from './theme.ts'
 import { chooseLanguage, language, t } from '../i18n/index.ts'
 
 /** Language and appearance. */
-export function Choices() {
+export function Preferences() {
   const chosen = useStore(theme)
   const spoken = useStore(language)
   return (

@@ -1,11 +1,11 @@
-import { HOME } from '../api/server.ts'
-import { isBusy } from './background.ts'
+import { CONSOLE_URL } from '../api/server.ts'
+import { hasRunningTasks } from './background-tasks.ts'
 import { createStore } from './store.ts'
 
 const TIMEOUT_MS = 10_000
 /** Nodes of different releases behind one load balancer must not cause an endless reload loop. */
 const RELOAD_AT_MOST_EVERY_MS = 30_000
-const PLACE = 'catalejo.reloaded'
+const STORAGE_KEY = 'catalejo.reloaded'
 
 /** Whether the service has another release of the console than the one that runs. */
 export const release = createStore<'current' | 'newer'>('current')
@@ -13,7 +13,7 @@ export const release = createStore<'current' | 'newer'>('current')
 /** Fetches the page, which names the files of the current release. */
 export async function checkRelease(): Promise<'current' | 'newer' | 'unreachable'> {
   try {
-    const response = await fetch(HOME, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const response = await fetch(CONSOLE_URL, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) })
     if (!response.ok) return 'unreachable'
     const own = document.querySelector<HTMLScriptElement>('script[type=module][src]')?.src.split('/').at(-1)
     const isSame = own === undefined || (await response.text()).includes(own)
@@ -26,10 +26,10 @@ export async function checkRelease(): Promise<'current' | 'newer' | 'unreachable
 
 /** Reloads the page if nothing is lost: no running task and no open dialog. The URL keeps the rest. */
 export function reloadIfIdle(): boolean {
-  if (isBusy() || document.querySelector('dialog[open]') !== null) return false
+  if (hasRunningTasks() || document.querySelector('dialog[open]') !== null) return false
   const now = Date.now()
-  if (now - Number(sessionStorage.getItem(PLACE) ?? 0) < RELOAD_AT_MOST_EVERY_MS) return false
-  sessionStorage.setItem(PLACE, String(now))
+  if (now - Number(sessionStorage.getItem(STORAGE_KEY) ?? 0) < RELOAD_AT_MOST_EVERY_MS) return false
+  sessionStorage.setItem(STORAGE_KEY, String(now))
   location.reload()
   return true
 }

@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react'
-import type { Ability } from '../api/scope.ts'
+import type { Permission } from '../api/scope.ts'
 import type { ServiceName } from '../api/session.ts'
 import type { IconName } from '../design/icon.tsx'
 import type { TextKey } from '../i18n/index.ts'
@@ -12,7 +12,7 @@ export interface Screen {
   /** The service whose key it needs. */
   readonly service: ServiceName
   /** What that key must allow, if not every key does. */
-  readonly needs?: Ability
+  readonly needs?: Permission
   readonly view: ComponentType
 }
 
@@ -51,10 +51,10 @@ export const SCREENS: readonly Screen[] = [
   },
   {
     path: 'cifras',
-    title: 'nav.figures',
+    title: 'nav.stats',
     icon: 'chart',
     service: 'domainwatch',
-    view: lazyScreen(() => import('../figures/screen.tsx')),
+    view: lazyScreen(() => import('../stats/screen.tsx')),
   },
   {
     path: 'vigilancias',
@@ -84,14 +84,14 @@ export const SCREENS: readonly Screen[] = [
     title: 'nav.keys',
     icon: 'key',
     service: 'admin',
-    view: lazyScreen(() => import('../owner/keys-screen.tsx')),
+    view: lazyScreen(() => import('../admin/keys-screen.tsx')),
   },
   {
     path: 'sistema',
     title: 'nav.system',
     icon: 'gauge',
     service: 'admin',
-    view: lazyScreen(() => import('../owner/system-screen.tsx')),
+    view: lazyScreen(() => import('../admin/system-screen.tsx')),
   },
 ]
 
@@ -100,5 +100,5 @@ export const HomeScreen = lazyScreen(() => import('../home/screen.tsx'))
 export const GROUPS = [
   { service: 'domainwatch', title: 'nav.group.domains' },
   { service: 'imagestore', title: 'nav.group.images' },
-  { service: 'admin', title: 'nav.group.owner' },
+  { service: 'admin', title: 'nav.group.admin' },
 ] as const

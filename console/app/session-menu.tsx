@@ -1,10 +1,10 @@
 import { useAccounts, useScopes } from '../api/scope.ts'
 import { SERVICES, session, signOut } from '../api/session.ts'
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/query-client.ts'
 import { Icon } from '../design/icon.tsx'
-import { Menu } from '../design/parts.tsx'
+import { Menu } from '../design/menu.tsx'
 import { t } from '../i18n/index.ts'
-import { Choices } from './preferences.tsx'
+import { Preferences } from './preferences.tsx'
 import { useStore } from './store.ts'
 
 /** The account and keys of the session, and the preferences of this browser: language and theme. */
@@ -36,7 +36,7 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
           )
         })}
       </ul>
-      <Choices />
+      <Preferences />
       <button type="button" data-closes onClick={onAddKey}>
         <Icon name="key" />
         {t('app.addKey')}
@@ -45,7 +45,7 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
         type="button"
         className="danger-text"
         onClick={() => {
-          queries.clear()
+          queryClient.clear()
           forgetImport(accountOf('domainwatch'))
           signOut()
         }}
@@ -61,6 +61,6 @@ export function SessionMenu({ onAddKey }: { onAddKey: () => void }) {
 function forgetImport(account: string | undefined): void {
   if (account === undefined) return
   import('../import/unfinished.ts')
-    .then(({ forgetUnfinished }) => forgetUnfinished(account))
+    .then(({ deleteUnfinished: forgetUnfinished }) => forgetUnfinished(account))
     .catch(() => undefined)
 }

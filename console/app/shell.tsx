@@ -1,36 +1,38 @@
 import { Fragment, useEffect, useRef, useState } from 'react'
 import { connection } from '../api/connection.ts'
-import { learnScopes, useAccounts, useMay, useScopes, type Ability } from '../api/scope.ts'
+import { loadScopes, useAccounts, usePermissions, useScopes, type Permission } from '../api/scope.ts'
 import { session } from '../api/session.ts'
-import { Loading, Waiting } from '../design/answer.tsx'
+import { Loading, Spinner } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
-import { Dialog, Link, Notice } from '../design/parts.tsx'
+import { Dialog } from '../design/dialog.tsx'
+import { Link } from '../design/link.tsx'
+import { Notice } from '../design/notice.tsx'
 import { t, tn } from '../i18n/index.ts'
-import { fetchPalette, Palette } from '../palette/frame.tsx'
+import { fetchPalette, Palette } from '../palette/palette.tsx'
 import { openViews, savedViews } from '../views/saved-views.ts'
-import { Boundary } from './boundary.tsx'
-import { lazyPart } from './lazy-screen.tsx'
+import { ErrorBoundary } from './error-boundary.tsx'
+import { lazyComponent } from './lazy-screen.tsx'
 import { isPending, operations } from './operations.ts'
 import { release, reloadIfIdle } from './release.ts'
-import { go, usePlace } from './router.ts'
+import { navigate, useRoute } from './router.ts'
 import { GROUPS, HomeScreen, SCREENS, type Screen } from './screens.ts'
-import { useKeys } from './shortcuts.ts'
+import { useShortcuts } from './shortcuts.ts'
 import { SessionMenu } from './session-menu.tsx'
-import { Mark } from './mark.tsx'
+import { Logo } from './logo.tsx'
 import { useStore } from './store.ts'
 import { NewRelease, TaskLinks } from './task-links.tsx'
 
-const KeyForm = lazyPart<{ onDone?: () => void }>(() => import('./key-form.tsx'), <Loading />)
-const ShortcutHelp = lazyPart(() => import('./shortcut-help.tsx'), <Waiting />)
+const KeyForm = lazyComponent<{ onDone?: () => void }>(() => import('./key-form.tsx'), <Loading />)
+const ShortcutHelp = lazyComponent(() => import('./shortcut-help.tsx'), <Spinner />)
 /** Fetched only if there are saved views. */
-const SideViews = lazyPart(() => import('../views/side-views.tsx'))
+const SideViews = lazyComponent(() => import('../views/sidebar-views.tsx'))
 
 /** Fetched after the screen, so that the palette opens without waiting. */
 const FETCH_PALETTE_MS = 1_500
 
 /** The bar, the list of screens and the current screen. */
 export function Shell() {
-  const { path } = usePlace()
+  const { path } = useRoute()
   const keys = useStore(session)
   const [isMenuOpen, setMenuOpen] = useState(false)
   const [dialog, setDialog] = useState<'key' | 'help' | 'palette'>()
@@ -38,14 +40,14 @@ export function Shell() {
   const hasHome = keys.domainwatch !== undefined || keys.imagestore !== undefined
   useEffect(() => {
     // An administrator's key alone opens the administration screens.
-    if (path === '' && !hasHome) go('claves')
+    if (path === '' && !hasHome) navigate('claves')
   }, [path, hasHome])
   useEffect(() => {
     setMenuOpen(false)
     // Hidden where there is no other screen.
     if (release.get() === 'newer') reloadIfIdle()
   }, [path])
-  useEffect(() => learnScopes(keys), [keys])
+  useEffect(() => loadScopes(keys), [keys])
   const account = useAccounts()('domainwatch')
   useEffect(() => openViews(account), [account])
   const hasViews = useStore(savedViews).views.length > 0
@@ -57,7 +59,7 @@ export function Shell() {
     return () => clearTimeout(timer)
   }, [])
   const close = () => setDialog(undefined)
-  useKeys({
+  useShortcuts({
     '?': () => setDialog('help'),
     'mod+k': (event) => {
       event.preventDefault()
@@ -80,7 +82,7 @@ export function Shell() {
           <Icon name="menu" />
         </button>
         <span className="brand">
-          <Mark />
+          <Logo />
           <span>Catalejo</span>
         </span>
         <Lost />
@@ -124,17 +126,17 @@ export function Shell() {
           <Fragment key={service}>
             <Group title={t(title)} screens={SCREENS.filter((one) => one.service === service)} path={path} />
             {service === 'domainwatch' && hasViews && (
-              <Boundary>
+              <ErrorBoundary>
                 <SideViews />
-              </Boundary>
+              </ErrorBoundary>
             )}
           </Fragment>
         ))}
       </nav>
       <main id="content" className="content" tabIndex={-1}>
-        <Boundary key={path}>
+        <ErrorBoundary key={path}>
           <Content screen={screen} isHome={path === ''} />
-        </Boundary>
+        </ErrorBoundary>
       </main>
       {dialog === 'help' && <ShortcutHelp onClose={close} />}
       {dialog === 'palette' && <Palette onClose={close} />}
@@ -195,7 +197,7 @@ function Content({ screen, isHome }: { screen: Screen | undefined; isHome: boole
 function Permitted({ screen }: { screen: Screen }) {
   const { needs, service } = screen
   const scope = useScopes()(service)
-  const may = useMay()
+  const may = usePermissions()
   if (needs !== undefined && !may(needs)) {
     return (
       <div className="need stack">
@@ -218,8 +220,8 @@ function Permitted({ screen }: { screen: Screen }) {
 }
 
 /** Marks a screen that the current key does not open. */
-function Lock({ needs }: { needs: Ability }) {
-  if (useMay()(needs)) return null
+function Lock({ needs }: { needs: Permission }) {
+  if (usePermissions()(needs)) return null
   return (
     <>
       <span className="grow" />

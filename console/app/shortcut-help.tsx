@@ -1,7 +1,7 @@
-import { Dialog } from '../design/parts.tsx'
+import { Dialog } from '../design/dialog.tsx'
 import { t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/shortcuts.ts'
-import { letters, switchLetters } from './shortcuts.ts'
+import { letterShortcuts, enableLetterShortcuts } from './shortcuts.ts'
 import { useStore } from './store.ts'
 
 const ROWS: readonly (readonly [keys: readonly string[], text: TextKey])[] = [
@@ -19,7 +19,7 @@ const ROWS: readonly (readonly [keys: readonly string[], text: TextKey])[] = [
 ]
 
 export default function ShortcutHelp({ onClose }: { onClose: () => void }) {
-  const isOn = useStore(letters)
+  const isOn = useStore(letterShortcuts)
   return (
     <Dialog title={t('keys.title')} onClose={onClose}>
       <table className="plain">
@@ -37,7 +37,11 @@ export default function ShortcutHelp({ onClose }: { onClose: () => void }) {
         </tbody>
       </table>
       <label className="check">
-        <input type="checkbox" checked={isOn} onChange={(event) => switchLetters(event.target.checked)} />
+        <input
+          type="checkbox"
+          checked={isOn}
+          onChange={(event) => enableLetterShortcuts(event.target.checked)}
+        />
         {t('keys.on')}
       </label>
     </Dialog>

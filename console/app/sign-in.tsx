@@ -1,17 +1,17 @@
-import { refused } from '../api/session.ts'
+import { rejectedService } from '../api/session.ts'
 import { t } from '../i18n/index.ts'
-import '../i18n/texts/signing.ts'
+import '../i18n/texts/sign-in.ts'
 import KeyForm from './key-form.tsx'
-import { Mark } from './mark.tsx'
-import { Choices } from './preferences.tsx'
+import { Logo } from './logo.tsx'
+import { Preferences } from './preferences.tsx'
 import { useStore } from './store.ts'
 
 export default function SignIn() {
-  const lost = useStore(refused)
+  const lost = useStore(rejectedService)
   return (
     <main className="sign-in">
       <section className="sign-card stack">
-        <Mark />
+        <Logo />
         <h1>{t('sign.title')}</h1>
         {lost !== undefined && (
           <p className="callout danger" role="alert">
@@ -21,7 +21,7 @@ export default function SignIn() {
         <p className="muted">{t('sign.text')}</p>
         <KeyForm />
       </section>
-      <Choices />
+      <Preferences />
     </main>
   )
 }

@@ -1,7 +1,8 @@
 import { Icon } from '../design/icon.tsx'
-import { Link, Menu } from '../design/parts.tsx'
+import { Link } from '../design/link.tsx'
+import { Menu } from '../design/menu.tsx'
 import { count, t } from '../i18n/index.ts'
-import { tasks, type Task } from './background.ts'
+import { tasks, type Task } from './background-tasks.ts'
 import { release } from './release.ts'
 import { useStore } from './store.ts'
 
@@ -34,15 +35,15 @@ export function TaskLinks() {
   )
 }
 
-function TaskLink({ task: { label, part, state, to } }: { task: Task }) {
+function TaskLink({ task: { label, progress, state, to } }: { task: Task }) {
   return (
     <Link to={to} className={state === 'stopped' ? 'task stopped' : 'task'}>
       {state === 'stopped' ? <Icon name="alert" /> : <span className="spinner" aria-hidden="true" />}
       <span className="task-label">{label}</span>
-      {part !== undefined && (
+      {progress !== undefined && (
         <>
-          <span className="figures">{t('app.percent', { n: count(Math.floor(part * 100)) })}</span>
-          <span className="task-part" style={{ width: `${Math.min(1, part) * 100}%` }} />
+          <span className="figures">{t('app.percent', { n: count(Math.floor(progress * 100)) })}</span>
+          <span className="task-part" style={{ width: `${Math.min(1, progress) * 100}%` }} />
         </>
       )}
     </Link>

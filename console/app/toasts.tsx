@@ -1,6 +1,6 @@
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
-import { faultText } from './fault-text.ts'
+import { errorMessage } from './error-message.ts'
 import { createStore, useStore } from './store.ts'
 
 export interface Toast {
@@ -13,7 +13,7 @@ export interface Toast {
 
 export interface ToastOptions {
   readonly key?: string
-  readonly isFault?: boolean
+  readonly isError?: boolean
   /** In progress: shown until a toast with the same key replaces it. */
   readonly isPending?: boolean
   readonly shownMs?: number
@@ -29,9 +29,9 @@ const timers = new Map<string, ReturnType<typeof setTimeout>>()
 let lastId = 0
 
 /** Shows a message, also to screen readers. */
-export function say(text: string, options: ToastOptions = {}): void {
-  const { key = `toast-${++lastId}`, isFault = false, isPending = false, shownMs = SHOWN_MS, undo } = options
-  const toast: Toast = { key, text, kind: isFault ? 'fault' : isPending ? 'pending' : 'news', undo }
+export function showToast(text: string, options: ToastOptions = {}): void {
+  const { key = `toast-${++lastId}`, isError = false, isPending = false, shownMs = SHOWN_MS, undo } = options
+  const toast: Toast = { key, text, kind: isError ? 'fault' : isPending ? 'pending' : 'news', undo }
   const shown = toasts.get()
   const isKnown = shown.some((one) => one.key === key)
   toasts.set(fitted(isKnown ? shown.map((one) => (one.key === key ? toast : one)) : [...shown, toast]))
@@ -40,11 +40,11 @@ export function say(text: string, options: ToastOptions = {}): void {
   if (!isPending)
     timers.set(
       key,
-      setTimeout(() => dismiss(key), shownMs),
+      setTimeout(() => dismissToast(key), shownMs),
     )
 }
 
-export const sayFault = (error: unknown): void => say(faultText(error), { isFault: true })
+export const showError = (error: unknown): void => showToast(errorMessage(error), { isError: true })
 
 /** The newest toasts, failures first. */
 function fitted(all: readonly Toast[]): readonly Toast[] {
@@ -54,7 +54,7 @@ function fitted(all: readonly Toast[]): readonly Toast[] {
   return kept.slice(-MAX_SHOWN)
 }
 
-export function dismiss(key: string): void {
+export function dismissToast(key: string): void {
   clearTimeout(timers.get(key))
   timers.delete(key)
   toasts.set(toasts.get().filter((toast) => toast.key !== key))
@@ -76,7 +76,7 @@ export function Toasts() {
               type="button"
               className="button quiet"
               onClick={() => {
-                dismiss(key)
+                dismissToast(key)
                 undo()
               }}
             >
@@ -87,7 +87,7 @@ export function Toasts() {
             type="button"
             className="button quiet icon"
             aria-label={t('app.close')}
-            onClick={() => dismiss(key)}
+            onClick={() => dismissToast(key)}
           >
             <Icon name="close" />
           </button>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { t, type TextKey } from '../i18n/index.ts'
-import { Link } from './parts.tsx'
+import { Link } from './link.tsx'
 
 interface TileProps {
   readonly label: TextKey

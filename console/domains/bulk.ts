@@ -1,15 +1,20 @@
-import { askStream } from '../api/client.ts'
-import { queries } from '../api/queries.ts'
-import { persistently } from '../api/retry.ts'
+import { streamApi } from '../api/client.ts'
+import { queryClient } from '../api/query-client.ts'
+import { withRetries } from '../api/retry.ts'
 import { keyFor } from '../api/session.ts'
-import { dropTask, showTask } from '../app/background.ts'
-import { faultText } from '../app/fault-text.ts'
-import { perform, type Gesture, type Handle, type Outcome } from '../app/operations.ts'
+import { removeTask, updateTask } from '../app/background-tasks.ts'
+import { errorMessage } from '../app/error-message.ts'
+import {
+  runOperation,
+  type OperationSpec,
+  type OperationHandle,
+  type OperationOutcome,
+} from '../app/operations.ts'
 import { t, tn } from '../i18n/index.ts'
-import { storeSurely, type Change, type Values } from './changes.ts'
-import type { Filters } from './filters.ts'
+import { storeWithRetries, type Change, type Values } from './changes.ts'
+import type { Filters } from '../filters/filters.ts'
 import { linesOf } from './lines.ts'
-import type { Mark } from './overlay.ts'
+import type { Mark } from './optimistic-updates.ts'
 import type { DomainRecord } from './records.ts'
 
 /** Maximum number of records; more need an import. */
@@ -40,21 +45,21 @@ interface Stored {
  * Sets a mark on every record of a view, loaded or not: in batches, with progress, on any screen. Skips records
  * that someone else changes in the meantime. Undo restores exactly the changed records.
  */
-export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): Handle | undefined {
+export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): OperationHandle | undefined {
   const key = keyFor('domainwatch')
   const verb = VERBS[mark][value]
   const stop = new AbortController()
   const stored: Stored[] = []
-  return perform({
+  return runOperation({
     subjects: [SUBJECT],
     pending: t('bulk.reading'),
     failed: (reason) => t(`domains.failed.${verb}`, { what: t('bulk.view'), reason }),
     stop: () => stop.abort(),
-    async run(tell): Promise<Outcome> {
+    async run(report): Promise<OperationOutcome> {
       const isWanted = (record: DomainRecord) => record[mark] !== value
-      const records = await persistently(
-        () => readView(filters, isWanted, stop.signal, key, (n) => tell(t('bulk.readSoFar', { n }))),
-        () => tell(t('operation.held', { text: t('bulk.reading') })),
+      const records = await withRetries(
+        () => readView(filters, isWanted, stop.signal, key, (n) => report(t('bulk.readSoFar', { n }))),
+        () => report(t('operation.held', { text: t('bulk.reading') })),
         stop.signal,
       ).catch((error: unknown) => {
         if (stop.signal.aborted) return undefined
@@ -65,15 +70,15 @@ export function setMarkOfView(filters: Filters, mark: Mark, value: 0 | 1): Handl
       const set = value === 1 ? { [mark]: value, seen: 1 } : { [mark]: value }
       const wanted = records.map((record) => ({ record, set }))
       const label = t(`domains.doing.${verb}`, { what: tn('domains.rows', records.length) })
-      const ended = await runBatches(wanted, stored, { label, tell, stop, key })
+      const ended = await runBatches(wanted, stored, { label, tell: report, stop, key })
       return outcomeOf(tn(`domains.done.${verb}`, stored.length), records.length - stored.length, ended)
     },
-    undo: () => restoring(stored),
+    undo: () => undoOperation(stored),
   })
 }
 
 /** Restores the values of each changed record, unless someone has changed it since. */
-function restoring(stored: readonly Stored[]): Gesture {
+function undoOperation(stored: readonly Stored[]): OperationSpec {
   const key = keyFor('domainwatch')
   const stop = new AbortController()
   const restored: Stored[] = []
@@ -101,14 +106,14 @@ function restoring(stored: readonly Stored[]): Gesture {
 }
 
 /** Reports what was done, and what was not because of a stop, a failure or changes of others. */
-function outcomeOf(done: string, left: number, { others, failure }: Ended): Outcome {
+function outcomeOf(done: string, left: number, { others, failure }: Ended): OperationOutcome {
   const untouched = left - others
   const parts = [
     ...(untouched > 0 ? [tn('bulk.stopped', untouched)] : []),
-    ...(failure === undefined ? [] : [faultText(failure)]),
+    ...(failure === undefined ? [] : [errorMessage(failure)]),
     ...(others > 0 ? [tn('bulk.others', others)] : []),
   ]
-  return parts.length === 0 ? { text: done } : { text: `${done}. ${parts.join(' ')}`, isFault: true }
+  return parts.length === 0 ? { text: done } : { text: `${done}. ${parts.join(' ')}`, isError: true }
 }
 
 type Known = Pick<DomainRecord, 'name' | 'status'> & Values
@@ -141,16 +146,16 @@ async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run)
   let others = 0
   const failures: Error[] = []
   const show = (state: 'running' | 'waiting' = 'running') => {
-    const part = wanted.length === 0 ? 1 : done / wanted.length
-    showTask({ id, label, part, state, to: 'dominios', stop: () => stop.abort() })
+    const progress = wanted.length === 0 ? 1 : done / wanted.length
+    updateTask({ id, label, progress, state, to: 'dominios', stop: () => stop.abort() })
     tell(t('bulk.progress', { label, n: done, all: wanted.length }))
   }
   const work = async () => {
     while (next < wanted.length && failures.length === 0 && !stop.signal.aborted) {
       const batch = wanted.slice(next, next + BATCH_RECORDS)
       next += BATCH_RECORDS
-      const refused = await storeSurely(batch.map(changeOf), key, (store) =>
-        persistently(store, () => show('waiting'), stop.signal),
+      const refused = await storeWithRetries(batch.map(changeOf), key, (store) =>
+        withRetries(store, () => show('waiting'), stop.signal),
       )
       for (const { record, set } of batch) {
         if (refused.has(record.name)) others++
@@ -171,8 +176,8 @@ async function runBatches(wanted: readonly Wanted[], stored: Stored[], run: Run)
     if (failure !== undefined && stored.length === 0) throw failure
     return { others, failure }
   } finally {
-    dropTask(id)
-    await queries.invalidateQueries({ queryKey: ['domains'] })
+    removeTask(id)
+    await queryClient.invalidateQueries({ queryKey: ['domains'] })
   }
 }
 
@@ -206,7 +211,7 @@ async function readView(
   const records: DomainRecord[] = []
   let read = 0
   try {
-    for await (const line of linesOf(await askStream('/api/v1/domainwatch/export', query, signal))) {
+    for await (const line of linesOf(await streamApi('/api/v1/domainwatch/export', query, signal))) {
       if (line === '') continue
       if (++read % TOLD_EVERY === 0) tell(read)
       // Trusted: the types are generated from the OpenAPI document.

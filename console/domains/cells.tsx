@@ -1,15 +1,16 @@
 import type { ReactNode } from 'react'
 import type { ColumnId } from './columns.ts'
-import { Decisions } from './decision-tags.tsx'
-import { MarkTags, StatusTag } from './marks-cell.tsx'
-import { DomainName } from './name.tsx'
-import type { DomainRecord, Left } from './records.ts'
+import { DecisionTags } from './decision-tags.tsx'
+import { MarkTags, StatusTag } from './status-tags.tsx'
+import { DomainName } from './domain-name.tsx'
+import type { DomainRecord } from './records.ts'
+import type { TimeLeft } from './time-left.ts'
 
 export interface CellProps {
   readonly record: DomainRecord
   readonly match: string
   readonly isAscii: boolean
-  readonly left: Left | undefined
+  readonly left: TimeLeft | undefined
 }
 
 interface Cell {
@@ -33,7 +34,7 @@ export const CELLS: Readonly<Record<ColumnId, Cell>> = {
     content: ({ record, left }) => (
       <>
         <MarkTags record={record} left={left} />
-        <Decisions record={record} />
+        <DecisionTags record={record} />
       </>
     ),
   },

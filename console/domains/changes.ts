@@ -1,4 +1,4 @@
-import { ApiError, ask, ConnectionLost } from '../api/client.ts'
+import { ApiError, callApi, ConnectionError } from '../api/client.ts'
 import { t } from '../i18n/index.ts'
 import type { DomainRecord } from './records.ts'
 
@@ -26,7 +26,7 @@ export interface Change {
   readonly expect: Expected
 }
 
-export interface Refusal {
+export interface Rejection {
   readonly reason: string
   /** The current record, if someone has changed it. */
   readonly record: DomainRecord | undefined
@@ -44,13 +44,16 @@ const MAX_ATTEMPTS = 12
 export async function storeChanges(
   changes: readonly Change[],
   key: string | undefined,
-): Promise<ReadonlyMap<string, Refusal>> {
-  const refused = new Map<string, Refusal>()
+): Promise<ReadonlyMap<string, Rejection>> {
+  const refused = new Map<string, Rejection>()
   let rest = changes
   for (let attempt = 1; rest.length > 0; attempt++) {
     try {
       const data = rest.map(({ domain, set, expect }) => ({ domain, ...set, expect }))
-      await ask('POST /api/v1/domainwatch/update', { body: { data }, ...(key === undefined ? {} : { key }) })
+      await callApi('POST /api/v1/domainwatch/update', {
+        body: { data },
+        ...(key === undefined ? {} : { key }),
+      })
       return refused
     } catch (error) {
       const faults = error instanceof ApiError ? error.errors : []
@@ -72,17 +75,17 @@ export async function storeChanges(
  * had stored have the wanted values then, not the expected ones.
  * @param repeat runs the work until it is answered
  */
-export async function storeSurely(
+export async function storeWithRetries(
   changes: readonly Change[],
   key: string | undefined,
   repeat: <T>(work: () => Promise<T>) => Promise<T>,
-): Promise<ReadonlyMap<string, Refusal>> {
+): Promise<ReadonlyMap<string, Rejection>> {
   let isAgain = false
   const refused = await repeat(async () => {
     try {
       return await storeChanges(changes, key)
     } catch (error) {
-      isAgain ||= error instanceof ConnectionLost
+      isAgain ||= error instanceof ConnectionError
       throw error
     }
   })

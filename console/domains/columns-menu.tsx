@@ -1,6 +1,6 @@
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
-import { Menu } from '../design/parts.tsx'
+import { Menu } from '../design/menu.tsx'
 import { t } from '../i18n/index.ts'
 import { COLUMN_IDS, COLUMNS, type ColumnId } from './columns.ts'
 import { DENSITIES, preferTable, tablePreferences } from './table-preferences.ts'

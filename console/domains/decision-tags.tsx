@@ -6,7 +6,7 @@ import type { DomainRecord } from './records.ts'
 const MAX_TAGS = 2
 
 /** Annotations of a name: who holds it, its tags, whether it has a note, and who has decided. */
-export function Decisions({
+export function DecisionTags({
   record: { tags = [], note = '', seen, seen_by: by, seen_at: at, claimed_by: holder },
 }: {
   record: DomainRecord

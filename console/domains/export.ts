@@ -1,9 +1,9 @@
-import { askStream } from '../api/client.ts'
-import { whenKeyLeaves } from '../api/session.ts'
-import { dropTask, showTask } from '../app/background.ts'
-import { say, sayFault } from '../app/toasts.tsx'
+import { streamApi } from '../api/client.ts'
+import { onKeyRemoved } from '../api/session.ts'
+import { removeTask, updateTask } from '../app/background-tasks.ts'
+import { showToast, showError } from '../app/toasts.tsx'
 import { count, t } from '../i18n/index.ts'
-import type { Filters } from './filters.ts'
+import type { Filters } from '../filters/filters.ts'
 
 /** Interval of progress updates. */
 const SHOW_EVERY_MS = 250
@@ -14,7 +14,7 @@ const running = new Set<AbortController>()
 let lastId = 0
 
 // After a sign-out, the next user must not get the file.
-whenKeyLeaves(() => {
+onKeyRemoved(() => {
   for (const stop of running) stop.abort()
 })
 
@@ -24,17 +24,17 @@ whenKeyLeaves(() => {
  */
 export function exportView(filters: Filters, format: 'csv' | 'ndjson', total: number | undefined): void {
   if (running.size >= MAX_RUNNING) {
-    say(t('domains.exportsFull', { n: MAX_RUNNING }), { isFault: true })
+    showToast(t('domains.exportsFull', { n: MAX_RUNNING }), { isError: true })
     return
   }
   const stop = new AbortController()
   const id = `export-${++lastId}`
   running.add(stop)
   const show = (lines: number) =>
-    showTask({
+    updateTask({
       id,
       label: t('domains.exporting', { n: count(lines) }),
-      part: total === undefined || total === 0 ? undefined : Math.min(1, lines / total),
+      progress: total === undefined || total === 0 ? undefined : Math.min(1, lines / total),
       state: 'running',
       to: 'dominios',
       stop: () => stop.abort(),
@@ -42,12 +42,12 @@ export function exportView(filters: Filters, format: 'csv' | 'ndjson', total: nu
   show(0)
   saveExport(filters, format, show, stop.signal)
     .then(
-      (lines) => say(t('domains.exported', { n: count(lines) })),
-      (error) => (stop.signal.aborted ? say(t('domains.exportStopped')) : sayFault(error)),
+      (lines) => showToast(t('domains.exported', { n: count(lines) })),
+      (error) => (stop.signal.aborted ? showToast(t('domains.exportStopped')) : showError(error)),
     )
     .finally(() => {
       running.delete(stop)
-      dropTask(id)
+      removeTask(id)
     })
     .catch(() => undefined)
 }
@@ -59,7 +59,7 @@ async function saveExport(
   show: (lines: number) => void,
   signal: AbortSignal,
 ): Promise<number> {
-  const response = await askStream('/api/v1/domainwatch/export', { ...filters, format }, signal)
+  const response = await streamApi('/api/v1/domainwatch/export', { ...filters, format }, signal)
   // The first line of a CSV file names the columns.
   let lines = format === 'csv' ? -1 : 0
   let shownAt = performance.now()

@@ -1,13 +1,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
-import { QueryFault } from '../design/answer.tsx'
+import { QueryError } from '../design/query-result.tsx'
 import { t } from '../i18n/index.ts'
-import { useDns } from './dns-now.tsx'
-import { changedRecords, patches } from './overlay.ts'
-import { timeLineOf, type Entry } from './time-line.ts'
+import { useDnsLookup } from './dns-lookup.tsx'
+import { changedRecords, patches } from './optimistic-updates.ts'
+import { timelineOf, type Entry } from './timeline.ts'
 import '../i18n/texts/sheet.ts'
 import './history.css'
 
@@ -26,20 +26,20 @@ export function DomainHistory({ name }: { name: string }) {
     queryKey: ['domains', 'history', name, limit, own, theirs],
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }) =>
-      ask('GET /api/v1/domainwatch/history', { query: { domain: name, limit }, signal }),
+      callApi('GET /api/v1/domainwatch/history', { query: { domain: name, limit }, signal }),
   })
   const { data, isPending, refetch } = query
-  const { dataUpdatedAt: askedAt } = useDns(name)
+  const { dataUpdatedAt: askedAt } = useDnsLookup(name)
   useEffect(() => {
     if (askedAt === 0) return
     const timer = setTimeout(() => void refetch(), SEEN_AFTER_MS)
     return () => clearTimeout(timer)
   }, [askedAt, refetch])
-  const entries = data === undefined ? [] : timeLineOf(data.data)
+  const entries = data === undefined ? [] : timelineOf(data.data)
   return (
     <section className="stack" aria-busy={isPending}>
       <h3>{t('sheet.history')}</h3>
-      <QueryFault of={query} />
+      <QueryError of={query} />
       {isPending && <div className="bone" />}
       {data !== undefined && entries.length === 0 && <p className="muted">{t('sheet.historyEmpty')}</p>}
       {entries.length > 0 && (

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
-import { ask } from '../api/client.ts'
-import { changed, usePlace } from '../app/router.ts'
+import { callApi } from '../api/client.ts'
+import { withParameters, useRoute } from '../app/router.ts'
 import { Icon } from '../design/icon.tsx'
-import { Link } from '../design/parts.tsx'
+import { Link } from '../design/link.tsx'
 import { t } from '../i18n/index.ts'
-import { StatusTag } from './marks-cell.tsx'
-import { DomainName } from './name.tsx'
+import { StatusTag } from './status-tags.tsx'
+import { DomainName } from './domain-name.tsx'
 import '../i18n/texts/sheet.ts'
 import './lookalikes.css'
 
@@ -21,14 +21,14 @@ export function useSimilar(name: string, isWanted = true) {
     staleTime: FRESH_MS,
     queryFn: async ({ signal }) => {
       const asked = { domain: name, limit: SHOWN }
-      return (await ask('GET /api/v1/domainwatch/similar', { query: asked, signal })).data.data[0] ?? []
+      return (await callApi('GET /api/v1/domainwatch/similar', { query: asked, signal })).data.data[0] ?? []
     },
   })
 }
 
 /** Recorded names that may be confused with this one, and why. */
 export function Lookalikes({ name }: { name: string }) {
-  const { query } = usePlace()
+  const { query } = useRoute()
   const { data, isPending } = useSimilar(name)
   return (
     <section className="stack" aria-busy={isPending}>
@@ -47,7 +47,7 @@ export function Lookalikes({ name }: { name: string }) {
       <ul className="lookalikes">
         {(data ?? []).map((one) => (
           <li key={one.name}>
-            <Link to="dominios" query={changed(query, { ficha: one.name })}>
+            <Link to="dominios" query={withParameters(query, { ficha: one.name })}>
               <DomainName name={one.name} />
             </Link>
             <StatusTag status={one.status} />

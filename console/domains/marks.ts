@@ -1,24 +1,36 @@
 import { untilAnswered } from '../api/retry.ts'
-import { keyFor, whenKeyLeaves } from '../api/session.ts'
-import { perform, type Gesture, type Handle, type Outcome } from '../app/operations.ts'
-import { say } from '../app/toasts.tsx'
+import { keyFor, onKeyRemoved } from '../api/session.ts'
+import {
+  runOperation,
+  type OperationSpec,
+  type OperationHandle,
+  type OperationOutcome,
+} from '../app/operations.ts'
+import { showToast } from '../app/toasts.tsx'
 import { t, tn } from '../i18n/index.ts'
-import { stateText, storeSurely, type Change, type Expected, type Refusal, type Values } from './changes.ts'
+import {
+  stateText,
+  storeWithRetries,
+  type Change,
+  type Expected,
+  type Rejection,
+  type Values,
+} from './changes.ts'
 import {
   changedRecords,
-  currentOf,
-  knownMarks,
-  layOver,
-  nextLayer,
-  noteRecord,
-  noteSent,
-  noteStored,
-  openFields,
+  currentRecord,
+  storedMarks,
+  applyPending,
+  nextUpdateId,
+  updateStored,
+  recordSent,
+  recordStored,
+  pendingFields,
   patched,
   patches,
-  takeOff,
+  revertPending,
   type Mark,
-} from './overlay.ts'
+} from './optimistic-updates.ts'
 import type { DomainRecord } from './records.ts'
 
 /** Names listed in a message. */
@@ -43,10 +55,10 @@ export function setMark(
   mark: Mark,
   value: 0 | 1,
   onFailed: OnFailed = () => {},
-): Handle | undefined {
-  const targets = records.map(currentOf).filter((one) => one[mark] !== value)
+): OperationHandle | undefined {
+  const targets = records.map(currentRecord).filter((one) => one[mark] !== value)
   if (targets.length === 0) {
-    if (records.length > 0) say(t('domains.noChange'))
+    if (records.length > 0) showToast(t('domains.noChange'))
     return undefined
   }
   const set = value === 1 ? { [mark]: value, seen: 1 } : { [mark]: value }
@@ -57,7 +69,11 @@ export function setMark(
  * Decides on one record, with a mark or without. What others made of it since it was read is not what the person
  * decided on: the service refuses the decision then, with the present record.
  */
-export function decide(record: DomainRecord, mark: Mark | undefined, onFailed: OnFailed): Handle | undefined {
+export function decide(
+  record: DomainRecord,
+  mark: Mark | undefined,
+  onFailed: OnFailed,
+): OperationHandle | undefined {
   const set = mark === undefined ? { seen: 1 } : { [mark]: 1, seen: 1 }
   return change([patched(record, patches.get())], set, mark === undefined ? 'see' : VERBS[mark][1], onFailed)
 }
@@ -67,35 +83,35 @@ function change(
   set: Values,
   verb: Verb,
   onFailed: OnFailed,
-): Handle | undefined {
+): OperationHandle | undefined {
   /** Pending operations use the key they were started with, even after another user signs in. */
   const key = keyFor('domainwatch')
-  const layer = nextLayer()
+  const updateId = nextUpdateId()
   const names = targets.map(({ name }) => name)
-  const open = new Map(names.map((name) => [name, openFields(name)]))
+  const pending = new Map(names.map((name) => [name, pendingFields(name)]))
   const before = new Map<string, Values>()
   const conflicts = new Set<string>()
   /** Without rejected records. */
   let stored: readonly DomainRecord[] = targets
-  const doing = t(`domains.doing.${verb}`, { what: whatOf(names) })
-  layOver(layer, targets, () => set)
-  return perform({
+  const doing = t(`domains.doing.${verb}`, { what: namesOrCount(names) })
+  applyPending(updateId, targets, () => set)
+  return runOperation({
     subjects: names.map(subjectOf),
     pending: doing,
-    failed: (reason) => t(`domains.failed.${verb}`, { what: whatOf(names), reason }),
+    failed: (reason) => t(`domains.failed.${verb}`, { what: namesOrCount(names), reason }),
     onFailed: () => {
-      takeOff(layer, names)
+      revertPending(updateId, names)
       stored = []
       onFailed(targets, conflicts)
     },
-    async run(tell): Promise<Outcome> {
+    async run(tell): Promise<OperationOutcome> {
       const changes = targets.map((one): Change => {
-        const expect = expectedOf(one, open.get(one.name))
+        const expect = expectedOf(one, pending.get(one.name))
         before.set(one.name, pick(expect, set))
         return { domain: one.name, set, expect }
       })
       const onWait = () => tell(t('operation.held', { text: doing }))
-      const refused = await store(key, layer, targets, changes, onWait)
+      const refused = await store(key, updateId, targets, changes, onWait)
       for (const [name, { record }] of refused) if (record !== undefined) conflicts.add(name)
       const [first] = refused.values()
       if (first !== undefined && refused.size === targets.length) throw new Error(first.reason)
@@ -103,39 +119,39 @@ function change(
       const done = tn(`domains.done.${verb}`, stored.length)
       const named = stored.length === 1 ? `${done}: ${stored[0]?.name}.cl` : done
       if (refused.size === 0) return { text: named }
-      takeOff(layer, [...refused.keys()])
+      revertPending(updateId, [...refused.keys()])
       onFailed(
         targets.filter(({ name }) => refused.has(name)),
         conflicts,
       )
-      return { text: `${named}. ${refusalText(refused)}`, isFault: true }
+      return { text: `${named}. ${refusalText(refused)}`, isError: true }
     },
-    undo: () => restoring(() => stored, before),
+    undo: () => undoOperation(() => stored, before),
   })
 }
 
 /** Restores the values of each record, unless someone has changed it since. */
-function restoring(
+function undoOperation(
   storedRecords: () => readonly DomainRecord[],
   before: ReadonlyMap<string, Values>,
-): Gesture {
+): OperationSpec {
   const key = keyFor('domainwatch')
-  const layer = nextLayer()
+  const updateId = nextUpdateId()
   const records = storedRecords()
   const names = records.map(({ name }) => name)
   const valuesOf = (name: string): Values => before.get(name) ?? {}
-  const doing = t('domains.undoing', { what: whatOf(names) })
-  layOver(layer, records.map(currentOf), valuesOf)
+  const doing = t('domains.undoing', { what: namesOrCount(names) })
+  applyPending(updateId, records.map(currentRecord), valuesOf)
   return {
     subjects: names.map(subjectOf),
     pending: doing,
-    failed: (reason) => t('domains.undoFailed', { what: whatOf(names), reason }),
-    onFailed: () => takeOff(layer, names),
+    failed: (reason) => t('domains.undoFailed', { what: namesOrCount(names), reason }),
+    onFailed: () => revertPending(updateId, names),
     async run(tell) {
       // What the operation did not store need not be undone.
       const known = storedRecords().flatMap(({ name }) => lastStored.get(name) ?? [])
       if (known.length === 0) {
-        takeOff(layer, names)
+        revertPending(updateId, names)
         return { text: t('domains.nothingToUndo') }
       }
       const changes = known.map((one) => ({
@@ -144,20 +160,20 @@ function restoring(
         expect: expectedOf(one, undefined),
       }))
       const onWait = () => tell(t('operation.held', { text: doing }))
-      const refused = await store(key, layer, known, changes, onWait)
+      const refused = await store(key, updateId, known, changes, onWait)
       const done = known.map(({ name }) => name).filter((name) => !refused.has(name))
-      takeOff(
-        layer,
+      revertPending(
+        updateId,
         names.filter((name) => !done.includes(name)),
       )
       const others = [...refused].flatMap(([, { record }]) => record ?? [])
       const failed = new Map([...refused].filter(([, { record }]) => record === undefined))
       const parts = [
-        ...(done.length > 0 ? [t('domains.undoneOf', { what: whatOf(done) })] : []),
+        ...(done.length > 0 ? [t('domains.undoneOf', { what: namesOrCount(done) })] : []),
         ...(others.length > 0 ? [t('domains.changedMeanwhile', { what: statesText(others) })] : []),
         ...(failed.size > 0 ? [refusalText(failed)] : []),
       ]
-      return { text: parts.join(' '), isFault: done.length < known.length }
+      return { text: parts.join(' '), isError: done.length < known.length }
     },
   }
 }
@@ -169,7 +185,7 @@ function restoring(
 function expectedOf(record: DomainRecord, open: ReadonlySet<string> | undefined): Expected {
   const { status, revision, discarded, seen } = record
   const shown: Readonly<Record<string, number | undefined>> = { status, revision, discarded, seen }
-  const known: Values = knownMarks(record.name)
+  const known: Values = storedMarks(record.name)
   const entries = Object.entries({ ...shown, ...pickNames(known, open ?? new Set()) })
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
@@ -183,21 +199,21 @@ const pick = (values: Expected, like: Values): Values =>
 /** Stores changes, shows the results, and returns rejected ones. */
 async function store(
   key: string | undefined,
-  layer: number,
+  updateId: number,
   records: readonly DomainRecord[],
   changes: readonly Change[],
   onWait: () => void,
-): Promise<ReadonlyMap<string, Refusal>> {
+): Promise<ReadonlyMap<string, Rejection>> {
   const values = new Map(changes.map(({ domain, set }) => [domain, set]))
-  noteSent(layer, values)
-  const refused = await storeSurely(changes, key, (work) => untilAnswered(work, onWait))
+  recordSent(updateId, values)
+  const refused = await storeWithRetries(changes, key, (work) => untilAnswered(work, onWait))
   const done = changes.filter(({ domain }) => !refused.has(domain))
-  noteStored(layer, new Map(done.map(({ domain, set }) => [domain, set])))
+  recordStored(updateId, new Map(done.map(({ domain, set }) => [domain, set])))
   for (const { domain, set, expect } of done) {
     const record = records.find(({ name }) => name === domain)
     if (record !== undefined) remember({ ...record, ...expect, ...set })
   }
-  for (const { record } of refused.values()) showAnew(record)
+  for (const { record } of refused.values()) showCurrent(record)
   return refused
 }
 
@@ -210,18 +226,18 @@ function remember(record: DomainRecord): void {
   }
 }
 
-export function showAnew(record: DomainRecord | undefined): void {
+export function showCurrent(record: DomainRecord | undefined): void {
   if (record === undefined) return
-  noteRecord(record)
+  updateStored(record)
   changedRecords.set(new Map([...changedRecords.get(), [record.name, record]]))
 }
 
-whenKeyLeaves(() => lastStored.clear())
+onKeyRemoved(() => lastStored.clear())
 
 export const subjectOf = (name: string): string => `domain:${name}`
 
 /** `casa.cl`, or `3 dominios`. */
-const whatOf = (names: readonly string[]): string =>
+const namesOrCount = (names: readonly string[]): string =>
   names.length === 1 ? `${names[0]}.cl` : tn('domains.rows', names.length)
 
 function namesText(names: readonly string[]): string {
@@ -233,7 +249,7 @@ function namesText(names: readonly string[]): string {
 const statesText = (records: readonly DomainRecord[]): string =>
   namesText(records.map((record) => `${record.name}.cl (${t('domains.now', { state: stateText(record) })})`))
 
-function refusalText(refused: ReadonlyMap<string, Refusal>): string {
+function refusalText(refused: ReadonlyMap<string, Rejection>): string {
   const [{ reason } = { reason: '' }] = refused.values()
   return t('domains.notChanged', { what: namesText([...refused.keys()].map((name) => `${name}.cl`)), reason })
 }

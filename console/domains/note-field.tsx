@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
 import { t } from '../i18n/index.ts'
 import { useStore } from '../app/store.ts'
-import { keepNote, setNote, unsavedNotes } from './annotate.ts'
+import { keepNote, setNote, unsavedNotes } from './annotations.ts'
 import type { DomainRecord } from './records.ts'
 import '../i18n/texts/sheet.ts'
 import './note-field.css'

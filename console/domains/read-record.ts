@@ -1,4 +1,4 @@
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import type { DomainRecord } from './records.ts'
 
 /** Fetches the current record; null if there is none. */
@@ -9,7 +9,7 @@ export async function readRecord(
 ): Promise<DomainRecord | null> {
   // Among the names that contain it, only the name itself has this length.
   const query = { search: name, length: [...name].length, limit: 1, fields: 'all' }
-  const { data } = await ask('GET /api/v1/domainwatch/list', {
+  const { data } = await callApi('GET /api/v1/domainwatch/list', {
     query,
     ...(signal === undefined ? {} : { signal }),
     ...(key === undefined ? {} : { key }),

@@ -1,4 +1,4 @@
-import { askStream } from '../api/client.ts'
+import { streamApi } from '../api/client.ts'
 import { linesOf } from './lines.ts'
 import { readRecord } from './read-record.ts'
 import type { DomainRecord } from './records.ts'
@@ -23,7 +23,7 @@ export async function readRecords(
   const wanted = new Set(seen.map(({ name }) => name))
   const dates = seen.map(({ date_reg }) => date_reg).sort()
   const lengths = seen.map(({ length }) => length)
-  const response = await askStream('/api/v1/domainwatch/export', {
+  const response = await streamApi('/api/v1/domainwatch/export', {
     from: dates[0],
     to: dates.at(-1),
     min_length: Math.min(...lengths),

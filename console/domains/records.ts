@@ -1,4 +1,3 @@
-import { DISCARDED_RETENTION_DAYS } from '../api/limits.ts'
 import type { Operations } from '../api/schema.ts'
 
 type ListedRecord = Operations['GET /api/v1/domainwatch/list']['answer']['data'][number][number]
@@ -17,22 +16,8 @@ export type DomainRecord = ListedRecord & {
 }
 
 /** The A-label; undefined if it equals the name. */
-export function asciiOf(name: string): string | undefined {
+export function aLabelOf(name: string): string | undefined {
   if (/^[\x20-\x7e]*$/.test(name)) return undefined
   const { hostname } = new URL(`http://${name}.cl`)
   return hostname.slice(0, -'.cl'.length)
-}
-
-const RETENTION_MS = DISCARDED_RETENTION_DAYS * 24 * 60 * 60_000
-
-export interface Left {
-  readonly days: number
-  readonly hours: number
-  readonly minutes: number
-}
-
-/** The time until a record discarded at that time deletes itself. */
-export function leftOf(discardedAt: number, now: number): Left {
-  const minutes = Math.max(0, Math.ceil((discardedAt + RETENTION_MS - now) / 60_000))
-  return { days: Math.floor(minutes / 1_440), hours: Math.floor(minutes / 60) % 24, minutes: minutes % 60 }
 }

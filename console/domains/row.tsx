@@ -2,7 +2,8 @@ import { memo } from 'react'
 import { t } from '../i18n/index.ts'
 import { CELLS } from './cells.tsx'
 import type { ColumnId } from './columns.ts'
-import type { DomainRecord, Left } from './records.ts'
+import type { DomainRecord } from './records.ts'
+import type { TimeLeft } from './time-left.ts'
 import type { SortColumn } from './sorting.ts'
 
 export interface TableActions {
@@ -26,7 +27,7 @@ interface Props {
   readonly isSelected: boolean
   /** It has a change that is not stored yet. */
   readonly isPending: boolean
-  readonly left: Left | undefined
+  readonly left: TimeLeft | undefined
   readonly actions: TableActions
   readonly onActive: (index: number) => void
 }

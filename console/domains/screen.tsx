@@ -1,64 +1,64 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { Boundary } from '../app/boundary.tsx'
-import { loadNow } from '../app/chunk.ts'
-import { lazyPart } from '../app/lazy-screen.tsx'
+import { ErrorBoundary } from '../app/error-boundary.tsx'
+import { loadChunk } from '../app/chunk.ts'
+import { lazyComponent } from '../app/lazy-screen.tsx'
 import { undoLast } from '../app/operations.ts'
-import { usePlace, changed, replaceQuery, go } from '../app/router.ts'
-import { useKeys } from '../app/shortcuts.ts'
-import { sayFault } from '../app/toasts.tsx'
-import { Loading } from '../design/answer.tsx'
+import { useRoute, withParameters, replaceQuery, navigate } from '../app/router.ts'
+import { useShortcuts } from '../app/shortcuts.ts'
+import { showError } from '../app/toasts.tsx'
+import { Loading } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
-import { useFacets } from '../facets/facets.ts'
+import { useFilterCounts } from '../filters/filter-counts.ts'
 import { count, t, tn } from '../i18n/index.ts'
-import { Chips } from './chips.tsx'
-import { queryOf, type Filters } from './filters.ts'
-import { useLive } from './live.ts'
+import { FilterChips } from '../filters/filter-chips.tsx'
+import { queryOf, type Filters } from '../filters/filters.ts'
+import { useLiveUpdates } from './live-updates.ts'
 import { setMark } from './marks.ts'
-import { currentOf, type Mark } from './overlay.ts'
-import { QueryBox } from './query-box.tsx'
+import { currentRecord, type Mark } from './optimistic-updates.ts'
+import { QueryBox } from '../filters/query-box.tsx'
 import { readRecord } from './read-record.ts'
 import type { DomainRecord } from './records.ts'
 import type { TableActions } from './row.tsx'
 import { useSelection } from './selection.ts'
-import { useShownColumns } from './shown-columns.ts'
+import { useVisibleColumns } from './visible-columns.ts'
 import { sortedBy } from './sorting.ts'
 import { indexOf, useStepping } from './stepping.ts'
 import { DomainTable, type LoadedRows } from './table.tsx'
-import { useFilters } from './use-filters.ts'
-import { addressOf } from '../views/saved-views.ts'
-import { useVisit } from '../views/visit.ts'
+import { useFilters } from '../filters/use-filters.ts'
+import { viewQuery } from '../views/saved-views.ts'
+import { useVisit } from '../views/use-visit.ts'
 import { ViewMenu } from './view-menu.tsx'
 import './domains.css'
-import './sheet-place.css'
+import './sheet-position.css'
 
 /** The code of the details is fetched after the rows, so that they open without waiting. */
-const Sheet = lazyPart(
+const Sheet = lazyComponent(
   () => import('./sheet.tsx'),
   <aside className="sheet" aria-busy="true">
     <Loading />
   </aside>,
 )
 /** Fetched later, because they wait for counts anyway. */
-const SelectionBar = lazyPart(
+const SelectionBar = lazyComponent(
   () => import('./selection-bar.tsx'),
   <div className="selection" aria-busy="true" />,
 )
-const DayStrip = lazyPart(() => import('../facets/day-strip.tsx'))
-const ColumnsMenu = lazyPart(() => import('./columns-menu.tsx'), <span className="button quiet icon" />)
+const DayStrip = lazyComponent(() => import('../filters/day-histogram.tsx'))
+const ColumnsMenu = lazyComponent(() => import('./columns-menu.tsx'), <span className="button quiet icon" />)
 const FETCH_DETAILS_MS = 1_500
 
 const NO_ROWS: LoadedRows = {
   count: 0,
   at: () => undefined,
   isStale: false,
-  walked: { filters: {}, start: undefined, placeOf: (place) => place },
+  pagingOrder: { filters: {}, start: undefined, positionOf: (place) => place },
 }
 
 export default function DomainsScreen() {
-  const { path, query } = usePlace()
+  const { path, query } = useRoute()
   const filters = useFilters(query)
-  useVisit(addressOf(filters))
+  useVisit(viewQuery(filters))
   const open = query.get('ficha') || undefined
   const start = query.get('desde-aqui') || undefined
   const [active, setActive] = useState(0)
@@ -74,7 +74,7 @@ export default function DomainsScreen() {
       const record = rows.current.at(active)
       return record === undefined ? undefined : { index: active, name: record.name }
     },
-    () => rows.current.walked,
+    () => rows.current.pagingOrder,
   )
 
   const apply = useCallback((next: Filters) => {
@@ -88,11 +88,14 @@ export default function DomainsScreen() {
   current.current = { query, filters, toggle }
   const actions: TableActions = useMemo(
     () => ({
-      open: (record) => go('dominios', changed(current.current.query, { ficha: record.name })),
+      open: (record) => navigate('dominios', withParameters(current.current.query, { ficha: record.name })),
       toggle: (record, index, isRange) => current.current.toggle(record, index, isRange),
       sort: (column) => apply(sortedBy(current.current.filters, column)),
       nextStretch: (cursor) =>
-        go('dominios', changed(current.current.query, { 'desde-aqui': cursor, ficha: undefined })),
+        navigate(
+          'dominios',
+          withParameters(current.current.query, { 'desde-aqui': cursor, ficha: undefined }),
+        ),
     }),
     [apply],
   )
@@ -103,20 +106,20 @@ export default function DomainsScreen() {
         import('./sheet.tsx'),
         import('./selection-bar.tsx'),
         import('./bulk.ts'),
-        import('./neighbours.ts'),
+        import('./adjacent-record.ts'),
       ]
       for (const part of parts) part.catch(() => undefined)
     }, FETCH_DETAILS_MS)
     return () => clearTimeout(timer)
   }, [])
-  const close = () => go(path, changed(query, { ficha: undefined }))
+  const close = () => navigate(path, withParameters(query, { ficha: undefined }))
   const step = useStepping({
     open,
     filters,
     rows,
     show: (name, index) => {
       if (index !== undefined) setActive(index)
-      replaceQuery(changed(current.current.query, { ficha: name }))
+      replaceQuery(withParameters(current.current.query, { ficha: name }))
     },
   })
   // Actions apply to the record in open details, which may have been opened by a link.
@@ -133,15 +136,15 @@ export default function DomainsScreen() {
   const mark = (name: Mark) => {
     if (selection.isBusy) return
     if (selection.isWhole) {
-      loadNow(() => import('./bulk.ts')).then(({ setMarkOfView }) => {
+      loadChunk(() => import('./bulk.ts')).then(({ setMarkOfView }) => {
         if (setMarkOfView(filters, name, 1) !== undefined) selection.clear()
-      }, sayFault)
+      }, showError)
       return
     }
     aimed().then((records) => {
-      const isMarked = records.map(currentOf).every((one) => one[name] === 1)
+      const isMarked = records.map(currentRecord).every((one) => one[name] === 1)
       setMark(records, name, isMarked ? 0 : 1)
-    }, sayFault)
+    }, showError)
   }
   const focusBox = (event: KeyboardEvent) => {
     event.preventDefault()
@@ -152,7 +155,7 @@ export default function DomainsScreen() {
     const record = rows.current.at(active)
     if (record !== undefined) toggle(record, active, isRange)
   }
-  useKeys({
+  useShortcuts({
     '/': focusBox,
     r: once(() => mark('revision')),
     d: once(() => mark('discarded')),
@@ -164,9 +167,9 @@ export default function DomainsScreen() {
     Escape: () => (open === undefined ? selection.clear() : close()),
   })
 
-  const live = useLive(filters)
-  const facets = useFacets(filters)
-  const { columns, common } = useShownColumns(facets)
+  const live = useLiveUpdates(filters)
+  const facets = useFilterCounts(filters)
+  const { columns, common } = useVisibleColumns(facets)
   const known = total.isAll ? total.count : facets?.total
   const onCount = useCallback((n: number | undefined, isAll: boolean) => setTotal({ count: n, isAll }), [])
   return (
@@ -178,7 +181,7 @@ export default function DomainsScreen() {
           <ColumnsMenu columns={columns} />
           <ViewMenu filters={filters} total={known} isAscii={isAscii} onAscii={setAscii} onChange={apply} />
         </div>
-        <Chips filters={filters} facets={facets} onChange={apply} />
+        <FilterChips filters={filters} facets={facets} onChange={apply} />
         <DayStrip filters={filters} onChange={apply} />
         <DomainTable
           filters={filters}
@@ -221,9 +224,9 @@ export default function DomainsScreen() {
         )}
       </div>
       {open !== undefined && (
-        <Boundary key={open}>
+        <ErrorBoundary key={open}>
           <Sheet name={open} onClose={close} onStep={step} />
-        </Boundary>
+        </ErrorBoundary>
       )}
     </div>
   )

@@ -1,11 +1,11 @@
-import { loadNow } from '../app/chunk.ts'
-import { sayFault } from '../app/toasts.tsx'
-import { useMay } from '../api/scope.ts'
+import { loadChunk } from '../app/chunk.ts'
+import { showError } from '../app/toasts.tsx'
+import { usePermissions } from '../api/scope.ts'
 import { Icon } from '../design/icon.tsx'
 import { t, tn } from '../i18n/index.ts'
-import type { Filters } from './filters.ts'
+import type { Filters } from '../filters/filters.ts'
 import { setMark } from './marks.ts'
-import type { Mark } from './overlay.ts'
+import type { Mark } from './optimistic-updates.ts'
 import type { Selection } from './selection.ts'
 
 interface Props {
@@ -18,7 +18,7 @@ interface Props {
 /** Actions on all selected records. Records that could not be changed are selected again. */
 export default function SelectionBar({ selection, filters, total }: Props) {
   const { records, isBusy, isWhole, addWhole, clear, add } = selection
-  const isLocked = !useMay()('writeDomains')
+  const isLocked = !usePermissions()('writeDomains')
   const act = (mark: Mark, value: 0 | 1) => () => {
     if (isBusy) return
     if (!isWhole) {
@@ -27,9 +27,9 @@ export default function SelectionBar({ selection, filters, total }: Props) {
       return
     }
     // What cannot be started stays selected.
-    loadNow(() => import('./bulk.ts')).then(({ setMarkOfView }) => {
+    loadChunk(() => import('./bulk.ts')).then(({ setMarkOfView }) => {
       if (setMarkOfView(filters, mark, value) !== undefined) clear()
-    }, sayFault)
+    }, showError)
   }
   const label = isBusy ? t('domains.selecting') : countText(isWhole, records.size, total)
   const isMore = total === undefined || total > records.size

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
-import { say, sayFault } from '../app/toasts.tsx'
+import { showToast, showError } from '../app/toasts.tsx'
 import { t } from '../i18n/index.ts'
-import type { Filters } from './filters.ts'
-import { fetchRange, type RowPlace } from './pages.ts'
+import type { Filters } from '../filters/filters.ts'
+import { fetchRange, type RowPosition } from './row-pages.ts'
 import type { DomainRecord } from './records.ts'
-import type { Walked } from './view-rows.ts'
+import type { PagingOrder } from './view-rows.ts'
 
 /** Maximum size of a selection, and of one operation. */
 const MAX_SELECTED = 1_000
@@ -31,14 +31,14 @@ const NONE: ReadonlyMap<string, DomainRecord> = new Map()
 export function useSelection(
   filters: Filters,
   start: string | undefined,
-  active: () => RowPlace | undefined,
-  walked: () => Walked,
+  active: () => RowPosition | undefined,
+  pagingOrder: () => PagingOrder,
 ): Selection {
   const queries = useQueryClient()
   const [records, setRecords] = useState(NONE)
   const [isBusy, setBusy] = useState(false)
   const [isWhole, setWhole] = useState(false)
-  const pivot = useRef<RowPlace>(undefined)
+  const pivot = useRef<RowPosition>(undefined)
   /** Number of the range being fetched; a different number means that it was superseded. */
   const turn = useRef(0)
   const clear = () => {
@@ -68,15 +68,15 @@ export function useSelection(
     const mine = ++turn.current
     setBusy(true)
     try {
-      const { filters: f, start: s, placeOf } = walked()
-      const range = await fetchRange(queries, f, s, placeOf(from), placeOf(nearer(from, to)))
+      const { filters: f, start: s, positionOf } = pagingOrder()
+      const range = await fetchRange(queries, f, s, positionOf(from), positionOf(nearer(from, to)))
       if (mine !== turn.current) return
       const isCut = Math.abs(to.index - from.index) >= MAX_SELECTED || isFull(records, range)
       // From its start, up to the maximum.
       add(range[0]?.name === from.name ? range : range.toReversed())
-      if (isCut) say(t('domains.selectionFull', { n: MAX_SELECTED }), { isFault: true })
+      if (isCut) showToast(t('domains.selectionFull', { n: MAX_SELECTED }), { isError: true })
     } catch (error) {
-      if (mine === turn.current) sayFault(error)
+      if (mine === turn.current) showError(error)
     }
     if (mine === turn.current) setBusy(false)
   }
@@ -92,7 +92,7 @@ export function useSelection(
       setWhole(false)
       pivot.current = { index, name: record.name }
       if (!records.has(record.name) && records.size >= MAX_SELECTED) {
-        say(t('domains.selectionFull', { n: MAX_SELECTED }), { isFault: true })
+        showToast(t('domains.selectionFull', { n: MAX_SELECTED }), { isError: true })
         return
       }
       setRecords((old) => {
@@ -106,7 +106,7 @@ export function useSelection(
 }
 
 /** Returns the end of a range within the maximum. */
-function nearer(from: RowPlace, to: RowPlace): RowPlace {
+function nearer(from: RowPosition, to: RowPosition): RowPosition {
   const most = MAX_SELECTED - 1
   if (Math.abs(to.index - from.index) <= most) return to
   return { index: from.index + (to.index > from.index ? most : -most), name: '' }

@@ -1,22 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { useMay } from '../api/scope.ts'
+import { usePermissions } from '../api/scope.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
-import { QueryFault } from '../design/answer.tsx'
-import { CopyButton, Notice } from '../design/parts.tsx'
+import { QueryError } from '../design/query-result.tsx'
+import { CopyButton } from '../design/copy-button.tsx'
+import { Notice } from '../design/notice.tsx'
 import { t } from '../i18n/index.ts'
-import { DnsNow } from './dns-now.tsx'
+import { DnsLookup } from './dns-lookup.tsx'
 import { DomainHistory } from './history.tsx'
-import { useTimeLeft } from './discarded-times.ts'
+import { useTimeLeft } from './time-left.ts'
 import { Lookalikes } from './lookalikes.tsx'
-import { MarkTags, StatusTag } from './marks-cell.tsx'
+import { MarkTags, StatusTag } from './status-tags.tsx'
 import { setMark } from './marks.ts'
-import { DomainName } from './name.tsx'
+import { DomainName } from './domain-name.tsx'
 import { NoteField } from './note-field.tsx'
-import { changedRecords, patched, patches } from './overlay.ts'
+import { changedRecords, patched, patches } from './optimistic-updates.ts'
 import { readRecord } from './read-record.ts'
-import { asciiOf, type DomainRecord } from './records.ts'
+import { aLabelOf, type DomainRecord } from './records.ts'
 import { TagField } from './tag-field.tsx'
 import '../i18n/texts/sheet.ts'
 import './sheet.css'
@@ -65,7 +66,7 @@ export default function Sheet({ name, onClose, onStep }: Props) {
         </button>
       </header>
       <RecordPart name={name} />
-      <DnsNow name={name} />
+      <DnsLookup name={name} />
       <DomainHistory name={name} />
       <Lookalikes name={name} />
     </aside>
@@ -96,16 +97,16 @@ function RecordPart({ name }: { name: string }) {
   if (record === undefined && query.error === null) return <div className="bone" />
   return (
     <>
-      <QueryFault of={query} />
+      <QueryError of={query} />
       {record !== undefined && <RecordFacts record={record} />}
     </>
   )
 }
 
 function RecordFacts({ record }: { record: DomainRecord }) {
-  const isLocked = !useMay()('writeDomains')
+  const isLocked = !usePermissions()('writeDomains')
   const left = useTimeLeft(record.discarded === 1 ? [record.name] : [])(record.name)
-  const ascii = asciiOf(record.name)
+  const ascii = aLabelOf(record.name)
   return (
     <section className="stack">
       <div className="row">

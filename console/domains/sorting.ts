@@ -1,4 +1,4 @@
-import { withFilters, type Filters } from './filters.ts'
+import { withFilters, type Filters } from '../filters/filters.ts'
 
 /** Orders of the list, as named by the API. */
 const SORT_COLUMNS = ['registered', 'deleted', 'modified', 'name', 'length'] as const

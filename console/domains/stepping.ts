@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, type RefObject } from 'react'
-import { loadNow } from '../app/chunk.ts'
-import { say, sayFault } from '../app/toasts.tsx'
+import { loadChunk } from '../app/chunk.ts'
+import { showToast, showError } from '../app/toasts.tsx'
 import { t } from '../i18n/index.ts'
-import type { Filters } from './filters.ts'
+import type { Filters } from '../filters/filters.ts'
 import { readRecord } from './read-record.ts'
 import type { DomainRecord } from './records.ts'
 import type { LoadedRows } from './table.tsx'
@@ -53,7 +53,7 @@ export function useStepping(details: Details): (by: 1 | -1) => void {
         here = next.name
       }
     } catch (error) {
-      sayFault(error)
+      showError(error)
     }
     wanted.current = 0
     isRunning.current = false
@@ -69,10 +69,10 @@ export function useStepping(details: Details): (by: 1 | -1) => void {
         queryFn: () => readRecord(name),
       }))
     if (record !== null && record !== undefined) {
-      const { neighbourOf } = await loadNow(() => import('./neighbours.ts'))
-      return neighbourOf(filters, record, by)
+      const { adjacentRecord } = await loadChunk(() => import('./adjacent-record.ts'))
+      return adjacentRecord(filters, record, by)
     }
-    say(t('domains.gone'))
+    showToast(t('domains.gone'))
     return undefined
   }
 

@@ -2,7 +2,7 @@ import { useRef, type KeyboardEvent, type PointerEvent, type ReactNode } from 'r
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import { COLUMNS, MAX_WIDTH, MIN_WIDTH, type ColumnId } from './columns.ts'
-import type { Filters } from './filters.ts'
+import type { Filters } from '../filters/filters.ts'
 import { sortOf, type SortColumn } from './sorting.ts'
 import { preferTable, showWidth, tablePreferences } from './table-preferences.ts'
 

@@ -1,21 +1,21 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState, type CSSProperties, type KeyboardEvent } from 'react'
-import { useNarrow } from '../app/narrow.ts'
+import { useIsNarrow } from '../app/screen-width.ts'
 import { usePendingSubjects } from '../app/operations.ts'
 import { useStore } from '../app/store.ts'
-import { Fault, Notice } from '../design/parts.tsx'
+import { ErrorNotice, Notice } from '../design/notice.tsx'
 import { t } from '../i18n/index.ts'
-import { useTimeLeft } from './discarded-times.ts'
-import type { Filters } from './filters.ts'
+import { useTimeLeft } from './time-left.ts'
+import type { Filters } from '../filters/filters.ts'
 import { subjectOf } from './marks.ts'
-import { changedRecords, patched, patches } from './overlay.ts'
+import { changedRecords, patched, patches } from './optimistic-updates.ts'
 import { layoutOf, type ColumnId } from './columns.ts'
-import { PAGE_ROWS, STRETCH_ROWS, type Rows } from './pages.ts'
+import { PAGE_ROWS, SECTION_ROWS, type Rows } from './row-pages.ts'
 import type { DomainRecord } from './records.ts'
 import { Row, type TableActions } from './row.tsx'
 import { TableHead } from './table-head.tsx'
 import { ROW_HEIGHTS, tablePreferences } from './table-preferences.ts'
-import { useViewRows, type Walked } from './view-rows.ts'
+import { useViewRows, type PagingOrder } from './view-rows.ts'
 import './table.css'
 
 const OVERSCAN = 8
@@ -28,7 +28,7 @@ export interface LoadedRows {
   readonly at: (index: number) => DomainRecord | undefined
   /** Whether the rows are still those of the previous filters. */
   readonly isStale: boolean
-  readonly walked: Walked
+  readonly pagingOrder: PagingOrder
 }
 
 interface Props {
@@ -57,7 +57,7 @@ type Style = CSSProperties & Readonly<Record<`--${string}`, string>>
 export function DomainTable(props: Props) {
   const { filters, start, total, columns, selected, isAscii, active } = props
   const { onActive, actions, onSelectLoaded, onCount, onRows } = props
-  const isNarrow = useNarrow()
+  const isNarrow = useIsNarrow()
   const scroller = useRef<HTMLDivElement>(null)
   const [seen, setSeen] = useState({ first: 0, last: 40 })
   const { density, widths } = useStore(tablePreferences)
@@ -105,7 +105,7 @@ export function DomainTable(props: Props) {
     if (rows.isStale) onCount(undefined, false)
     else onCount(rows.count, rows.total !== undefined)
   }, [rows.count, rows.total, rows.isStale, onCount])
-  useEffect(() => onRows({ at, count: rows.count, isStale: rows.isStale, walked: rows.walked }))
+  useEffect(() => onRows({ at, count: rows.count, isStale: rows.isStale, pagingOrder: rows.pagingOrder }))
   const inSight = items.map(({ index }) => at(index)).filter((record) => record !== undefined)
   const timeLeft = useTimeLeft(inSight.filter((one) => one.discarded === 1).map(({ name }) => name))
 
@@ -198,7 +198,7 @@ export function DomainTable(props: Props) {
         <div role="row" className="table-state">
           <div role="gridcell">
             {rows.error !== null ? (
-              <Fault error={rows.error} onRetry={rows.retry} />
+              <ErrorNotice error={rows.error} onRetry={rows.retry} />
             ) : rows.isFirst ? (
               <Bones />
             ) : (
@@ -212,14 +212,14 @@ export function DomainTable(props: Props) {
           <span className="spinner" /> {t('columns.toEnd')}
         </p>
       )}
-      {rows.nextStretch !== undefined && (
+      {rows.nextSection !== undefined && (
         <div role="row" className="table-state">
           <div role="gridcell">
-            <p className="muted">{t('domains.segmentEnd', { n: STRETCH_ROWS })}</p>
+            <p className="muted">{t('domains.segmentEnd', { n: SECTION_ROWS })}</p>
             <button
               type="button"
               className="button"
-              onClick={() => actions.nextStretch(rows.nextStretch ?? '')}
+              onClick={() => actions.nextStretch(rows.nextSection ?? '')}
             >
               {t('domains.segmentNext')}
             </button>

@@ -1,7 +1,7 @@
 import { useId, useState, type KeyboardEvent } from 'react'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
-import { setTags } from './annotate.ts'
+import { setTags } from './annotations.ts'
 import type { DomainRecord } from './records.ts'
 import { useUsedTags } from './used-tags.ts'
 import '../i18n/texts/sheet.ts'

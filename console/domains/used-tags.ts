@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
-import { patches } from './overlay.ts'
+import { patches } from './optimistic-updates.ts'
 
 const FRESH_MS = 5 * 60_000
 /** Tags are put on records that someone decides on, so these have most of those in use. */
@@ -21,7 +21,7 @@ export function useUsedTags(isWanted: boolean): readonly string[] {
     queryFn: async ({ signal }) => {
       const tagsOf = new Map<string, readonly string[]>()
       for (const query of LOOKED_AT) {
-        const { data: page } = await ask('GET /api/v1/domainwatch/list', {
+        const { data: page } = await callApi('GET /api/v1/domainwatch/list', {
           query: { ...query, fields: 'tags' },
           signal,
         })

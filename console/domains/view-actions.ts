@@ -1,21 +1,21 @@
-import { addressOf } from '../api/client.ts'
+import { apiUrl } from '../api/client.ts'
 import type { Action } from '../app/actions.ts'
-import { go } from '../app/router.ts'
-import { say } from '../app/toasts.tsx'
-import { copy } from '../design/parts.tsx'
+import { navigate } from '../app/router.ts'
+import { showToast } from '../app/toasts.tsx'
+import { copyText } from '../design/copy-button.tsx'
 import { t } from '../i18n/index.ts'
 import { exportView } from './export.ts'
-import { curlLine, queryOf, recordFilters, type Filters } from './filters.ts'
+import { curlLine, queryOf, recordFilters, type Filters } from '../filters/filters.ts'
 
 /** Actions on a view of the domains, for its menu and the palette. */
 export function viewActions(filters: Filters, total: number | undefined): Action[] {
-  const address = () => curlLine(addressOf('/api/v1/domainwatch/list', filters))
+  const address = () => curlLine(apiUrl('/api/v1/domainwatch/list', filters))
   return [
     {
       id: 'curl',
       label: t('domains.curl'),
       icon: 'copy',
-      run: () => void copy(address()).then(() => say(t('app.copied'))),
+      run: () => void copyText(address()).then(() => showToast(t('app.copied'))),
     },
     {
       id: 'csv',
@@ -33,13 +33,14 @@ export function viewActions(filters: Filters, total: number | undefined): Action
       id: 'watch',
       label: t('watch.view'),
       icon: 'bell',
-      run: () => go('vigilancias', new URLSearchParams([...queryOf(recordFilters(filters)), ['nueva', '']])),
+      run: () =>
+        navigate('vigilancias', new URLSearchParams([...queryOf(recordFilters(filters)), ['nueva', '']])),
     },
     {
       id: 'triage',
       label: t('views.triage'),
       icon: 'triage',
-      run: () => go('triaje', queryOf(filters)),
+      run: () => navigate('triaje', queryOf(filters)),
     },
   ]
 }

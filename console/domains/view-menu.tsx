@@ -1,18 +1,18 @@
 import { useState } from 'react'
 import { useActions, type Action } from '../app/actions.ts'
-import { lazyPart } from '../app/lazy-screen.tsx'
+import { lazyComponent } from '../app/lazy-screen.tsx'
 import { undoLast } from '../app/operations.ts'
-import { Waiting } from '../design/answer.tsx'
+import { Spinner } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
-import { Menu } from '../design/parts.tsx'
+import { Menu } from '../design/menu.tsx'
 import { t } from '../i18n/index.ts'
-import type { Filters } from './filters.ts'
-import { say } from '../app/toasts.tsx'
+import type { Filters } from '../filters/filters.ts'
+import { showToast } from '../app/toasts.tsx'
 import { useStore } from '../app/store.ts'
-import { addressOf, removeView, savedViews } from '../views/saved-views.ts'
+import { viewQuery, removeView, savedViews } from '../views/saved-views.ts'
 import { viewActions } from './view-actions.ts'
 
-const SaveDialog = lazyPart(() => import('../views/save-dialog.tsx'), <Waiting />)
+const SaveDialog = lazyComponent(() => import('../views/save-dialog.tsx'), <Spinner />)
 
 /** The menu of actions on the view. The palette offers the same. */
 export function ViewMenu(props: {
@@ -26,7 +26,7 @@ export function ViewMenu(props: {
   const { filters, total, isAscii, onAscii, onChange } = props
   const [isNaming, setNaming] = useState(false)
   const { account, views } = useStore(savedViews)
-  const address = addressOf(filters)
+  const address = viewQuery(filters)
   const isSaved = views.some(({ query }) => query === address)
   const save: Action = { id: 'save', label: t('views.save'), icon: 'layers', run: () => setNaming(true) }
   const remove: Action = {
@@ -35,7 +35,7 @@ export function ViewMenu(props: {
     icon: 'layers',
     run: () => {
       removeView(address)
-      say(t('views.removed'))
+      showToast(t('views.removed'))
     },
   }
   const ofView = account === undefined || address === '' ? [] : [isSaved ? remove : save]

@@ -1,18 +1,18 @@
 import { useEffect, useState } from 'react'
-import type { Filters } from './filters.ts'
-import { PAGE_ROWS, STRETCH_ROWS, useRows, type RowPlace, type Rows } from './pages.ts'
+import type { Filters } from '../filters/filters.ts'
+import { PAGE_ROWS, SECTION_ROWS, useRows, type RowPosition, type Rows } from './row-pages.ts'
 import { reversed, sortOf } from './sorting.ts'
 
 /** How the rows of a view are paged by cursor, to fetch some of them elsewhere. */
-export interface Walked {
+export interface PagingOrder {
   readonly filters: Filters
   readonly start: string | undefined
   /** Returns the position of a shown row in that order. */
-  readonly placeOf: (place: RowPlace) => RowPlace
+  readonly positionOf: (place: RowPosition) => RowPosition
 }
 
 export interface ViewRows extends Rows {
-  readonly walked: Walked
+  readonly pagingOrder: PagingOrder
   /** Whether it is jumping to the end. */
   readonly isGoingToEnd: boolean
   readonly toStart: () => void
@@ -63,21 +63,21 @@ export function useViewRows(
       // The next page is fetched when the last row of this one becomes visible.
       onEnd(rows.count - 1)
     } else if (total !== undefined) {
-      setEnded({ identity, count: Math.min(total, STRETCH_ROWS) })
+      setEnded({ identity, count: Math.min(total, SECTION_ROWS) })
     }
   }, [isGoingToEnd, isFromEnd, known, rows.count, total, identity])
   useEffect(() => {
     // Reached the other end, so the number of rows is certain.
     if (isFromEnd && known !== undefined && !rows.isStale && known !== count)
-      setEnded({ identity, count: Math.min(known, STRETCH_ROWS) })
+      setEnded({ identity, count: Math.min(known, SECTION_ROWS) })
   }, [isFromEnd, known, rows.isStale, count, identity])
-  const walked: Walked = {
+  const pagingOrder: PagingOrder = {
     filters: isFromEnd ? reversed(filters) : filters,
     start: isFromEnd ? undefined : start,
-    placeOf: (place) => (isFromEnd ? { ...place, index: mirror(place.index) } : place),
+    positionOf: (place) => (isFromEnd ? { ...place, index: mirror(place.index) } : place),
   }
   const shared = {
-    walked,
+    pagingOrder,
     isGoingToEnd,
     toStart: () => {
       setWanted(undefined)
@@ -91,7 +91,7 @@ export function useViewRows(
     ...shared,
     count,
     total: count,
-    nextStretch: undefined,
+    nextSection: undefined,
     // The rows shown before are in the other order.
     at: (index) => (rows.isStale ? undefined : rows.at(mirror(index))),
     isStale: false,

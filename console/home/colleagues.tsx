@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import { useAccounts } from '../api/scope.ts'
 import { Icon } from '../design/icon.tsx'
 import { t, tn } from '../i18n/index.ts'
@@ -12,7 +12,7 @@ export function Colleagues() {
   const { data = [] } = useQuery({
     queryKey: ['claims', 'holders'],
     refetchInterval: ASK_EVERY_MS,
-    queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/queue', { signal })).data.data,
+    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/queue', { signal })).data.data,
   })
   const others = data.filter(({ account }) => account !== own)
   // Until the account of this key is known, anyone may be a colleague.

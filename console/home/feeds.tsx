@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
 import { WideTable } from '../design/wide-table.tsx'
 import { count, t } from '../i18n/index.ts'
@@ -10,7 +10,7 @@ type Feed = Operations['GET /api/v1/domainwatch/feeds']['answer']['data'][number
 export function Feeds() {
   const { data = [] } = useQuery({
     queryKey: ['domains', 'feeds'],
-    queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/feeds', { signal })).data.data,
+    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/feeds', { signal })).data.data,
   })
   if (data.length === 0) return null
   return (

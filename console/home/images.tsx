@@ -1,4 +1,4 @@
-import { QueryFault } from '../design/answer.tsx'
+import { QueryError } from '../design/query-result.tsx'
 import { Tile } from '../design/tile.tsx'
 import { useUsage } from '../images/usage.ts'
 import { bytes, count } from '../i18n/index.ts'
@@ -8,7 +8,7 @@ import '../i18n/texts/home.ts'
 export function Images() {
   const usage = useUsage()
   const { data } = usage
-  if (data === undefined) return <QueryFault of={usage} />
+  if (data === undefined) return <QueryError of={usage} />
   const room = data.max_bytes === null ? undefined : Math.max(0, data.max_bytes - data.bytes)
   return (
     <ul className="tiles">

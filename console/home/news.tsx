@@ -1,20 +1,20 @@
 import { useQueries } from '@tanstack/react-query'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
-import { Link } from '../design/parts.tsx'
-import { queryOf, withFilters } from '../domains/filters.ts'
+import { Link } from '../design/link.tsx'
+import { queryOf, withFilters } from '../filters/filters.ts'
 import { t, tn } from '../i18n/index.ts'
-import { countsOf, sinceVisit } from '../views/fresh.ts'
+import { viewCounts, filtersSinceVisit } from '../views/view-counts.ts'
 import { savedViews, visitAllViews, type SavedView } from '../views/saved-views.ts'
 
 /** What came since a view was last open, and nobody has decided on. A view that asks for decided names keeps asking for them. */
-const newsOf = (view: SavedView) => ({ seen: '0', ...sinceVisit(view) })
+const newsOf = (view: SavedView) => ({ seen: '0', ...filtersSinceVisit(view) })
 
 /** Names that came or became free since the person last looked, in all and in each saved view. Leaves when there are none. */
 export function News() {
   const { views, all } = useStore(savedViews)
   const looked = all === undefined ? [] : [all, ...views]
-  const counts = useQueries({ queries: looked.map((view) => countsOf(newsOf(view))) })
+  const counts = useQueries({ queries: looked.map((view) => viewCounts(newsOf(view))) })
   const news = looked.flatMap((view, i) => {
     const { bought = 0, deleted = 0 } = counts[i]?.data ?? {}
     return bought + deleted === 0 ? [] : [{ view, bought, deleted }]

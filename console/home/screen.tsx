@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import { session } from '../api/session.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
-import { QueryFault } from '../design/answer.tsx'
-import { Link } from '../design/parts.tsx'
+import { QueryError } from '../design/query-result.tsx'
+import { Link } from '../design/link.tsx'
 import { Tile } from '../design/tile.tsx'
-import { StatusTag } from '../domains/marks-cell.tsx'
-import { DomainName } from '../domains/name.tsx'
+import { StatusTag } from '../domains/status-tags.tsx'
+import { DomainName } from '../domains/domain-name.tsx'
 import type { DomainRecord } from '../domains/records.ts'
 import { count, t, type TextKey } from '../i18n/index.ts'
 import '../i18n/texts/home.ts'
@@ -15,7 +15,7 @@ import { Colleagues } from './colleagues.tsx'
 import { Feeds } from './feeds.tsx'
 import { Images } from './images.tsx'
 import { News } from './news.tsx'
-import { Spark } from './spark.tsx'
+import { Sparkline } from './sparkline.tsx'
 import { Waiting } from './waiting.tsx'
 import './home.css'
 
@@ -46,10 +46,10 @@ export default function HomeScreen() {
 function Domains() {
   const query = useQuery({
     queryKey: ['domains', 'stats', {}],
-    queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/stats', { signal })).data,
+    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/stats', { signal })).data,
   })
   const { data, error } = query
-  if (data === undefined) return error === null ? <Bones /> : <QueryFault of={query} />
+  if (data === undefined) return error === null ? <Bones /> : <QueryError of={query} />
   const { totals, days } = data
   const last = (values: readonly number[]) => values.slice(-7).reduce((sum, n) => sum + n, 0)
   return (
@@ -57,10 +57,10 @@ function Domains() {
       <ul className="tiles">
         <Tile label="home.records" value={count(totals.records)} to="dominios" />
         <Tile label="home.registered" value={count(last(days.registered))} to="cifras">
-          <Spark values={days.registered} />
+          <Sparkline values={days.registered} />
         </Tile>
         <Tile label="home.deleted" value={count(last(days.deleted))} to="cifras">
-          <Spark values={days.deleted} />
+          <Sparkline values={days.deleted} />
         </Tile>
         <Tile label="home.free" value={count(totals.deleted)} to="dominios" query={{ status: '0' }} />
         <Tile label="home.inReview" value={count(totals.revision)} to="dominios" query={{ rev: '' }} />
@@ -93,7 +93,7 @@ function Newest({ title, query, timeOf = ({ date_reg }) => date_reg }: NewestPro
   const { data } = useQuery({
     queryKey: ['domains', 'home', query],
     queryFn: async ({ signal }) => {
-      const answer = await ask('GET /api/v1/domainwatch/list', {
+      const answer = await callApi('GET /api/v1/domainwatch/list', {
         query: { ...query, fields: 'deleted_at', limit: SHOWN },
         signal,
       })
@@ -125,13 +125,13 @@ function FirstSteps({ hasDomains, hasImages }: { hasDomains: boolean; hasImages:
     queryKey: ['domains', 'any'],
     enabled: hasDomains,
     queryFn: async ({ signal }) =>
-      (await ask('GET /api/v1/domainwatch/list', { query: { limit: 1 }, signal })).data.count > 0,
+      (await callApi('GET /api/v1/domainwatch/list', { query: { limit: 1 }, signal })).data.count > 0,
   })
   const images = useQuery({
     queryKey: ['images', 'any'],
     enabled: hasImages,
     queryFn: async ({ signal }) =>
-      (await ask('GET /api/v1/imagestore/list', { query: { limit: 1 }, signal })).data.count > 0,
+      (await callApi('GET /api/v1/imagestore/list', { query: { limit: 1 }, signal })).data.count > 0,
   })
   if (domains.data !== false && images.data !== false) return null
   return (

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import { Tile } from '../design/tile.tsx'
-import { useStats } from '../facets/stats.ts'
+import { useStats } from '../filters/use-stats.ts'
 import { count, t } from '../i18n/index.ts'
 import '../i18n/texts/home.ts'
 
@@ -16,7 +16,7 @@ export function Waiting() {
     queryKey: ['domains', 'watches', 'failing'],
     staleTime: FRESH_MS,
     queryFn: async ({ signal }) => {
-      const { data } = await ask('GET /api/v1/domainwatch/watches', { signal })
+      const { data } = await callApi('GET /api/v1/domainwatch/watches', { signal })
       return data.data.filter(({ state, paused, last_error, pending }) => {
         return state === 'dead' || (paused === 0 && last_error !== null && pending > 0)
       }).length

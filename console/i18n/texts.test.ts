@@ -3,15 +3,15 @@ import { test } from 'node:test'
 import { en, es } from './dictionary.ts'
 import { PARTS } from './texts.ts'
 import { adding } from './texts/adding.ts'
-import { figures } from './texts/figures.ts'
+import { stats } from './texts/stats.ts'
 import { home } from './texts/home.ts'
 import { images } from './texts/images.ts'
 import { importing } from './texts/importing.ts'
-import { owner } from './texts/owner.ts'
+import { admin } from './texts/admin.ts'
 import { palette } from './texts/palette.ts'
 import { sheet } from './texts/sheet.ts'
 import { shortcuts } from './texts/shortcuts.ts'
-import { signing } from './texts/signing.ts'
+import { signIn } from './texts/sign-in.ts'
 import { triage } from './texts/triage.ts'
 import { usage } from './texts/usage.ts'
 import { watches } from './texts/watches.ts'
@@ -21,15 +21,15 @@ const placesIn = (text: string | undefined) => (text?.match(/\{\w+\}/g) ?? []).t
 test('both languages have the same texts with the same placeholders, each in one part only', () => {
   const later = [
     adding,
-    figures,
+    stats,
     home,
     images,
     importing,
-    owner,
+    admin,
     palette,
     sheet,
     shortcuts,
-    signing,
+    signIn,
     triage,
     usage,
   ]

@@ -1,11 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { useMay } from '../api/scope.ts'
-import { ask } from '../api/client.ts'
-import { changed, usePlace } from '../app/router.ts'
+import { usePermissions } from '../api/scope.ts'
+import { callApi } from '../api/client.ts'
+import { withParameters, useRoute } from '../app/router.ts'
 import { Icon } from '../design/icon.tsx'
-import { Dialog, Fault, Link } from '../design/parts.tsx'
+import { Dialog } from '../design/dialog.tsx'
+import { Link } from '../design/link.tsx'
+import { ErrorNotice } from '../design/notice.tsx'
 import { bytes, count, moment, t, tn } from '../i18n/index.ts'
-import { useNear } from './near.tsx'
+import { useNearDuplicates } from './near-duplicates.tsx'
 import { linkOf, type ImageRecord } from './record.ts'
 import './compare.css'
 
@@ -17,15 +19,15 @@ interface Props {
 
 /** Two similar images with their differences, to choose which one to delete. */
 export function Compare({ hashes: [first, second], onClose, onDelete }: Props) {
-  const { query } = usePlace()
+  const { query } = useRoute()
   const [one, other] = [useImage(first), useImage(second)]
-  const near = useNear(first)
+  const near = useNearDuplicates(first)
   const distance = near.data?.find(({ hash }) => hash === second)?.distance
   const error = one.error ?? other.error
   return (
     <Dialog title={t('images.compare')} isWide onClose={onClose}>
       {error !== null && (
-        <Fault error={error} onRetry={() => void Promise.all([one.refetch(), other.refetch()])} />
+        <ErrorNotice error={error} onRetry={() => void Promise.all([one.refetch(), other.refetch()])} />
       )}
       {one.data !== undefined && other.data !== undefined && (
         <>
@@ -43,7 +45,7 @@ export function Compare({ hashes: [first, second], onClose, onDelete }: Props) {
         </>
       )}
       <div className="row">
-        <Link to="imagenes" query={changed(query, { con: undefined })} className="button">
+        <Link to="imagenes" query={withParameters(query, { con: undefined })} className="button">
           <Icon name="left" />
           {t('images.backToDetails')}
         </Link>
@@ -56,7 +58,7 @@ function useImage(hash: string) {
   return useQuery({
     queryKey: ['images', 'get', hash],
     queryFn: async ({ signal }) =>
-      (await ask('GET /api/v1/imagestore/get', { query: { hash }, signal })).data,
+      (await callApi('GET /api/v1/imagestore/get', { query: { hash }, signal })).data,
   })
 }
 
@@ -64,7 +66,7 @@ type Known = Omit<ImageRecord, 'dhash'>
 
 function Side(props: { image: Known; other: Known; onDelete: (image: ImageRecord) => void }) {
   const { image, other, onDelete } = props
-  const isLocked = !useMay()('changeImages')
+  const isLocked = !usePermissions()('changeImages')
   return (
     <figure>
       <div className="compare-picture">

@@ -1,4 +1,4 @@
-import { Dialog } from '../design/parts.tsx'
+import { Dialog } from '../design/dialog.tsx'
 import { t, tn } from '../i18n/index.ts'
 import { thumbOf, type ImageRecord } from './record.ts'
 import './delete-dialog.css'

@@ -1,8 +1,8 @@
-import { ApiError, ask } from '../api/client.ts'
+import { ApiError, callApi } from '../api/client.ts'
 import { untilAnswered } from '../api/retry.ts'
 import { keyFor } from '../api/session.ts'
-import { faultText } from '../app/fault-text.ts'
-import { perform } from '../app/operations.ts'
+import { errorMessage } from '../app/error-message.ts'
+import { runOperation } from '../app/operations.ts'
 import { t, tn } from '../i18n/index.ts'
 import '../i18n/texts/images.ts'
 import type { ImageRecord } from './record.ts'
@@ -19,7 +19,7 @@ export function deleteImages(
   const reasons: string[] = []
   const progress = () => t('images.deleting', { n: gone.length, all: images.length })
   const kept = () => images.filter((image) => !gone.includes(image))
-  perform({
+  runOperation({
     subjects: images.map(subjectOf),
     pending: progress(),
     failed: (reason) => reason,
@@ -34,7 +34,7 @@ export function deleteImages(
           )
           gone.push(image)
         } catch (error) {
-          reasons.push(t('images.deleteFailed', { name: image.name, msg: faultText(error) }))
+          reasons.push(t('images.deleteFailed', { name: image.name, msg: errorMessage(error) }))
         }
       }
       const done = gone.length > 0 ? [tn('images.deleted', gone.length)] : []
@@ -44,14 +44,17 @@ export function deleteImages(
         ...(more.length > 0 ? [t('images.andMore', { n: more.length })] : []),
       ]
       settled(gone, kept())
-      return { text: [...done, ...failures].join('. '), isFault: reasons.length > 0 }
+      return { text: [...done, ...failures].join('. '), isError: reasons.length > 0 }
     },
   })
 }
 
 async function remove(hash: string, key: string | undefined): Promise<void> {
   try {
-    await ask('POST /api/v1/imagestore/delete', { query: { hash }, ...(key === undefined ? {} : { key }) })
+    await callApi('POST /api/v1/imagestore/delete', {
+      query: { hash },
+      ...(key === undefined ? {} : { key }),
+    })
   } catch (error) {
     // It was deleted by someone else already.
     if (!(error instanceof ApiError) || error.status !== 404) throw error

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
-import { useMay } from '../api/scope.ts'
-import { ask } from '../api/client.ts'
+import { usePermissions } from '../api/scope.ts'
+import { callApi } from '../api/client.ts'
 import { Icon } from '../design/icon.tsx'
-import { Dialog, Fault } from '../design/parts.tsx'
+import { Dialog } from '../design/dialog.tsx'
+import { ErrorNotice } from '../design/notice.tsx'
 import { bytes, count, moment, t } from '../i18n/index.ts'
-import { Bench } from './bench.tsx'
-import { Copies } from './copies.tsx'
-import { NearDuplicates } from './near.tsx'
+import { TransformPlayground } from './transform-playground.tsx'
+import { CopyLinks } from './copy-links.tsx'
+import { NearDuplicates } from './near-duplicates.tsx'
 import type { ImageRecord } from './record.ts'
 import './detail.css'
 
@@ -19,19 +20,19 @@ interface Props {
 }
 
 export function Detail({ hash, known, onClose, onDelete }: Props) {
-  const isLocked = !useMay()('changeImages')
+  const isLocked = !usePermissions()('changeImages')
   const { data, error, refetch } = useQuery({
     queryKey: ['images', 'get', hash],
     queryFn: async ({ signal }) =>
-      (await ask('GET /api/v1/imagestore/get', { query: { hash }, signal })).data,
+      (await callApi('GET /api/v1/imagestore/get', { query: { hash }, signal })).data,
   })
   const image = known ?? (data === undefined ? undefined : { dhash: '', ...data })
   return (
     <Dialog title={image === undefined ? hash : image.name} isWide onClose={onClose}>
-      {image === undefined && error !== null && <Fault error={error} onRetry={() => void refetch()} />}
+      {image === undefined && error !== null && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       {image !== undefined && (
         <div className="detail">
-          <Bench image={image} />
+          <TransformPlayground image={image} />
           <div className="detail-side">
             <dl className="facts">
               <dt>{t('images.kind')}</dt>
@@ -53,7 +54,7 @@ export function Detail({ hash, known, onClose, onDelete }: Props) {
                 </>
               )}
             </dl>
-            <Copies image={image} />
+            <CopyLinks image={image} />
             <NearDuplicates hash={image.hash} />
             <button
               type="button"

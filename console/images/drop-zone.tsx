@@ -1,5 +1,5 @@
 import { useEffect, useState, type ReactNode } from 'react'
-import { useMay } from '../api/scope.ts'
+import { usePermissions } from '../api/scope.ts'
 import { Icon } from '../design/icon.tsx'
 import { t } from '../i18n/index.ts'
 import { addUploads } from './uploads.ts'
@@ -8,7 +8,7 @@ import './upload.css'
 /** Takes files that are dropped or pasted anywhere on the page. */
 export function DropZone({ children }: { children: ReactNode }) {
   const [isOver, setOver] = useState(false)
-  const isLocked = !useMay()('changeImages')
+  const isLocked = !usePermissions()('changeImages')
   useEffect(() => {
     if (isLocked) return undefined
     const over = (event: DragEvent) => {

@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 
 const PAGE_IMAGES = 200
 
@@ -10,7 +10,7 @@ export function useGallery(search: string, isGrouped: boolean) {
     queryKey: ['images', 'list', search, isGrouped],
     initialPageParam: '',
     queryFn: ({ pageParam, signal }) =>
-      ask('GET /api/v1/imagestore/list', {
+      callApi('GET /api/v1/imagestore/list', {
         query: {
           limit: PAGE_IMAGES,
           ...(search === '' ? {} : { search }),

@@ -1,10 +1,10 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
-import { useNarrow } from '../app/narrow.ts'
+import { useIsNarrow } from '../app/screen-width.ts'
 import { usePendingSubjects } from '../app/operations.ts'
 import { t, tn } from '../i18n/index.ts'
 import { subjectOf } from './delete-images.ts'
-import { layOut } from './justified.ts'
+import { justifiedRows } from './justified-rows.ts'
 import type { ImageRecord } from './record.ts'
 import { Thumb } from './thumb.tsx'
 import './tile.css'
@@ -24,7 +24,7 @@ interface Props {
 
 /** Renders only visible rows. */
 export function Grid({ images, selected, actions, onEnd }: Props) {
-  const isNarrow = useNarrow()
+  const isNarrow = useIsNarrow()
   const pending = usePendingSubjects()
   const box = useRef<HTMLDivElement>(null)
   const [{ width, top }, setPlace] = useState({ width: 0, top: 0 })
@@ -39,7 +39,7 @@ export function Grid({ images, selected, actions, onEnd }: Props) {
     return () => observer.disconnect()
   }, [])
   const rows = useMemo(
-    () => (width === 0 ? [] : layOut(images, width, isNarrow ? 130 : 210, GAP)),
+    () => (width === 0 ? [] : justifiedRows(images, width, isNarrow ? 130 : 210, GAP)),
     [images, width, isNarrow],
   )
   const virtualizer = useWindowVirtualizer({

@@ -1,11 +1,11 @@
 import type { Operations } from '../api/schema.ts'
-import { SERVICE } from '../api/server.ts'
+import { SERVICE_URL } from '../api/server.ts'
 
 export type ImageRecord = Operations['GET /api/v1/imagestore/list']['answer']['data'][number]
 
 /** Returns the public URL of an image, with a modifier if given. */
 export function linkOf(hash: string, modifier = ''): string {
-  return new URL(`i/${hash}${modifier === '' ? '' : `&m=${modifier}`}`, SERVICE).href
+  return new URL(`i/${hash}${modifier === '' ? '' : `&m=${modifier}`}`, SERVICE_URL).href
 }
 
 /** Heights of thumbnails: few, so that few derivatives are made. */

@@ -1,11 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import { useMay } from '../api/scope.ts'
-import { changed, go, replaceQuery, usePlace } from '../app/router.ts'
-import { useKeys } from '../app/shortcuts.ts'
-import { Loading, QueryFault } from '../design/answer.tsx'
+import { usePermissions } from '../api/scope.ts'
+import { withParameters, navigate, replaceQuery, useRoute } from '../app/router.ts'
+import { useShortcuts } from '../app/shortcuts.ts'
+import { Loading, QueryError } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
-import { Notice } from '../design/parts.tsx'
+import { Notice } from '../design/notice.tsx'
 import { count, t, tn } from '../i18n/index.ts'
 import '../i18n/texts/images.ts'
 import { Compare } from './compare.tsx'
@@ -23,8 +23,8 @@ import { useUsage } from './usage.ts'
 import './images.css'
 
 export default function ImagesScreen() {
-  const { query } = usePlace()
-  const isLocked = !useMay()('changeImages')
+  const { query } = useRoute()
+  const isLocked = !usePermissions()('changeImages')
   const search = query.get('search') ?? ''
   const open = query.get('imagen') || undefined
   const beside = query.get('con') || undefined
@@ -43,25 +43,25 @@ export default function ImagesScreen() {
     event.preventDefault()
     box.current?.focus()
   }
-  const close = () => go('imagenes', changed(query, { imagen: undefined, con: undefined }))
+  const close = () => navigate('imagenes', withParameters(query, { imagen: undefined, con: undefined }))
   /** After a comparison, the remaining image is shown. */
   const afterDeleting = (gone: readonly ImageRecord[]) => {
     const isGone = (hash: string | undefined) => gone.some((image) => image.hash === hash)
     if (beside !== undefined && isGone(open))
-      go('imagenes', changed(query, { imagen: beside, con: undefined }))
-    else if (isGone(beside)) go('imagenes', changed(query, { con: undefined }))
+      navigate('imagenes', withParameters(query, { imagen: beside, con: undefined }))
+    else if (isGone(beside)) navigate('imagenes', withParameters(query, { con: undefined }))
     else if (isGone(open)) close()
   }
   /** For operations that end later, possibly at another image. */
   const leave = useRef(afterDeleting)
   leave.current = afterDeleting
-  useKeys({
+  useShortcuts({
     '/': focusBox,
     Escape: () => (open === undefined ? selection.clear() : close()),
   })
   const actions = useMemo(
     () => ({
-      open: (image: ImageRecord) => go('imagenes', changed(query, { imagen: image.hash })),
+      open: (image: ImageRecord) => navigate('imagenes', withParameters(query, { imagen: image.hash })),
       toggle: selection.toggle,
     }),
     [query, selection.toggle],
@@ -89,14 +89,16 @@ export default function ImagesScreen() {
             placeholder={t('images.search')}
             value={search}
             maxLength={1_024}
-            onChange={(event) => replaceQuery(changed(query, { search: event.target.value || undefined }))}
+            onChange={(event) =>
+              replaceQuery(withParameters(query, { search: event.target.value || undefined }))
+            }
           />
         </div>
         <button
           type="button"
           className="chip"
           aria-pressed={isGrouped}
-          onClick={() => go('imagenes', changed(query, { agrupar: isGrouped ? undefined : '' }))}
+          onClick={() => navigate('imagenes', withParameters(query, { agrupar: isGrouped ? undefined : '' }))}
         >
           <Icon name="layers" />
           {t('images.group')}
@@ -123,7 +125,7 @@ export default function ImagesScreen() {
         />
       </div>
       <UploadList />
-      <QueryFault of={gallery} />
+      <QueryError of={gallery} />
       {gallery.isPending && error === null && <Loading />}
       {gallery.data !== undefined && images.length === 0 && (
         <Notice

@@ -1,7 +1,7 @@
-import { changed, usePlace } from '../app/router.ts'
+import { withParameters, useRoute } from '../app/router.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
-import { Link } from '../design/parts.tsx'
+import { Link } from '../design/link.tsx'
 import { bytes, count, t, tn } from '../i18n/index.ts'
 import { clearUploads, retryUploads, uploads, type Upload } from './uploads.ts'
 import './upload.css'
@@ -63,7 +63,7 @@ function Progress({ upload: { name, state } }: { upload: Upload }) {
         </span>
       )
     case 'sending':
-      return <progress max={1} value={state.part} aria-label={name} />
+      return <progress max={1} value={state.progress} aria-label={name} />
     case 'checking':
       return (
         <span className="row muted">
@@ -92,9 +92,9 @@ function Progress({ upload: { name, state } }: { upload: Upload }) {
 }
 
 function Resembling({ hash, others }: { hash: string; others: number }) {
-  const { query } = usePlace()
+  const { query } = useRoute()
   return (
-    <Link to="imagenes" query={changed(query, { imagen: hash })}>
+    <Link to="imagenes" query={withParameters(query, { imagen: hash })}>
       {tn('images.resembling', others)}
     </Link>
   )

@@ -1,16 +1,16 @@
-import { addressOf, ConnectionLost, errorOf } from '../api/client.ts'
-import { noteLost, noteReached } from '../api/connection.ts'
-import { persistently } from '../api/retry.ts'
+import { apiUrl, ConnectionError, apiErrorOf } from '../api/client.ts'
+import { markDisconnected, markConnected } from '../api/connection.ts'
+import { withRetries } from '../api/retry.ts'
 import { keyFor, session } from '../api/session.ts'
-import { dropTask, showTask } from '../app/background.ts'
-import { faultText } from '../app/fault-text.ts'
+import { removeTask, updateTask } from '../app/background-tasks.ts'
+import { errorMessage } from '../app/error-message.ts'
 import { createStore } from '../app/store.ts'
 import { t, tn } from '../i18n/index.ts'
 import '../i18n/texts/images.ts'
 
 export type UploadState =
   | { readonly kind: 'waiting' }
-  | { readonly kind: 'sending'; readonly part: number }
+  | { readonly kind: 'sending'; readonly progress: number }
   /** It is repeated when the connection is back, or the service has room. */
   | { readonly kind: 'held' }
   /** The upload is complete and the service decodes it. */
@@ -91,7 +91,7 @@ function startNext(): void {
     if (next === undefined) return
     running++
     // The same bytes are stored once, so an upload whose response was lost is repeated.
-    persistently(
+    withRetries(
       () => send(next.file, (state) => show(next.id, state)),
       () => show(next.id, { kind: 'held' }),
       stop.signal,
@@ -103,7 +103,7 @@ function startNext(): void {
       })
       .catch((error: unknown) => {
         failed.set(next.id, next.file)
-        show(next.id, { kind: 'failed', message: faultText(error) })
+        show(next.id, { kind: 'failed', message: errorMessage(error) })
       })
       .finally(() => {
         running--
@@ -131,10 +131,10 @@ session.subscribe(() => {
 uploads.subscribe(() => {
   const all = uploads.get()
   const open = all.filter(({ state }) => state.kind !== 'done' && state.kind !== 'failed').length
-  if (open === 0) dropTask(TASK)
+  if (open === 0) removeTask(TASK)
   else {
-    const part = 1 - open / all.length
-    showTask({ id: TASK, label: tn('images.uploading', open), part, state: 'running', to: 'imagenes' })
+    const progress = 1 - open / all.length
+    updateTask({ id: TASK, label: tn('images.uploading', open), progress, state: 'running', to: 'imagenes' })
   }
 })
 
@@ -151,26 +151,26 @@ function send(file: File, tell: (state: UploadState) => void): Promise<Stored> {
   body.append('image', file)
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
-    request.open('POST', addressOf('/api/v1/imagestore/upload', { api: keyFor('imagestore') ?? '' }))
+    request.open('POST', apiUrl('/api/v1/imagestore/upload', { api: keyFor('imagestore') ?? '' }))
     request.timeout = TIMEOUT_MS
     const begun = performance.now()
     request.upload.onprogress = ({ loaded, total }) => {
       if (performance.now() - begun > SLOW_MS) isSlow = true
-      tell({ kind: 'sending', part: total === 0 ? 0 : loaded / total })
+      tell({ kind: 'sending', progress: total === 0 ? 0 : loaded / total })
     }
     request.upload.onload = () => tell({ kind: 'checking' })
     request.onerror = request.ontimeout = () => {
-      noteLost()
+      markDisconnected()
       const isTooSlow = performance.now() - begun > TOO_SLOW_MS
-      reject(isTooSlow ? new Error(t('images.tooSlow')) : new ConnectionLost())
+      reject(isTooSlow ? new Error(t('images.tooSlow')) : new ConnectionError())
     }
     request.onload = () => {
-      noteReached()
+      markConnected()
       const answer = readJson(request.responseText)
       if (request.status === 200 && answer !== undefined) {
         const { hash, similar } = answer
         resolve({ hash: String(hash), similar: typeof similar === 'number' ? similar : 0 })
-      } else reject(errorOf(request.status, answer, request.getResponseHeader('retry-after')))
+      } else reject(apiErrorOf(request.status, answer, request.getResponseHeader('retry-after')))
     }
     request.send(body)
   })

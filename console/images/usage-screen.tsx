@@ -1,15 +1,15 @@
 import { useMemo } from 'react'
 import { serverNow } from '../api/server.ts'
-import { Answer } from '../design/answer.tsx'
-import { Bar } from '../design/bar.tsx'
+import { QueryResult } from '../design/query-result.tsx'
+import { Meter } from '../design/meter.tsx'
 import { Tile } from '../design/tile.tsx'
-import { Part, Twin } from '../figures/part.tsx'
-import { Plot } from '../figures/plot.tsx'
+import { Chart, ChartTable } from '../stats/chart.tsx'
+import { Plot } from '../stats/plot.tsx'
 import { bareDay, bytes, count, shortDay, t } from '../i18n/index.ts'
 import '../i18n/texts/images.ts'
-import { everyDay } from './days.ts'
+import { lastDays } from './upload-days.ts'
 import { useUsage, type ImageStats } from './usage.ts'
-import '../i18n/texts/figures.ts'
+import '../i18n/texts/stats.ts'
 import '../i18n/texts/usage.ts'
 import './usage.css'
 
@@ -21,7 +21,7 @@ export default function UsageScreen() {
       <header>
         <h1>{t('nav.usage')}</h1>
       </header>
-      <Answer of={usage}>
+      <QueryResult of={usage}>
         {(data) => (
           <>
             <Totals stats={data} />
@@ -31,7 +31,7 @@ export default function UsageScreen() {
             </div>
           </>
         )}
-      </Answer>
+      </QueryResult>
     </div>
   )
 }
@@ -55,14 +55,14 @@ function Bound(props: { used: number; max: number | null; text: (n: number) => s
   if (max === null) return <span className="muted">{t('usage.noBound')}</span>
   return (
     <>
-      <Bar part={max === 0 ? 1 : used / max} />
+      <Meter part={max === 0 ? 1 : used / max} />
       <span className="muted figures">{t('usage.of', { max: text(max) })}</span>
     </>
   )
 }
 
 function Uploads({ stats }: { stats: ImageStats }) {
-  const days = useMemo(() => everyDay(stats.days, serverNow()), [stats])
+  const days = useMemo(() => lastDays(stats.days, serverNow()), [stats])
   const dates = useMemo(() => days.map(({ day }) => bareDay(day)), [days])
   const ticks = useMemo(() => days.map(({ day }) => shortDay(day)), [days])
   const lines = useMemo(
@@ -70,12 +70,12 @@ function Uploads({ stats }: { stats: ImageStats }) {
     [days],
   )
   return (
-    <Part
+    <Chart
       title="usage.perDay"
       isWide
       table={
-        <Twin
-          heads={[t('figures.day'), t('nav.images'), t('images.size')]}
+        <ChartTable
+          heads={[t('stats.day'), t('nav.images'), t('images.size')]}
           rows={days
             .filter(({ images }) => images > 0)
             .map(({ day, images, bytes: size }) => [bareDay(day), images, bytes(size)])}
@@ -83,14 +83,14 @@ function Uploads({ stats }: { stats: ImageStats }) {
       }
     >
       <Plot label={t('usage.perDay')} places={dates} ticks={ticks} lines={lines} kind="bars" />
-    </Part>
+    </Chart>
   )
 }
 
 function Kinds({ stats: { kinds, bytes: held } }: { stats: ImageStats }) {
   const sorted = [...kinds].sort((a, b) => b.bytes - a.bytes)
   return (
-    <Part title="usage.kinds" isWide>
+    <Chart title="usage.kinds" isWide>
       <div className="scroll-x" tabIndex={0} role="region" aria-label={t('usage.share')}>
         <table className="plain kinds">
           <thead>
@@ -114,7 +114,7 @@ function Kinds({ stats: { kinds, bytes: held } }: { stats: ImageStats }) {
                 <td className="number">{count(images)}</td>
                 <td className="number">{bytes(size)}</td>
                 <td className="share">
-                  <Bar part={held === 0 ? 0 : size / held} isGood />
+                  <Meter part={held === 0 ? 0 : size / held} isGood />
                   <span className="figures">{t('usage.percent', { n: percent(size, held) })}</span>
                 </td>
               </tr>
@@ -122,7 +122,7 @@ function Kinds({ stats: { kinds, bytes: held } }: { stats: ImageStats }) {
           </tbody>
         </table>
       </div>
-    </Part>
+    </Chart>
   )
 }
 

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import type { Operations } from '../api/schema.ts'
-import { DAYS } from './days.ts'
+import { DAYS } from './upload-days.ts'
 
 export type ImageStats = Operations['GET /api/v1/imagestore/stats']['answer']
 
@@ -10,6 +10,6 @@ export function useUsage() {
   return useQuery({
     queryKey: ['images', 'stats'],
     queryFn: async ({ signal }) =>
-      (await ask('GET /api/v1/imagestore/stats', { query: { days: DAYS }, signal })).data,
+      (await callApi('GET /api/v1/imagestore/stats', { query: { days: DAYS }, signal })).data,
   })
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '../api/client.ts'
-import { faultText } from '../app/fault-text.ts'
+import { errorMessage } from '../app/error-message.ts'
 import { count as formatted, t } from '../i18n/index.ts'
-import type { BadLine } from './read.ts'
+import type { BadLine } from './read-list.ts'
 
 const SHOWN = 100
 
@@ -17,7 +17,7 @@ export function BadLines({ lines, count }: { lines: readonly BadLine[]; count: n
             <span className="muted figures">{t('import.line', { n: line })}</span>{' '}
             <code>{text.slice(0, 120)}</code>{' '}
             <span className="fault-text">
-              {typeof reason === 'string' ? t(reason) : faultText(new ApiError(400, reason.said))}
+              {typeof reason === 'string' ? t(reason) : errorMessage(new ApiError(400, reason.said))}
             </span>
           </li>
         ))}

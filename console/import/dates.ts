@@ -1,7 +1,7 @@
 /** The date format of a list: `2025-12-31`, `31/12/2025` or `12/31/2025`. */
 export type DayOrder = 'year-first' | 'day-first' | 'month-first'
 
-export interface WrittenDate {
+export interface ParsedDate {
   readonly text: string
   readonly isYearFirst: boolean
   readonly year: number
@@ -16,7 +16,7 @@ const DATE =
   /^(?:(\d{4})([-/.])(\d\d?)\2(\d\d?)|(\d\d?)([-/.])(\d\d?)\6(\d{4}))(?:(?:[ T]|, ?)(\d\d?):(\d\d)(?::(\d\d)(?:\.\d+)?)?)?$/
 
 /** Splits a date, valid or not; undefined if it is not a date. */
-export function readDate(text: string): WrittenDate | undefined {
+export function parseDate(text: string): ParsedDate | undefined {
   const found = DATE.exec(text.trim())
   if (found === null) return undefined
   const [, year, , month, day, first, , second, lateYear, hours = '0', minutes = '00', seconds = '00'] = found
@@ -36,7 +36,7 @@ export class DayOrderVotes {
   #monthsFirst = 0
   #undecided = 0
 
-  add({ isYearFirst, first, second }: WrittenDate): void {
+  add({ isYearFirst, first, second }: ParsedDate): void {
     if (isYearFirst) return
     if (first > 12 && first <= 31 && second <= 12) this.#daysFirst++
     else if (second > 12 && second <= 31 && first <= 12) this.#monthsFirst++
@@ -57,7 +57,7 @@ export class DayOrderVotes {
 }
 
 /** `YYYY-MM-DD HH:MM:SS`; undefined for a date or a time that does not exist. */
-export function recordDate(written: WrittenDate, order: DayOrder): string | undefined {
+export function recordDate(written: ParsedDate, order: DayOrder): string | undefined {
   const { isYearFirst, year, first, second, time } = written
   const isDayFirst = !isYearFirst && order !== 'month-first'
   const [month, day] = isDayFirst ? [second, first] : [first, second]

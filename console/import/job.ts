@@ -1,17 +1,17 @@
-import { queries } from '../api/queries.ts'
+import { queryClient } from '../api/query-client.ts'
 import { accountOf } from '../api/scope.ts'
 import { session } from '../api/session.ts'
-import { dropTask, showTask } from '../app/background.ts'
-import { faultText } from '../app/fault-text.ts'
+import { removeTask, updateTask } from '../app/background-tasks.ts'
+import { errorMessage } from '../app/error-message.ts'
 import { createStore } from '../app/store.ts'
-import { say } from '../app/toasts.tsx'
+import { showToast } from '../app/toasts.tsx'
 import { count, t } from '../i18n/index.ts'
-import { readList, type ReadList } from './read.ts'
+import { readList, type ReadList } from './read-list.ts'
 import type { DayOrder } from './dates.ts'
-import { keepFile } from './kept-file.ts'
-import { notePastImport } from './past-imports.ts'
-import { NOTHING_DONE, storeList, type Progress } from './run.ts'
-import { forgetUnfinished, keepUnfinished, unfinished } from './unfinished.ts'
+import { saveFile } from './saved-file.ts'
+import { recordPastImport } from './past-imports.ts'
+import { NOTHING_DONE, storeList, type Progress } from './store-list.ts'
+import { deleteUnfinished, saveUnfinished, loadUnfinished } from './unfinished.ts'
 
 /** A list and the progress of storing it, which continues on other screens. */
 export interface Import {
@@ -27,35 +27,38 @@ export interface Import {
   readonly fault: string | undefined
 }
 
-export const current = createStore<Import | undefined>(undefined)
+export const currentImport = createStore<Import | undefined>(undefined)
 /** Progress of reading the file, from 0 to 1. */
-export const reading = createStore<number | undefined>(undefined)
+export const readProgress = createStore<number | undefined>(undefined)
 
 const TASK = 'import'
 let lastId = 0
 let stop = new AbortController()
 
-export const isStoring = (): boolean => ['running', 'waiting'].includes(current.get()?.state ?? '')
+export const isStoring = (): boolean => ['running', 'waiting'].includes(currentImport.get()?.state ?? '')
 
 /** @throws UnreadableFile if it is not a list */
 export async function loadFile(file: File, order?: DayOrder): Promise<void> {
   const id = ++lastId
-  reading.set(0)
+  readProgress.set(0)
   try {
-    const list = await readList(file, { order, onProgress: (part) => id === lastId && reading.set(part) })
+    const list = await readList(file, {
+      order,
+      onProgress: (part) => id === lastId && readProgress.set(part),
+    })
     // Another file was chosen in the meantime.
     if (id !== lastId || isStoring()) return
-    current.set({ id, file, list, order, state: 'read', progress: NOTHING_DONE, fault: undefined })
+    currentImport.set({ id, file, list, order, state: 'read', progress: NOTHING_DONE, fault: undefined })
   } finally {
-    if (id === lastId) reading.set(undefined)
+    if (id === lastId) readProgress.set(undefined)
   }
 }
 
 /** Discards the list; stored records stay. */
 export function closeImport(): void {
   stop.abort()
-  dropTask(TASK)
-  current.set(undefined)
+  removeTask(TASK)
+  currentImport.set(undefined)
 }
 
 export function stopImport(): void {
@@ -63,9 +66,9 @@ export function stopImport(): void {
 }
 
 /** How far an earlier visit of the page came with this very file; undefined if it left none. */
-export function leftOff({ file, list }: Import): Progress | undefined {
+export function resumePoint({ file, list }: Import): Progress | undefined {
   const account = accountOf('domainwatch')
-  const left = account === undefined ? undefined : unfinished(account)
+  const left = account === undefined ? undefined : loadUnfinished(account)
   const isSame = left?.name === file.name && left.size === file.size && left.rows === list.rows.length
   if (left === undefined || !isSame || left.done === 0) return undefined
   return { done: left.done, stored: left.stored, refused: [], refusedCount: left.refused }
@@ -74,40 +77,40 @@ export function leftOff({ file, list }: Import): Progress | undefined {
 /** Reads a file that was kept, and stores what is left of it. @throws UnreadableFile */
 export async function resumeImport(file: File, order: DayOrder | undefined): Promise<void> {
   await loadFile(file, order)
-  const loaded = current.get()
-  if (loaded?.file === file) await storeImport(leftOff(loaded))
+  const loaded = currentImport.get()
+  if (loaded?.file === file) await storeImport(resumePoint(loaded))
 }
 
 /** Stores the list, from where it stopped or an earlier visit did. */
 export async function storeImport(from?: Progress): Promise<void> {
-  const given = current.get()
+  const given = currentImport.get()
   if (given === undefined || isStoring()) return
   const { file, list, order } = given
   const account = accountOf('domainwatch')
-  if (account !== undefined) void keepFile(account, file)
+  if (account !== undefined) void saveFile(account, file)
   const started = from ?? given.progress
   stop = new AbortController()
   const { signal } = stop
   const whatIs = { name: file.name, size: file.size, rows: list.rows.length, order }
   const show = (progress: Progress, state: Import['state'], fault?: string) => {
-    if (current.get()?.id !== given.id) return
-    current.set({ ...given, progress, state, fault })
-    if (state === 'done') dropTask(TASK)
+    if (currentImport.get()?.id !== given.id) return
+    currentImport.set({ ...given, progress, state, fault })
+    if (state === 'done') removeTask(TASK)
     else {
-      showTask({
+      updateTask({
         id: TASK,
         label: t('import.task', { name: file.name }),
-        part: progress.done / list.rows.length,
+        progress: progress.done / list.rows.length,
         state: state === 'running' || state === 'waiting' ? state : 'stopped',
         to: 'importar',
       })
     }
     if (account === undefined) return
-    if (state === 'done') void forgetUnfinished(account)
-    else keepUnfinished(account, { ...whatIs, ...partOf(progress) })
+    if (state === 'done') void deleteUnfinished(account)
+    else saveUnfinished(account, { ...whatIs, ...partOf(progress) })
   }
   const note = (isComplete: boolean) =>
-    notePastImport({
+    recordPastImport({
       name: file.name,
       rows: list.rows.length,
       stored: last.stored,
@@ -128,13 +131,13 @@ export async function storeImport(from?: Progress): Promise<void> {
     )
     show(last, 'done')
     note(true)
-    say(t('import.finished', { n: count(last.stored) }))
+    showToast(t('import.finished', { n: count(last.stored) }))
   } catch (error) {
     note(false)
-    show(last, 'stopped', signal.aborted ? undefined : faultText(error))
+    show(last, 'stopped', signal.aborted ? undefined : errorMessage(error))
   }
   // Records stored before it ended are visible.
-  await queries.invalidateQueries({ queryKey: ['domains'] })
+  await queryClient.invalidateQueries({ queryKey: ['domains'] })
 }
 
 const partOf = ({ done, stored, refusedCount }: Progress) => ({ done, stored, refused: refusedCount })

@@ -1,6 +1,6 @@
-import { readDate } from './dates.ts'
-import { readName } from './names.ts'
-import { UnreadableFile } from './source.ts'
+import { parseDate } from './dates.ts'
+import { parseName } from './parse-name.ts'
+import { UnreadableFile } from './decode-text.ts'
 
 export const SEPARATORS = [',', ';', '\t', '|'] as const
 export type Separator = (typeof SEPARATORS)[number]
@@ -45,8 +45,8 @@ export function layoutOf(sample: readonly string[]): Layout {
     }
     throw new UnreadableFile('import.noDates')
   }
-  const date = columnWhere(rows, (cell) => readDate(cell) !== undefined)
-  const name = columnWhere(rows, (cell, column) => column !== date && 'name' in readName(cell))
+  const date = columnWhere(rows, (cell) => parseDate(cell) !== undefined)
+  const name = columnWhere(rows, (cell, column) => column !== date && 'name' in parseName(cell))
   if (date !== undefined)
     return { ...plain, kind: 'registrations', name: name ?? (date === 0 ? 1 : 0), date, head: undefined }
   if (
@@ -78,7 +78,7 @@ function headColumns(head: readonly string[]) {
 /** A single word may be a header or a domain, which the following lines decide. */
 function isHead(first: readonly string[], others: readonly (readonly string[])[]): boolean {
   const cells = first.map((cell) => cell.trim())
-  if (cells.some((cell) => readDate(cell) !== undefined || /\.cl\.?$/i.test(cell))) return false
+  if (cells.some((cell) => parseDate(cell) !== undefined || /\.cl\.?$/i.test(cell))) return false
   const [only = ''] = cells
   if (cells.length === 1) {
     const isWord = LONE_HEADS.has(only.toLowerCase())

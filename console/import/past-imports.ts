@@ -1,4 +1,4 @@
-import { SERVICE, serverNow } from '../api/server.ts'
+import { SERVICE_URL, serverNow } from '../api/server.ts'
 import { accountOf } from '../api/scope.ts'
 
 /** An import that ended or was stopped. */
@@ -15,7 +15,7 @@ export interface PastImport {
 /** A quarter of a year of daily lists. */
 const MAX_KEPT = 90
 
-const placeOf = (account: string): string => `catalejo.imports ${SERVICE.pathname} ${account}`
+const placeOf = (account: string): string => `catalejo.imports ${SERVICE_URL.pathname} ${account}`
 
 /** Returns the imports of an account in this browser, newest first. */
 export function pastImports(account: string | undefined): readonly PastImport[] {
@@ -29,7 +29,7 @@ export function pastImports(account: string | undefined): readonly PastImport[] 
 }
 
 /** Records how an import ended. A resumed import replaces its earlier part. */
-export function notePastImport(ended: Omit<PastImport, 'at'>): void {
+export function recordPastImport(ended: Omit<PastImport, 'at'>): void {
   const account = accountOf('domainwatch')
   if (account === undefined) return
   const [last, ...older] = pastImports(account)

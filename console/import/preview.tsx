@@ -1,14 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
-import { queries } from '../api/queries.ts'
-import { Fault, Link } from '../design/parts.tsx'
-import { DomainName } from '../domains/name.tsx'
+import { queryClient } from '../api/query-client.ts'
+import { Link } from '../design/link.tsx'
+import { ErrorNotice } from '../design/notice.tsx'
+import { DomainName } from '../domains/domain-name.tsx'
 import { count, t, tn, type TextKey } from '../i18n/index.ts'
 import { BadLines } from './bad-lines.tsx'
 import type { DayOrder } from './dates.ts'
-import { closeImport, leftOff, stopImport, storeImport, type Import } from './job.ts'
-import type { ReadList, Row } from './read.ts'
-import { foresee, type Effect, type Progress } from './run.ts'
-import { UnderstoodAs } from './understood.tsx'
+import { closeImport, resumePoint, stopImport, storeImport, type Import } from './job.ts'
+import type { ReadList, Row } from './read-list.ts'
+import { previewList, type Effect, type Progress } from './store-list.ts'
+import { DetectedFormatNote } from './detected-format.tsx'
 
 const SHOWN = 100
 
@@ -32,13 +33,13 @@ export function Preview({ loaded, onOrder }: { loaded: Import; onOrder: (order: 
     // Compared with the records before the import.
     enabled: state === 'read',
     staleTime: Infinity,
-    queryFn: async ({ signal }) => (await foresee(list, signal)) ?? null,
+    queryFn: async ({ signal }) => (await previewList(list, signal)) ?? null,
   })
   const bad = [...list.bad, ...progress.refused]
   const badCount = list.badCount + progress.refusedCount
   const isComparing = isPending && state === 'read' && error === null
   const begin = (from?: Progress) => {
-    void queries.cancelQueries({ queryKey })
+    void queryClient.cancelQueries({ queryKey })
     void storeImport(from)
   }
   return (
@@ -51,9 +52,9 @@ export function Preview({ loaded, onOrder }: { loaded: Import; onOrder: (order: 
             {tn('domains.rows', list.rows.length)}
           </span>
         </p>
-        <UnderstoodAs list={list} onOrder={state === 'read' ? onOrder : undefined} />
+        <DetectedFormatNote list={list} onOrder={state === 'read' ? onOrder : undefined} />
       </div>
-      {error !== null && state === 'read' && <Fault error={error} onRetry={() => void refetch()} />}
+      {error !== null && state === 'read' && <ErrorNotice error={error} onRetry={() => void refetch()} />}
       <ul className="row" aria-busy={isComparing} aria-live="polite">
         {isComparing && <li className="muted">{t('import.comparing')}</li>}
         {foreseen === null && <li className="muted">{t('import.tooMany')}</li>}
@@ -94,7 +95,7 @@ function Advance({ loaded: { list, state, progress, fault } }: { loaded: Import 
 
 function Buttons({ loaded, onBegin }: { loaded: Import; onBegin: (from?: Progress) => void }) {
   const { list, state } = loaded
-  const left = state === 'read' ? leftOff(loaded) : undefined
+  const left = state === 'read' ? resumePoint(loaded) : undefined
   const isStoring = state === 'running' || state === 'waiting'
   const storing =
     list.badCount === 0 ? t('import.store') : t('import.storeGood', { n: count(list.rows.length) })

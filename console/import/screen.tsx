@@ -1,21 +1,21 @@
 import { useEffect, useRef, useState } from 'react'
-import { faultText } from '../app/fault-text.ts'
+import { errorMessage } from '../app/error-message.ts'
 import { useStore } from '../app/store.ts'
 import { Icon } from '../design/icon.tsx'
 import { count, t } from '../i18n/index.ts'
 import '../i18n/texts/importing.ts'
 import type { DayOrder } from './dates.ts'
-import { current, isStoring, loadFile, reading, resumeImport } from './job.ts'
-import { LeftOff, type OnResume } from './left-off.tsx'
-import { PastImports } from './past-list.tsx'
+import { currentImport, isStoring, loadFile, readProgress, resumeImport } from './job.ts'
+import { ResumeImport, type OnResume } from './resume-import.tsx'
+import { PastImportsList } from './past-imports-list.tsx'
 import { Preview } from './preview.tsx'
-import { UnreadableFile } from './source.ts'
+import { UnreadableFile } from './decode-text.ts'
 import './import.css'
 
 /** Reads a dropped list of the registry, shows a preview, and stores it. */
 export default function ImportScreen() {
-  const loaded = useStore(current)
-  const part = useStore(reading)
+  const loaded = useStore(currentImport)
+  const part = useStore(readProgress)
   const [fault, setFault] = useState<string>()
   const picker = useRef<HTMLInputElement>(null)
   const take = (file: File | undefined, order?: DayOrder) =>
@@ -29,7 +29,7 @@ export default function ImportScreen() {
     try {
       await load()
     } catch (error) {
-      const reason = error instanceof UnreadableFile ? t(error.reason) : faultText(error)
+      const reason = error instanceof UnreadableFile ? t(error.reason) : errorMessage(error)
       setFault(t('import.unreadableFile', { name: file.name, reason }))
     }
   }
@@ -86,7 +86,7 @@ export default function ImportScreen() {
 function DropPlace({ onPick, onResume }: { onPick: () => void; onResume: OnResume }) {
   return (
     <div className="stack">
-      <LeftOff onResume={onResume} />
+      <ResumeImport onResume={onResume} />
       <div className="drop-place">
         <Icon name="upload" />
         <p>{t('import.drop')}</p>
@@ -95,7 +95,7 @@ function DropPlace({ onPick, onResume }: { onPick: () => void; onResume: OnResum
           {t('import.pick')}
         </button>
       </div>
-      <PastImports />
+      <PastImportsList />
     </div>
   )
 }

@@ -1,9 +1,9 @@
-import { SERVICE, serverNow } from '../api/server.ts'
+import { SERVICE_URL, serverNow } from '../api/server.ts'
 import type { DayOrder } from './dates.ts'
-import { dropFile, MAX_AGE_MS } from './kept-file.ts'
+import { deleteSavedFile, MAX_AGE_MS } from './saved-file.ts'
 
 /** An import that the page was left in the middle of. */
-export interface Unfinished {
+export interface UnfinishedImport {
   readonly name: string
   readonly size: number
   readonly rows: number
@@ -19,25 +19,33 @@ export interface Unfinished {
 
 const ORDERS: readonly DayOrder[] = ['year-first', 'day-first', 'month-first']
 
-const placeOf = (account: string): string => `catalejo.import ${SERVICE.pathname} ${account}`
+const placeOf = (account: string): string => `catalejo.import ${SERVICE_URL.pathname} ${account}`
 
-export function keepUnfinished(account: string, left: Omit<Unfinished, 'at'>): void {
+export function saveUnfinished(account: string, left: Omit<UnfinishedImport, 'at'>): void {
   localStorage.setItem(placeOf(account), JSON.stringify({ ...left, at: serverNow() }))
 }
 
 /** Forgets the import and its file. */
-export async function forgetUnfinished(account: string): Promise<void> {
+export async function deleteUnfinished(account: string): Promise<void> {
   localStorage.removeItem(placeOf(account))
-  await dropFile(account)
+  await deleteSavedFile(account)
 }
 
 /** The import that this account left in this browser. */
-export function unfinished(account: string): Unfinished | undefined {
+export function loadUnfinished(account: string): UnfinishedImport | undefined {
   try {
     const found: unknown = JSON.parse(localStorage.getItem(placeOf(account)) ?? 'null')
     if (typeof found !== 'object' || found === null) return undefined
-    const { name, size, rows, done, stored, refused, order, at }: Partial<Record<keyof Unfinished, unknown>> =
-      found
+    const {
+      name,
+      size,
+      rows,
+      done,
+      stored,
+      refused,
+      order,
+      at,
+    }: Partial<Record<keyof UnfinishedImport, unknown>> = found
     if (typeof name !== 'string' || typeof size !== 'number' || typeof rows !== 'number') return undefined
     if (typeof done !== 'number' || typeof stored !== 'number' || typeof refused !== 'number')
       return undefined

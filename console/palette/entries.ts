@@ -1,7 +1,7 @@
 import { SERVICES, session } from '../api/session.ts'
-import type { Ability } from '../api/scope.ts'
+import type { Permission } from '../api/scope.ts'
 import { currentActions, type Action } from '../app/actions.ts'
-import { go } from '../app/router.ts'
+import { navigate } from '../app/router.ts'
 import { SCREENS } from '../app/screens.ts'
 import { chooseTheme, theme, THEMES } from '../app/theme.ts'
 import type { IconName } from '../design/icon.tsx'
@@ -18,11 +18,11 @@ export interface Entry {
 }
 
 /** The screens available to the session's keys. */
-export function screenEntries(may: (ability: Ability) => boolean): Entry[] {
+export function screenEntries(may: (ability: Permission) => boolean): Entry[] {
   const keys = session.get()
   const open = SCREENS.filter(({ service }) => keys[service] !== undefined)
   const toScreen = (path: string) => () => {
-    go(path)
+    navigate(path)
     document.querySelector<HTMLElement>('#content')?.focus()
   }
   const home: Entry = { id: 'screen-home', label: t('nav.home'), icon: 'home', run: toScreen('') }

@@ -1,4 +1,4 @@
-import { fold } from '../domains/filters.ts'
+import { fold } from '../filters/filters.ts'
 
 /** Returns the entries whose labels contain every word of the text, matches at the start of words first. */
 export function matching<T extends { readonly label: string }>(entries: readonly T[], text: string): T[] {

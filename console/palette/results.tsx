@@ -1,18 +1,18 @@
 import { useEffect, useImperativeHandle, useMemo, useState, type ReactNode, type RefObject } from 'react'
-import { useMay } from '../api/scope.ts'
+import { usePermissions } from '../api/scope.ts'
 import { session } from '../api/session.ts'
-import { faultText } from '../app/fault-text.ts'
-import { go } from '../app/router.ts'
+import { errorMessage } from '../app/error-message.ts'
+import { navigate } from '../app/router.ts'
 import { Icon } from '../design/icon.tsx'
 import { bareName } from '../domains/bare-name.ts'
-import { StatusTag } from '../domains/marks-cell.tsx'
-import { DomainName } from '../domains/name.tsx'
+import { StatusTag } from '../domains/status-tags.tsx'
+import { DomainName } from '../domains/domain-name.tsx'
 import { t, tn } from '../i18n/index.ts'
 import '../i18n/texts/palette.ts'
 import { actionEntries, choiceEntries, screenEntries, type Entry } from './entries.ts'
-import type { ListControl } from './frame.tsx'
+import type { ListControl } from './palette.tsx'
 import { matching } from './matching.ts'
-import { useNames } from './names.ts'
+import { useNames } from './find-names.ts'
 
 interface Shown extends Entry {
   readonly content?: ReactNode
@@ -33,7 +33,7 @@ interface Props {
 
 /** The list of the palette: actions of this screen, names, screens and choices that match what is typed. */
 export default function Results({ text, control, onActive, onPick }: Props) {
-  const may = useMay()
+  const may = usePermissions()
   const { names, error, isAsking } = useNames(text)
   const [actions] = useState(actionEntries)
   const groups = useGroups(text, actions, names, may)
@@ -104,7 +104,7 @@ export default function Results({ text, control, onActive, onPick }: Props) {
           <span className="spinner" /> {t('palette.asking')}
         </p>
       )}
-      {error !== null && <p className="palette-note fault-text">{faultText(error)}</p>}
+      {error !== null && <p className="palette-note fault-text">{errorMessage(error)}</p>}
       {all.length === 0 && !isAsking && <p className="palette-note muted">{t('palette.nothing')}</p>}
     </>
   )
@@ -116,7 +116,7 @@ function useGroups(
   text: string,
   actions: readonly Entry[],
   names: ReturnType<typeof useNames>['names'],
-  may: ReturnType<typeof useMay>,
+  may: ReturnType<typeof usePermissions>,
 ): readonly Group[] {
   return useMemo(() => {
     const groups: Group[] = [
@@ -141,7 +141,7 @@ const nameEntries = (names: ReturnType<typeof useNames>['names'], match: string)
         <StatusTag status={status} />
       </span>
     ),
-    run: () => go('dominios', new URLSearchParams({ search: name, ficha: name })),
+    run: () => navigate('dominios', new URLSearchParams({ search: name, ficha: name })),
   }))
 
 /** The last entry: the full list of names that contain the text. */
@@ -153,7 +153,7 @@ function searchEntries(text: string): Shown[] {
       id: 'search',
       label: t('palette.search', { text: search }),
       icon: 'search',
-      run: () => go('dominios', new URLSearchParams({ search })),
+      run: () => navigate('dominios', new URLSearchParams({ search })),
     },
   ]
 }

@@ -1,19 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import type { RefObject } from 'react'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
-import { QueryFault } from '../design/answer.tsx'
-import { Link } from '../design/parts.tsx'
-import { DnsOutcome, useDns } from '../domains/dns-now.tsx'
+import { QueryError } from '../design/query-result.tsx'
+import { Link } from '../design/link.tsx'
+import { DnsOutcome, useDnsLookup } from '../domains/dns-lookup.tsx'
 import { useSimilar } from '../domains/lookalikes.tsx'
-import { MarkTags, StatusTag } from '../domains/marks-cell.tsx'
-import { DomainName } from '../domains/name.tsx'
+import { MarkTags, StatusTag } from '../domains/status-tags.tsx'
+import { DomainName } from '../domains/domain-name.tsx'
 import { NoteField } from '../domains/note-field.tsx'
-import { changedRecords, patched, patches } from '../domains/overlay.ts'
+import { changedRecords, patched, patches } from '../domains/optimistic-updates.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import { TagField } from '../domains/tag-field.tsx'
 import { t } from '../i18n/index.ts'
-import { pastOf } from './past.ts'
+import { recordHistoryOf } from './record-history.ts'
 import '../i18n/texts/sheet.ts'
 import '../i18n/texts/triage.ts'
 
@@ -23,14 +23,14 @@ const FRESH_MS = 60_000
 const LOOKALIKES = 6
 
 /** Who marked a record, and its earlier name servers. */
-export function usePast(name: string, isWanted = true) {
+export function useRecordHistory(name: string, isWanted = true) {
   return useQuery({
     queryKey: ['domains', 'past', name],
     enabled: isWanted,
     staleTime: FRESH_MS,
     queryFn: async ({ signal }) => {
       const query = { domain: name, limit: CHANGES }
-      return pastOf((await ask('GET /api/v1/domainwatch/history', { query, signal })).data)
+      return recordHistoryOf((await callApi('GET /api/v1/domainwatch/history', { query, signal })).data)
     },
   })
 }
@@ -76,7 +76,7 @@ export function Card({ record: read, note, onNoted }: Props) {
 }
 
 function Facts({ record }: { record: DomainRecord }) {
-  const { data: past } = usePast(record.name)
+  const { data: past } = useRecordHistory(record.name)
   return (
     <>
       <p className="row">
@@ -113,13 +113,13 @@ function Facts({ record }: { record: DomainRecord }) {
 }
 
 function Servers({ name }: { name: string }) {
-  const query = useDns(name)
+  const query = useDnsLookup(name)
   const { data, error } = query
-  const { data: past } = usePast(name)
+  const { data: past } = useRecordHistory(name)
   return (
     <section className="stack">
       <h3>{t('sheet.dns')}</h3>
-      <QueryFault of={query} />
+      <QueryError of={query} />
       {data === undefined && error === null && <p className="muted">{t('sheet.dnsAsking')}</p>}
       {data !== undefined && <DnsOutcome outcome={data} />}
       {(past?.servers ?? []).map(({ until, text }) => (

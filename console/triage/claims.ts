@@ -1,6 +1,6 @@
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import { keyFor } from '../api/session.ts'
-import type { Filters } from '../domains/filters.ts'
+import type { Filters } from '../filters/filters.ts'
 import type { DomainRecord } from '../domains/records.ts'
 
 /** Duration of a claim. */
@@ -53,7 +53,7 @@ async function claimNow(filters: Filters, limit: number, signal: AbortSignal): P
   signal.throwIfAborted()
   const query = { ...queueQuery(filters), limit, fields: 'all' }
   const key = keyFor('domainwatch')
-  const { data } = await ask('POST /api/v1/domainwatch/queue', {
+  const { data } = await callApi('POST /api/v1/domainwatch/queue', {
     query,
     ...(key === undefined ? {} : { key }),
   })
@@ -79,5 +79,5 @@ export function release(names: readonly string[], key = keyFor('domainwatch')): 
 async function releaseNow(names: readonly string[], key: string | undefined): Promise<void> {
   if (names.length === 0 || key === undefined) return
   const query = { data: JSON.stringify(names) }
-  await ask('DELETE /api/v1/domainwatch/queue', { query, key, isLast: true }).catch(() => undefined)
+  await callApi('DELETE /api/v1/domainwatch/queue', { query, key, outlivesPage: true }).catch(() => undefined)
 }

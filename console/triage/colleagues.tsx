@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useAccounts } from '../api/scope.ts'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import { Icon } from '../design/icon.tsx'
-import type { Filters } from '../domains/filters.ts'
+import type { Filters } from '../filters/filters.ts'
 import type { DomainRecord } from '../domains/records.ts'
 import { t } from '../i18n/index.ts'
 import { queueQuery } from './claims.ts'
@@ -21,7 +21,7 @@ export function Colleagues({ filters }: { filters: Filters }) {
     queryFn: async ({ signal }) => {
       const open = { seen: '0', revision: '0', discarded: '0', ...queueQuery(filters) }
       const query = { ...open, limit: LOOKED_AT, fields: 'claimed_by' }
-      const { data } = await ask('GET /api/v1/domainwatch/list', { query, signal })
+      const { data } = await callApi('GET /api/v1/domainwatch/list', { query, signal })
       const records: readonly DomainRecord[] = data.data[0] ?? []
       return records
     },

@@ -1,22 +1,23 @@
 import { useEffect, useMemo, useRef } from 'react'
-import { usePlace } from '../app/router.ts'
-import { letters, useKeys } from '../app/shortcuts.ts'
+import { useRoute } from '../app/router.ts'
+import { letterShortcuts, useShortcuts } from '../app/shortcuts.ts'
 import { useStore } from '../app/store.ts'
-import { Loading } from '../design/answer.tsx'
-import { Fault, Link, Notice } from '../design/parts.tsx'
-import { useDns } from '../domains/dns-now.tsx'
-import { formatWords, queryOf } from '../domains/filters.ts'
-import { useLive } from '../domains/live.ts'
+import { Loading } from '../design/query-result.tsx'
+import { Link } from '../design/link.tsx'
+import { ErrorNotice, Notice } from '../design/notice.tsx'
+import { useDnsLookup } from '../domains/dns-lookup.tsx'
+import { formatWords, queryOf } from '../filters/filters.ts'
+import { useLiveUpdates } from '../domains/live-updates.ts'
 import { useSimilar } from '../domains/lookalikes.tsx'
-import { useFilters } from '../domains/use-filters.ts'
+import { useFilters } from '../filters/use-filters.ts'
 import { language, t } from '../i18n/index.ts'
-import { Arc } from './arc.tsx'
-import { Card, usePast } from './card.tsx'
+import { ProgressRing } from './progress-ring.tsx'
+import { Card, useRecordHistory } from './card.tsx'
 import { viewOf } from './claims.ts'
 import { Colleagues } from './colleagues.tsx'
-import { Decisions } from './decisions.tsx'
-import { lostText } from './lost.ts'
-import { Pile } from './pile.ts'
+import { DecisionButtons } from './decision-buttons.tsx'
+import { lostClaimText } from './lost-claim.ts'
+import { TriageQueue } from './triage-queue.ts'
 import { Swipe } from './swipe.tsx'
 import '../i18n/texts/triage.ts'
 import './triage.css'
@@ -26,15 +27,15 @@ import './triage.css'
  * table.
  */
 export default function TriageScreen() {
-  const { query } = usePlace()
+  const { query } = useRoute()
   const chosen = useFilters(query)
   const filters = useMemo(() => viewOf(chosen), [chosen])
-  const pile = useMemo(() => new Pile(filters), [filters])
+  const pile = useMemo(() => new TriageQueue(filters), [filters])
   useEffect(() => pile.start(), [pile])
   const state = useStore(pile.state)
   const spoken = useStore(language)
   // Follows decisions of colleagues.
-  useLive(filters)
+  useLiveUpdates(filters)
   const main = useRef<HTMLDivElement>(null)
   const note = useRef<HTMLTextAreaElement>(null)
   const { current, next, left, handled, canGoBack, lost, isReading, error } = state
@@ -44,7 +45,7 @@ export default function TriageScreen() {
   // Removes the focus from the menu link, so that shortcuts apply to the name.
   useEffect(toKeys, [])
 
-  useKeys({
+  useShortcuts({
     r: once(() => pile.decide('revision')),
     d: once(() => pile.decide('discarded')),
     ' ': (event) => {
@@ -71,13 +72,13 @@ export default function TriageScreen() {
         </Link>
         <span className="grow" />
         <Colleagues filters={filters} />
-        <Arc done={handled} left={left} />
+        <ProgressRing done={handled} left={left} />
       </div>
       {current !== undefined && (
         <Swipe onLeft={() => pile.decide('discarded')} onRight={() => pile.decide('revision')}>
           {lost !== undefined && (
             <p className="callout unknown" role="alert">
-              {lostText(lost)}{' '}
+              {lostClaimText(lost)}{' '}
               <button type="button" className="button quiet" onClick={() => pile.next()}>
                 {t('triage.nextName')}
               </button>
@@ -95,7 +96,7 @@ export default function TriageScreen() {
         </Swipe>
       )}
       {error !== undefined && (current === undefined || next.length === 0) && (
-        <Fault error={error} onRetry={() => pile.retry()} />
+        <ErrorNotice error={error} onRetry={() => pile.retry()} />
       )}
       {current === undefined && error === undefined && isReading && <Loading />}
       {current === undefined && error === undefined && !isReading && (
@@ -106,7 +107,7 @@ export default function TriageScreen() {
         </Notice>
       )}
       {(current !== undefined || canGoBack) && (
-        <Decisions
+        <DecisionButtons
           isReady={current !== undefined}
           canGoBack={canGoBack}
           onDecide={(mark) => pile.decide(mark)}
@@ -120,14 +121,14 @@ export default function TriageScreen() {
 
 /** Prefetches the facts about the next names. */
 function usePrefetch(name: string | undefined): void {
-  useDns(name ?? '', name !== undefined)
+  useDnsLookup(name ?? '', name !== undefined)
   useSimilar(name ?? '', name !== undefined)
-  usePast(name ?? '', name !== undefined)
+  useRecordHistory(name ?? '', name !== undefined)
 }
 
 /** Whether the space key applies to the name: not on a focused control outside the card. */
 function isForCard(target: EventTarget | null): boolean {
-  if (!(target instanceof Element) || target.closest('.triage-keys') !== null) return letters.get()
+  if (!(target instanceof Element) || target.closest('.triage-keys') !== null) return letterShortcuts.get()
   return target.closest('button, input, summary, [role=button]') === null
 }
 

@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from 'react'
-import { say } from '../app/toasts.tsx'
-import { Dialog } from '../design/parts.tsx'
-import { formatWords, type Filters } from '../domains/filters.ts'
+import { showToast } from '../app/toasts.tsx'
+import { Dialog } from '../design/dialog.tsx'
+import { formatWords, type Filters } from '../filters/filters.ts'
 import { language, t } from '../i18n/index.ts'
 import { MAX_NAME, MAX_VIEWS, saveView } from './saved-views.ts'
 
@@ -10,8 +10,8 @@ export default function SaveDialog({ filters, onClose }: { filters: Filters; onC
   const [name, setName] = useState(() => formatWords(filters, language.get()).slice(0, MAX_NAME))
   const save = (event: FormEvent) => {
     event.preventDefault()
-    if (saveView(name.trim(), filters)) say(t('views.saved', { name: name.trim() }))
-    else say(t('views.full', { n: MAX_VIEWS }), { isFault: true })
+    if (saveView(name.trim(), filters)) showToast(t('views.saved', { name: name.trim() }))
+    else showToast(t('views.full', { n: MAX_VIEWS }), { isError: true })
     onClose()
   }
   return (

@@ -1,6 +1,6 @@
-import { TIME_ZONE, SERVICE, serverNow } from '../api/server.ts'
+import { TIME_ZONE, SERVICE_URL, serverNow } from '../api/server.ts'
 import { createStore } from '../app/store.ts'
-import { filtersOf, queryOf, type Filters } from '../domains/filters.ts'
+import { filtersOf, queryOf, type Filters } from '../filters/filters.ts'
 
 /** Named filters. */
 export interface SavedView {
@@ -16,7 +16,7 @@ export const MAX_VIEWS = 20
 export const MAX_NAME = 40
 
 /** Services may share an origin, and users a browser. */
-const placeOf = (account: string): string => `catalejo.views ${SERVICE.pathname} ${account}`
+const placeOf = (account: string): string => `catalejo.views ${SERVICE_URL.pathname} ${account}`
 
 interface Kept {
   readonly account: string | undefined
@@ -44,12 +44,12 @@ export function openViews(account: string | undefined): void {
   if (all === undefined) keep({ all: { name: '', query: '', visited: localNow() } })
 }
 
-export const addressOf = (filters: Filters): string => queryOf(filters).toString()
+export const viewQuery = (filters: Filters): string => queryOf(filters).toString()
 export const filtersOfView = ({ query }: SavedView): Filters => filtersOf(new URLSearchParams(query))
 
 /** Saves a view, replacing one with the same filters. Returns false if there are too many. */
 export function saveView(name: string, filters: Filters): boolean {
-  const query = addressOf(filters)
+  const query = viewQuery(filters)
   const others = savedViews.get().views.filter((view) => view.query !== query)
   if (others.length >= MAX_VIEWS) return false
   keep({ views: [...others, { name: name.slice(0, MAX_NAME), query, visited: localNow() }] })

@@ -1,14 +1,14 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../api/client.ts'
-import { useMay } from '../api/scope.ts'
+import { callApi } from '../api/client.ts'
+import { usePermissions } from '../api/scope.ts'
 import type { Operations } from '../api/schema.ts'
-import { say, sayFault } from '../app/toasts.tsx'
-import { Answer } from '../design/answer.tsx'
+import { showToast, showError } from '../app/toasts.tsx'
+import { QueryResult } from '../design/query-result.tsx'
 import { Icon, type IconName } from '../design/icon.tsx'
-import { Dialog } from '../design/parts.tsx'
+import { Dialog } from '../design/dialog.tsx'
 import { count, moment, t, tn } from '../i18n/index.ts'
-import { errorText } from './error-text.ts'
+import { deliveryErrorText } from './delivery-error.ts'
 import type { Watch } from './watch-item.tsx'
 
 type Delivery = Operations['GET /api/v1/domainwatch/watches/deliveries']['answer']['data'][number]
@@ -32,7 +32,7 @@ export function Deliveries({ watch, onClose }: { watch: Watch; onClose: () => vo
     queryKey: ['watches', 'deliveries', id],
     initialPageParam: undefined as string | undefined,
     queryFn: async ({ pageParam: cursor, signal }) =>
-      ask('GET /api/v1/domainwatch/watches/deliveries', {
+      callApi('GET /api/v1/domainwatch/watches/deliveries', {
         query: { id, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) },
         signal,
       }),
@@ -42,7 +42,7 @@ export function Deliveries({ watch, onClose }: { watch: Watch; onClose: () => vo
   })
   return (
     <Dialog title={t('watch.deliveriesOf', { name: watch.name })} isWide onClose={onClose}>
-      <Answer of={deliveries}>
+      <QueryResult of={deliveries}>
         {({ pages }) => {
           const shown = pages.flatMap((page) => page.data.data)
           if (shown.length === 0) return <p className="muted">{t('watch.noDeliveries')}</p>
@@ -54,7 +54,7 @@ export function Deliveries({ watch, onClose }: { watch: Watch; onClose: () => vo
             </ol>
           )
         }}
-      </Answer>
+      </QueryResult>
       {deliveries.hasNextPage && (
         <div className="row">
           <button
@@ -97,7 +97,7 @@ function Item({ watch, delivery }: { watch: Watch; delivery: Delivery }) {
           ...(milliseconds === null ? [] : [`${count(milliseconds)} ms`]),
         ].join(' · ')}
       </p>
-      {error !== null && <p className="fault-text">{errorText(error)}</p>}
+      {error !== null && <p className="fault-text">{deliveryErrorText(error)}</p>}
       <code className="muted" translate="no">
         {id}
       </code>
@@ -107,18 +107,18 @@ function Item({ watch, delivery }: { watch: Watch; delivery: Delivery }) {
 
 function ReplayButton({ watch, delivery, date }: { watch: Watch; delivery: Delivery; date: string }) {
   const queries = useQueryClient()
-  const isLocked = !useMay()('writeDomains')
+  const isLocked = !usePermissions()('writeDomains')
   const [isBusy, setBusy] = useState(false)
   const isWaiting = isBusy || delivery.replaying === 1
   async function replay() {
     setBusy(true)
     try {
       const query = { id: watch.id, delivery: delivery.id }
-      await ask('POST /api/v1/domainwatch/watches/replay', { query })
-      say(t('watch.replayed'))
+      await callApi('POST /api/v1/domainwatch/watches/replay', { query })
+      showToast(t('watch.replayed'))
       await queries.invalidateQueries({ queryKey: ['watches'] })
     } catch (error) {
-      sayFault(error)
+      showError(error)
     }
     setBusy(false)
   }

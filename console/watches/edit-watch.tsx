@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
-import { say } from '../app/toasts.tsx'
-import { formatWords } from '../domains/filters.ts'
+import { showToast } from '../app/toasts.tsx'
+import { formatWords } from '../filters/filters.ts'
 import { language, t } from '../i18n/index.ts'
 import { filtersIn } from './new-watch.tsx'
 import { ShownOnce, type Shown } from './shown-once.tsx'
@@ -30,11 +30,11 @@ export function EditWatch({ watch, onClose }: { watch: Watch; onClose: () => voi
   }
 
   async function save(fields: WatchFields) {
-    const { data } = await ask('POST /api/v1/domainwatch/watches/update', {
+    const { data } = await callApi('POST /api/v1/domainwatch/watches/update', {
       query: { id: watch.id, ...changesIn(initial, fields) },
     })
     await queries.invalidateQueries({ queryKey: ['watches'] })
-    say(t('watch.saved', { name: fields.name }))
+    showToast(t('watch.saved', { name: fields.name }))
     if (data.secret === null && data.atom === null) onClose()
     else setMade(data)
   }

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../api/client.ts'
+import { callApi } from '../api/client.ts'
 import { useStore } from '../app/store.ts'
-import { say } from '../app/toasts.tsx'
-import { formatWords, parseWords, recordFilters, type Filters } from '../domains/filters.ts'
+import { showToast } from '../app/toasts.tsx'
+import { formatWords, parseWords, recordFilters, type Filters } from '../filters/filters.ts'
 import { language, t } from '../i18n/index.ts'
 import { ShownOnce, type Shown } from './shown-once.tsx'
 import { destinationsIn, MAX_NAME, toParameter, WatchForm, type WatchFields } from './watch-form.tsx'
@@ -39,10 +39,10 @@ export function NewWatch({ filters, similar, onClose }: Props) {
       ...(hasFeed ? { atom: '' } : {}),
       ...(isShared ? { shared: 1 } : {}),
     }
-    const { data } = await ask('POST /api/v1/domainwatch/watches', { query })
+    const { data } = await callApi('POST /api/v1/domainwatch/watches', { query })
     await queries.invalidateQueries({ queryKey: ['watches'] })
     if (data.secret !== null || data.atom !== null) return setMade(data)
-    say(t('watch.isMade'))
+    showToast(t('watch.isMade'))
     onClose()
   }
 

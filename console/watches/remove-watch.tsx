@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { ask } from '../api/client.ts'
-import { perform } from '../app/operations.ts'
-import { Dialog } from '../design/parts.tsx'
+import { callApi } from '../api/client.ts'
+import { runOperation } from '../app/operations.ts'
+import { Dialog } from '../design/dialog.tsx'
 import { t } from '../i18n/index.ts'
 import type { Watch } from './watch-item.tsx'
 
@@ -12,13 +12,13 @@ export function RemoveWatch({ watch, onClose }: { watch: Watch; onClose: () => v
     const { id, name } = watch
     // Deleted by someone else already, as the list shows.
     const refresh = () => void queries.invalidateQueries({ queryKey: ['watches'] })
-    perform({
+    runOperation({
       subjects: [`watch:${id}`],
       pending: t('watch.removing', { name }),
       failed: (reason) => t('watch.removeFailed', { name, reason }),
       onFailed: refresh,
       async run() {
-        await ask('DELETE /api/v1/domainwatch/watches', { query: { id } })
+        await callApi('DELETE /api/v1/domainwatch/watches', { query: { id } })
         refresh()
         return { text: t('watch.removed', { name }) }
       },

@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { ask } from '../api/client.ts'
-import { changeFaultText } from '../app/fault-text.ts'
-import { Dialog } from '../design/parts.tsx'
+import { callApi } from '../api/client.ts'
+import { changeErrorMessage } from '../app/error-message.ts'
+import { Dialog } from '../design/dialog.tsx'
 import { moment, t } from '../i18n/index.ts'
 import { ShownOnce } from './shown-once.tsx'
 import type { Watch } from './watch-item.tsx'
@@ -22,9 +22,9 @@ export function RotateSecret({ watch, onClose }: { watch: Watch; onClose: () => 
     setFault(undefined)
     try {
       const query = { id: watch.id }
-      setRotated((await ask('POST /api/v1/domainwatch/watches/rotate', { query })).data)
+      setRotated((await callApi('POST /api/v1/domainwatch/watches/rotate', { query })).data)
     } catch (error) {
-      setFault(changeFaultText(error))
+      setFault(changeErrorMessage(error))
       setBusy(false)
     }
   }

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../api/client.ts'
-import { useMay } from '../api/scope.ts'
-import { changed, go, usePlace } from '../app/router.ts'
-import { Answer } from '../design/answer.tsx'
+import { callApi } from '../api/client.ts'
+import { usePermissions } from '../api/scope.ts'
+import { withParameters, navigate, useRoute } from '../app/router.ts'
+import { QueryResult } from '../design/query-result.tsx'
 import { Icon } from '../design/icon.tsx'
-import { Notice } from '../design/parts.tsx'
+import { Notice } from '../design/notice.tsx'
 import { tn, t } from '../i18n/index.ts'
 import '../i18n/texts/watches.ts'
-import { filtersOf } from '../domains/filters.ts'
+import { filtersOf } from '../filters/filters.ts'
 import { Deliveries } from './deliveries.tsx'
 import { EditWatch } from './edit-watch.tsx'
 import { NewWatch } from './new-watch.tsx'
@@ -19,20 +19,20 @@ import './watches.css'
 
 /** The watches of the account. */
 export default function WatchesScreen() {
-  const { query } = usePlace()
-  const may = useMay()
+  const { query } = useRoute()
+  const may = usePermissions()
   const [removing, setRemoving] = useState<Watch>()
   const [rotating, setRotating] = useState<Watch>()
   const watches = useQuery({
     queryKey: ['watches'],
-    queryFn: async ({ signal }) => (await ask('GET /api/v1/domainwatch/watches', { signal })).data.data,
+    queryFn: async ({ signal }) => (await callApi('GET /api/v1/domainwatch/watches', { signal })).data.data,
   })
   const isMaking = query.has('nueva')
   // Open dialogs are in the URL, so that the back button closes them.
   const opened = (name: string) => watches.data?.find(({ id }) => id === query.get(name))
   const editing = opened('editar')
   const delivered = opened('entregas')
-  const open = (name: string, { id }: Watch) => go('vigilancias', changed(query, { [name]: id }))
+  const open = (name: string, { id }: Watch) => navigate('vigilancias', withParameters(query, { [name]: id }))
   return (
     <div className="page">
       <header>
@@ -44,13 +44,13 @@ export default function WatchesScreen() {
           type="button"
           className="button primary"
           disabled={!may('writeDomains')}
-          onClick={() => go('vigilancias', changed(query, { nueva: '' }))}
+          onClick={() => navigate('vigilancias', withParameters(query, { nueva: '' }))}
         >
           <Icon name="plus" />
           {t('watch.new')}
         </button>
       </header>
-      <Answer of={watches}>
+      <QueryResult of={watches}>
         {(data) =>
           data.length === 0 ? (
             <Notice icon="bell" title={t('watch.none')} text={t('watch.noneText')} />
@@ -69,18 +69,18 @@ export default function WatchesScreen() {
             </ul>
           )
         }
-      </Answer>
+      </QueryResult>
       {isMaking && may('writeDomains') && (
         <NewWatch
           filters={filtersOf(query)}
           similar={query.get('similar') ?? ''}
-          onClose={() => go('vigilancias')}
+          onClose={() => navigate('vigilancias')}
         />
       )}
       {editing !== undefined && may('writeDomains') && (
-        <EditWatch key={editing.id} watch={editing} onClose={() => go('vigilancias')} />
+        <EditWatch key={editing.id} watch={editing} onClose={() => navigate('vigilancias')} />
       )}
-      {delivered !== undefined && <Deliveries watch={delivered} onClose={() => go('vigilancias')} />}
+      {delivered !== undefined && <Deliveries watch={delivered} onClose={() => navigate('vigilancias')} />}
       {rotating !== undefined && <RotateSecret watch={rotating} onClose={() => setRotating(undefined)} />}
       {removing !== undefined && <RemoveWatch watch={removing} onClose={() => setRemoving(undefined)} />}
     </div>

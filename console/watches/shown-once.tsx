@@ -1,4 +1,5 @@
-import { CopyButton, Dialog } from '../design/parts.tsx'
+import { CopyButton } from '../design/copy-button.tsx'
+import { Dialog } from '../design/dialog.tsx'
 import { t } from '../i18n/index.ts'
 
 /** Values that the service returns only once. */

@@ -1,7 +1,7 @@
 import { useId, useState, type FormEvent } from 'react'
 import { CHANNELS } from '../api/server.ts'
-import { changeFaultText } from '../app/fault-text.ts'
-import { Dialog, DialogFoot } from '../design/parts.tsx'
+import { changeErrorMessage } from '../app/error-message.ts'
+import { Dialog, DialogFooter } from '../design/dialog.tsx'
 import { t, type Language } from '../i18n/index.ts'
 
 export const MAX_NAME = 100
@@ -65,7 +65,7 @@ export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
     try {
       await onSend(fields)
     } catch (error) {
-      setFault(changeFaultText(error))
+      setFault(changeErrorMessage(error))
       setBusy(false)
     }
   }
@@ -121,7 +121,7 @@ export function WatchForm({ title, action, initial, onSend, onClose }: Props) {
           value={fields.isShared}
           onChange={(isShared) => set({ isShared })}
         />
-        <DialogFoot fault={fault} action={action} isDisabled={isBusy} onCancel={onClose} />
+        <DialogFooter fault={fault} action={action} isDisabled={isBusy} onCancel={onClose} />
       </form>
     </Dialog>
   )

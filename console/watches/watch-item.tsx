@@ -1,17 +1,18 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask } from '../api/client.ts'
-import { useAccounts, useMay } from '../api/scope.ts'
+import { callApi } from '../api/client.ts'
+import { useAccounts, usePermissions } from '../api/scope.ts'
 import type { Operations } from '../api/schema.ts'
-import { perform } from '../app/operations.ts'
+import { runOperation } from '../app/operations.ts'
 import { useStore } from '../app/store.ts'
-import { say, sayFault } from '../app/toasts.tsx'
+import { showToast, showError } from '../app/toasts.tsx'
 import { Icon } from '../design/icon.tsx'
-import { Link, Menu } from '../design/parts.tsx'
-import { formatWords, queryOf } from '../domains/filters.ts'
-import { DomainName } from '../domains/name.tsx'
+import { Link } from '../design/link.tsx'
+import { Menu } from '../design/menu.tsx'
+import { formatWords, queryOf } from '../filters/filters.ts'
+import { DomainName } from '../domains/domain-name.tsx'
 import { language, moment, t } from '../i18n/index.ts'
-import { errorText } from './error-text.ts'
+import { deliveryErrorText } from './delivery-error.ts'
 
 export type Watch = Operations['GET /api/v1/domainwatch/watches']['answer']['data'][number]
 
@@ -123,7 +124,7 @@ function Trouble({ watch }: { watch: Watch }) {
           {last_error !== null && (
             <p>
               {last_error_at !== null && <span className="muted">{said(last_error_at)} · </span>}
-              {errorText(last_error)}
+              {deliveryErrorText(last_error)}
             </p>
           )}
           {next_attempt !== null && <p className="muted">{t('watch.again', { date: said(next_attempt) })}</p>}
@@ -134,7 +135,7 @@ function Trouble({ watch }: { watch: Watch }) {
 }
 
 function Actions({ watch, onEdit, onDeliveries, onRotate, onRemove }: { watch: Watch } & WatchActions) {
-  const isLocked = !useMay()('writeDomains')
+  const isLocked = !usePermissions()('writeDomains')
   const pause = usePause(watch)
   const named = <span className="visually-hidden"> {watch.name}</span>
   return (
@@ -175,12 +176,12 @@ function usePause({ id, name, paused }: Watch): () => void {
   const queries = useQueryClient()
   const isPaused = paused === 1
   return () => {
-    perform({
+    runOperation({
       subjects: [`watch:${id}`],
       pending: t(isPaused ? 'watch.resuming' : 'watch.pausing', { name }),
       failed: (reason) => t('watch.pauseFailed', { name, reason }),
       async run() {
-        await ask('POST /api/v1/domainwatch/watches/update', { query: { id, paused: isPaused ? 0 : 1 } })
+        await callApi('POST /api/v1/domainwatch/watches/update', { query: { id, paused: isPaused ? 0 : 1 } })
         await queries.invalidateQueries({ queryKey: ['watches'] })
         return { text: t(isPaused ? 'watch.resumed' : 'watch.pausedNow', { name }) }
       },
@@ -194,16 +195,16 @@ function TestButton({ watch, isLocked }: { watch: Watch; isLocked: boolean }) {
   async function test() {
     setBusy(true)
     try {
-      const { data } = await ask('POST /api/v1/domainwatch/watches/test', { query: { id: watch.id } })
+      const { data } = await callApi('POST /api/v1/domainwatch/watches/test', { query: { id: watch.id } })
       const code = String(data.code ?? '')
       const failed = data.data.filter(({ delivered }) => delivered === 0)
-      const errors = failed.map(({ to, error }) => `${to}: ${errorText(error ?? '')}`).join('; ')
-      if (failed.length > 0) say(t('watch.failed', { error: errors }), { isFault: true })
-      else if (data.data.length > 1) say(t('watch.arrivedAll'))
-      else say(t('watch.arrived', { code }))
+      const errors = failed.map(({ to, error }) => `${to}: ${deliveryErrorText(error ?? '')}`).join('; ')
+      if (failed.length > 0) showToast(t('watch.failed', { error: errors }), { isError: true })
+      else if (data.data.length > 1) showToast(t('watch.arrivedAll'))
+      else showToast(t('watch.arrived', { code }))
       await queries.invalidateQueries({ queryKey: ['watches'] })
     } catch (error) {
-      sayFault(error)
+      showError(error)
     }
     setBusy(false)
   }

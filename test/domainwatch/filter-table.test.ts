@@ -72,7 +72,7 @@ test('all engines give the same answer to the same filters', async () => {
 test('the console knows all filters', async () => {
   // Not by a literal: the types of the console are those of a browser.
   const filtersOfConsole: { readonly FILTER_NAMES: readonly string[] } = await import(
-    new URL('../../console/domains/filters.ts', import.meta.url).href
+    new URL('../../console/filters/filters.ts', import.meta.url).href
   )
   assert.deepEqual(filtersOfConsole.FILTER_NAMES.toSorted(), Object.keys(listParameters).toSorted())
 })

@@ -1,0 +1,179 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useState, type FormEvent } from 'react'
+import { apiUrl, callApi } from '../api/client.ts'
+import { SCOPES, type Scope } from '../api/scope.ts'
+import { SERVICES, type ServiceName } from '../api/session.ts'
+import { changeErrorMessage } from '../app/error-message.ts'
+import { CopyButton } from '../design/copy-button.tsx'
+import { Dialog, DialogFooter } from '../design/dialog.tsx'
+import { t, tn } from '../i18n/index.ts'
+import { LIFETIMES, PERIODS } from './key-limits.ts'
+
+interface Made {
+  readonly key: string
+  readonly service: ServiceName
+  readonly account: string
+}
+
+/** Asks for an account and a service, then shows the key, once. */
+export function NewKey({ onClose }: { onClose: () => void }) {
+  const queries = useQueryClient()
+  const [account, setAccount] = useState('')
+  const [service, setService] = useState<ServiceName>('domainwatch')
+  const [scope, setScope] = useState<Scope>('full')
+  const [expires, setExpires] = useState('')
+  const [most, setMost] = useState('')
+  const [period, setPeriod] = useState<(typeof PERIODS)[number]>('min')
+  const [fault, setFault] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const [made, setMade] = useState<Made>()
+
+  async function make(event: FormEvent) {
+    event.preventDefault()
+    // A second click would create a second key that is never shown.
+    setBusy(true)
+    setFault(undefined)
+    try {
+      const { data } = await callApi('POST /api/v1/admin/create', {
+        query: {
+          account,
+          service,
+          scope,
+          ...(expires === '' ? {} : { expires }),
+          ...(most === '' ? {} : { rate: `${most}/${period}` }),
+        },
+      })
+      setMade(data)
+      await queries.invalidateQueries({ queryKey: ['admin'] })
+    } catch (error) {
+      setFault(changeErrorMessage(error))
+      setBusy(false)
+    }
+  }
+
+  if (made !== undefined) return <Shown made={made} onClose={onClose} />
+  return (
+    <Dialog title={t('admin.newKey')} onClose={onClose}>
+      <form className="stack" onSubmit={(event) => void make(event)}>
+        <label className="field">
+          <span>{t('admin.account')}</span>
+          <input
+            className="input"
+            required
+            maxLength={100}
+            autoComplete="off"
+            value={account}
+            onChange={(event) => setAccount(event.target.value)}
+          />
+        </label>
+        <label className="field">
+          <span>{t('admin.service')}</span>
+          <select
+            className="input"
+            value={service}
+            onChange={(event) => {
+              setService(SERVICES.find((one) => one === event.target.value) ?? 'domainwatch')
+              setScope('full')
+            }}
+          >
+            {SERVICES.map((one) => (
+              <option key={one} value={one}>
+                {t(`service.${one}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label className="field">
+          <span>{t('admin.scope')}</span>
+          <select
+            className="input"
+            value={scope}
+            onChange={(event) =>
+              setScope(SCOPES[service].find((one) => one === event.target.value) ?? 'full')
+            }
+          >
+            {SCOPES[service].map((one) => (
+              <option key={one} value={one}>
+                {t(`scope.name.${one}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label className="field">
+          <span>{t('admin.expires')}</span>
+          <select className="input" value={expires} onChange={(event) => setExpires(event.target.value)}>
+            <option value="">{t('admin.neverExpires')}</option>
+            {LIFETIMES.map((one) => (
+              <option key={one} value={one}>
+                {tn('admin.days', Number.parseInt(one, 10))}
+              </option>
+            ))}
+          </select>
+        </label>
+        <div className="row">
+          <label className="field grow">
+            <span>{t('admin.rate')}</span>
+            <input
+              className="input"
+              type="number"
+              min={1}
+              max={1_000_000}
+              step={1}
+              placeholder={t('admin.noRate')}
+              value={most}
+              onChange={(event) => setMost(event.target.value)}
+            />
+          </label>
+          <label className="field">
+            <span>{t('admin.per')}</span>
+            <select
+              className="input"
+              value={period}
+              onChange={(event) => setPeriod(PERIODS.find((one) => one === event.target.value) ?? 'min')}
+            >
+              {PERIODS.map((one) => (
+                <option key={one} value={one}>
+                  {t(`admin.period.${one}`)}
+                </option>
+              ))}
+            </select>
+          </label>
+        </div>
+        <DialogFooter
+          fault={fault}
+          action={t('admin.make')}
+          isDisabled={isBusy || account.trim() === ''}
+          onCancel={onClose}
+        />
+      </form>
+    </Dialog>
+  )
+}
+
+const TRIES: Readonly<Record<ServiceName, string>> = {
+  domainwatch: '/api/v1/domainwatch/key',
+  imagestore: '/api/v1/imagestore/key',
+  admin: '/api/v1/admin/key',
+}
+
+function Shown({ made, onClose }: { made: Made; onClose: () => void }) {
+  const line = `curl '${apiUrl(TRIES[made.service], { api: made.key }).href}'`
+  return (
+    <Dialog title={t('admin.keyMade', { account: made.account })} isFirm onClose={onClose}>
+      <p className="callout">{t('admin.once')}</p>
+      <code className="secret" translate="no">
+        {made.key}
+      </code>
+      <div className="row">
+        <CopyButton text={made.key} label={t('admin.copyKey')} />
+        <CopyButton text={line} label={t('domains.curl')} isPlain />
+      </div>
+      <code className="address">{line}</code>
+      <div className="row end">
+        <button type="button" className="button primary" onClick={onClose}>
+          {t('admin.kept')}
+        </button>
+      </div>
+    </Dialog>
+  )
+}

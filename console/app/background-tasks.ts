@@ -1,0 +1,41 @@
+import { createStore } from './store.ts'
+
+/** A task that continues on every screen. */
+export interface Task {
+  readonly id: string
+  readonly label: string
+  /** 0 to 1; undefined if unknown. */
+  readonly progress: number | undefined
+  /** `waiting` continues automatically, `stopped` needs the user. */
+  readonly state: 'running' | 'waiting' | 'stopped'
+  /** The screen that shows it. */
+  readonly to: string
+  /** Stops it, if the bar may do so. */
+  readonly stop?: () => void
+}
+
+/** Tasks in the bar, in the order they were started. */
+export const tasks = createStore<readonly Task[]>([])
+
+export function updateTask(task: Task): void {
+  const isKnown = tasks.get().some(({ id }) => id === task.id)
+  tasks.set(isKnown ? tasks.get().map((one) => (one.id === task.id ? task : one)) : [...tasks.get(), task])
+}
+
+export function removeTask(id: string): void {
+  if (tasks.get().some((one) => one.id === id)) tasks.set(tasks.get().filter((one) => one.id !== id))
+}
+
+/** Whether closing the page would lose work. */
+export const hasRunningTasks = (): boolean => tasks.get().some(({ state }) => state !== 'stopped')
+
+/**
+ * The browser asks before closing the page. Registered only while needed, because the listener disables the
+ * back/forward cache.
+ */
+const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+
+tasks.subscribe(() => {
+  if (hasRunningTasks()) addEventListener('beforeunload', ask)
+  else removeEventListener('beforeunload', ask)
+})

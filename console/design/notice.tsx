@@ -1,0 +1,35 @@
+import type { ReactNode } from 'react'
+import { ConnectionError } from '../api/client.ts'
+import { errorMessage } from '../app/error-message.ts'
+import { t } from '../i18n/index.ts'
+import { Icon, type IconName } from './icon.tsx'
+
+/** Replaces missing content: nothing yet, nothing found, an error. */
+export function Notice(props: { icon: IconName; title: string; text?: string; children?: ReactNode }) {
+  return (
+    <div className="notice">
+      <Icon name={props.icon} />
+      <h2>{props.title}</h2>
+      {props.text !== undefined && <p>{props.text}</p>}
+      {props.children}
+    </div>
+  )
+}
+
+/** An error with a button to try again. */
+export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  const isLost = error instanceof ConnectionError
+  return (
+    <div role="alert">
+      <Notice
+        icon="alert"
+        title={t(isLost ? 'app.lostTitle' : 'app.failed')}
+        text={isLost ? t('app.lost') : errorMessage(error)}
+      >
+        <button type="button" className="button" onClick={onRetry}>
+          {t('app.retry')}
+        </button>
+      </Notice>
+    </div>
+  )
+}

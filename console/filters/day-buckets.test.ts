@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { addDays, selectedSpan, bucketsOf, spanAround } from './day-buckets.ts'
+
+const series = (days: number) => {
+  const date = Array.from({ length: days }, (_, i) => addDays('2025-01-01', i))
+  return { date, registered: date.map(() => 2), deleted: date.map((_, i) => i % 2) }
+}
+
+test('a bar has as many days as keep bars distinguishable, and no record is lost', () => {
+  assert.equal(bucketsOf(series(90)).length, 90)
+  const year = bucketsOf(series(365))
+  assert.equal(year.length, 122)
+  assert.deepEqual(year[0], { from: '2025-01-01', to: '2025-01-03', registered: 6, deleted: 1 })
+  assert.deepEqual(year.at(-1), { from: '2025-12-30', to: '2025-12-31', registered: 4, deleted: 1 })
+  assert.equal(
+    year.reduce((sum, { registered, deleted }) => sum + registered + deleted, 0),
+    365 * 2 + 182,
+  )
+  assert.deepEqual(bucketsOf(series(0)), [])
+})
+
+test('the shown days stay if they contain the filter, otherwise they surround it', () => {
+  const shown = { from: '2025-10-01', to: '2025-12-31' }
+  assert.equal(spanAround({}, shown), undefined)
+  assert.equal(spanAround({ from: '2025-10-01', to: '2025-10-02 10:00:00' }, shown), undefined)
+  assert.equal(spanAround({ from: 'soon' }, shown), undefined)
+  assert.equal(spanAround({ from: '2025-01-02', to: '2025-01-01' }, shown), undefined)
+  assert.deepEqual(spanAround({ from: '2025-03-01', to: '2025-03-01' }, shown), {
+    from: '2025-01-15',
+    to: '2025-04-15',
+  })
+  assert.deepEqual(spanAround({ from: '2025-01-01' }, shown), { from: '2024-10-01', to: '2025-12-31' })
+})
+
+test('returns the bars that a filter covers', () => {
+  const buckets = bucketsOf(series(10))
+  assert.equal(selectedSpan(buckets, {}), undefined)
+  assert.deepEqual(selectedSpan(buckets, { from: '2025-01-03', to: '2025-01-05 12:00:00' }), [2, 4])
+  assert.deepEqual(selectedSpan(buckets, { to: '2025-01-02' }), [0, 1])
+  assert.equal(selectedSpan(buckets, { from: '2026-01-01' }), undefined)
+})

@@ -1,0 +1,72 @@
+import type { Filters } from './filters.ts'
+
+/** The days of one bar, inclusive: `YYYY-MM-DD`. */
+export interface Bucket {
+  readonly from: string
+  readonly to: string
+  readonly registered: number
+  readonly deleted: number
+}
+
+/** Maximum bars that are distinguishable on a narrow screen. */
+const MAX_BARS = 122
+const DAY_MS = 86_400_000
+const MIN_DAYS = 90
+
+interface Series {
+  readonly date: readonly string[]
+  readonly registered: readonly number[]
+  readonly deleted: readonly number[]
+}
+
+/** Groups days into at most `MAX_BARS` bars. */
+export function bucketsOf({ date, registered, deleted }: Series): Bucket[] {
+  const size = Math.max(1, Math.ceil(date.length / MAX_BARS))
+  const sum = (values: readonly number[], start: number) =>
+    values.slice(start, start + size).reduce((total, n) => total + n, 0)
+  const buckets: Bucket[] = []
+  for (let start = 0; start < date.length; start += size) {
+    const from = date[start] ?? ''
+    const to = date[Math.min(start + size, date.length) - 1] ?? from
+    buckets.push({ from, to, registered: sum(registered, start), deleted: sum(deleted, start) })
+  }
+  return buckets
+}
+
+/** Returns the day of a filter's date and time. */
+export const dayOf = (moment: string): string => moment.slice(0, 10)
+
+/**
+ * Returns the days to show if `shown` does not contain the filtered days: these, with the same number around them
+ * for comparison. Undefined if it does, or the filter is not valid.
+ */
+export function spanAround(
+  filters: Filters,
+  shown: { readonly from: string; readonly to: string },
+): { readonly from: string; readonly to: string } | undefined {
+  const to = dayOf(filters['to'] ?? shown.to)
+  const from = dayOf(filters['from'] ?? addDays(to, 1 - MIN_DAYS))
+  if (from >= shown.from && to <= shown.to) return undefined
+  const days = (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
+  if (!(days >= 1)) return undefined
+  const around = Math.ceil(Math.max(MIN_DAYS - days, days / 2) / 2)
+  const end = addDays(to, around)
+  return { from: addDays(from, -around), to: end > shown.to && to <= shown.to ? shown.to : end }
+}
+
+export function addDays(day: string, days: number): string {
+  const at = Date.parse(day) + days * DAY_MS
+  return Number.isNaN(at) ? day : new Date(at).toISOString().slice(0, 10)
+}
+
+/** Returns the first and last bar between two days, inclusive; undefined if there is none. */
+export function selectedSpan(
+  buckets: readonly Bucket[],
+  filters: Filters,
+): readonly [first: number, last: number] | undefined {
+  if (filters['from'] === undefined && filters['to'] === undefined) return undefined
+  const [from, to] = [dayOf(filters['from'] ?? ''), dayOf(filters['to'] ?? '9999')]
+  const first = buckets.findIndex((one) => one.to >= from)
+  const last = buckets.findLastIndex((one) => one.from <= to)
+  return first < 0 || last < first ? undefined : [first, last]
+}
