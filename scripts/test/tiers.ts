@@ -25,9 +25,9 @@ const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
     'test/http/',
     'test/imagestore/',
     'test/keys/',
-    'test/moving/',
+    'test/transfer/',
     'test/tooling/',
-    'test/verifying/',
+    'test/integrity/',
   ],
   postgres: ['test/postgres/'],
   browser: ['test/console/'],
@@ -55,22 +55,22 @@ const EXCEPTIONS: Readonly<Record<string, Tier>> = {
   'test/durability/sqlite-plans.test.ts': 'default',
   'test/imagestore/fair-turns.test.ts': 'faults',
   'test/imagestore/link-in-browser.test.ts': 'browser',
-  'test/moving/backup-damage.test.ts': 'faults',
-  'test/moving/hostile-backup.test.ts': 'faults',
-  'test/moving/s3.test.ts': 'faults',
+  'test/transfer/backup-damage.test.ts': 'faults',
+  'test/transfer/hostile-backup.test.ts': 'faults',
+  'test/transfer/s3.test.ts': 'faults',
 }
 
 /** Folders whose tests a database has a part in: their files of the default tier run once more on PostgreSQL. */
-const ON_BOTH_DATABASES = ['admin', 'corpus', 'domainwatch', 'imagestore', 'keys', 'verifying'].map(
+const ON_BOTH_DATABASES = ['admin', 'corpus', 'domainwatch', 'imagestore', 'keys', 'integrity'].map(
   (name) => `test/${name}/`,
 )
 /** Files of which only some tests need PostgreSQL: they are skipped in the default tier. */
-const PARTLY_POSTGRES = ['test/moving/backup.test.ts', 'test/moving/migrate.test.ts']
+const PARTLY_POSTGRES = ['test/transfer/backup.test.ts', 'test/transfer/migrate.test.ts']
 
 /** Where the tests are written that are skipped unless `test/s3/ceph.test.ts` runs them with its object store. */
 export const RUN_BY_CEPH = [
   'test/contracts/blob-store.ts',
-  'test/moving/s3.test.ts',
+  'test/transfer/s3.test.ts',
   'test/s3/gateway.test.ts',
 ]
 

@@ -15,7 +15,7 @@ import {
   plain,
   problem,
 } from '../support/images.ts'
-import { keyOf, put } from '../verifying/looking.ts'
+import { keyOf, put } from '../integrity/looking.ts'
 import { ManualClock, startService, type TestService } from '../support/service.ts'
 
 const UNSIGNED = problem(403, 'La imagen solo se entrega por enlaces firmados')
