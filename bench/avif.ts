@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import sharp, { type AvifOptions } from 'sharp'
 import { median } from './lib/compare.ts'
-import { psnr, ssim } from './lib/likeness.ts'
+import { psnr, ssim } from './lib/image-similarity.ts'
 import { FILES } from './lib/options.ts'
 import { photo } from './lib/photos.ts'
 

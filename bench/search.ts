@@ -6,7 +6,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { startBare } from './lib/bare.ts'
+import { startBare } from './lib/bare-server.ts'
 import { addAll } from './lib/domains.ts'
 import { load } from './lib/load.ts'
 import { whileStill } from './lib/machine.ts'

@@ -4,7 +4,7 @@
 // `node:http`, whose processes share nothing, shows how the machine itself scales (two hardware threads of one core,
 // for example).
 import { existsSync, readFileSync } from 'node:fs'
-import { startBareProcesses } from './lib/bare.ts'
+import { startBareProcesses } from './lib/bare-server.ts'
 import { compare, median, type Contender, type Sample } from './lib/compare.ts'
 import { addAll, generateDomains } from './lib/domains.ts'
 import { load } from './lib/load.ts'

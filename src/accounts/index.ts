@@ -7,7 +7,7 @@ import { VersionedCache } from '../storage/database/versioned-cache.ts'
 import type { Identity } from '../http/auth/authenticator.ts'
 import { type KeyLimits, type Service, UNLIMITED } from '../http/auth/key-limits.ts'
 import * as queries from './queries.ts'
-import { KeyUses } from './uses.ts'
+import { KeyUses } from './key-uses.ts'
 import { hash, randomBytes } from 'node:crypto'
 
 /** An API key as its holder knows it. It is shown once and never stored. */

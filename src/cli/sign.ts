@@ -1,5 +1,5 @@
 import { updateDelivery } from '../imagestore/account-policy.ts'
-import { sign, signedText } from '../imagestore/links/access.ts'
+import { signedText, signText } from '../imagestore/links/signature.ts'
 import { parseLink, readLink } from '../imagestore/links/read-link.ts'
 import { canonical, findMisplaced } from '../lib/modifiers/index.ts'
 import { blobByHash } from '../imagestore/queries.ts'
@@ -34,7 +34,7 @@ export async function signLink({ config, own, positionals }: Options): Promise<v
     const tokens = [
       canonical(parsed.transformation),
       expires === undefined ? '' : `exp_${expires}`,
-      `sig_${sign(updated.secret ?? '', text)}`,
+      `sig_${signText(updated.secret ?? '', text)}`,
     ]
     const base = config.baseUrl === '' ? `http://${config.host}:${config.port}` : config.baseUrl
     console.log(`${base}/i/${target.hash}&m=${tokens.filter((token) => token !== '').join(',')}`)

@@ -13,12 +13,12 @@ import { EXPECTABLE_FIELDS, differences, lockRecords, type Difference } from './
 import * as queries from './queries.ts'
 import * as statements from './queries-batches.ts'
 import { FIELD_NAMES, type RecordFields, type RecordWithFields } from './record-fields.ts'
-import { countOfFaults, MAX_FAULTS, type RecordFault } from './records.ts'
+import { countOfFaults, MAX_FAULTS, type RecordFault } from './parse-record.ts'
 import type { NameIndex } from './list/name-index.ts'
 import { endClaimsOf } from './queue/ended-claims.ts'
-import type { Batch, Input, Output } from './tasks/read-records.ts'
+import type { Batch, Input, Output } from './tasks/parse-batch.ts'
 
-const READ_RECORDS = taskModule('./tasks/read-records', import.meta)
+const PARSE_BATCH = taskModule('./tasks/parse-batch', import.meta)
 /** Names per look-up statement. */
 const CHUNK_SIZE = 500
 
@@ -57,7 +57,7 @@ export class DomainBatches {
   /** Parses a body in a worker thread. Transfers its bytes there. */
   read(operation: Input['operation'], { contentType, bytes, client }: RequestBody): Promise<Output> {
     const input = { contentType, bytes, operation, words: this.#dictionary.trie }
-    return this.#tasks.run<Input, Output>(READ_RECORDS, input, { transfer: [bytes.buffer], client })
+    return this.#tasks.run<Input, Output>(PARSE_BATCH, input, { transfer: [bytes.buffer], client })
   }
 
   /** @returns the number of records in the batch, including unchanged ones */

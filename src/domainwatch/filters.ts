@@ -1,6 +1,6 @@
 import { HttpError } from '../lib/errors.ts'
 import { flag, integer, type Values } from '../http/parameters.ts'
-import { isGone, MAX_LABEL_CHARACTERS } from './limits.ts'
+import { isExpired, MAX_LABEL_CHARACTERS } from './limits.ts'
 import {
   filter,
   flagFilter,
@@ -227,6 +227,6 @@ function knownConditionsOf(filters: Filters): readonly NamedCondition[] {
 
 /** Whether a list with these filters contains the record at `now`. */
 export function matches(filters: Filters, record: FilteredRecord, now: number): boolean {
-  if (record.discarded_at !== null && isGone(record.discarded_at, now)) return false
+  if (record.discarded_at !== null && isExpired(record.discarded_at, now)) return false
   return knownConditionsOf(filters).every((condition) => condition.matches(record))
 }

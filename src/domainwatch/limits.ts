@@ -23,6 +23,6 @@ export const CLAIM_MINUTES = 10
 export const DISCARDED_LIFETIME_MS = DISCARDED_RETENTION_DAYS * 24 * 60 * 60 * 1000
 
 /** Records discarded at this time or before have expired at `now` and appear in no answer. Milliseconds since 1970. */
-export const goneBefore = (now: number): number => now - DISCARDED_LIFETIME_MS
+export const expiryCutoff = (now: number): number => now - DISCARDED_LIFETIME_MS
 
-export const isGone = (discardedAt: number, now: number): boolean => discardedAt <= goneBefore(now)
+export const isExpired = (discardedAt: number, now: number): boolean => discardedAt <= expiryCutoff(now)

@@ -1,6 +1,6 @@
 import type { Dialect } from '../storage/database/dialect.ts'
 import { sql } from '../storage/database/sql.ts'
-import { notGone } from './queries.ts'
+import { notExpired } from './queries.ts'
 
 /** A record with everything that is stored of it. */
 export interface RecordRow {
@@ -33,5 +33,5 @@ export function recordsNamed(dialect: Dialect, names: string, now: number) {
       seen_at, seen_by, note, tags, accounts.name AS claimed_by, claims.until AS claimed_until
     FROM domains LEFT JOIN claims ON claims.name = domains.name AND claims.until > ${now}
     LEFT JOIN accounts ON accounts.id = claims.account_id
-    WHERE domains.name IN (SELECT ${given.columns} FROM ${given.table}) AND ${notGone(now)}`
+    WHERE domains.name IN (SELECT ${given.columns} FROM ${given.table}) AND ${notExpired(now)}`
 }

@@ -1,6 +1,6 @@
 import type { Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Query, type Sql } from '../storage/database/sql.ts'
-import { goneBefore } from './limits.ts'
+import { expiryCutoff } from './limits.ts'
 import { conditionsOf, type FilterName, type Filters, type NamedCondition } from './filters.ts'
 
 /** Later than any possible date: means "never" in comparisons. */
@@ -37,10 +37,10 @@ export type Source =
     }
 
 /** The record has not expired. */
-export const notGone = (now: number): Sql =>
-  sql`COALESCE(discarded_at, ${raw(String(NEVER))}) > ${goneBefore(now)}`
+export const notExpired = (now: number): Sql =>
+  sql`COALESCE(discarded_at, ${raw(String(NEVER))}) > ${expiryCutoff(now)}`
 
-const gone = (now: number): Sql => sql`discarded_at <= ${goneBefore(now)}`
+const expired = (now: number): Sql => sql`discarded_at <= ${expiryCutoff(now)}`
 
 /** As the index by deletion defines it: an engine uses a partial index only for its own condition. */
 const isDeleted = ({ plansAsWritten }: Dialect): Sql =>
@@ -189,7 +189,7 @@ interface SourceOptions extends Pick<PageRequest, 'filters' | 'now'> {
 /** The records of one source. */
 function records(dialect: Dialect, source: Source, options: SourceOptions): Sql {
   const { filters, now, sortKey, among, inOrder } = options
-  const conditions = [notGone(now)]
+  const conditions = [notExpired(now)]
   if (source.kind === 'all') {
     const { status } = source
     return select(dialect, filters, { key: sortKey, status, conditions, among, inOrder })
@@ -301,7 +301,7 @@ export function rowsOfNames(
   names: readonly string[],
 ) {
   const given = dialect.jsonRows(JSON.stringify(names.map((name) => [name])), ['text'])
-  const conditions = allOf([...matching(dialect, filters), notGone(now)])
+  const conditions = allOf([...matching(dialect, filters), notExpired(now)])
   return sql`SELECT ${plainColumns} FROM domains
     WHERE name IN (SELECT ${given.columns} FROM ${given.table}) AND ${conditions}`
 }
@@ -317,11 +317,11 @@ export function rangeOf(dialect: Dialect, source: Source, filters: Filters, now:
 
 /** The number of records that match. */
 export const countMatching = (dialect: Dialect, filters: Filters, now: number) => sql<{ count: number }>`
-  SELECT count(*) AS count FROM domains WHERE ${allOf([...matching(dialect, filters), notGone(now)])}`
+  SELECT count(*) AS count FROM domains WHERE ${allOf([...matching(dialect, filters), notExpired(now)])}`
 
 /** When the first of the discarded records was discarded; null if there is none. */
 export const firstDiscarded = (now: number) => sql<{ marked_at: number | null }>`
-  SELECT min(discarded_at) AS marked_at FROM domains WHERE discarded_at > ${goneBefore(now)}`
+  SELECT min(discarded_at) AS marked_at FROM domains WHERE discarded_at > ${expiryCutoff(now)}`
 
 /** Whether there are more records than `count`. */
 export const moreThan = (count: number) => sql<{ name: string }>`
@@ -348,16 +348,16 @@ const LINE_END = raw(`'\n'`)
 /** Deletes at most `count` records that have expired. */
 export const deleteExpired = (now: number, count: number) => sql`
   DELETE FROM domains WHERE name IN (
-    SELECT name FROM domains WHERE ${gone(now)} ORDER BY discarded_at ${limit(count)}
+    SELECT name FROM domains WHERE ${expired(now)} ORDER BY discarded_at ${limit(count)}
   )`
 
 export const anyExpired = (now: number) => sql<{ name: string }>`
-  SELECT name FROM domains WHERE ${gone(now)} LIMIT 1`
+  SELECT name FROM domains WHERE ${expired(now)} LIMIT 1`
 
 /** Deletes the expired records whose names are first in these rows: a JSON array of arrays. */
 export function deleteExpiredOf(dialect: Dialect, now: number, rows: string) {
   const given = dialect.jsonRows(rows, ['text'])
-  return sql`DELETE FROM domains WHERE ${gone(now)} AND name IN (SELECT ${given.columns} FROM ${given.table})`
+  return sql`DELETE FROM domains WHERE ${expired(now)} AND name IN (SELECT ${given.columns} FROM ${given.table})`
 }
 
 /** Records that the account added domains now. Last in a transaction, since it blocks others of the account. */

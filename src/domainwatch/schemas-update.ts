@@ -10,7 +10,7 @@ import {
 import { EXPECTABLE_FIELDS, type ExpectableField } from './queries-expected.ts'
 import { MAX_BATCH_RECORDS } from './limits.ts'
 import { furtherFields } from './record-fields.ts'
-import { MAX_NOTE_CHARACTERS } from './records.ts'
+import { MAX_NOTE_CHARACTERS } from './parse-record.ts'
 import { agent, bit, dateTime, RECORD_EXAMPLE, recordFields } from './schemas.ts'
 import { MAX_TAG_CHARACTERS, MAX_TAGS } from './tags.ts'
 

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '../storage/database/database.ts'
-import { DELIVERY_MODES, newSecret, type DeliveryMode } from './links/access.ts'
+import { DELIVERY_MODES, type DeliveryMode } from './links/delivery-mode.ts'
+import { newLinkSecret } from './links/signature.ts'
 import * as queries from './queries-accounts.ts'
 import type { Limits } from './queries-accounts.ts'
 
@@ -88,7 +89,7 @@ async function updateDeliveryIn(
   if (row.service !== 'imagestore') return { kind: 'no-images' }
   const mode = change.mode ?? row.mode ?? 'open'
   const isNew = change.secret === 'new' || (change.secret === 'kept' && row.secret === null)
-  const secret = isNew ? newSecret() : row.secret
+  const secret = isNew ? newLinkSecret() : row.secret
   if (mode !== (row.mode ?? 'open') || secret !== row.secret)
     await tx.run(queries.setDelivery(row.account_id, mode, secret))
   return { kind: 'updated', mode, secret }

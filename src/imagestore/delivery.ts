@@ -6,11 +6,11 @@ import type { Database } from '../storage/database/database.ts'
 import type { ImageEngine, Requesters, WatermarkFile } from './decoder/index.ts'
 import type { Caller, Derivative, DerivativeCache } from './derivatives/cache.ts'
 import type { Rendered } from './derivatives/checksummed-file.ts'
-import { isHashOf } from './hash.ts'
+import { isHashOf } from './image-hash.ts'
 import { ImageCache } from './image-cache.ts'
 import type { BlobRow } from './image-fields.ts'
-import type { MarkPlace } from './image-settings.ts'
-import { damaged, verified, VerifiedBlobs } from './verified-blobs.ts'
+import type { WatermarkPlacement } from './image-settings.ts'
+import { damagedBlob, verifyStream, VerifiedBlobs } from './verified-blobs.ts'
 import { KnownImages } from './known-images.ts'
 import { blobByKey } from './queries.ts'
 
@@ -25,7 +25,7 @@ export interface Recipe {
   /** From `derivativeName`. */
   readonly name: string
   readonly transformation: ResolvedTransformation
-  readonly mark: { readonly blob: BlobRow; readonly place: MarkPlace } | undefined
+  readonly mark: { readonly blob: BlobRow; readonly place: WatermarkPlacement } | undefined
 }
 
 /** Bytes in memory, or a way to stream a part of them: `start` to `end`, both included. */
@@ -127,7 +127,7 @@ export class Delivery {
     this.misses++
     const bytes = await this.#options.blobs.read(key, size, client)
     if (bytes === undefined) return undefined
-    if (!isHashOf(bytes, hash)) throw damaged(blob)
+    if (!isHashOf(bytes, hash)) throw damagedBlob(blob)
     this.#cache.set(key, { bytes, mime }, client)
     return { kind: 'bytes', bytes, mime }
   }
@@ -138,7 +138,7 @@ export class Delivery {
     const isWhole = start === 0 && end === size - 1
     if (!isWhole) await this.#verified.verify(blob, () => blobs.stream(key, 0, size - 1, client))
     const stream = await blobs.stream(key, start, end, client)
-    return stream && isWhole ? verified(stream, blob) : stream
+    return stream && isWhole ? verifyStream(stream, blob) : stream
   }
 
   /** Not for SVG, which may contain script: the store does not send the headers that disable it. */
@@ -187,7 +187,7 @@ export class Delivery {
     } else if (derived?.kind === 'damaged') {
       // Its file may have been deleted while the task was waiting.
       if (!(await this.isRecorded(blob))) return undefined
-      if (derived.isAltered === true) throw damaged(blob)
+      if (derived.isAltered === true) throw damagedBlob(blob)
     }
     return derived
   }

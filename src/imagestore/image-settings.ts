@@ -1,4 +1,4 @@
-import { isImageHash, type ImageHash } from './hash.ts'
+import { isImageHash, type ImageHash } from './image-hash.ts'
 import {
   COMPASS_POINTS,
   defaultGrammar,
@@ -13,7 +13,7 @@ import {
 } from '../lib/modifiers/index.ts'
 
 /** Where a watermark lies and how large it is; `width` and `margin` in percent of the image's width. */
-export interface MarkPlace {
+export interface WatermarkPlacement {
   readonly at: CompassPoint
   readonly width: number
   readonly margin: number
@@ -21,7 +21,7 @@ export interface MarkPlace {
   readonly opacity: number
 }
 
-export interface Watermark extends MarkPlace {
+export interface Watermark extends WatermarkPlacement {
   readonly image: ImageHash
 }
 

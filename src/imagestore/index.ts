@@ -13,7 +13,7 @@ import { Delivery } from './delivery.ts'
 import { openDerivatives, type DerivativesContext } from './derivatives/index.ts'
 import type { DerivativeCache } from './derivatives/cache.ts'
 import { FairSlots } from '../lib/fair-slots.ts'
-import { createImageEngine, machineTurns } from './decoder/index.ts'
+import { createImageEngine, machineLock } from './decoder/index.ts'
 import type { ImageSettings } from './image-settings.ts'
 import { LinkResolver } from './links/resolve-link.ts'
 import { deleteRoute } from './routes/delete.ts'
@@ -77,7 +77,7 @@ export function openImagestore(context: ImagestoreContext): Imagestore {
     memoryBudget: perProcessShare(config.imageMemory * MIB, config.workers),
     // Whether an image is accepted must not depend on the number of processes.
     largestJob: config.imageMemory * MIB,
-    acquireTurn: machineTurns(join(config.data, 'staging')),
+    acquireTurn: machineLock(join(config.data, 'staging')),
     queue: perProcessShare(config.imageQueue, config.workers),
     queuePerClient: queueShare(perProcessShare(config.imageQueue, config.workers)),
     waitMs: config.imageWait * 1000,

@@ -1,9 +1,9 @@
 import { secondsOf, type Clock } from '../lib/clock.ts'
 import type { Database } from '../storage/database/database.ts'
 import { VersionedCache } from '../storage/database/versioned-cache.ts'
-import type { ImageHash } from './hash.ts'
+import type { ImageHash } from './image-hash.ts'
 import type { BlobRow } from './image-fields.ts'
-import type { Holder } from './links/access.ts'
+import type { Holder } from './links/delivery-mode.ts'
 import { blobWithHolders, sharedHolder } from './queries.ts'
 
 const MAX_CACHED_IMAGES = 100_000

@@ -1,7 +1,7 @@
 import type { Service } from '../http/auth/key-limits.ts'
 import type { Dialect } from '../storage/database/dialect.ts'
 import { sql } from '../storage/database/sql.ts'
-import type { DeliveryMode } from './links/access.ts'
+import type { DeliveryMode } from './links/delivery-mode.ts'
 
 /** What an application may hold; null for no limit. */
 export interface Limits {

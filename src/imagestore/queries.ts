@@ -1,7 +1,7 @@
 import type { Dialect } from '../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Sql } from '../storage/database/sql.ts'
 import { ANSWER_FIELDS, BLOB_FIELDS, columnOf, type BlobRow, type ImageRow } from './image-fields.ts'
-import type { DeliveryMode } from './links/access.ts'
+import type { DeliveryMode } from './links/delivery-mode.ts'
 
 /** Expired images, in the order in which their blobs are locked. */
 export const expiredImages = (now: number, count: number) => sql<{ account_id: number; hash: string }>`

@@ -4,7 +4,7 @@ import { stripMetadata } from '../lib/image-metadata/index.ts'
 import { jsonTypeOf } from '../lib/json-type.ts'
 import { ownsBuffer } from '../lib/release-buffer.ts'
 import { hasAtMostCharacters, isStorable } from '../lib/text.ts'
-import { hashOf, type ImageHash } from './hash.ts'
+import { hashOf, type ImageHash } from './image-hash.ts'
 import type { ImageInfo } from './queries.ts'
 
 export const MAX_NAME_CHARACTERS = 1_024

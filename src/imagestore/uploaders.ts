@@ -1,6 +1,6 @@
 import type { Identity } from '../http/auth/authenticator.ts'
 import type { Transaction } from '../storage/database/database.ts'
-import type { ImageHash } from './hash.ts'
+import type { ImageHash } from './image-hash.ts'
 import * as queries from './queries.ts'
 
 /** Stands for all keys that see the whole application: those without the scope `upload`. */

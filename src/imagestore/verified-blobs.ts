@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { pipeline, Transform, type Readable } from 'node:stream'
 import { LRUCache } from 'lru-cache'
 import { BlobDamaged } from '../storage/blobs/blob-store.ts'
-import { hashOfDigest } from './hash.ts'
+import { hashOfDigest } from './image-hash.ts'
 import type { BlobRow } from './image-fields.ts'
 
 type Stored = Pick<BlobRow, 'key' | 'hash'>
@@ -12,7 +12,7 @@ type OpenWhole = () => Promise<Readable | undefined>
 const VERIFIED_TTL_MS = 60_000
 const MAX_VERIFIED_BLOBS = 10_000
 
-export const damaged = ({ key }: Stored): BlobDamaged =>
+export const damagedBlob = ({ key }: Stored): BlobDamaged =>
   new BlobDamaged(
     `${key} does not hold the bytes that were stored: catalejo verify --repair marks it as lost`,
   )
@@ -21,7 +21,7 @@ export const damaged = ({ key }: Stored): BlobDamaged =>
  * Passes on the bytes of a whole blob. Fails before the last chunk if they are not what was stored: the client then has a
  * truncated body, which neither browsers nor caches keep.
  */
-export function verified(source: Readable, blob: Stored): Readable {
+export function verifyStream(source: Readable, blob: Stored): Readable {
   const digest = createHash('sha256')
   let held: Uint8Array | undefined
   const check = new Transform({
@@ -32,7 +32,7 @@ export function verified(source: Readable, blob: Stored): Readable {
       done()
     },
     flush(done) {
-      if (hashOfDigest(digest.digest()) !== blob.hash) return done(damaged(blob))
+      if (hashOfDigest(digest.digest()) !== blob.hash) return done(damagedBlob(blob))
       if (held !== undefined) this.push(held)
       done()
     },
@@ -61,7 +61,7 @@ export class VerifiedBlobs {
     const chunks = await open()
     // The caller finds it missing when it reads the range.
     if (chunks === undefined) return
-    for await (const _ of verified(chunks, blob));
+    for await (const _ of verifyStream(chunks, blob));
     this.#verified.set(blob.key, true)
   }
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { createTasks, taskModule } from './tasks.ts'
 
-const PARSE = taskModule('../domainwatch/tasks/read-records', import.meta)
+const PARSE = taskModule('../domainwatch/tasks/parse-batch', import.meta)
 const tasks = createTasks(2)
 after(() => tasks.close())
 

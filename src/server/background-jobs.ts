@@ -19,7 +19,7 @@ import {
 } from '../domainwatch/index.ts'
 import { deleteOldFailures, hasExpiredFailures } from '../http/auth/auth-rate-limit.ts'
 import type { Imagestore } from '../imagestore/index.ts'
-import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore/removal.ts'
+import { eraseAddresses, hasOldAddresses, hasExpiredImages } from '../imagestore/image-removal.ts'
 import { FOREIGN_STORE, STRANGE_STORE } from '../imagestore/blobs.ts'
 
 const MINUTE = 60_000

@@ -8,7 +8,7 @@ import { DomainLists } from '../../src/domainwatch/list/domain-lists.ts'
 import { listParameters, listRequest, type ListRequest } from '../../src/domainwatch/list/request.ts'
 import { markDomains, recordDomains } from '../../src/domainwatch/queries-batches.ts'
 import { rowValues } from '../../src/storage/database/batch.ts'
-import { readMarks, readNewRecord } from '../../src/domainwatch/records.ts'
+import { parseMarks, parseNewRecord } from '../../src/domainwatch/parse-record.ts'
 import { NameIndex } from '../../src/domainwatch/list/name-index.ts'
 import { parseParameters } from '../../src/http/parameters.ts'
 import { databaseFor } from './engine.ts'
@@ -35,7 +35,7 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
   const store = (given: readonly Wide[], date = '2025-06-01 08:00:00') =>
     database.transaction(async (tx) => {
       const rows = given.map(({ domain, ...fields }) => {
-        const record = readNewRecord({ domain, length: domain.length, ...fields }, split)
+        const record = parseNewRecord({ domain, length: domain.length, ...fields }, split)
         if (!record.ok) throw new Error(record.msg)
         return rowValues(recordDomains, record.row)
       })
@@ -45,7 +45,7 @@ export async function openBoth(tasks: Tasks, memory = 64 * MIB) {
   const update = (given: readonly Mark[], date = '2025-06-02 09:10:11') =>
     database.transaction(async (tx) => {
       const rows = given.map((one) => {
-        const read = readMarks(one)
+        const read = parseMarks(one)
         if (!read.ok) throw new Error(read.msg)
         return rowValues(markDomains, read.row)
       })
@@ -120,7 +120,7 @@ export function many(count: number, prefix = ''): Wide[] {
     }
   }).filter(
     ({ domain }) =>
-      readNewRecord({ domain, length: domain.length, reserve: 0, status: 1, date_reg: DATE }, split).ok,
+      parseNewRecord({ domain, length: domain.length, reserve: 0, status: 1, date_reg: DATE }, split).ok,
   )
 }
 

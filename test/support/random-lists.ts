@@ -2,7 +2,7 @@ import { readDictionary, toColumn } from '../../src/domainwatch/words/dictionary
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { parseLabel } from '../../src/lib/domain-names.ts'
-import { isGone } from '../../src/domainwatch/limits.ts'
+import { isExpired } from '../../src/domainwatch/limits.ts'
 import { filterParameters, type FilteredRecord } from '../../src/domainwatch/filters.ts'
 import { joinTags } from '../../src/domainwatch/tags.ts'
 import type { Parameter } from '../../src/http/parameters.ts'
@@ -217,6 +217,6 @@ export class Model {
   #known(name: string, now: number): ModelRecord | undefined {
     const found = this.records.get(name)
     const discardedAt = found?.discarded_at ?? null
-    return discardedAt !== null && isGone(discardedAt, now) ? undefined : found
+    return discardedAt !== null && isExpired(discardedAt, now) ? undefined : found
   }
 }

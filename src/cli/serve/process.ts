@@ -7,7 +7,7 @@ import { failureLine } from '../failure.ts'
 import type { WorkerChannel } from './worker-channel.ts'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { hashOf } from '../../imagestore/hash.ts'
+import { hashOf } from '../../imagestore/image-hash.ts'
 
 /** An image of the package; the path is the same from src/ and dist/. */
 const PICTURE = new URL('../../../assets/catalejo.png', import.meta.url)

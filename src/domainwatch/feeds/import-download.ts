@@ -2,10 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { importLines, type ImportOptions } from '../import/importer.ts'
 import { readLines, SourceFault } from '../import/lines.ts'
 import { bytesOf, TooLargeFault } from '../import/source.ts'
-import { storeRows, type ImportTarget } from '../import/store.ts'
+import { storeRows, type ImportTarget } from '../import/store-rows.ts'
 import type { ImportCounts, StoreRows } from '../import/writer.ts'
 import { FeedFault, tooLarge, WEB_PAGE } from './download.ts'
-import type { ImportLanes } from './import-lanes.ts'
+import type { ImportSlots } from './import-slots.ts'
 import type { Feed } from './settings.ts'
 
 /** Bytes in which a web page shows its first tag. */
@@ -23,7 +23,7 @@ export async function importDownload(
   path: string,
   feed: Feed,
   target: ImportTarget & Pick<ImportOptions, 'split'>,
-  lanes: ImportLanes,
+  lanes: ImportSlots,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<ImportCounts> {

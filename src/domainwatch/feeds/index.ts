@@ -1,5 +1,5 @@
 import { InterruptibleSleep } from '../../lib/clock.ts'
-import { ImportLanes } from './import-lanes.ts'
+import { ImportSlots } from './import-slots.ts'
 import { feedStates, type FeedStateRow } from './queries.ts'
 import type { Feed } from './settings.ts'
 import { dueAt, statusOf, type FeedStatus } from './status.ts'
@@ -25,7 +25,7 @@ export interface FeedsOptions extends UpdateOptions {
 export class Feeds {
   readonly #options: FeedsOptions
   readonly #idle: InterruptibleSleep
-  readonly #lanes = new ImportLanes()
+  readonly #lanes = new ImportSlots()
 
   constructor(options: FeedsOptions) {
     this.#options = options

@@ -4,7 +4,7 @@ import { storeRows } from '../../storage/database/rows.ts'
 import type { ImportOptions } from '../import/importer.ts'
 import { download, DOWNLOAD_LIMITS, FeedFault, type Download, type DownloadOptions } from './download.ts'
 import { importDownload } from './import-download.ts'
-import type { ImportLanes } from './import-lanes.ts'
+import type { ImportSlots } from './import-slots.ts'
 import { deleteOldStates, FEED_STATES, type FeedStateRow } from './queries.ts'
 import type { Feed } from './settings.ts'
 import { sourceOf } from './status.ts'
@@ -29,7 +29,7 @@ export interface UpdateOptions {
 /** Fetches and imports a feed once, and stores the result as its state. Stores none if `signal` aborts. */
 export async function updateFeed(
   options: UpdateOptions,
-  lanes: ImportLanes,
+  lanes: ImportSlots,
   feed: Feed,
   before: FeedStateRow | undefined,
   signal: AbortSignal,
@@ -99,7 +99,7 @@ const NEVER_FETCHED = {
 /** Returns what changes in the state after a success. Validators are stored last: a crash before means another import. */
 async function fetchFeed(
   { accountNamed, clock, database, downloads, split, timeZone }: UpdateOptions,
-  lanes: ImportLanes,
+  lanes: ImportSlots,
   feed: Feed,
   { etag, last_modified: lastModified }: FeedStateRow,
   stored: (tx: Transaction, changed: number) => Promise<void>,

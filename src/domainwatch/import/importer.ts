@@ -5,7 +5,7 @@ import { layoutOf, SAMPLE_LINES, type ImportFormat } from './format.ts'
 import { joinLines, SourceFault, type Line } from './lines.ts'
 import { completeness, parseLine } from './parse-line.ts'
 import { RowBuffer } from './row-buffer.ts'
-import { STATEMENTS } from './store.ts'
+import { STATEMENTS } from './store-rows.ts'
 import type { SplitName } from '../words/dictionary.ts'
 import { ImportWriter, type ImportCounts, type Reached, type WriterOptions } from './writer.ts'
 

@@ -1,12 +1,12 @@
 import { fromCell } from '../../lib/free-text.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import {
-  readExportedRecord,
-  readNewRecord,
+  parseExportedRecord,
+  parseNewRecord,
   type ExportedDomain,
   type NewDomain,
-  type ReadRecord,
-} from '../records.ts'
+  type ParsedRecord,
+} from '../parse-record.ts'
 import { bareName, registryDate, splitCsv, type Layout } from './format.ts'
 import type { Completeness } from './lines.ts'
 import type { SplitName } from '../words/dictionary.ts'
@@ -33,19 +33,19 @@ export function parseLine(
   line: string,
   layout: Layout,
   { now, timeZone, split }: LineContext,
-): ReadRecord<NewDomain | ExportedDomain> {
+): ParsedRecord<NewDomain | ExportedDomain> {
   switch (layout.format) {
     case 'ndjson':
-      return readExportedRecord(parseJson(line), timeZone, split)
+      return parseExportedRecord(parseJson(line), timeZone, split)
     case 'deletions':
-      return readNewRecord(newRecord(line, 0, now), split)
+      return parseNewRecord(newRecord(line, 0, now), split)
     case 'registrations':
     case 'csv': {
       const fields = splitCsv(line, layout.separator)
       if (!Array.isArray(fields)) return NOT_CSV
       return layout.format === 'csv'
-        ? readExportedRecord(exported(fields, layout.columns), timeZone, split)
-        : readNewRecord(registration(fields, layout.columns), split)
+        ? parseExportedRecord(exported(fields, layout.columns), timeZone, split)
+        : parseNewRecord(registration(fields, layout.columns), split)
     }
   }
 }

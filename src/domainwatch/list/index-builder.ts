@@ -3,7 +3,7 @@ import { UnsupportedValueError } from '../../lib/name-index/index.ts'
 import { taskModule, BACKGROUND_TASK_TIMEOUT_MS, type Tasks } from '../../lib/tasks.ts'
 import type { Input, Output } from '../tasks/build-columns.ts'
 import type { Dictionary } from '../words/dictionary.ts'
-import { deltaOfChanges, type Delta } from './read-records.ts'
+import { deltaOfChanges, type Delta } from './load-records.ts'
 
 const BUILD_COLUMNS = taskModule('../tasks/build-columns', import.meta)
 

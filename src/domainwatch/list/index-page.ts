@@ -16,7 +16,7 @@ import {
   type Order,
   type Segment,
 } from '../../lib/name-index/index.ts'
-import { goneBefore } from '../limits.ts'
+import { expiryCutoff } from '../limits.ts'
 import { conditionsOf, type FilterName, type Filters } from '../filters.ts'
 import type { ListPosition, ListRange, SortKey, Source } from '../queries.ts'
 import { cursorOf, LENGTH_DIGITS, type ListCursor } from './cursor.ts'
@@ -33,7 +33,7 @@ export interface FoundPage {
 
 /** The filters as the index takes them. @param also further conditions */
 export function indexQuery(filters: Filters, now: number, also: readonly IndexTerm[] = []): IndexQuery {
-  return compileQuery([...conditionsOf(filters).map(({ index }) => index), ...also], goneBefore(now))
+  return compileQuery([...conditionsOf(filters).map(({ index }) => index), ...also], expiryCutoff(now))
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { NameBlock } from '../../lib/lookalikes/index.ts'
 import type { Segment } from '../../lib/name-index/index.ts'
 import type { Database } from '../../storage/database/database.ts'
-import { goneBefore } from '../limits.ts'
+import { expiryCutoff } from '../limits.ts'
 import type { NameIndex } from '../list/name-index.ts'
 import { namesAfter } from './queries.ts'
 
@@ -23,7 +23,7 @@ export async function* recordedNames(
 
 /** All names of these segments as of the call: later changes have no effect. */
 function* indexedNames(segments: readonly Segment[], now: number): Generator<NameBlock> {
-  const gone = goneBefore(now)
+  const gone = expiryCutoff(now)
   const snapshots = segments.map((segment) => ({ segment, live: segment.live.slice() }))
   for (const { segment, live } of snapshots) {
     const { names, starts, count } = segment.columns

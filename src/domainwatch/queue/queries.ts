@@ -1,9 +1,9 @@
 import type { Dialect } from '../../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql } from '../../storage/database/sql.ts'
-import { goneBefore } from '../limits.ts'
+import { expiryCutoff } from '../limits.ts'
 import type { Filters } from '../filters.ts'
 import type { ListOrder } from '../list/order.ts'
-import { COLUMNS, matching, notGone, page, type PageRequest } from '../queries.ts'
+import { COLUMNS, matching, notExpired, page, type PageRequest } from '../queries.ts'
 
 /** Held by transactions that claim, on an engine with several writers. Any constant that no other code uses. */
 const CLAIMS_LOCK = 7_216_455_015
@@ -65,7 +65,7 @@ export function queueState(
     SELECT (
       SELECT string_agg(claims.name || ' ' || CAST(account_id AS TEXT), ' ') FROM claims
       WHERE until > ${now} AND EXISTS (
-        SELECT 1 FROM domains WHERE ${allOf([sql`domains.name = claims.name`, notGone(now), ...wanted])}
+        SELECT 1 FROM domains WHERE ${allOf([sql`domains.name = claims.name`, notExpired(now), ...wanted])}
       )
     ) AS held, (
       SELECT string_agg(CAST(account_id AS TEXT) || ' ' || CAST(total AS TEXT), ' ') FROM (
@@ -74,7 +74,7 @@ export function queueState(
       ) AS totals
     ) AS totals, (
       SELECT count(*) FROM (
-        SELECT name AS found FROM domains WHERE discarded_at <= ${goneBefore(now)}
+        SELECT name AS found FROM domains WHERE discarded_at <= ${expiryCutoff(now)}
       ) AS expired CROSS JOIN domains WHERE ${allOf([sql`name = found`, ...wanted])}
     ) AS gone, log.* FROM (
       SELECT count(*) AS read, string_agg(CASE WHEN topic = 'domain' THEN
@@ -88,7 +88,7 @@ export function queueState(
 
 /** Those of these records that match now, in order: `COLUMNS`, and the account that holds it or null. */
 export function matchingRows(dialect: Dialect, names: readonly string[], view: QueueView, now: number) {
-  const conditions = [sql`name = found`, notGone(now), ...matching(dialect, view.filters)]
+  const conditions = [sql`name = found`, notExpired(now), ...matching(dialect, view.filters)]
   return sql`
     SELECT ${raw(COLUMNS)},
       (SELECT account_id FROM claims WHERE claims.name = domains.name AND until > ${now}) AS holder

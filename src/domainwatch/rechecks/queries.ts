@@ -3,7 +3,7 @@ import type { Dialect } from '../../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Table } from '../../storage/database/tables.ts'
 import type { Filters } from '../filters.ts'
-import { matching, notGone } from '../queries.ts'
+import { matching, notExpired } from '../queries.ts'
 import { hasKey } from '../watches/queries.ts'
 
 /** Names that are looked up again, and when. */
@@ -56,7 +56,7 @@ export const matchingPage = (
   after: string,
   count: number,
 ) => sql<{ name: string; is_match: number }>`
-  SELECT name, CASE WHEN ${allOf([notGone(now), ...matching(dialect, filters)])} THEN 1 ELSE 0 END AS is_match
+  SELECT name, CASE WHEN ${allOf([notExpired(now), ...matching(dialect, filters)])} THEN 1 ELSE 0 END AS is_match
   FROM domains WHERE name > ${after} ORDER BY name ${limit(count)}`
 
 export type RecordRow = Readonly<Record<(typeof DOMAIN_FIELDS)[number], string | number | null>> & {

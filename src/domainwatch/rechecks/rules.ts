@@ -3,7 +3,7 @@ import { Matcher, type Vocabulary } from '../../lib/lookalikes/index.ts'
 import type { ChangedRecord } from '../events/event.ts'
 import { matches, readFilters, type Filters } from '../filters.ts'
 import { splitTags } from '../tags.ts'
-import { savedOf, watchFilters } from '../watches/watched.ts'
+import { parseSavedFilters, watchFilters } from '../watches/watch-filters.ts'
 
 /** Stands for all members, in place of the account whose watch asks for a name. */
 export const EVERYBODY = 0
@@ -24,7 +24,7 @@ export function dnsWatchOf(
   row: { readonly id: string; readonly account_id: number; readonly filters: string },
   vocabulary: Vocabulary,
 ): DnsWatch | undefined {
-  const parsed = parseParameters(watchFilters, savedOf(row.filters))
+  const parsed = parseParameters(watchFilters, parseSavedFilters(row.filters))
   if (!parsed.ok || parsed.values.dns !== 1) return undefined
   const { similar } = parsed.values
   const matcher = similar === undefined ? undefined : new Matcher(similar, vocabulary)

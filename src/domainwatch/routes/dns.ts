@@ -20,10 +20,10 @@ import {
   type RunLookup,
 } from '../dns-lookups.ts'
 import { bulkDnsAnswer, bulkDnsBody, dnsAnswer, dnsProblem } from '../schemas.ts'
-import type { Input } from '../tasks/read-names.ts'
+import type { Input } from '../tasks/parse-names.ts'
 
 const PATH = '/api/v1/domainwatch/dns'
-const READ_NAMES = taskModule('../tasks/read-names', import.meta)
+const PARSE_NAMES = taskModule('../tasks/parse-names', import.meta)
 /** Look-ups of one call that run, or wait for a slot, at a time. */
 const CONCURRENCY = 100
 /** Concurrent bulk calls, in total and per account. None waits: the client gets a 503 with `Retry-After`. */
@@ -128,7 +128,7 @@ export function bulkDnsRoute(
         data,
         types: typesInBody,
       } = await tasks.run<Input, DataBody>(
-        READ_NAMES,
+        PARSE_NAMES,
         { contentType, bytes },
         { transfer: [bytes.buffer], client },
       )

@@ -14,10 +14,10 @@ import { rowsToJson } from '../list/page-json.ts'
 import type { ClaimQueue } from '../queue/claim-queue.ts'
 import { fieldsParameter, type RecordFields } from '../record-fields.ts'
 import { holdersAnswer, queueAnswer, releasedAnswer } from '../schemas-queue.ts'
-import type { Input } from '../tasks/read-names.ts'
+import type { Input } from '../tasks/parse-names.ts'
 
 const PATH = '/api/v1/domainwatch/queue'
-const READ_NAMES = taskModule('../tasks/read-names', import.meta)
+const PARSE_NAMES = taskModule('../tasks/parse-names', import.meta)
 /** As many names as an account can hold, with room for escapes. */
 const RELEASE_BODY_BYTES = 512 * 1024
 const NAMES = { max: MAX_CLAIMS, of: 'nombres' }
@@ -125,7 +125,7 @@ export function queueRoute(
         bytes.byteLength === 0
           ? undefined
           : await tasks.run<Input, DataBody>(
-              READ_NAMES,
+              PARSE_NAMES,
               { contentType, bytes },
               { transfer: [bytes.buffer], client },
             )

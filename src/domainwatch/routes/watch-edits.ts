@@ -7,7 +7,7 @@ import { readFilters } from '../filters.ts'
 import { secretRotated, watchEdited, watchGone } from '../schemas-watches.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { WATCH_CHOICES } from '../events/event.ts'
-import { toSave, watchFilters, type SavedFilters } from '../watches/watched.ts'
+import { serializeFilters, watchFilters, type SavedFilters } from '../watches/watch-filters.ts'
 import {
   destinationParameters,
   digestHour,
@@ -137,7 +137,7 @@ export function watchEditRoutes(
  */
 function newFilters(values: Omit<Values<typeof watchFilters>, 'dns'>): SavedFilters | undefined {
   const given = { ...values, dns: undefined }
-  const saved = toSave(given)
+  const saved = serializeFilters(given)
   if (Object.keys(saved).length === 0) return undefined
   readFilters(given)
   const { search = '', ...others } = saved

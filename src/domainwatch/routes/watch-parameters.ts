@@ -4,7 +4,7 @@ import { hasAtMostCharacters, isStorable } from '../../lib/text.ts'
 import { choice, integer, text, type Parameter } from '../../http/parameters.ts'
 import { LANGUAGES } from '../language.ts'
 import type { Channels } from '../watches/channels/channel.ts'
-import { watchFilters } from '../watches/watched.ts'
+import { watchFilters } from '../watches/watch-filters.ts'
 import { MAX_TO } from '../watches/destinations.ts'
 
 export const WATCHES_PATH = '/api/v1/domainwatch/watches'

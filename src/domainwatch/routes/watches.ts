@@ -7,7 +7,7 @@ import { WATCH_CHOICES } from '../events/event.ts'
 import { readFilters } from '../filters.ts'
 import type { Subscriptions } from '../subscriptions.ts'
 import { testAnswer, watchesAnswer, watchAnswer, watchGone, watchMade } from '../schemas-watches.ts'
-import { toSave, watchFilters } from '../watches/watched.ts'
+import { serializeFilters, watchFilters } from '../watches/watch-filters.ts'
 import { NO_RECEIVER } from '../watches/edit-watch.ts'
 import type { Destination } from '../watches/channels/channel.ts'
 import { assertFewDestinations, parseDestinations } from '../watches/destinations.ts'
@@ -90,7 +90,7 @@ export function watchesRoutes(
       assertFewDestinations(destinations)
       const made = await watches.create(identity.accountId, {
         name,
-        filters: toSave(filters),
+        filters: serializeFilters(filters),
         changes,
         destinations,
         atom,

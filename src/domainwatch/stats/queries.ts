@@ -1,7 +1,7 @@
 import type { Dialect } from '../../storage/database/dialect.ts'
 import { allOf, limit, raw, sql, type Sql } from '../../storage/database/sql.ts'
 import type { Filters } from '../filters.ts'
-import { matching, notGone } from '../queries.ts'
+import { matching, notExpired } from '../queries.ts'
 import type { Span } from './counts.ts'
 
 const within = (column: Sql, { from, to }: Span) => sql`${column} >= ${from} AND ${column} <= ${to}`
@@ -24,7 +24,7 @@ export function daysAfter(
   count: number,
   now: number,
 ) {
-  const matches = [...matching(dialect, filters), notGone(now)]
+  const matches = [...matching(dialect, filters), notExpired(now)]
   const perDay = (series: 'registered' | 'deleted', column: Sql, conditions: readonly Sql[]) => sql`
     SELECT ${raw(`'${series}'`)} AS series, substr(${column}, 1, 10) AS day, count(*) AS count
     FROM ${pageAfter(after, count)} WHERE ${allOf([within(column, span), ...conditions])}
@@ -43,7 +43,7 @@ export function wordsAfter(
   count: number,
   now: number,
 ) {
-  const conditions = [within(sql`date_reg`, span), ...matching(dialect, filters), notGone(now)]
+  const conditions = [within(sql`date_reg`, span), ...matching(dialect, filters), notExpired(now)]
   return sql<{ words: string; date_reg: string }>`
     SELECT words, date_reg FROM ${pageAfter(after, count)}
     WHERE ${allOf([sql`words IS NOT NULL`, WAS_REGISTERED, ...conditions])}`
@@ -60,7 +60,7 @@ interface DayRow {
  * bought, reserved, in review, discarded; all records of the group, and the last name.
  */
 export function groupsAfter(dialect: Dialect, filters: Filters, after: string, count: number, now: number) {
-  const matches = allOf([...matching(dialect, filters), notGone(now)])
+  const matches = allOf([...matching(dialect, filters), notExpired(now)])
   return sql`
     SELECT length, agent, sum(hit), sum(hit * status), sum(hit * reserved), sum(hit * revision),
       sum(CASE WHEN discarded_at IS NULL THEN 0 ELSE hit END), count(*), max(name)

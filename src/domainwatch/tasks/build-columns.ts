@@ -8,7 +8,7 @@ import {
 } from '../../lib/name-index/index.ts'
 import { aLabelOf } from '../../lib/domain-names.ts'
 import { splitBy, type WordTrie } from '../../lib/words/index.ts'
-import { columnsOfRecords, deltaOfChanges, type Delta } from '../list/read-records.ts'
+import { columnsOfRecords, deltaOfChanges, type Delta } from '../list/load-records.ts'
 
 export type Input =
   | { readonly kind: 'records'; readonly text: string; readonly count: number; readonly words: WordTrie }

@@ -2,7 +2,7 @@ import { type Clock, InterruptibleSleep } from '../../lib/clock.ts'
 import { nextLocalTime } from '../../lib/dates.ts'
 import type { Database } from '../../storage/database/database.ts'
 import type { Query } from '../../storage/database/sql.ts'
-import { attempt, delayAfter, newDeliveryId } from './attempt.ts'
+import { attempt, delayAfter, newDeliveryId } from './delivery-attempt.ts'
 import type { Channels, Notice, Outcome } from './channels/channel.ts'
 import { attemptOf, logDelivery, nextNumber } from './delivery-log.ts'
 import type { DeliverySlots } from './delivery-slots.ts'
@@ -16,7 +16,7 @@ import {
 import * as queries from './queries-destinations.ts'
 import type { DestinationState } from './queries-destinations.ts'
 import { logAttempt, logReplay, nextReplay } from './queries-deliveries.ts'
-import { notifiedWatch, watcherOf } from './watched.ts'
+import { notifiedWatch, watchPredicate } from './watch-filters.ts'
 
 /** How often to compare the time of the next attempt with the system clock, which may be set. */
 const CLOCK_CHECK_MS = 250
@@ -52,7 +52,7 @@ export async function notifyDestination(
   const channel = channels.get(row.channel)
   if (channel === undefined) return
   const watch = notifiedWatch(row)
-  const request = { isRelevant: watcherOf(row, vocabulary), ...channel.batching }
+  const request = { isRelevant: watchPredicate(row, vocabulary), ...channel.batching }
   const write = (query: Query) => writeOne(database, query)
   let { cursor } = row
   let delivery = pendingOf(row)

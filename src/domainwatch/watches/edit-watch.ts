@@ -11,7 +11,7 @@ import * as queries from './queries.ts'
 import { countShared, lockInstance } from './queries.ts'
 import * as destinations from './queries-destinations.ts'
 import type { Changes } from '../events/event.ts'
-import { savedOf, type SavedFilters } from './watched.ts'
+import { parseSavedFilters, type SavedFilters } from './watch-filters.ts'
 import type { Sql } from '../../storage/database/sql.ts'
 
 /** Shared watches of all accounts, which every member lists. */
@@ -118,7 +118,7 @@ export async function editWatch(
 
 /** `dns` is stored with the filters but is not one: it stays when they are replaced, and replaces none. */
 function editedFilters(filters: string, edit: WatchEdit): string {
-  const { dns: known, ...others } = savedOf(filters)
+  const { dns: known, ...others } = parseSavedFilters(filters)
   const dns = edit.dns === undefined ? known : String(edit.dns)
   return JSON.stringify({ ...(edit.filters ?? others), ...(dns === undefined ? {} : { dns }) })
 }

@@ -2,7 +2,7 @@ import { entryOf, gapEntry, type AtomEntry } from '../events/atom-entry.ts'
 import { languageOf } from '../language.ts'
 import { nextNotification, writeOne, type NotifierContext } from './notification.ts'
 import * as queries from './queries.ts'
-import { watcherOf } from './watched.ts'
+import { watchPredicate } from './watch-filters.ts'
 import { hash, randomBytes } from 'node:crypto'
 
 /** Generates the secret part of a feed's address. */
@@ -26,7 +26,7 @@ export async function notifyFeed(
   signal: AbortSignal,
 ): Promise<void> {
   const request = {
-    isRelevant: watcherOf(row, vocabulary),
+    isRelevant: watchPredicate(row, vocabulary),
     max: MAX_ENTRIES,
     beyond: 'oldest',
     windowMs: WINDOW_MS,

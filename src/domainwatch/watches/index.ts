@@ -20,7 +20,7 @@ import { destinationsFor, insertDestination } from './queries-destinations.ts'
 import { TestDeliveries } from './test-deliveries.ts'
 import { outcomeJson, watchJson } from './watch-json.ts'
 import type { Changes } from '../events/event.ts'
-import { savedOf, type SavedFilters } from './watched.ts'
+import { parseSavedFilters, type SavedFilters } from './watch-filters.ts'
 import { rotateSecret, type RotatedSecret } from './webhook-secrets.ts'
 
 /** Watches per account. */
@@ -177,6 +177,6 @@ export class Watches {
     if (row === undefined) return undefined
     const language = languageOf(row.language)
     const feed = atomFeed(`vigilancia ${row.id}`, row.name, entriesOf(row.feed), sheetUrl, language)
-    return { feed, filters: savedOf(row.filters) }
+    return { feed, filters: parseSavedFilters(row.filters) }
   }
 }

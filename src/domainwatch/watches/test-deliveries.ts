@@ -5,10 +5,10 @@ import { RateLimit } from '../../lib/rate-limit.ts'
 import type { Database } from '../../storage/database/database.ts'
 import { failure, type Channels, type Outcome } from './channels/channel.ts'
 import { unconfigured } from './destinations.ts'
-import { newDeliveryId } from './attempt.ts'
+import { newDeliveryId } from './delivery-attempt.ts'
 import { writeOne } from './notification.ts'
 import { secretsAt } from './webhook-secrets.ts'
-import { notifiedWatch } from './watched.ts'
+import { notifiedWatch } from './watch-filters.ts'
 import { destinationsOfWatch, revive, type DestinationState } from './queries-destinations.ts'
 
 /** Concurrent test deliveries of this process. One to a silent receiver takes 20 s, so an account gets only a few. */

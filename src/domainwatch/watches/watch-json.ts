@@ -2,7 +2,7 @@ import type { Channels, Outcome } from './channels/channel.ts'
 import { showDestination } from './destinations.ts'
 import type { DestinationRow } from './queries-destinations.ts'
 import type { WatchRow } from './queries.ts'
-import { savedOf } from './watched.ts'
+import { parseSavedFilters } from './watch-filters.ts'
 
 /** Returns a watch as members see it. What is said of deliveries is the worst or the latest of all destinations. */
 export function watchJson(row: WatchRow, destinations: readonly DestinationRow[], channels: Channels) {
@@ -13,7 +13,7 @@ export function watchJson(row: WatchRow, destinations: readonly DestinationRow[]
   return {
     id: row.id,
     name: row.name,
-    filters: savedOf(row.filters),
+    filters: parseSavedFilters(row.filters),
     changes: row.changes,
     owner: row.owner,
     shared: row.shared,

@@ -1,5 +1,5 @@
 import sharp, { type OverlayOptions, type Sharp } from 'sharp'
-import type { MarkPlace } from '../image-settings.ts'
+import type { WatermarkPlacement } from '../image-settings.ts'
 import { MAX_SIDE_PIXELS, type ResolvedTransformation } from '../../lib/modifiers/index.ts'
 import type { Size } from './geometry.ts'
 import { openForDisplay, type Source } from './source.ts'
@@ -107,7 +107,7 @@ export async function roundCorners(stage: Stage, radius: number | 'max'): Promis
 
 export interface WatermarkSource {
   readonly source: Source
-  readonly place: MarkPlace
+  readonly place: WatermarkPlacement
 }
 
 /** Puts a watermark on each frame, scaled down to fit between the margins. */
@@ -153,7 +153,13 @@ export async function addWatermark(
   return { ...stage, image: stage.image.composite(overlays), overlays }
 }
 
-function offset(at: MarkPlace['at'], start: string, end: string, room: number, margin: number): number {
+function offset(
+  at: WatermarkPlacement['at'],
+  start: string,
+  end: string,
+  room: number,
+  margin: number,
+): number {
   let position = room / 2
   if (at !== 'center' && at.includes(start)) position = margin
   else if (at !== 'center' && at.includes(end)) position = room - margin

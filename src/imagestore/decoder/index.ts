@@ -4,7 +4,7 @@ import { DecoderPool } from './pool.ts'
 import type { EngineOptions, ImageEngine } from './protocol.ts'
 
 export { Requesters, SERVICE_CLIENT } from './fair-queue.ts'
-export { machineTurns } from './machine-turns.ts'
+export { machineLock } from './machine-lock.ts'
 export type * from './protocol.ts'
 
 const DEFAULT_MEMORY = 1200 * 1024 * 1024

@@ -2,9 +2,9 @@
 import type { ResolvedTransformation } from '../../lib/modifiers/index.ts'
 import type { ImageFormat } from '../../lib/image-metadata/index.ts'
 import type { BlobRow } from '../image-fields.ts'
-import type { MarkPlace } from '../image-settings.ts'
+import type { WatermarkPlacement } from '../image-settings.ts'
 import type { Requesters } from './fair-queue.ts'
-import type { AcquireTurn } from './machine-turns.ts'
+import type { AcquireMachineLock } from './machine-lock.ts'
 
 /** `reason` is for the log, never for a client. */
 interface Damaged {
@@ -59,7 +59,7 @@ export interface EngineStats {
 /** An image to put on another one. */
 export interface WatermarkFile {
   readonly path: string
-  readonly place: MarkPlace
+  readonly place: WatermarkPlacement
   /** Of the bytes that were stored; undefined if unknown. */
   readonly hash?: string | undefined
 }
@@ -102,7 +102,7 @@ export interface EngineOptions {
   /** Bytes of memory for one job; more expensive images are rejected. Default: all of `memoryBudget`. */
   readonly largestJob: number
   /** What a job that exceeds `memoryBudget` waits for: a turn shared with the engines of other processes. Default: none. */
-  readonly acquireTurn: AcquireTurn
+  readonly acquireTurn: AcquireMachineLock
   /** Jobs that may wait for a process. Default: 64. */
   readonly queue: number
   /** Of these, jobs of one client. Default: all. */

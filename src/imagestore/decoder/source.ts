@@ -9,7 +9,7 @@ import {
   type ImageFormat,
   type Structure,
 } from '../../lib/image-metadata/index.ts'
-import { isHashOf } from '../hash.ts'
+import { isHashOf } from '../image-hash.ts'
 import { addTransparency } from './gif.ts'
 
 /** A file whose container is complete and whose header the decoder has accepted. */

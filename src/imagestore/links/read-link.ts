@@ -5,7 +5,7 @@ import {
   type Parameter,
   type ParsedModifiers,
 } from '../../lib/modifiers/index.ts'
-import { isImageHash, type ImageHash } from '../hash.ts'
+import { isImageHash, type ImageHash } from '../image-hash.ts'
 
 /** The parts of a public link. */
 export interface LinkTarget {

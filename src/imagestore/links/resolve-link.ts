@@ -12,7 +12,8 @@ import type { Recipe } from '../delivery.ts'
 import { derivativeName } from '../derivatives/derivative-name.ts'
 import type { ImageSettings } from '../image-settings.ts'
 import type { KnownImage, KnownImages } from '../known-images.ts'
-import { accessTo, roundToSteps, type Access } from './access.ts'
+import { authorizeLink, type LinkAccess } from './delivery-mode.ts'
+import { roundToSteps } from './size-steps.ts'
 import { negotiate } from './negotiation.ts'
 import { parseLink, type LinkTarget } from './read-link.ts'
 
@@ -38,7 +39,7 @@ export type ResolvedLink =
   | { readonly kind: 'no-format' }
   /** No application holds both the image and the watermark. */
   | { readonly kind: 'no-watermark'; readonly name: string }
-  | { readonly kind: 'refused'; readonly access: Exclude<Access, { kind: 'granted' }> }
+  | { readonly kind: 'refused'; readonly access: Exclude<LinkAccess, { kind: 'granted' }> }
 
 /** Resolves public links: what they ask for, and whether that is allowed. */
 export class LinkResolver {
@@ -65,7 +66,7 @@ export class LinkResolver {
     const parsed = this.#parse(target, blob.format)
     if (parsed === undefined) return { kind: 'no-format' }
     if (!parsed.ok) return { kind: 'fault', fault: parsed.fault }
-    const access = accessTo(target.hash, parsed, holders, this.#now())
+    const access = authorizeLink(target.hash, parsed, holders, this.#now())
     if (access.kind !== 'granted') return { kind: 'refused', access }
     const negotiated = negotiate(parsed.transformation, blob, headers, access.sizes !== 'fixed')
     const { varies, contentDpr } = negotiated

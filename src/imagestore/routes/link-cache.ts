@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { matches } from '../../http/conditional.ts'
 import { lruCache } from '../../lib/lru-cache.ts'
 import { cacheKey, type Delivery } from '../delivery.ts'
-import type { ImageHash } from '../hash.ts'
+import type { ImageHash } from '../image-hash.ts'
 import type { BlobRow } from '../image-fields.ts'
 import { contentHeaders, notModifiedHeaders } from './link-responses.ts'
 

@@ -5,7 +5,7 @@ import type { Database } from '../../storage/database/database.ts'
 import { simpleEndpoint, type EndpointShared } from '../../http/endpoint.ts'
 import { nextLink } from '../../http/headers.ts'
 import { flag, integer, text } from '../../http/parameters.ts'
-import { isImageHash } from '../hash.ts'
+import { isImageHash } from '../image-hash.ts'
 import { imagePage } from '../queries.ts'
 import { listAnswer } from '../schemas.ts'
 

@@ -12,11 +12,11 @@ import { answerOf } from '../image-fields.ts'
 import { uploadAnswer, uploadBody } from '../schemas.ts'
 import type { SimilarImages } from '../near-duplicates/index.ts'
 import type { ImageStore, Upload, UploadOutcome } from '../store.ts'
-import type { Input, Output } from '../tasks/read-upload.ts'
+import type { Input, Output } from '../tasks/parse-upload.ts'
 import { uploaderOf } from '../uploaders.ts'
 import { quotaError } from '../quotas.ts'
 
-const READ_UPLOAD = taskModule('../tasks/read-upload', import.meta)
+const PARSE_UPLOAD = taskModule('../tasks/parse-upload', import.meta)
 
 const NO_INFO = 'Falta información de la imagen'
 const DAMAGED = 'La imagen está dañada'
@@ -70,7 +70,7 @@ export function uploadRoute(app: HttpServer, shared: EndpointShared, options: Up
     async handle({ body, identify, request, reply }) {
       const { contentType, bytes, client } = body
       const upload = await tasks.run<Input, Output>(
-        READ_UPLOAD,
+        PARSE_UPLOAD,
         { contentType, bytes, strips },
         { transfer: [bytes.buffer], client },
       )

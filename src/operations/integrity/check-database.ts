@@ -1,4 +1,4 @@
-import { isImageHash } from '../../imagestore/hash.ts'
+import { isImageHash } from '../../imagestore/image-hash.ts'
 import { isCalendarDateTime } from '../../lib/dates.ts'
 import { parseLabel } from '../../lib/domain-names.ts'
 import { isBlobKey } from '../../storage/blobs/blob-store.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { hashOfDigest } from '../../imagestore/hash.ts'
+import { hashOfDigest } from '../../imagestore/image-hash.ts'
 import {
   bytesKey,
   claimStore,

@@ -1,0 +1,125 @@
+/**
+ * Worker task: reads and checks the body of `add` or `update`. A batch of 50,000 records takes some hundred milliseconds,
+ * which must not block the event loop.
+ */
+import { rowValues, type BatchStatement, type Columns, type RowOf } from '../../storage/database/batch.ts'
+import { splitBy, type WordTrie } from '../../lib/words/index.ts'
+import { readData, type Unreadable } from '../data-field.ts'
+import { MAX_BATCH_RECORDS } from '../limits.ts'
+import { expectedRow } from '../queries-expected.ts'
+import { markDomains, recordDomains } from '../queries-batches.ts'
+import {
+  countOfFaults,
+  MAX_FAULTS,
+  parseMarks,
+  parseNewRecord,
+  type DomainMarks,
+  type ParsedRecord,
+  type RecordFault,
+} from '../parse-record.ts'
+
+export interface Input {
+  readonly contentType: string | undefined
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly operation: 'add' | 'update'
+  /** The dictionary that names are split by. */
+  readonly words: WordTrie
+}
+
+export interface Output {
+  /** The API key, if the body carries it. */
+  readonly api: string | undefined
+  readonly batch: Batch
+}
+
+export type Batch =
+  | Unreadable
+  | { readonly kind: 'faulty'; readonly msg: string; readonly faults: readonly RecordFault[] }
+  | {
+      readonly kind: 'rows'
+      /** What `runMany` takes, each name once. */
+      readonly rows: Uint8Array<ArrayBuffer>
+      /** The number of rows. */
+      readonly count: number
+      /** For `update`: the name of every record in the order sent, to report those that are not recorded. */
+      readonly names: readonly string[]
+      /**
+       * For `update`: the expected state of stored records, a JSON array of rows of `expectedRow`; undefined if
+       * there is none.
+       */
+      readonly expected?: string
+    }
+
+export default function readRecords(input: Input): Output {
+  const { api, data } = readData(input, { max: MAX_BATCH_RECORDS, of: 'registros' })
+  if (data.kind === 'unreadable') return { api, batch: data }
+  const { items } = data
+  if (input.operation === 'add') return { api, batch: newRows(items, input.words) }
+  const expected: (string | number | null)[][] = []
+  const read = (record: unknown, index: number) => {
+    const result = parseMarks(record)
+    if (result.ok && result.expected !== undefined)
+      expected.push(expectedRow(index, result.row.name, result.expected))
+    return result
+  }
+  const batch = readAll(items, markDomains, read, merged)
+  if (batch.kind !== 'rows' || expected.length === 0) return { api, batch }
+  return { api, batch: { ...batch, expected: JSON.stringify(expected) } }
+}
+
+function newRows(items: readonly unknown[], words: WordTrie): Batch {
+  const split = splitBy(words)
+  return readAll(
+    items,
+    recordDomains,
+    (record) => parseNewRecord(record, split),
+    (_, later) => later,
+  )
+}
+
+/** @param combined what to store if a name comes more than once */
+function readAll<Elements extends Columns, Row extends RowOf<BatchStatement<Columns, Elements>> & Named>(
+  records: readonly unknown[],
+  statement: BatchStatement<Columns, Elements>,
+  read: (record: unknown, index: number) => ParsedRecord<Row>,
+  combined: (earlier: Row, later: Row) => Row,
+): Batch {
+  const names: string[] = []
+  const rows = new Map<string, Row>()
+  const faults: RecordFault[] = []
+  let bad = 0
+  for (const [index, record] of records.entries()) {
+    const result = read(record, index)
+    if (!result.ok) {
+      if (++bad <= MAX_FAULTS) faults.push({ index, field: result.field, msg: result.msg })
+      continue
+    }
+    const { row } = result
+    if (statement.insert === undefined) names.push(row.name)
+    const earlier = rows.get(row.name)
+    rows.set(row.name, earlier === undefined ? row : combined(earlier, row))
+  }
+  if (bad > 0) return { kind: 'faulty', msg: countOfFaults(bad), faults }
+  const json = JSON.stringify(Array.from(rows.values(), (row) => rowValues(statement, row)))
+  return { kind: 'rows', rows: new Uint8Array(Buffer.from(json)), count: rows.size, names }
+}
+
+interface Named {
+  readonly name: string
+}
+
+/** Merges two records: the last given value of each mark. */
+function merged(earlier: DomainMarks, later: DomainMarks): DomainMarks {
+  return {
+    name: later.name,
+    revision: later.revision ?? earlier.revision,
+    discarded: later.discarded ?? earlier.discarded,
+    reserved: later.reserved ?? earlier.reserved,
+    status: later.status ?? earlier.status,
+    agent: later.agent ?? earlier.agent,
+    agent_folded: later.agent_folded ?? earlier.agent_folded,
+    seen: later.seen ?? earlier.seen,
+    note: later.note ?? earlier.note,
+    tags: later.tags ?? earlier.tags,
+  }
+}

@@ -1,0 +1,160 @@
+import { secondsOf, type Clock } from '../lib/clock.ts'
+import { withTimeout } from '../lib/concurrency.ts'
+import type { Database, Transaction } from '../storage/database/database.ts'
+import type { Dialect } from '../storage/database/dialect.ts'
+import { bytesKey } from './blobs.ts'
+import { isImageHash, type ImageHash } from './image-hash.ts'
+import { anyHolder, deleteBlob, lockBlob, type deleteImage } from './queries.ts'
+import * as queries from './queries.ts'
+
+/** Images removed in one transaction. Other writers run between transactions. */
+const EXPIRED_BATCH_IMAGES = 200
+const ERASED_BATCH_ADDRESSES = 1_000
+const DAY_SECONDS = 86_400
+
+/**
+ * Removes an application's record of an image, and the blob if no application holds it any more. Blobs are locked before
+ * images everywhere: of two concurrent removals the later one sees that no holder is left, and they cannot deadlock.
+ * @param remove the statement that removes the record
+ * @returns undefined if there was no such image, else the blob key to remove from the store, if any
+ */
+export async function removeRecord(
+  tx: Transaction,
+  dialect: Dialect,
+  hash: ImageHash,
+  remove: ReturnType<typeof deleteImage>,
+): Promise<{ readonly unreferencedKey: string | undefined } | undefined> {
+  const blob = await tx.first(lockBlob(dialect, hash))
+  if ((await tx.run(remove)) === 0) return undefined
+  if (blob === undefined || (await tx.first(anyHolder(hash))) !== undefined)
+    return { unreferencedKey: undefined }
+  await tx.run(deleteBlob(hash))
+  const key = bytesKey(blob.key)
+  await tx.run(queries.addTrash(key))
+  return { unreferencedKey: key }
+}
+
+/**
+ * Removes some expired images of an application, in the caller's transaction.
+ * @returns blob keys to remove from the store; undefined if nothing has expired
+ */
+export async function removeExpiredOf(
+  tx: Transaction,
+  dialect: Dialect,
+  accountId: number,
+  now: number,
+): Promise<string[] | undefined> {
+  const expired = await tx.all(queries.expiredImagesOf(accountId, now, EXPIRED_BATCH_IMAGES))
+  if (expired.length === 0) return undefined
+  const images = expired.map(({ hash }) => ({ account_id: accountId, hash }))
+  return removeEach(tx, dialect, images, now)
+}
+
+export const hasExpiredImages = async (database: Database, clock: Clock): Promise<boolean> =>
+  (await database.first(queries.anyExpired(secondsOf(clock)))) !== undefined
+
+/**
+ * Removes all expired images. They are in no answer any more: this frees space.
+ * @param onRemoved called with each blob key to remove from the store
+ */
+export async function sweepExpired(
+  database: Database,
+  clock: Clock,
+  onRemoved: (key: string) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  while (signal?.aborted !== true) {
+    const { found, keys } = await database.transaction(
+      async (tx) => {
+        const now = secondsOf(clock)
+        const expired = await tx.all(queries.expiredImages(now, EXPIRED_BATCH_IMAGES))
+        return { found: expired.length, keys: await removeEach(tx, database.dialect, expired, now) }
+      },
+      undefined,
+      'free-space',
+    )
+    for (const key of keys) onRemoved(key)
+    if (found < EXPIRED_BATCH_IMAGES) return
+  }
+}
+
+async function removeEach(
+  tx: Transaction,
+  dialect: Dialect,
+  expired: readonly { readonly account_id: number; readonly hash: string }[],
+  now: number,
+): Promise<string[]> {
+  const keys: string[] = []
+  for (const { account_id, hash } of expired) {
+    if (!isImageHash(hash)) continue
+    const removed = await removeRecord(tx, dialect, hash, queries.deleteExpiredImage(account_id, hash, now))
+    if (removed?.unreferencedKey !== undefined) keys.push(removed.unreferencedKey)
+  }
+  return keys
+}
+
+const daysAgo = (clock: Clock, days: number): number => secondsOf(clock) - days * DAY_SECONDS
+
+export const hasOldAddresses = async (database: Database, clock: Clock, days: number): Promise<boolean> =>
+  (await database.first(queries.anyAddress(daysAgo(clock, days)))) !== undefined
+
+/** Erases the addresses of uploaders of more than `days` days ago. Returns how many. */
+export async function eraseAddresses(
+  database: Database,
+  clock: Clock,
+  days: number,
+  signal?: AbortSignal,
+): Promise<number> {
+  let erased = 0
+  while (signal?.aborted !== true) {
+    const statement = queries.eraseAddresses(daysAgo(clock, days), ERASED_BATCH_ADDRESSES)
+    const count = await database.transaction((tx) => tx.run(statement))
+    erased += count
+    if (count < ERASED_BATCH_ADDRESSES) break
+  }
+  return erased
+}
+
+const MAX_CONCURRENT_REMOVALS = 8
+/** A key takes some hundred bytes. */
+const MAX_WAITING_REMOVALS = 10_000
+const CLOSE_TIMEOUT_MS = 1_000
+
+/**
+ * Removes bytes in the background, so that a hanging store does not delay answers to deletions. A removal that is dropped
+ * (queue full, error, shutdown) is done by a later sweep.
+ */
+export class BackgroundRemovals {
+  readonly #remove: (key: string) => Promise<void>
+  readonly #waiting: string[] = []
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(remove: (key: string) => Promise<void>) {
+    this.#remove = remove
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  add(key: string): void {
+    if (this.#running.size >= MAX_CONCURRENT_REMOVALS) {
+      if (this.#waiting.length < MAX_WAITING_REMOVALS) this.#waiting.push(key)
+      return
+    }
+    const running = this.#remove(key)
+      .catch(() => {})
+      .finally(() => {
+        this.#running.delete(running)
+        const next = this.#waiting.shift()
+        if (next !== undefined) this.add(next)
+      })
+    this.#running.add(running)
+  }
+
+  /** Starts no more removals, and waits for those that run, up to a second. */
+  async close(): Promise<void> {
+    this.#waiting.length = 0
+    await withTimeout(Promise.all(this.#running), CLOSE_TIMEOUT_MS)
+  }
+}
