@@ -33,7 +33,7 @@ export type ParsedRecord<Row> = { readonly ok: true; readonly row: Row } | BadRe
 export type ParsedMarks =
   { readonly ok: true; readonly row: DomainMarks; readonly expected: Expected | undefined } | BadRecord
 
-const MAX_AGENT_LENGTH = 100
+export const MAX_AGENT_LENGTH = 100
 export const MAX_NOTE_CHARACTERS = 1_000
 
 /** Bad records of a batch that an answer lists; all are counted. */
@@ -41,6 +41,9 @@ export const MAX_FAULTS = 100
 
 export const countOfFaults = (count: number) =>
   count === 1 ? 'Hay 1 registro con errores' : `Hay ${count} registros con errores`
+
+/** Records are not as their `expect` says. */
+export const CHANGED_MEANWHILE = 'El registro cambió mientras tanto'
 
 /** Checks one record of `add`. */
 export function parseNewRecord(record: unknown, split: SplitName): ParsedRecord<NewDomain> {
@@ -131,6 +134,22 @@ function readExpected(expect: unknown): ParsedRecord<Expected> {
   }
   return { ok: true, row }
 }
+
+/**
+ * Fields that every record of an export has. Others may be missing: versions differ in them, and `discarded_at` and
+ * `deleted_at` are only needed where they have a value.
+ */
+export const REQUIRED_FIELDS_OF_EXPORT = [
+  'name',
+  'length',
+  'agent',
+  'status',
+  'reserved',
+  'revision',
+  'discarded',
+  'date_reg',
+  'date_mod',
+] as const
 
 /** Checks one record of an export: the fields of `list`, and those needed to restore its state. */
 export function parseExportedRecord(

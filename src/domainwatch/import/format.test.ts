@@ -48,6 +48,14 @@ test('the first lines identify the layout', () => {
   assert.equal(layoutOf(['ejemplo.cl'], 'registrations'), undefined)
 })
 
+test('an export is recognised by the fields that each has, in any order and with any others', () => {
+  const required = 'date_mod;name;length;agent;status;reserved;revision;discarded;date_reg'
+  assert.equal(layoutOf([required])?.format, 'csv')
+  assert.equal(layoutOf([`${required};of a later version`])?.format, 'csv')
+  for (const field of required.split(';'))
+    assert.equal(layoutOf([required.replace(field, 'other')], 'csv'), undefined, field)
+})
+
 test('dates of lists are converted to those of records', () => {
   assert.equal(registryDate('2025-12-31 10:20:30'), '2025-12-31 10:20:30')
   assert.equal(registryDate('2025-12-31T10:20'), '2025-12-31 10:20:00')

@@ -1,4 +1,4 @@
-import { EXPORT_FIELDS } from '../export.ts'
+import { REQUIRED_FIELDS_OF_EXPORT } from '../records.ts'
 
 export const IMPORT_FORMATS = ['registrations', 'deletions', 'csv', 'ndjson'] as const
 
@@ -51,7 +51,7 @@ export function layoutOf(sample: readonly string[], format?: ImportFormat): Layo
   if (!Array.isArray(fields) || CONTROLS.test(first)) return undefined
   const heads = fields.map((field) => field.trim())
   const own = new Map(heads.map((head, i) => [head, i] as const))
-  if (format !== 'registrations' && EXPORT_FIELDS.every((field) => own.has(field))) {
+  if (format !== 'registrations' && REQUIRED_FIELDS_OF_EXPORT.every((field) => own.has(field))) {
     return { format: 'csv', separator, columns: own, hasHeader: true }
   }
   if (format === 'csv') return undefined

@@ -18,13 +18,17 @@ export interface Stage {
   readonly after: ListPosition | undefined
 }
 
-const SORT_KEYS: Readonly<Record<ListOrder, SortKey>> = {
+/** The only place that says what each order sorts by; the order of the queue follows it. */
+export const SORT_KEYS: Readonly<Record<ListOrder, SortKey>> = {
   registered: 'date_reg',
   deleted: 'deleted_at',
   modified: 'date_mod',
   name: 'name',
   length: 'length',
 }
+
+/** In the order by deletion, bought records, which have no such date, follow by this one. */
+export const BOUGHT_SORT_KEY: SortKey = 'date_reg'
 
 /** A page of a list. */
 export interface Listing {
@@ -65,8 +69,8 @@ function stagesOf(order: ListOrder, sources: readonly Source[]): readonly Stage[
     return [{ name: undefined, sources, sortKey: SORT_KEYS[order], after: undefined }]
   if (order !== 'deleted') return [{ name: order, sources, sortKey: SORT_KEYS[order], after: undefined }]
   return [
-    { name: 'deleted', sources: ofStatus(sources, 0), sortKey: 'deleted_at', after: undefined },
-    { name: 'bought', sources: ofStatus(sources, 1), sortKey: 'date_reg', after: undefined },
+    { name: 'deleted', sources: ofStatus(sources, 0), sortKey: SORT_KEYS.deleted, after: undefined },
+    { name: 'bought', sources: ofStatus(sources, 1), sortKey: BOUGHT_SORT_KEY, after: undefined },
   ]
 }
 

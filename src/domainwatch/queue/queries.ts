@@ -2,7 +2,7 @@ import type { Dialect } from '../../storage/database/dialect.ts'
 import { allOf, empty, join, limit, raw, sql } from '../../storage/database/sql.ts'
 import { expiryCutoff } from '../limits.ts'
 import type { Filters } from '../filters.ts'
-import type { ListOrder } from '../list/order.ts'
+import { BOUGHT_SORT_KEY, SORT_KEYS, type ListOrder } from '../list/order.ts'
 import { COLUMNS, matching, notExpired, page, type PageRequest } from '../queries.ts'
 
 /** Held by transactions that claim, on an engine with several writers. Any constant that no other code uses. */
@@ -18,18 +18,12 @@ export interface QueueView {
   readonly ascending: boolean
 }
 
-/** As the stages of a list: in the order by deletion, bought records follow in both directions, by registration. */
-const ORDER_KEYS: Readonly<Record<ListOrder, readonly string[]>> = {
-  registered: ['date_reg', 'name'],
-  deleted: ['COALESCE(deleted_at, date_reg)', 'name'],
-  modified: ['date_mod', 'name'],
-  name: ['name'],
-  length: ['length', 'name'],
-}
-
+/** As the stages of a list: in the order by deletion, bought records follow in both directions. */
 function orderBy({ order, ascending }: QueueView) {
-  const keys = ORDER_KEYS[order].map((key) => `${key} ${ascending ? 'ASC' : 'DESC'}`)
-  return raw(`ORDER BY ${[...(order === 'deleted' ? ['status'] : []), ...keys].join(', ')}`)
+  const isByDeletion = order === 'deleted'
+  const key = isByDeletion ? `COALESCE(${SORT_KEYS.deleted}, ${BOUGHT_SORT_KEY})` : SORT_KEYS[order]
+  const keys = [...new Set([key, 'name'])].map((each) => `${each} ${ascending ? 'ASC' : 'DESC'}`)
+  return raw(`ORDER BY ${[...(isByDeletion ? ['status'] : []), ...keys].join(', ')}`)
 }
 
 export interface QueueStateRequest {
